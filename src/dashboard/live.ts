@@ -5,7 +5,7 @@ import { isUuid } from '../lib/ids.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
 import { readQuery } from '../web/query.ts';
-import { type DashboardRoutes, type MerchantVisit, merchantSessionOf } from './route.ts';
+import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
 
 /** The stream that a dashboard page listens to; with a request id, only for that request. */
 export function dashboardEventsPath(requestId?: string): string {
@@ -13,22 +13,18 @@ export function dashboardEventsPath(requestId?: string): string {
 }
 
 /** `GET /dashboard/events` (server-sent events): that something of this merchant has changed. */
-export function dashboardEvents(routes: DashboardRoutes, ctx: Context, ending: AbortSignal): void {
+export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
   const places = new StreamPlaces();
-  routes.signedIn({
-    method: 'GET',
-    url: '/dashboard/events',
-    handle: async (visit) => {
-      const { session, reply } = visit;
-      // 204 ends an event source: the page looks again when it is opened anew.
-      if (ending.aborted || !places.take(session.accountId)) return reply.code(204).send();
-      try {
-        await stream(ctx, visit, ending);
-      } finally {
-        places.leave(session.accountId);
-      }
-      return reply;
-    },
+  pages.page({ url: '/dashboard/events' }, async (visit) => {
+    const { session, reply } = visit;
+    // 204 ends an event source: the page looks again when it is opened anew.
+    if (ending.aborted || !places.take(session.accountId)) return reply.code(204).send();
+    try {
+      await stream(ctx, visit, ending);
+    } finally {
+      places.leave(session.accountId);
+    }
+    return reply;
   });
 }
 

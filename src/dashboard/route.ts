@@ -5,60 +5,59 @@ import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
-import { sendForeignForm, sendTooMany } from '../web/error-page.ts';
-import { isOwnForm } from '../web/origin.ts';
+import { sendTooMany } from '../web/error-page.ts';
+import { type Call, declarePages, type Pages } from '../web/pages.ts';
 
-/** What was typed into a form, by field. */
-export type Typed = Record<string, string | undefined>;
+/** What was typed into a form, by field: as it was sent, untrimmed. */
+export type FormFields = Record<string, string | undefined>;
+
+type OpenVisit = { fields: FormFields };
+type SignedInVisit = OpenVisit & { session: MerchantSession; merchant: MerchantView };
 
 /** A visit to a page that anybody may open. */
-export type Visit = { request: FastifyRequest; reply: FastifyReply; typed: Typed };
+export type Visit = Call & OpenVisit;
 /** A visit of a merchant that is signed in. */
-export type MerchantVisit = Visit & { session: MerchantSession; merchant: MerchantView };
+export type MerchantVisit = Call & SignedInVisit;
+
+/** Pages that need no session. */
+export type OpenPages = Pages<OpenVisit, object, object>;
+/** Pages of a merchant that is signed in; others are led to signing in. */
+export type MerchantPages = Pages<SignedInVisit, object, object>;
 
 export const signInPath = '/dashboard/sign-in';
 const formsPerMinute = 120;
 
-type Page<V> = { method: 'GET' | 'POST'; url: string; handle(visit: V): Promise<FastifyReply> | FastifyReply };
-
-/** Pages of the dashboard, on the shared host and on a partner's own for its merchants. */
-export function dashboardRoutes(app: FastifyInstance, ctx: Context) {
+/** How pages and forms of the dashboard are declared, on the shared host and on a partner's own for its merchants. */
+export function declareDashboardPages(
+  app: FastifyInstance,
+  ctx: Context,
+): { open: OpenPages; signedIn: MerchantPages } {
   const perClient = new AttemptLimit(formsPerMinute, minuteMs);
 
-  /** Answers what is not to reach the page; null when it may. */
-  const turnAway = (request: FastifyRequest, reply: FastifyReply): FastifyReply | null => {
-    if (request.method !== 'POST') return null;
-    if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-    return perClient.take(clientSubject(request.ip), ctx.clock.now()) ? null : sendTooMany(reply);
-  };
+  const area = <Visited extends object>(
+    auth: 'public' | 'session',
+    open: (request: FastifyRequest, reply: FastifyReply) => Promise<Visited | null>,
+  ): Pages<Visited, object, object> =>
+    declarePages(app, ctx, {
+      auth,
+      open,
+      openForm: async (request, reply) => {
+        if (perClient.take(clientSubject(request.ip), ctx.clock.now())) return open(request, reply);
+        sendTooMany(reply);
+        return null;
+      },
+      wayBack: () => null,
+    });
 
   return {
-    /** A page that needs no session. */
-    open: ({ method, url, handle }: Page<Visit>) => {
-      app.route({
-        method,
-        url,
-        config: { auth: 'public' },
-        handler: async (request, reply) =>
-          turnAway(request, reply) ?? handle({ request, reply, typed: typedIn(request) }),
-      });
-    },
-    /** A page of a merchant that is signed in; others are led to signing in. */
-    signedIn: ({ method, url, handle }: Page<MerchantVisit>) => {
-      app.route({
-        method,
-        url,
-        config: { auth: 'session' },
-        handler: async (request, reply) => {
-          const away = turnAway(request, reply);
-          if (away) return away;
-          const session = await merchantSessionOf(ctx, request, showsSomebody(request));
-          const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
-          if (!session || !merchant) return reply.redirect(signInPath, 303);
-          return handle({ request, reply, typed: typedIn(request), session, merchant });
-        },
-      });
-    },
+    open: area('public', async (request) => ({ fields: fieldsIn(request) })),
+    signedIn: area('session', async (request, reply) => {
+      const session = await merchantSessionOf(ctx, request, showsSomebody(request));
+      const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
+      if (session && merchant) return { fields: fieldsIn(request), session, merchant };
+      reply.redirect(signInPath, 303);
+      return null;
+    }),
   };
 }
 
@@ -76,10 +75,8 @@ export async function merchantSessionOf(
   return token === null ? null : readMerchantSession(ctx, token, request.ownHost, inUse);
 }
 
-export type DashboardRoutes = ReturnType<typeof dashboardRoutes>;
-
 /** Fields that came once; a repeated one is none of our forms'. */
-function typedIn({ body }: FastifyRequest): Typed {
+function fieldsIn({ body }: FastifyRequest): FormFields {
   const entries = Object.entries((body ?? {}) as Record<string, unknown>);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }

@@ -11,24 +11,20 @@ import { logoOf } from '../ui/branding.ts';
 import { card, shortAddress } from '../ui/components.ts';
 import { connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
-import { type DashboardRoutes, merchantSessionOf, signInPath, type Typed, type Visit } from './route.ts';
+import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
 import { showPage } from './show.ts';
 
 /** Signing in with a wallet: its address, then its signature. */
-export function merchantSignInPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.open({
-    method: 'GET',
-    url: signInPath,
-    handle: async ({ request, reply }) => {
-      if (await merchantSessionOf(ctx, request, showsSomebody(request))) return reply.redirect('/dashboard', 303);
-      return showConnect(ctx, reply, {}, null);
-    },
+export function merchantSignInPages(pages: OpenPages, ctx: Context): void {
+  pages.page({ url: signInPath }, async ({ request, reply }) => {
+    if (await merchantSessionOf(ctx, request, showsSomebody(request))) return reply.redirect('/dashboard', 303);
+    return showConnect(ctx, reply, {}, null);
   });
-  routes.open({ method: 'POST', url: `${signInPath}/wallet`, handle: (visit) => takeWallet(ctx, visit) });
-  routes.open({ method: 'POST', url: `${signInPath}/complete`, handle: (visit) => complete(ctx, visit) });
+  pages.form({ url: `${signInPath}/wallet` }, (visit) => takeWallet(ctx, visit));
+  pages.form({ url: `${signInPath}/complete` }, (visit) => complete(ctx, visit));
   for (const step of ['wallet', 'complete']) {
     const url = `${signInPath}/${step}`;
-    routes.open({ method: 'GET', url, handle: ({ reply }) => reply.redirect(signInPath, 303) });
+    pages.page({ url }, ({ reply }) => reply.redirect(signInPath, 303));
   }
 }
 
@@ -40,7 +36,7 @@ const ofHost = ({ request: { ownHost } }: FastifyReply) =>
 function showConnect(
   ctx: Context,
   reply: FastifyReply,
-  typed: Typed,
+  fields: FormFields,
   refusal: MerchantRefusal | null,
   refused: string | null = null,
 ) {
@@ -57,7 +53,7 @@ function showConnect(
         connectForm(words, {
           action: `${signInPath}/wallet`,
           chains: signInChains(ctx),
-          typed,
+          typed: fields,
           unwanted: refused,
           fault: refusalSentence(words, refusal, 'wallet_malformed'),
         }),
@@ -67,10 +63,10 @@ function showConnect(
 }
 
 /** A message to sign: the one that was not signed rightly, or a new one. */
-function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: MerchantRefusal | null) {
-  const address = typed.wallet_address?.trim() ?? '';
-  const chainId = typed.chain_id ? Number(typed.chain_id) : null;
-  const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
+function showSign(ctx: Context, reply: FastifyReply, fields: FormFields, refusal: MerchantRefusal | null) {
+  const address = fields.wallet_address?.trim() ?? '';
+  const chainId = fields.chain_id ? Number(fields.chain_id) : null;
+  const kept = refusal && signAgain.includes(refusal.reason) ? fields.message?.replaceAll('\r\n', '\n') : undefined;
   const message = kept ?? signInMessage(ctx, { address, chainId, host: reply.request.ownHost });
   return showPage(ctx, reply, {
     title: (words) => signInTexts(words).signIn.title,
@@ -94,9 +90,9 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
           action: `${signInPath}/complete`,
           address: address.toLowerCase(),
           message,
-          signature: kept === undefined ? '' : (typed.signature ?? ''),
+          signature: kept === undefined ? '' : (fields.signature ?? ''),
           fault: refusalSentence(words, refusal, 'signature_invalid'),
-          carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
+          carry: { wallet_address: address, chain_id: fields.chain_id ?? '' },
           button: signInTexts(words).signIn.signIn,
         }),
         html`<p class="quiet"><a href="${signInPath}">${signInTexts(words).signIn.another}</a></p>`,
@@ -104,17 +100,17 @@ function showSign(ctx: Context, reply: FastifyReply, typed: Typed, refusal: Merc
   });
 }
 
-async function takeWallet(ctx: Context, { reply, typed }: Visit): Promise<FastifyReply> {
+async function takeWallet(ctx: Context, { reply, fields }: Visit): Promise<FastifyReply> {
   try {
-    return await showSign(ctx, reply, typed, null);
+    return await showSign(ctx, reply, fields, null);
   } catch (error) {
-    return showConnect(ctx, reply, typed, refusalToShow(error));
+    return showConnect(ctx, reply, fields, refusalToShow(error));
   }
 }
 
-async function complete(ctx: Context, { request, reply, typed }: Visit): Promise<FastifyReply> {
+async function complete(ctx: Context, { request, reply, fields }: Visit): Promise<FastifyReply> {
   try {
-    const { message = '', signature = '' } = typed;
+    const { message = '', signature = '' } = fields;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const earlier = sessionToken(request, ctx.config, 'merchant');
     const token = await signInWithWallet(ctx, { message, signature, host: request.ownHost }, client, earlier);
@@ -123,10 +119,10 @@ async function complete(ctx: Context, { request, reply, typed }: Visit): Promise
   } catch (error) {
     const refusal = refusalToShow(error);
     if (refusal.reason === 'wallet_unknown') {
-      return showConnect(ctx, reply, {}, refusal, typed.wallet_address?.toLowerCase());
+      return showConnect(ctx, reply, {}, refusal, fields.wallet_address?.toLowerCase());
     }
     try {
-      return await showSign(ctx, reply, typed, refusal);
+      return await showSign(ctx, reply, fields, refusal);
     } catch (fault) {
       if (fault instanceof MerchantRefusal) return showConnect(ctx, reply, {}, refusal); // the form was not ours
       throw fault;

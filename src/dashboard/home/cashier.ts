@@ -10,7 +10,7 @@ import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { type Payment, readPayment } from '../payments/payment.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { nameOf } from '../shell.ts';
 import { dashboardStatusOf } from './display-status.ts';
 import { createFromForm, disabledText, type Faults, formKey, requestFaultText } from './new-request.ts';
@@ -18,18 +18,14 @@ import { createFromForm, disabledText, type Faults, formKey, requestFaultText } 
 const path = '/dashboard/cashier';
 
 /** The cashier's screen: an amount, a code to scan, a big "paid". One column, turned to the customer. */
-export function cashierPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showKeypad(ctx, visit, {}, 200) });
-  routes.signedIn({
-    method: 'POST',
-    url: path,
-    handle: async (visit) => {
-      const created = await createFromForm(ctx, visit);
-      if ('faults' in created) return showKeypad(ctx, visit, created.faults, created.status);
-      return visit.reply.redirect(`${path}/${created.row.id}`, 303);
-    },
+export function cashierPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showKeypad(ctx, visit, {}, 200));
+  pages.form({ url: path }, async (visit) => {
+    const created = await createFromForm(ctx, visit);
+    if ('faults' in created) return showKeypad(ctx, visit, created.faults, created.status);
+    return visit.reply.redirect(`${path}/${created.row.id}`, 303);
   });
-  routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showCode(ctx, visit) });
+  pages.page({ url: `${path}/:id` }, (visit) => showCode(ctx, visit));
 }
 
 async function send(ctx: Context, visit: MerchantVisit, status: number, body: Html): Promise<FastifyReply> {
@@ -54,7 +50,7 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
 const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
 function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
-  const { typed, merchant, request } = visit;
+  const { fields, merchant, request } = visit;
   const words = wordsFor(request);
   const { cashier } = dashboardTexts(words);
   const currency = merchant.display_currency;
@@ -78,7 +74,7 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
             id="amount"
             name="amount"
             class="large"
-            value="${typed.amount ?? ''}"
+            value="${fields.amount ?? ''}"
             inputmode="decimal"
             autocomplete="off"
             required

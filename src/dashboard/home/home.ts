@@ -14,7 +14,7 @@ import { chainsOf } from '../../wallets/typed.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
-import { type DashboardRoutes, type MerchantVisit, signInPath } from '../route.ts';
+import { type MerchantPages, type MerchantVisit, signInPath } from '../route.ts';
 import { recoveryLine } from '../settings/recovery-line.ts';
 import { sendDashboard } from '../shell.ts';
 import { paymentTable } from './display-status.ts';
@@ -25,16 +25,12 @@ const periods = ['7', '30', '90'] as const;
 const shownRequests = 8;
 
 /** `GET /dashboard`: is everything fine, how business goes, and what came last; and the way out. */
-export function homePages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showHome(ctx, visit) });
-  routes.signedIn({
-    method: 'POST',
-    url: '/dashboard/sign-out',
-    handle: async ({ reply, session }) => {
-      await revokeMerchantSession(ctx, session.scope, session.accountId, session.id);
-      clearSessionCookie(reply, ctx.config, 'merchant');
-      return reply.redirect(signInPath, 303);
-    },
+export function homePages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showHome(ctx, visit));
+  pages.form({ url: '/dashboard/sign-out' }, async ({ reply, session }) => {
+    await revokeMerchantSession(ctx, session.scope, session.accountId, session.id);
+    clearSessionCookie(reply, ctx.config, 'merchant');
+    return reply.redirect(signInPath, 303);
   });
 }
 

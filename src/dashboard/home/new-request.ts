@@ -14,7 +14,7 @@ import { card, field, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { formatRemaining } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
-import type { DashboardRoutes, MerchantVisit, Typed } from '../route.ts';
+import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/ask';
@@ -26,16 +26,12 @@ export type Faults = Partial<Record<string, FaultKey>>;
 export type Created = { row: RequestRow } | { faults: Faults; status: number };
 
 /** `GET` and `POST /dashboard/ask`: a request or an invoice, made manually. */
-export function newRequestPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showForm(ctx, visit, {}, 200) });
-  routes.signedIn({
-    method: 'POST',
-    url: path,
-    handle: async (visit) => {
-      const created = await createFromForm(ctx, visit);
-      if ('faults' in created) return showForm(ctx, visit, created.faults, created.status);
-      return visit.reply.redirect(`/dashboard/payments/${created.row.id}?done=asked`, 303);
-    },
+export function newRequestPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showForm(ctx, visit, {}, 200));
+  pages.form({ url: path }, async (visit) => {
+    const created = await createFromForm(ctx, visit);
+    if ('faults' in created) return showForm(ctx, visit, created.faults, created.status);
+    return visit.reply.redirect(`/dashboard/payments/${created.row.id}?done=asked`, 303);
   });
 }
 
@@ -44,30 +40,30 @@ export const formKey = () => randomBytes(24).toString('base64url');
 
 /** Creates the request of a form, and writes it into the audit log. */
 export async function createFromForm(ctx: Context, visit: MerchantVisit): Promise<Created> {
-  const { typed, session, merchant } = visit;
+  const { fields, session, merchant } = visit;
   const currency = merchant.display_currency;
-  const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
+  const amount = parseAmount(fields.amount ?? '', currencyExponent(currency) ?? 2);
   if (amount === null || amount === 0n) return { faults: { amount: 'amount' }, status: 400 };
   if (amount > maxFiatInt) return { faults: { amount: 'tooMuch' }, status: 400 };
   const { scope, accountId } = session;
-  const fields = {
+  const order = {
     account_id: accountId,
     fiat_amount_int: Number(amount),
     // What was typed was meant in the currency that the form showed.
-    fiat_currency_code: typed.currency ?? currency,
-    idempotency_key: typed.key ?? formKey(),
-    payment_mode: typed.payment_mode === 'invoice' ? ('invoice' as const) : ('pos' as const),
-    ...given('memo', typed.memo?.replaceAll('\r\n', '\n')),
-    ...given('customer_name', typed.customer_name),
-    ...given('customer_email', typed.customer_email),
-    ...(typed.expiry && { expiry_minutes: Number(typed.expiry) }),
+    fiat_currency_code: fields.currency ?? currency,
+    idempotency_key: fields.key ?? formKey(),
+    payment_mode: fields.payment_mode === 'invoice' ? ('invoice' as const) : ('pos' as const),
+    ...given('memo', fields.memo?.replaceAll('\r\n', '\n')),
+    ...given('customer_name', fields.customer_name),
+    ...given('customer_email', fields.customer_email),
+    ...(fields.expiry && { expiry_minutes: Number(fields.expiry) }),
   };
   try {
     const { row } = await withAuditIn(
       ctx,
       scope,
       merchantActor(visit),
-      (inner) => createManually(inner, scope, fields),
+      (inner) => createManually(inner, scope, order),
       ({ row, replayed }) =>
         replayed
           ? null
@@ -147,7 +143,7 @@ export function disabledText(words: Words, { merchant }: MerchantVisit): string 
 }
 
 async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
-  const { typed, session, request, merchant } = visit;
+  const { fields, session, request, merchant } = visit;
   const words = wordsFor(request);
   const { newRequest } = dashboardTexts(words);
   const expiries = await readExpiries(ctx, session.scope);
@@ -166,12 +162,12 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
             action: path,
             hidden: { key: formKey(), currency: merchant.display_currency },
             inside: html`
-              ${kindChoice(words, typed)}
+              ${kindChoice(words, fields)}
               ${field({
                 name: 'amount',
                 label: fill(newRequest.amount, { currency: merchant.display_currency }),
                 hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
-                value: typed.amount ?? '',
+                value: fields.amount ?? '',
                 fault: say('amount'),
                 attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
               })}
@@ -179,14 +175,14 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
                 name: 'customer_name',
                 label: newRequest.customer,
                 hint: newRequest.customerHint,
-                value: typed.customer_name ?? '',
+                value: fields.customer_name ?? '',
                 fault: say('customer_name'),
                 attributes: 'maxlength="200" autocomplete="off"',
               })}
               ${field({
                 name: 'customer_email',
                 label: newRequest.email,
-                value: typed.customer_email ?? '',
+                value: fields.customer_email ?? '',
                 fault: say('customer_email'),
                 attributes: 'type="email" maxlength="254" autocomplete="off"',
               })}
@@ -194,12 +190,12 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
                 name: 'memo',
                 label: newRequest.memo,
                 hint: newRequest.memoHint,
-                value: typed.memo ?? '',
+                value: fields.memo ?? '',
                 fault: say('memo'),
                 rows: 3,
                 attributes: 'maxlength="500"',
               })}
-              ${expiryChoice(words, typed, expiries, say('expiry'))}
+              ${expiryChoice(words, fields, expiries, say('expiry'))}
             `,
             submit: newRequest.make,
           }),
@@ -209,13 +205,13 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
   });
 }
 
-function kindChoice(words: Words, typed: Typed): Html {
+function kindChoice(words: Words, fields: FormFields): Html {
   const { newRequest } = dashboardTexts(words);
   const kinds = [
     ['pos', newRequest.pos, newRequest.posRest],
     ['invoice', newRequest.invoice, newRequest.invoiceRest],
   ] as const;
-  const chosen = typed.payment_mode === 'invoice' ? 'invoice' : 'pos';
+  const chosen = fields.payment_mode === 'invoice' ? 'invoice' : 'pos';
   return html`
     <fieldset class="choice">
       <legend>${newRequest.what}</legend>
@@ -234,7 +230,7 @@ function kindChoice(words: Words, typed: Typed): Html {
   `;
 }
 
-function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: string | undefined): Html {
+function expiryChoice(words: Words, fields: FormFields, minutes: number[], fault: string | undefined): Html {
   const { newRequest } = dashboardTexts(words);
   const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
   return html`
@@ -247,7 +243,7 @@ function expiryChoice(words: Words, typed: Typed, minutes: number[], fault: stri
         <option value="">${newRequest.usual}</option>
         ${options.map(
           ([value, name]) =>
-            html`<option value="${value}"${typed.expiry === value && html` selected`}>${name}</option>`,
+            html`<option value="${value}"${fields.expiry === value && html` selected`}>${name}</option>`,
         )}
       </select>
       ${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}

@@ -15,16 +15,16 @@ import { card, descriptionList, hiddenField, mono, stateLine } from '../../ui/co
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { refundFacts, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
 
 /** `GET /dashboard/unmatched/<key>`: one payment without a request; `POST …/attach` gives it one. */
-export function attachPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: `${path}/:key`, handle: (visit) => showPayment(ctx, visit, null) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/attach`, handle: (visit) => attach(ctx, visit) });
+export function attachPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: `${path}/:key` }, (visit) => showPayment(ctx, visit, null));
+  pages.form({ url: `${path}/:key/attach` }, (visit) => attach(ctx, visit));
 }
 
 /** The key in the address; throws Refusal not_found. */
@@ -35,10 +35,10 @@ export function keyIn({ request }: MerchantVisit): TransferKey {
 }
 
 async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, typed, reply } = visit;
+  const { session, fields, reply } = visit;
   const { scope, accountId } = session;
   const key = keyIn(visit);
-  const requestId = typed.request ?? '';
+  const requestId = fields.request ?? '';
   if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
   const outcome = await attachUnmatched(ctx, merchantActor(visit), scope, { ...key, accountId, requestId });
   if (outcome.kind === 'counted') return reply.redirect(`/dashboard/payments/${requestId}?done=attached`, 303);

@@ -12,15 +12,15 @@ import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor } from '../shell.ts';
 import type { Payment } from './payment.ts';
 
 const path = '/dashboard/payments';
 
 /** `POST /dashboard/payments/<id>/cancel`: voids one of the merchant's requests, by the rules of the API's cancel. */
-export function cancelPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'POST', url: `${path}/:id/cancel`, handle: (visit) => cancel(ctx, visit) });
+export function cancelPages(pages: MerchantPages, ctx: Context): void {
+  pages.form({ url: `${path}/:id/cancel` }, (visit) => cancel(ctx, visit));
 }
 
 async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {

@@ -23,7 +23,7 @@ import { confirmButton } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { planName } from '../plans/plan-words.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
 import { refundLine } from './refunded.ts';
@@ -49,8 +49,8 @@ export async function readPayment(ctx: Context, scope: Scope, accountId: string,
 }
 
 /** `GET /dashboard/payments/<id>`: one request, what happened to it, and what can be done. */
-export function paymentPage(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: '/dashboard/payments/:id', handle: (visit) => showPayment(ctx, visit) });
+export function paymentPage(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: '/dashboard/payments/:id' }, (visit) => showPayment(ctx, visit));
 }
 
 async function showPayment(ctx: Context, visit: MerchantVisit) {

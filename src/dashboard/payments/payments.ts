@@ -19,7 +19,7 @@ import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager } from '../../web/table.ts';
 import { displayStatuses, paymentTable } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/payments';
@@ -27,22 +27,18 @@ const csvPath = '/dashboard/payments.csv';
 const names = ['q', 'state', 'since', 'until', 'after'] as const;
 
 /** `GET /dashboard/payments`: all requests of the merchant, and the same as CSV. */
-export function paymentList(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
-  routes.signedIn({
-    method: 'GET',
-    url: csvPath,
-    handle: ({ session, request, reply }) => {
-      const rows = exportByMerchant(
-        ctx.db,
-        session.scope,
-        session.accountId,
-        filterOf(ctx, session.scope, request.query),
-      );
-      const chains = [...ctx.chains.test, ...ctx.chains.live];
-      const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
-      return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
-    },
+export function paymentList(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showList(ctx, visit));
+  pages.page({ url: csvPath }, ({ session, request, reply }) => {
+    const rows = exportByMerchant(
+      ctx.db,
+      session.scope,
+      session.accountId,
+      filterOf(ctx, session.scope, request.query),
+    );
+    const chains = [...ctx.chains.test, ...ctx.chains.live];
+    const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
+    return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
   });
 }
 

@@ -26,7 +26,7 @@ import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { keyIn } from './attach.ts';
 import { refundFacts, refundLine } from './refunded.ts';
@@ -37,19 +37,15 @@ const path = '/dashboard/give-back';
  * `GET /dashboard/give-back/<key>`: shows what can be refunded to the payer and, once the refund is started (`POST
  * …/take`), a prepared transfer; `POST` records that it was sent, `…/put-back` cancels it.
  */
-export function refundPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({
-    method: 'GET',
-    url: `${path}/:key`,
-    handle: async (visit) => {
-      const prepared = await prepareRefund(ctx, visit.session.scope, visit.session.accountId, keyIn(visit));
-      return showRefund(ctx, visit, prepared, null);
-    },
+export function refundPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: `${path}/:key` }, async (visit) => {
+    const prepared = await prepareRefund(ctx, visit.session.scope, visit.session.accountId, keyIn(visit));
+    return showRefund(ctx, visit, prepared, null);
   });
-  routes.signedIn({ method: 'POST', url: `${path}/:key`, handle: (visit) => record(ctx, visit) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/part`, handle: (visit) => detach(ctx, visit) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/take`, handle: (visit) => start(ctx, visit) });
-  routes.signedIn({ method: 'POST', url: `${path}/:key/put-back`, handle: (visit) => cancel(ctx, visit) });
+  pages.form({ url: `${path}/:key` }, (visit) => record(ctx, visit));
+  pages.form({ url: `${path}/:key/part` }, (visit) => detach(ctx, visit));
+  pages.form({ url: `${path}/:key/take` }, (visit) => start(ctx, visit));
+  pages.form({ url: `${path}/:key/put-back` }, (visit) => cancel(ctx, visit));
 }
 
 /** Acts on the payment in the address and writes the audit entry; null where nothing was done. */
@@ -123,10 +119,10 @@ async function detach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
 }
 
 async function record(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, typed, reply } = visit;
+  const { session, fields, reply } = visit;
   const { scope, accountId } = session;
   const key = keyIn(visit);
-  const said = { refundTxHash: typed.return_tx_hash ?? '', elsewhere: typed.elsewhere === '1' };
+  const said = { refundTxHash: fields.return_tx_hash ?? '', elsewhere: fields.elsewhere === '1' };
   // Outside the transaction: the chain may be slow.
   const checked = await checkRefund(ctx, scope, accountId, key, said);
   if (checked.fault !== null) {
@@ -188,7 +184,7 @@ function showRefund(
   const first = prepared.data === null ? early : html`${warning(words, prepared)}${startCard(words, prepared, text)}`;
   const transfer =
     prepared.data === null
-      ? html`${early}${card(recordForm(words, visit, prepared, text))}${cancelForm(words, prepared)}`
+      ? html`${early}${card(recordForm(words, visit.fields, prepared, text))}${cancelForm(words, prepared)}`
       : html`
         ${warning(words, prepared)}
         <div class="two">${preparedCard(words, prepared)}${manualCard(words, visit, prepared, text)}</div>
@@ -207,7 +203,7 @@ function showRefund(
           ? html`
             <details class="card"${fault !== null && html` open`}>
               <summary>${refunded.another}</summary>
-              ${recordForm(words, visit, prepared, text)}
+              ${recordForm(words, visit.fields, prepared, text)}
             </details>
           `
           : refund === null
@@ -291,12 +287,12 @@ function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund
     copyable(words, t.amount, formatMicro(prepared.usdcMicro), t.copyAmount),
     copyable(words, t.to, prepared.toAddress, t.copyAddress),
     descriptionList([[t.token, mono(prepared.token.address)]]),
-    recordForm(words, visit, prepared, fault),
+    recordForm(words, visit.fields, prepared, fault),
   );
 }
 
 /** Takes the hash of the transaction; browser code fills it in and sends it. */
-function recordForm(words: Words, { typed }: MerchantVisit, prepared: PreparedRefund, fault: string | undefined): Html {
+function recordForm(words: Words, fields: FormFields, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
   return html`
     <form method="post" action="${path}/${writeTransferKey(prepared.key)}" id="note" class="stack">
@@ -304,13 +300,13 @@ function recordForm(words: Words, { typed }: MerchantVisit, prepared: PreparedRe
         name: 'return_tx_hash',
         label: t.hash,
         hint: t.hashHint,
-        value: typed.return_tx_hash ?? '',
+        value: fields.return_tx_hash ?? '',
         fault,
         attributes:
           'required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="66" dir="ltr" placeholder="0x…"',
       })}
       <label class="check">
-        <input type="checkbox" name="elsewhere" value="1"${typed.elsewhere === '1' && html` checked`}>
+        <input type="checkbox" name="elsewhere" value="1"${fields.elsewhere === '1' && html` checked`}>
         <span>${t.elsewhere}</span>
       </label>
       <button class="second">${t.note}</button>

@@ -19,7 +19,7 @@ import { readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/unmatched';
@@ -33,16 +33,12 @@ const transferOf = (row: UnmatchedRow) => ({
 const keyOf = (row: UnmatchedRow) => writeTransferKey(transferOf(row));
 
 /** `GET /dashboard/unmatched`: money that belongs to no request, each with its reason; and the same as CSV. */
-export function unmatchedList(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
-  routes.signedIn({
-    method: 'GET',
-    url: csvPath,
-    handle: ({ session, reply }) => {
-      const chains = ctx.chains[modeOf(session.scope.testMode)];
-      const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
-      return sendCsv(reply, 'unmatched', csvHeader, csvRows(ctx, session.scope, rows, chains));
-    },
+export function unmatchedList(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showList(ctx, visit));
+  pages.page({ url: csvPath }, ({ session, reply }) => {
+    const chains = ctx.chains[modeOf(session.scope.testMode)];
+    const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
+    return sendCsv(reply, 'unmatched', csvHeader, csvRows(ctx, session.scope, rows, chains));
   });
 }
 

@@ -10,20 +10,20 @@ import { dayText } from './plan-words.ts';
 
 /** The form of a new plan, with what was typed and what is wrong with it. */
 export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults, today: string, action: string): Html {
-  const { typed, merchant } = visit;
+  const { fields, merchant } = visit;
   const { newRequest, plans: t } = dashboardTexts(words);
   const currency = merchant.display_currency;
   const example = exampleOf(currency);
   const say = (name: PlanField) => faultText(words, visit, faults, name, today);
   return html`
     <form method="post" action="${action}">
-      ${hiddenField('key', typed.key ?? formKey())}
+      ${hiddenField('key', fields.key ?? formKey())}
       ${hiddenField('currency', currency)}
       ${field({
         name: 'name',
         label: t.what,
         hint: t.whatHint,
-        value: typed.name ?? '',
+        value: fields.name ?? '',
         fault: say('name'),
         attributes: `required maxlength="${longest.name}" autocomplete="off"`,
       })}
@@ -31,7 +31,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
         name: 'amount',
         label: fill(newRequest.amount, { currency }),
         hint: fill(newRequest.amountHint, { example }),
-        value: typed.amount ?? '',
+        value: fields.amount ?? '',
         fault: say('amount'),
         attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
       })}
@@ -40,7 +40,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
         name: 'first_on',
         label: t.from,
         hint: fill(t.fromHint, { from: dayText(words, today), to: dayText(words, yearAfter(today)) }),
-        value: typed.first_on ?? today,
+        value: fields.first_on ?? today,
         fault: say('first_on'),
         attributes: `required type="date" min="${today}" max="${yearAfter(today)}"`,
       })}
@@ -48,7 +48,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
       ${field({
         name: 'customer_name',
         label: newRequest.customer,
-        value: typed.customer_name ?? '',
+        value: fields.customer_name ?? '',
         fault: say('customer_name'),
         attributes: `required maxlength="${longest.customer_name}" autocomplete="off"`,
       })}
@@ -56,7 +56,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
         name: 'customer_email',
         label: t.email,
         hint: t.emailHint,
-        value: typed.customer_email ?? '',
+        value: fields.customer_email ?? '',
         fault: say('customer_email'),
         attributes: `type="email" maxlength="${longest.customer_email}" autocomplete="off"`,
       })}
@@ -64,7 +64,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
       ${field({
         name: 'customer_phone',
         label: t.phone,
-        value: typed.customer_phone ?? '',
+        value: fields.customer_phone ?? '',
         fault: say('customer_phone'),
         attributes: `type="tel" maxlength="${longest.customer_phone}" autocomplete="off"`,
       })}
@@ -72,7 +72,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
         name: 'metadata',
         label: t.metadata,
         hint: fill(t.metadataHint, { partner: merchant.partner_name }),
-        value: typed.metadata ?? '',
+        value: fields.metadata ?? '',
         fault: say('metadata'),
         rows: 3,
         attributes: 'spellcheck="false"',
@@ -97,7 +97,7 @@ function faultText(
 }
 
 /** How often: a number and a period. */
-function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
+function rhythm(words: Words, { fields }: MerchantVisit, fault: string | undefined): Html {
   const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
   const invalid = fault !== undefined && raw(' aria-invalid="true"');
@@ -109,7 +109,7 @@ function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefine
         <input
           id="every"
           name="every"
-          value="${typed.every ?? '1'}"
+          value="${fields.every ?? '1'}"
           aria-label="${plans.oftenCount}"
           aria-describedby="${described}"${invalid}
           required
@@ -121,7 +121,7 @@ function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefine
           ${periods.map(
             (one) =>
               html`
-                <option value="${one}"${one === (typed.period ?? 'month') && html` selected`}>
+                <option value="${one}"${one === (fields.period ?? 'month') && html` selected`}>
                   ${plans.units[one]}
                 </option>
               `,
@@ -133,13 +133,13 @@ function rhythm(words: Words, { typed }: MerchantVisit, fault: string | undefine
   `;
 }
 
-function endChoice(words: Words, { typed }: MerchantVisit, fault: string | undefined): Html {
+function endChoice(words: Words, { fields }: MerchantVisit, fault: string | undefined): Html {
   const { plans } = dashboardTexts(words);
   const kinds = [
     ['never', plans.never],
     ['after', plans.after],
   ] as const;
-  const chosen = typed.ends === 'after' ? 'after' : 'never';
+  const chosen = fields.ends === 'after' ? 'after' : 'never';
   return html`
     <fieldset class="choice">
       <legend>${plans.long}</legend>
@@ -157,7 +157,7 @@ function endChoice(words: Words, { typed }: MerchantVisit, fault: string | undef
       name: 'charges',
       label: plans.chargesField,
       hint: fill(plans.chargesHint, { most: mostCharges }),
-      value: typed.charges ?? '',
+      value: fields.charges ?? '',
       fault,
       attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"',
     })}
@@ -183,6 +183,6 @@ function languageChoice(words: Words, visit: MerchantVisit): Html {
 }
 
 /** The language in which the customer is to be written to: as chosen, else the reader's own. */
-export function languageIn({ typed, request }: MerchantVisit): Words['language'] {
-  return isLanguage(typed.language) ? typed.language : wordsFor(request).language;
+export function languageIn({ fields, request }: MerchantVisit): Words['language'] {
+  return isLanguage(fields.language) ? fields.language : wordsFor(request).language;
 }

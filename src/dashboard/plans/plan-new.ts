@@ -9,37 +9,37 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
 import { fill, fillCount, wordsFor } from '../../ui/language.ts';
 import { formKey, requestFaultText } from '../home/new-request.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { languageIn, planForm } from './plan-form.ts';
 import { chargeHeading, dayHtml } from './plan-words.ts';
 
 const path = '/dashboard/plans/new';
 const shownDates = 6;
-const fields = [
+const carriedFields = [
   ...['name', 'amount', 'customer_name', 'customer_email', 'customer_phone', 'every', 'period', 'first_on', 'ends'],
   ...['charges', 'metadata', 'language', 'currency', 'key'],
 ];
 
 /** `GET /dashboard/plans/new`: the form; sent, it is looked over with its first dates, and then started. */
-export function planNewPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showForm(ctx, visit, {}, null, 200) });
-  routes.signedIn({ method: 'POST', url: path, handle: (visit) => take(ctx, visit) });
+export function planNewPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showForm(ctx, visit, {}, null, 200));
+  pages.form({ url: path }, (visit) => take(ctx, visit));
 }
 
 async function take(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { typed, merchant } = visit;
-  if (typed.step === 'change') return showForm(ctx, visit, {}, null, 200);
-  const currency = typed.currency ?? merchant.display_currency;
-  const read = readPlanForm(typed, { currency, today: dayOf(ctx.clock.now()) });
+  const { fields, merchant } = visit;
+  if (fields.step === 'change') return showForm(ctx, visit, {}, null, 200);
+  const currency = fields.currency ?? merchant.display_currency;
+  const read = readPlanForm(fields, { currency, today: dayOf(ctx.clock.now()) });
   if ('faults' in read) return showForm(ctx, visit, read.faults, null, 400);
-  return typed.step === 'start' ? start(ctx, visit, read.plan, currency) : review(ctx, visit, read.plan, currency);
+  return fields.step === 'start' ? start(ctx, visit, read.plan, currency) : review(ctx, visit, read.plan, currency);
 }
 
 async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
-  const { typed, session, reply } = visit;
+  const { fields, session, reply } = visit;
   const { scope, accountId } = session;
-  const order = { accountId, currency, language: languageIn(visit), formKey: typed.key?.slice(0, 100) || formKey() };
+  const order = { accountId, currency, language: languageIn(visit), formKey: fields.key?.slice(0, 100) || formKey() };
   try {
     const made = await createPlan(ctx, merchantActor(visit), scope, plan, order);
     if (!made) return showForm(ctx, visit, {}, 'tooMany', 409);
@@ -54,12 +54,14 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
 
 /** What was typed, once more as people read it, with the first dates. */
 function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
-  const { typed, request } = visit;
+  const { fields, request } = visit;
   const words = wordsFor(request);
   const { plans: t } = dashboardTexts(words);
   const dates = nextDates({ ...plan, charges: 0, slot: 0 }, shownDates);
   const rest = plan.maxCharges === null ? t.never : fillCount(words, t.afterAll, plan.maxCharges);
-  const hiddenFields = fields.flatMap((name) => (typed[name] === undefined ? [] : [hiddenField(name, typed[name])]));
+  const hiddenFields = carriedFields.flatMap((name) =>
+    fields[name] === undefined ? [] : [hiddenField(name, fields[name])],
+  );
   return sendDashboard(ctx, visit, {
     path,
     title: t.review,

@@ -15,7 +15,7 @@ import { readQuery } from '../../web/query.ts';
 import { confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
 
@@ -36,11 +36,11 @@ const acts: Record<'pause' | 'resume' | 'end', Act> = {
  * `GET /dashboard/plans/<id>`: one plan and its charges, the latter as CSV too; `POST …/pause`, `…/resume` and `…/end`
  * control it.
  */
-export function planPage(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: `${path}/:id`, handle: (visit) => showPlan(ctx, visit) });
-  routes.signedIn({ method: 'GET', url: `${path}/:id/charges.csv`, handle: (visit) => sendCharges(ctx, visit) });
+export function planPage(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: `${path}/:id` }, (visit) => showPlan(ctx, visit));
+  pages.page({ url: `${path}/:id/charges.csv` }, (visit) => sendCharges(ctx, visit));
   for (const [name, act] of Object.entries(acts)) {
-    routes.signedIn({ method: 'POST', url: `${path}/:id/${name}`, handle: (visit) => change(ctx, visit, act) });
+    pages.form({ url: `${path}/:id/${name}` }, (visit) => change(ctx, visit, act));
   }
 }
 

@@ -16,7 +16,7 @@ import { csvOf, sendCsv } from '../../web/download.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { chargeText, dayHtml, planBadge, planName, waitingCard } from './plan-words.ts';
 
@@ -25,15 +25,11 @@ const csvPath = '/dashboard/plans.csv';
 const names = ['state', 'after'] as const;
 
 /** `GET /dashboard/plans`: what the merchant asks its customers for again and again, and the same as CSV. */
-export function planList(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showList(ctx, visit) });
-  routes.signedIn({
-    method: 'GET',
-    url: csvPath,
-    handle: ({ session, request, reply }) => {
-      const rows = exportPlans(ctx, session.scope, session.accountId, displayStatusIn(readQuery(request.query, names)));
-      return sendCsv(reply, 'plans', csvHeader, csvOf(rows, csvRow));
-    },
+export function planList(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showList(ctx, visit));
+  pages.page({ url: csvPath }, ({ session, request, reply }) => {
+    const rows = exportPlans(ctx, session.scope, session.accountId, displayStatusIn(readQuery(request.query, names)));
+    return sendCsv(reply, 'plans', csvHeader, csvOf(rows, csvRow));
   });
 }
 

@@ -10,7 +10,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/profile';
@@ -25,19 +25,19 @@ const limits: Record<string, number> = {
 };
 
 /** `GET` and `POST /dashboard/profile`: what the merchant says of itself, and its currency. */
-export function profilePages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showForm(ctx, visit, null) });
-  routes.signedIn({ method: 'POST', url: path, handle: (visit) => save(ctx, visit) });
+export function profilePages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showForm(ctx, visit, null));
+  pages.form({ url: path }, (visit) => save(ctx, visit));
 }
 
 async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, typed, reply, request, merchant } = visit;
+  const { session, fields, reply, request, merchant } = visit;
   const { scope, accountId } = session;
   const words = wordsFor(request);
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const branding = await readMailBranding(ctx, scope.partnerId);
   const notice = writeNotice({ words, branding, subject, body, values: { partner: merchant.partner_name } });
-  const outcome = await changeProfile(ctx, merchantActor(visit), scope, accountId, typed, notice);
+  const outcome = await changeProfile(ctx, merchantActor(visit), scope, accountId, fields, notice);
   if ('faults' in outcome) return showForm(ctx, visit, outcome.faults);
   return reply.redirect(`${path}?done=saved`, 303);
 }
@@ -47,12 +47,12 @@ async function showForm(
   visit: MerchantVisit,
   faults: Record<string, ProfileFault> | null,
 ): Promise<FastifyReply> {
-  const { merchant, typed, request } = visit;
+  const { merchant, fields, request } = visit;
   const words = wordsFor(request);
   const { profile: t, faults: sentences } = dashboardTexts(words);
   type Name = 'display_name' | 'business_name' | 'email' | 'phone' | 'website' | 'instagram' | 'industry';
   // After a fault, what was typed stays.
-  const value = (name: string) => (faults ? (typed[name] ?? '') : (merchant[name as Name] ?? ''));
+  const value = (name: string) => (faults ? (fields[name] ?? '') : (merchant[name as Name] ?? ''));
   const fault = (name: string) => {
     const kind = faults?.[name];
     return kind && fill(sentences[kind], { limit: limits[name] ?? 200 });
@@ -81,7 +81,7 @@ async function showForm(
                 ${text('business_name', t.businessName, 'organization', t.businessHint)}
                 ${text('display_name', t.name, 'name')}
                 ${text('email', t.email, 'email', t.emailHint)}
-                ${countryField(words, faults ? (typed.country ?? '') : (merchant.country ?? ''), fault('country'))}
+                ${countryField(words, faults ? (fields.country ?? '') : (merchant.country ?? ''), fault('country'))}
                 ${text('phone', t.phone, 'tel')}
                 ${text('website', t.website, 'url')}
                 ${text('instagram', t.instagram, 'off')}
@@ -90,7 +90,7 @@ async function showForm(
                   ctx,
                   words,
                   visit,
-                  faults ? (typed.display_currency ?? '') : merchant.display_currency,
+                  faults ? (fields.display_currency ?? '') : merchant.display_currency,
                   fault('display_currency'),
                 )}
               `,

@@ -21,22 +21,20 @@ import {
   vetoRecovery,
 } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
-import type { DashboardRoutes, Visit } from '../route.ts';
+import type { OpenPages, Visit } from '../route.ts';
 import { showPage } from '../show.ts';
 
 /** Pages of a recovery, opened by their links: the new wallet signs on one, the current wallet objects on the other. */
-export function recoveryPages(routes: DashboardRoutes, ctx: Context): void {
+export function recoveryPages(pages: OpenPages, ctx: Context): void {
   const page = (link: RecoveryLink, base: string, steps: Record<string, Step>, first: Step) => {
     const run = (visit: Visit, step: Step) => answer(ctx, visit, link, base, step);
-    routes.open({ method: 'GET', url: `${base}/:token`, handle: (visit) => run(visit, first) });
+    pages.page({ url: `${base}/:token` }, (visit) => run(visit, first));
     for (const [name, step] of Object.entries(steps)) {
       const url = `${base}/:token/${name}`;
-      routes.open({ method: 'POST', url, handle: (visit) => run(visit, step) });
-      routes.open({
-        method: 'GET',
-        url,
-        handle: ({ request, reply }) => reply.redirect(`${base}/${encodeURIComponent(tokenOf(request))}`, 303),
-      });
+      pages.form({ url }, (visit) => run(visit, step));
+      pages.page({ url }, ({ request, reply }) =>
+        reply.redirect(`${base}/${encodeURIComponent(tokenOf(request))}`, 303),
+      );
     }
   };
   const sign: Record<string, Step> = { wallet: takeWallet, complete: completeSigning };
@@ -105,7 +103,7 @@ function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | n
       ${connectForm(words, {
         action: `${opened.path}/wallet`,
         chains: chainsOf(ctx, merchant),
-        typed: opened.typed,
+        typed: opened.fields,
         unwanted: change.old_wallet,
         fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
       })}
@@ -114,8 +112,8 @@ function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | n
 }
 
 function showSigning(ctx: Context, opened: Opened, message: string, refusal: MerchantRefusal | null) {
-  const { typed, path } = opened;
-  const address = typed.wallet_address?.trim() ?? '';
+  const { fields, path } = opened;
+  const address = fields.wallet_address?.trim() ?? '';
   return show(ctx, opened, refusal, (words) => {
     const { recovery, walletChange } = walletTexts(words);
     return html`
@@ -126,9 +124,9 @@ function showSigning(ctx: Context, opened: Opened, message: string, refusal: Mer
         action: `${path}/complete`,
         address: address.toLowerCase(),
         message,
-        signature: refusal ? (typed.signature ?? '') : '',
+        signature: refusal ? (fields.signature ?? '') : '',
         fault: refusalSentence(words, refusal, 'signature_invalid'),
-        carry: { wallet_address: address, chain_id: typed.chain_id ?? '' },
+        carry: { wallet_address: address, chain_id: fields.chain_id ?? '' },
         button: recovery.sign,
       })}
       <p class="quiet"><a href="${path}">${walletChange.cancel}</a></p>
@@ -136,10 +134,10 @@ function showSigning(ctx: Context, opened: Opened, message: string, refusal: Mer
   });
 }
 
-function messageOf(ctx: Context, { recovery, typed, request }: Opened): string {
-  const chainId = typed.chain_id ? Number(typed.chain_id) : null;
+function messageOf(ctx: Context, { recovery, fields, request }: Opened): string {
+  const chainId = fields.chain_id ? Number(fields.chain_id) : null;
   return recoveryMessage(ctx, recovery, {
-    address: typed.wallet_address?.trim() ?? '',
+    address: fields.wallet_address?.trim() ?? '',
     chainId,
     host: request.ownHost,
   });
@@ -154,8 +152,8 @@ async function takeWallet(ctx: Context, opened: Opened): Promise<FastifyReply> {
 }
 
 async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyReply> {
-  const { typed, recovery, reply, path } = opened;
-  const { message = '', signature = '' } = typed;
+  const { fields, recovery, reply, path } = opened;
+  const { message = '', signature = '' } = fields;
   try {
     const { ip, headers, ownHost: host } = opened.request;
     await signRecovery(ctx, recovery, { message, signature, host }, { ip, userAgent: headers['user-agent'] });
@@ -174,9 +172,9 @@ async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyRep
 }
 
 function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null): Promise<FastifyReply> {
-  const { recovery, typed, path } = opened;
+  const { recovery, fields, path } = opened;
   const { old_wallet: oldWallet } = recovery.change;
-  const kept = refusal && signAgain.includes(refusal.reason) ? typed.message?.replaceAll('\r\n', '\n') : undefined;
+  const kept = refusal && signAgain.includes(refusal.reason) ? fields.message?.replaceAll('\r\n', '\n') : undefined;
   const message = kept ?? vetoMessage(ctx, recovery, opened.request.ownHost);
   return show(ctx, opened, refusal, (words) => {
     const { walletChange } = walletTexts(words);
@@ -188,7 +186,7 @@ function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null)
         action: `${path}/complete`,
         address: oldWallet,
         message,
-        signature: kept === undefined ? '' : (typed.signature ?? ''),
+        signature: kept === undefined ? '' : (fields.signature ?? ''),
         fault: refusalSentence(words, refusal, 'signature_invalid'),
         button: walletChange.stop,
       })}
@@ -197,8 +195,8 @@ function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null)
 }
 
 async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply> {
-  const { typed, recovery, request, reply, path } = opened;
-  const { message = '', signature = '' } = typed;
+  const { fields, recovery, request, reply, path } = opened;
+  const { message = '', signature = '' } = fields;
   try {
     await proveVeto(ctx, recovery, { message, signature, host: request.ownHost });
     const { scope, change } = recovery;

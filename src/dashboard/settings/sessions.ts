@@ -7,47 +7,39 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
-import type { DashboardRoutes } from '../route.ts';
+import type { MerchantPages } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/sessions';
 
 /** `GET /dashboard/sessions`: where the merchant is signed in; `POST …/end` signs another browser out. */
-export function merchantSessionPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({
-    method: 'GET',
-    url: path,
-    handle: async (visit) => {
-      const { session, request } = visit;
-      const words = wordsFor(request);
-      const sessions = await listMerchantSessions(ctx, session.scope, session.accountId);
-      return sendDashboard(ctx, visit, {
-        path,
-        title: dashboardTexts(words).sessions,
-        body: html`
+export function merchantSessionPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, async (visit) => {
+    const { session, request } = visit;
+    const words = wordsFor(request);
+    const sessions = await listMerchantSessions(ctx, session.scope, session.accountId);
+    return sendDashboard(ctx, visit, {
+      path,
+      title: dashboardTexts(words).sessions,
+      body: html`
           <ul class="options">${sessions.map((one) => html`<li>${entry(words, one, one.id === session.id)}</li>`)}</ul>
         `,
-      });
-    },
+    });
   });
-  routes.signedIn({
-    method: 'POST',
-    url: `${path}/end`,
-    handle: async (visit) => {
-      const { reply, session, typed } = visit;
-      const { scope, accountId } = session;
-      const id = typed.session ?? '';
-      if (isUuid(id)) {
-        await withAudit(
-          ctx,
-          merchantActor(visit),
-          (inner) => revokeMerchantSession(inner, scope, accountId, id),
-          (revoked) =>
-            revoked ? { ...scope, action: 'session.revoked', object: { kind: 'session', id }, details: {} } : null,
-        );
-      }
-      return reply.redirect(`${path}?done=ended`, 303);
-    },
+  pages.form({ url: `${path}/end` }, async (visit) => {
+    const { reply, session, fields } = visit;
+    const { scope, accountId } = session;
+    const id = fields.session ?? '';
+    if (isUuid(id)) {
+      await withAudit(
+        ctx,
+        merchantActor(visit),
+        (inner) => revokeMerchantSession(inner, scope, accountId, id),
+        (revoked) =>
+          revoked ? { ...scope, action: 'session.revoked', object: { kind: 'session', id }, details: {} } : null,
+      );
+    }
+    return reply.redirect(`${path}?done=ended`, 303);
   });
 }
 

@@ -13,23 +13,23 @@ import { connectForm, signForm } from '../../ui/wallet-forms.ts';
 import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
 import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
 import { chainsOf, type TypedWallet } from '../../wallets/typed.ts';
-import type { DashboardRoutes, MerchantVisit } from '../route.ts';
+import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { recoveryLine } from './recovery-line.ts';
 
 const path = '/dashboard/wallet';
 
 /** Changing the wallet: the new one is named, the present one signs, the new one signs. */
-export function walletPages(routes: DashboardRoutes, ctx: Context): void {
-  routes.signedIn({ method: 'GET', url: path, handle: (visit) => showStart(ctx, visit, null) });
+export function walletPages(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: path }, (visit) => showStart(ctx, visit, null));
   const steps = { 'hand-over': handOver, 'take-over': takeOver, apply, veto };
   for (const [name, run] of Object.entries(steps)) {
-    routes.signedIn({ method: 'GET', url: `${path}/${name}`, handle: ({ reply }) => reply.redirect(path, 303) });
-    routes.signedIn({ method: 'POST', url: `${path}/${name}`, handle: (visit) => run(ctx, visit) });
+    pages.page({ url: `${path}/${name}` }, ({ reply }) => reply.redirect(path, 303));
+    pages.form({ url: `${path}/${name}` }, (visit) => run(ctx, visit));
   }
 }
 
-const typedWallet = ({ typed: { wallet_address = '', chain_id }, request }: MerchantVisit): TypedWallet => ({
+const typedWallet = ({ fields: { wallet_address = '', chain_id }, request }: MerchantVisit): TypedWallet => ({
   address: wallet_address.trim(),
   chainId: chain_id ? Number(chain_id) : null,
   host: request.ownHost,
@@ -37,7 +37,7 @@ const typedWallet = ({ typed: { wallet_address = '', chain_id }, request }: Merc
 
 /** Which wallet is paid now, and which one is to be; after a change, that it was made. */
 async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
-  const { merchant, session, request, typed } = visit;
+  const { merchant, session, request, fields } = visit;
   const words = wordsFor(request);
   const { walletChange } = walletTexts(words);
   const { done } = request.query as { done?: unknown };
@@ -68,7 +68,7 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
     connectForm(words, {
       action: `${path}/hand-over`,
       chains: chainsOf(ctx, merchant),
-      typed,
+      typed: fields,
       unwanted: merchant.wallet_address,
       fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
     }),
@@ -103,7 +103,7 @@ type Signing = {
 
 /** One of the two signatures: the present wallet's, then the new one's. */
 function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Promise<FastifyReply> {
-  const { merchant, request, typed } = visit;
+  const { merchant, request, fields } = visit;
   const { step, message, refusal, carry } = signing;
   const { address } = typedWallet(visit);
   const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
@@ -127,9 +127,9 @@ function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Prom
       action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
       address: signer,
       message,
-      signature: refusal ? (typed.signature ?? '') : '',
+      signature: refusal ? (fields.signature ?? '') : '',
       fault: refusalSentence(words, refusal, 'signature_invalid'),
-      carry: { wallet_address: address, chain_id: typed.chain_id ?? '', ...carry },
+      carry: { wallet_address: address, chain_id: fields.chain_id ?? '', ...carry },
       button: walletChange.sign,
     }),
     html`<p class="quiet"><a href="/dashboard">${walletChange.cancel}</a></p>`,
@@ -155,23 +155,23 @@ async function signingAgain(
   refusal: MerchantRefusal,
   signing: Omit<Signing, 'refusal' | 'message'>,
 ): Promise<FastifyReply> {
-  const { typed, merchant } = visit;
+  const { fields, merchant } = visit;
   if (signAgain.includes(refusal.reason)) {
-    return showSigning(ctx, visit, { ...signing, message: plain(typed.message), refusal });
+    return showSigning(ctx, visit, { ...signing, message: plain(fields.message), refusal });
   }
   try {
     const write = signing.step === 'hand-over' ? handOverMessage : takeOverMessage;
     const message = write(ctx, merchant, typedWallet(visit));
     if (refusal.reason === 'wallet_taken') return await showStart(ctx, visit, refusal);
-    return await showSigning(ctx, { ...visit, typed: { ...typed, signature: '' } }, { ...signing, message, refusal });
+    return await showSigning(ctx, { ...visit, fields: { ...fields, signature: '' } }, { ...signing, message, refusal });
   } catch (error) {
     return showStart(ctx, visit, refusalToShow(error));
   }
 }
 
 async function takeOver(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { typed, merchant, request } = visit;
-  const { message = '', signature = '' } = typed;
+  const { fields, merchant, request } = visit;
+  const { message = '', signature = '' } = fields;
   try {
     await proveHandOver(ctx, merchant, typedWallet(visit), { message, signature, host: request.ownHost });
     return await showSigning(ctx, visit, {
@@ -186,8 +186,8 @@ async function takeOver(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
 }
 
 async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { typed, merchant, session, request, reply } = visit;
-  const { message = '', signature = '', old_message = '', old_signature = '' } = typed;
+  const { fields, merchant, session, request, reply } = visit;
+  const { message = '', signature = '', old_message = '', old_signature = '' } = fields;
   const { scope, accountId } = session;
   try {
     const proved = await proveChange(ctx, merchant, typedWallet(visit), {
