@@ -16,18 +16,16 @@ import { browserName } from '../lib/text/user-agent.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { form } from '../ui/form.ts';
 import { instant } from '../ui/formats.ts';
-import { type Words, wordsFor } from '../ui/language.ts';
-import { sendForeignForm } from '../web/error-page.ts';
-import { isOwnForm } from '../web/origin.ts';
+import type { Words } from '../ui/language.ts';
 import { notice } from '../web/shell.ts';
 import { table } from '../web/table.ts';
-import { enter, leave, userActor } from './enter.ts';
+import { leave, userActor } from './enter.ts';
 import { passkeyPages, passkeysOf } from './passkeys/pages.ts';
 import { passkeyNotice } from './passkeys/sections.ts';
 import type { Realm } from './realm.ts';
+import { declareRealmPages } from './route.ts';
 
 type Person = PartnerUser | Operator;
-type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined; Querystring: { done?: unknown } }>;
 /** Puts a page's content into the frame of its realm. */
 export type ShowFramed<K extends UserKind> = (
   request: FastifyRequest,
@@ -43,51 +41,29 @@ export function userSessionPages<K extends UserKind>(
   realm: Realm<K>,
   show: ShowFramed<K>,
 ): void {
-  const config = { auth: 'session' as const };
   const path = `${realm.path}/sessions`;
-  passkeyPages(app, ctx, realm);
+  const pages = declareRealmPages(app, ctx, realm);
+  passkeyPages(app, pages, ctx, realm);
 
-  app.route({
-    config,
-    method: 'GET',
-    url: path,
-    handler: async (request: Visit, reply) => {
-      const person = await enter(ctx, realm, request, reply);
-      if (!person) return reply;
-      const words = wordsFor(request);
-      const list = sessionTable(words, path, person, await listUserSessions(ctx, person));
-      const { done: word } = request.query;
-      const done =
-        word === 'revoked' ? notice('paid', signInTexts(words).account.signedOutThere) : passkeyNotice(words, word);
-      const passkeys = await passkeysOf(ctx, realm, person, request);
-      const body = html`${done}${list}${passkeys}`;
-      return show(request, reply, person, { path, title: signInTexts(words).account.sessions, body });
-    },
+  pages.page({ url: path }, async (call) => {
+    const { request, reply, words, person } = call;
+    const list = sessionTable(words, path, person, await listUserSessions(ctx, person));
+    const word = call.query(['done']).done;
+    const done =
+      word === 'revoked' ? notice('paid', signInTexts(words).account.signedOutThere) : passkeyNotice(words, word);
+    const passkeys = await passkeysOf(ctx, realm, person, request);
+    const body = html`${done}${list}${passkeys}`;
+    return show(request, reply, person, { path, title: signInTexts(words).account.sessions, body });
   });
-  app.route({
-    config: { ...config, fresh: 'never' },
-    method: 'POST',
-    url: `${path}/revoke`,
-    handler: async (request: Visit, reply) => {
-      if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-      const person = await enter(ctx, realm, request, reply);
-      if (!person) return reply;
-      const id = request.body?.session;
-      if (isUuid(id)) await revoke(ctx, person, id, request);
-      return id === person.sessionId ? leave(ctx, realm, reply) : reply.redirect(`${path}?done=revoked`, 303);
-    },
+  pages.form({ url: `${path}/revoke`, fresh: 'never' }, async (call) => {
+    const { request, reply, person } = call;
+    const id = call.typed('session');
+    if (isUuid(id)) await revoke(ctx, person, id, request);
+    return id === person.sessionId ? leave(ctx, realm, reply) : call.done(path, 'revoked');
   });
-  app.route({
-    config: { ...config, fresh: 'never' },
-    method: 'POST',
-    url: `${realm.path}/sign-out`,
-    handler: async (request: Visit, reply) => {
-      if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-      const person = await enter(ctx, realm, request, reply);
-      if (!person) return reply;
-      await revoke(ctx, person, person.sessionId, request);
-      return leave(ctx, realm, reply);
-    },
+  pages.form({ url: `${realm.path}/sign-out`, fresh: 'never' }, async ({ request, reply, person }) => {
+    await revoke(ctx, person, person.sessionId, request);
+    return leave(ctx, realm, reply);
   });
 }
 

@@ -8,16 +8,13 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Html } from '../../lib/text/html.ts';
 import { browserName } from '../../lib/text/user-agent.ts';
 import { wordsFor } from '../../ui/language.ts';
-import { sendForeignForm } from '../../web/error-page.ts';
-import { isOwnForm } from '../../web/origin.ts';
-import { enter, signedIn, userActor } from '../enter.ts';
+import { signedIn, userActor } from '../enter.ts';
 import type { Fresh } from '../fresh.ts';
 import type { Realm } from '../realm.ts';
+import type { RealmCall, RealmPages } from '../route.ts';
 import { askForPasskey, confirmWithPasskey } from './enter.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
 import { passkeysSection } from './sections.ts';
-
-type Visit = FastifyRequest<{ Body: Record<string, unknown> | undefined }>;
 
 /** What `<realm>/sessions` says of the passkeys of who is signed in. */
 export async function passkeysOf<K extends UserKind>(
@@ -37,14 +34,18 @@ const browserOf = ({ headers }: FastifyRequest) => browserName(headers['user-age
  * `<realm>/passkeys`: forms that add or remove one's own passkey, and that confirm one's presence; each ends at
  * `<realm>/sessions`. What the browser is asked for in the first and the last is at `<form>/options`.
  */
-export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Context, realm: Realm<K>): void {
-  const config = { auth: 'session' as const };
+export function passkeyPages<K extends UserKind>(
+  app: FastifyInstance,
+  pages: RealmPages<K>,
+  ctx: Context,
+  realm: Realm<K>,
+): void {
   const path = `${realm.path}/passkeys`;
   const host = (request: FastifyRequest) => hostOwner(ctx.config, request.headers.host);
 
   const options = (url: string, make: (person: SignedIn<K>, request: FastifyRequest) => Promise<object | null>) =>
     app.route({
-      config,
+      config: { auth: 'session' },
       method: 'GET',
       url: `${url}/options`,
       handler: async (request, reply) => {
@@ -52,46 +53,30 @@ export function passkeyPages<K extends UserKind>(app: FastifyInstance, ctx: Cont
         return sendOptions(reply, person && (await make(person, request)));
       },
     });
-  const form = (
-    url: string,
-    fresh: Fresh,
-    work: (person: SignedIn<K>, request: Visit, reply: FastifyReply) => Promise<string>,
-  ) =>
-    app.route({
-      config: { ...config, fresh },
-      method: 'POST',
-      url,
-      handler: async (request: Visit, reply) => {
-        if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
-        const person = await enter(ctx, realm, request, reply);
-        if (!person) return reply;
-        return reply.redirect(`${realm.path}/sessions?done=${await work(person, request, reply)}`, 303);
-      },
-    });
+  const form = (url: string, fresh: Fresh, work: (call: RealmCall<K>) => Promise<string>) =>
+    pages.form({ url, fresh }, async (call) => call.done(`${realm.path}/sessions`, await work(call)));
 
   options(path, (person, request) => offerPasskey(ctx, person, host(request)));
   // The acts look at the session themselves: what they refuse stands where the passkeys do.
-  form(path, 'always', async (person, request) => {
-    const { passkey: answer, name } = request.body ?? {};
-    const made = { answer, name: typeof name === 'string' && name.trim() ? name : browserOf(request) };
-    const actor = userActor(person, request);
-    return (await addPasskey(ctx, person, host(request), made, actor, wordsFor(request))) ?? 'added';
+  form(path, 'always', async ({ request, words, person, typed }) => {
+    const made = { answer: typed('passkey'), name: typed('name') || browserOf(request) };
+    return (await addPasskey(ctx, person, host(request), made, userActor(person, request), words)) ?? 'added';
   });
   options(`${path}/confirm`, (person, request) => {
     const place = { kind: realm.kind, host: host(request) };
     return askForPasskey(ctx, place, person.sessionId);
   });
-  form(`${path}/confirm`, 'never', async (person, request, reply) => {
+  form(`${path}/confirm`, 'never', async ({ request, reply, person, typed }) => {
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const confirmed = await confirmWithPasskey(ctx, person, host(request), request.body?.passkey, client);
+    const confirmed = await confirmWithPasskey(ctx, person, host(request), typed('passkey'), client);
     if ('refused' in confirmed) return confirmed.refused;
     setSessionCookie(reply, ctx.config, realm.kind, confirmed.token, userSessionLimits[realm.kind].absoluteMs);
     return 'confirmed';
   });
-  form(`${path}/remove`, 'always', async (person, request) => {
-    const id = request.body?.id;
+  form(`${path}/remove`, 'always', async ({ request, words, person, typed }) => {
+    const id = typed('id');
     if (!isUuid(id)) throw refuse('not_found');
-    return (await removePasskey(ctx, person, id, userActor(person, request), wordsFor(request))) ?? 'removed';
+    return (await removePasskey(ctx, person, id, userActor(person, request), words)) ?? 'removed';
   });
 }
 

@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn, UserKind } from '../auth/user-session.ts';
+import type { Context } from '../context.ts';
+import { type Call, declarePages, type Pages } from '../web/pages.ts';
+import { enter } from './enter.ts';
+import type { Fresh } from './fresh.ts';
+import type { Realm } from './realm.ts';
+
+type RealmVisit<K extends UserKind> = { person: SignedIn<K> };
+
+/** A call of a page or form by somebody who is signed in to a realm. */
+export type RealmCall<K extends UserKind> = Call & RealmVisit<K>;
+
+/** `fresh` only declares what an act asks for: each of these acts looks at the session itself. */
+export type RealmPages<K extends UserKind> = Pages<RealmVisit<K>, object, { fresh: Fresh }>;
+
+/** How pages and forms on one's own access are declared: for everybody who is signed in to the realm. */
+export function declareRealmPages<K extends UserKind>(
+  app: FastifyInstance,
+  ctx: Context,
+  realm: Realm<K>,
+): RealmPages<K> {
+  const open = async (request: FastifyRequest, reply: FastifyReply): Promise<RealmVisit<K> | null> => {
+    const person = await enter(ctx, realm, request, reply);
+    return person && { person };
+  };
+  return declarePages(app, ctx, { auth: 'session', open, openForm: open, wayBack: () => null });
+}
