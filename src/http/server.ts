@@ -25,7 +25,6 @@ import { merchantRoutes } from '../merchants/routes.ts';
 import { onboardingPages } from '../onboarding/pages.ts';
 import { logoRoute } from '../partners/pages.ts';
 import { portalPages } from '../portal/pages.ts';
-import { portalSessionPages } from '../portal/session.ts';
 import { requestRoutes } from '../requests/routes.ts';
 import { adminRealm, portalRealm } from '../users/realm.ts';
 import { userSignInPages } from '../users/sign-in/pages.ts';
@@ -113,7 +112,6 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   dashboardPages(app, pages);
   logoRoute(app, pages);
   userSignInPages(app, pages, portalRealm);
-  portalSessionPages(app, pages);
   portalPages(app, pages);
   userSignInPages(app, pages, adminRealm);
   adminPages(app, pages);

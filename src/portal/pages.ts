@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
+import { portalRealm } from '../users/realm.ts';
+import { userSessionPages } from '../users/session-pages.ts';
 import { portalEvents } from './live.ts';
 import { merchantDetail } from './merchants/merchant.ts';
 import { merchantsList } from './merchants/merchants.ts';
+import { chosenMode } from './mode.ts';
 import { gettingStarted } from './overview/getting-started.ts';
 import { portalOverview } from './overview/overview.ts';
 import { requestDetail } from './requests/request.ts';
@@ -13,6 +16,7 @@ import { portalAuditPages } from './settings/audit.ts';
 import { keyPages } from './settings/keys.ts';
 import { settingsPages } from './settings/settings.ts';
 import { teamPages } from './settings/team.ts';
+import { sendPortal } from './shell.ts';
 import { deliveryPages } from './webhooks/deliveries.ts';
 import { deliveryDetail } from './webhooks/delivery.ts';
 import { testEventForm } from './webhooks/test.ts';
@@ -38,5 +42,9 @@ export function portalPages(app: FastifyInstance, ctx: Context): void {
   settingsPages(app, pages, ctx);
   teamPages(pages, ctx);
   portalAuditPages(pages, ctx);
+  // Asks for no permission: everybody sees where they are signed in, and can leave.
+  userSessionPages(app, ctx, portalRealm, (request, reply, user, page) =>
+    sendPortal(ctx, reply, { user, mode: chosenMode(request, reply) }, page),
+  );
   gettingStarted(pages, ctx);
 }

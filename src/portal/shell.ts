@@ -10,7 +10,7 @@ import { signInTexts } from '../texts/sign-in.ts';
 import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { notice, sendShell } from '../web/shell.ts';
-import type { PortalVisit } from './session.ts';
+import type { PortalVisit } from './route.ts';
 
 /** The places of the portal, and what one must be allowed to see them. */
 const places: [path: string, name: keyof PortalTexts['places'], permission: Permission][] = [

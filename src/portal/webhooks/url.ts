@@ -1,5 +1,5 @@
 import { may } from '../../auth/roles.ts';
-import type { PortalVisit } from '../session.ts';
+import type { PortalVisit } from '../route.ts';
 
 /** A webhook's URL for users who may change it; for others only its host, because the rest is often secret. */
 export function shownUrl({ user, mode }: Pick<PortalVisit, 'user' | 'mode'>, url: string): string {

@@ -25,8 +25,7 @@ import {
 import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
-import type { FormRule } from '../session.ts';
+import { actionIn, type FormRule, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryTable } from './deliveries.ts';
 import { testEventSection } from './test.ts';
