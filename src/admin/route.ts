@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor, AuditEntry } from '../audit/actions.ts';
-import { withAudit } from '../audit/write.ts';
+import type { Actor } from '../audit/actions.ts';
 import type { Operator } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import { enter, userActor } from '../users/enter.ts';
@@ -44,14 +43,4 @@ export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPage
     },
     wayBack: () => ({}),
   });
-}
-
-/** Does what a form asks for and writes it into the audit log, both or neither. */
-export function recorded<T>(
-  ctx: Context,
-  { operator, request }: Pick<AdminCall, 'operator' | 'request'>,
-  work: (inner: Context) => Promise<T>,
-  told: (result: T) => AuditEntry | null,
-): Promise<T> {
-  return withAudit(ctx, userActor(operator, request), work, told);
 }

@@ -8,7 +8,7 @@ import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
-import { createManually } from '../requests/manual.ts';
+import { createInScope } from '../requests/manual.ts';
 import { planMail } from './mail.ts';
 import { afterCharge, retryMs, startOf } from './rules.ts';
 import {
@@ -98,7 +98,7 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
   // After a missed date the next one may be past, too: it has its turn later than this one.
   const dueAt = next && new Date(Math.max(startOf(next.nextOn).getTime(), now.getTime() + 1));
   await updateCharged(tx, scope, plan, next && dueAt && { ...next, dueAt }, now);
-  const { row: request } = await createManually(
+  const { row: request } = await createInScope(
     inner,
     scope,
     {

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor, AuditEntry } from '../audit/actions.ts';
-import { withAudit, withAuditIn } from '../audit/write.ts';
+import type { Actor } from '../audit/actions.ts';
 import { may, type Permission } from '../auth/roles.ts';
 import { type PartnerUser, userScope } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
@@ -88,24 +87,4 @@ export const noAccount = '00000000-0000-0000-0000-000000000000';
 /** A form's address with the mode of its page: a user who has switched mode in another tab still means this one. */
 export function actionIn({ mode }: Pick<PortalVisit, 'mode'>, path: string): string {
   return `${path}?mode=${mode}`;
-}
-
-/** Does what a form asks for and writes it into the audit log, both or neither. */
-export function recorded<T>(
-  ctx: Context,
-  { user, request }: Pick<PortalCall, 'user' | 'request'>,
-  work: (inner: Context) => Promise<T>,
-  told: (result: T) => AuditEntry | null,
-): Promise<T> {
-  return withAudit(ctx, userActor(user, request), work, told);
-}
-
-/** As `recorded`, for what concerns the mode that is shown alone: the transaction sees nothing beyond. */
-export function recordedIn<T>(
-  ctx: Context,
-  { user, request, scope }: Pick<PortalCall, 'user' | 'request' | 'scope'>,
-  work: (inner: Context) => Promise<T>,
-  told: (result: T) => AuditEntry | null,
-): Promise<T> {
-  return withAuditIn(ctx, scope, userActor(user, request), work, told);
 }

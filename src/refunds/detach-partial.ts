@@ -1,9 +1,17 @@
 import { zeroAddress } from 'viem';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { lockTransfer, selectTransfer, type TransferKey, updateReleased } from '../payments/transfers.ts';
+import {
+  lockTransfer,
+  selectTransfer,
+  type TransferKey,
+  updateReleased,
+  writeTransferKey,
+} from '../payments/transfers.ts';
 import { lockForProof } from '../requests/proof.ts';
 import { effectiveStatus } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
@@ -24,11 +32,13 @@ export type Detached =
  * This happens before anything is sent, under the request's lock: later money can no longer complete the request with a
  * payment that is being refunded.
  *
+ * @param actor who is named in the audit log
  * @param accountId the merchant who decides; the payment must be theirs
  * @throws Refusal not_found
  */
 export async function detachPartialPayment(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   key: TransferKey,
@@ -49,6 +59,12 @@ export async function detachPartialPayment(
       if (row.from_address !== zeroAddress) {
         await startLockedRefund(tx, ctx, scope, { ...row, request_id: null, reason: 'released' });
       }
+      await audit(ctx, tx, actor, {
+        ...scope,
+        action: 'payment.released',
+        object: { kind: 'payment', id: writeTransferKey(key) },
+        details: { request: requestId, usdc_micro: row.value },
+      });
       return { kind: 'detached', requestId, usdcMicro: BigInt(row.value) };
     }),
   );

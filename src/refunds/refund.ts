@@ -1,4 +1,6 @@
 import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
@@ -17,6 +19,7 @@ import {
   selectTransfer,
   type TransferKey,
   type TransferRow,
+  writeTransferKey,
 } from '../payments/transfers.ts';
 import { findRequest } from '../requests/read.ts';
 import { type ExpectedRefund, lookUpRefund, type RefundLookup } from './lookup.ts';
@@ -205,11 +208,13 @@ export async function checkRefund(
  * Records the transaction that refunds a payment, and starts the refund if nobody has. One transaction may refund
  * several payments, as far as it moved enough for all of them.
  *
+ * @param actor who is named in the audit log
  * @returns null when it is recorded; `already_refunded` also when the transaction went to others
  * @throws Refusal not_found when the payment was attached meanwhile, or removed by a reorganisation
  */
 export async function recordRefund(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   { prepared, refundTxHash, lookup }: Extract<CheckedRefund, { fault: null }>,
@@ -240,6 +245,17 @@ export async function recordRefund(
       if (!(await updateRefundTransaction(tx, scope, key, { refundTxHash, state, recordedAt }, unknownHash)))
         return 'already_refunded';
       if (shares.length > 0) await updateRefundedMicro(tx, scope, group, shares);
+      await audit(ctx, tx, actor, {
+        ...scope,
+        action: 'payment.returned',
+        object: { kind: 'payment', id: writeTransferKey(key) },
+        details: {
+          request: requestId,
+          usdc_micro: usdcMicro.toString(),
+          transaction: refundTxHash,
+          ...(unknownHash !== null && { replaces: unknownHash }),
+        },
+      });
       return null;
     }),
   );

@@ -1,9 +1,18 @@
+import type { Actor } from '../audit/actions.ts';
+import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isAsConfirmed } from '../payments/proof/final-payment.ts';
-import { keyOf, lockTransfer, selectTransfer, type TransferKey, type TransferRow } from '../payments/transfers.ts';
+import {
+  keyOf,
+  lockTransfer,
+  selectTransfer,
+  type TransferKey,
+  type TransferRow,
+  writeTransferKey,
+} from '../payments/transfers.ts';
 import { lockForProof } from '../requests/proof.ts';
 import { refundableMicro } from './refund.ts';
 import { insertRefund } from './store.ts';
@@ -15,6 +24,7 @@ export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMic
  * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing applies it to a
  * request, neither a rule nor its sender's signature nor the merchant, until the merchant cancels the refund.
  *
+ * @param actor who is named in the audit log
  * @param accountId the merchant who decides: the payment must be theirs
  * @param final what `readFinalPayment` found of it, before any transaction
  * @returns `again` when its refund is started already, `too_early` while it is not final
@@ -22,6 +32,7 @@ export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMic
  */
 export function startRefund(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   key: TransferKey,
@@ -36,7 +47,15 @@ export function startRefund(
       const row = await lockTransfer(tx, scope, key, accountId);
       if (row?.request_id !== requestId) throw refuse('not_found');
       if (!final || !isAsConfirmed(row, final)) return { kind: 'too_early' };
-      return (await startLockedRefund(tx, ctx, scope, row)) ?? { kind: 'again' };
+      const started = await startLockedRefund(tx, ctx, scope, row);
+      if (!started) return { kind: 'again' };
+      await audit(ctx, tx, actor, {
+        ...scope,
+        action: 'payment.taken',
+        object: { kind: 'payment', id: writeTransferKey(key) },
+        details: { request: started.requestId, usdc_micro: started.usdcMicro.toString() },
+      });
+      return started;
     }),
   );
 }

@@ -1,3 +1,5 @@
+import type { Actor } from '../audit/actions.ts';
+import { withAuditIn } from '../audit/write.ts';
 import { compileCheck } from '../auth/validate.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -10,20 +12,47 @@ import type { RequestRow } from './store.ts';
 
 const checkFields = compileCheck(CreateRequest);
 
+type ManualFields = CreateFields & { idempotency_key: string };
+type Created = { row: RequestRow; replayed: boolean };
+
 /**
- * Creates a request for a merchant in the dashboard, or for a plan: the same call as by API, with the same rules and
- * reserved amount, under a session's scope. Its `created_at` is known once the surrounding transaction has committed.
+ * Creates a request for a merchant at a page, as `createInScope` does, and writes it into the audit log unless it was
+ * created before.
+ *
+ * @throws Refusal as `createInScope`
+ */
+export function createManually(ctx: Context, actor: Actor, scope: Scope, fields: ManualFields): Promise<Created> {
+  return withAuditIn(
+    ctx,
+    scope,
+    actor,
+    (inner) => createInScope(inner, scope, fields),
+    ({ row, replayed }) =>
+      replayed
+        ? null
+        : {
+            ...scope,
+            action: 'request.created',
+            object: { kind: 'request', id: row.id },
+            details: { amount: Number(row.fiat_int), currency: row.fiat_code, payment_mode: row.payment_mode },
+          },
+  );
+}
+
+/**
+ * Creates a request for a merchant or for a plan: the same call as by API, with the same rules and reserved amount,
+ * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
  * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests
  * @param keyOrder the keys of `metadata` in the order written, where there are any
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses
  */
-export async function createManually(
+export async function createInScope(
   ctx: Context,
   scope: Scope,
-  fields: CreateFields & { idempotency_key: string },
+  fields: ManualFields,
   keyOrder: Map<string, string[]> = new Map(),
-): Promise<{ row: RequestRow; replayed: boolean }> {
+): Promise<Created> {
   const body: Record<string, unknown> = { ...fields };
   const facts = await selectManualFacts(ctx.db.sql, scope, body);
   if (facts.disabled) throw refuse('partner_disabled');

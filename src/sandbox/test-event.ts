@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { createManually } from '../requests/manual.ts';
@@ -20,12 +21,13 @@ const testFiatInt = 100;
  */
 export async function createTestRequest(
   ctx: Context,
+  actor: Actor,
   scope: Scope,
   accountId: string,
   key: string,
 ): Promise<{ row: RequestRow; replayed: boolean }> {
   const fields = { account_id: accountId, fiat_amount_int: testFiatInt, idempotency_key: key };
-  return createManually(ctx, scope, { ...fields, metadata: { test_event: 'true' } });
+  return createManually(ctx, actor, scope, { ...fields, metadata: { test_event: 'true' } });
 }
 
 /**

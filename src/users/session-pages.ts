@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { withAudit } from '../audit/write.ts';
+import { endUserSession } from '../auth/end-session.ts';
 import type { SessionView } from '../auth/session.ts';
 import {
   listUserSessions,
   type Operator,
   type PartnerUser,
-  revokeUserSession,
   type SignedIn,
   type UserKind,
 } from '../auth/user-session.ts';
@@ -67,19 +66,11 @@ export function userSessionPages<K extends UserKind>(
   });
 }
 
+/** Ends one of the user's own sessions. */
 function revoke(ctx: Context, person: Person, sessionId: string, request: FastifyRequest): Promise<boolean> {
-  const work = (inner: Context) => revokeUserSession(inner, person, sessionId);
-  return withAudit(ctx, userActor(person, request), work, (revoked) =>
-    revoked
-      ? {
-          action: 'session.revoked',
-          partnerId: person.kind === 'partner_user' ? person.partner.id : null,
-          testMode: null,
-          object: { kind: 'session', id: sessionId },
-          details: {},
-        }
-      : null,
-  );
+  const partnerId = person.kind === 'partner_user' ? person.partner.id : null;
+  const owner = { kind: person.kind, userId: person.userId, partnerId };
+  return endUserSession(ctx, userActor(person, request), owner, sessionId);
 }
 
 function sessionTable(words: Words, path: string, person: Person, sessions: SessionView[]): Html {

@@ -5,7 +5,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { createMerchantManually } from '../../src/merchants/manual.ts';
-import { createManually } from '../../src/requests/manual.ts';
+import { createInScope } from '../../src/requests/manual.ts';
 import { watchOrder } from '../../src/requests/order-alarm.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';
@@ -103,7 +103,7 @@ const byHand = ({ test: side }: ApiPartner) => ({
 test('Manual creates that wait before they commit → creates by API go first, and a reader misses none', async () => {
   const partner = await api.partner();
   const { test: side } = partner;
-  const waiting = await held(partner, (inner) => createManually(inner, side.scope, byHand(partner)));
+  const waiting = await held(partner, (inner) => createInScope(inner, side.scope, byHand(partner)));
   const fields = { display_currency: 'EUR', business_name: 'Corner Books' };
   const shell = await held(partner, (inner) => createMerchantManually(inner, theService, side.scope, fields));
   const merchant = await makeMerchant(api.db, side.scope);
@@ -147,7 +147,7 @@ test('POST requests › the wallet was freed after the gate had read the merchan
       },
     }),
   };
-  await assert.rejects(createManually({ ...api.ctx, db: racing }, side.scope, byHand(partner)), {
+  await assert.rejects(createInScope({ ...api.ctx, db: racing }, side.scope, byHand(partner)), {
     code: 'merchant_onboarding_incomplete',
   });
   assert.equal(freed, true);
@@ -174,7 +174,7 @@ test('An order more than a second ahead of the time → an alarm that names the 
 test('A manual create and one by API under the same key, at the same time → one request', async () => {
   const partner = await api.partner();
   const { test: side } = partner;
-  const waiting = await held(partner, (inner) => createManually(inner, side.scope, byHand(partner)));
+  const waiting = await held(partner, (inner) => createInScope(inner, side.scope, byHand(partner)));
   const replay = side.api.create(byHand(partner));
   waiting.end();
   await waiting.done;

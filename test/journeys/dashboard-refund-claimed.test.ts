@@ -138,7 +138,7 @@ test('A payment whose refund is started pays no request by rule either when it i
   const said = { refundTxHash: await send(from.address, BigInt(request.usdc_micro)), elsewhere: false };
   const checked = await checkRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), said);
   if (checked.fault !== null) throw new Error(checked.fault);
-  assert.equal(await recordRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked), null);
+  assert.equal(await recordRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, checked), null);
   await fixtures.node.reorg(3);
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).proof_status, 'none');
@@ -154,12 +154,17 @@ test('Refunding and claiming a payment in the same moment: one of them has it', 
   for (let round = 0n; round < 6n; round++) {
     const { request, txHash, from } = await stray(8_000_000n + round * 100_000n);
     const final = await readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-    const starting = startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), final).catch(
-      (error) => {
-        assert.equal(error.code, 'not_found');
-        return null;
-      },
-    );
+    const starting = startRefund(
+      fixtures.ctx,
+      theService,
+      fixtures.scope,
+      fixtures.merchant.id,
+      keyFor(txHash),
+      final,
+    ).catch((error) => {
+      assert.equal(error.code, 'not_found');
+      return null;
+    });
     const [refund, kind] = await Promise.all([starting, claimed(request, txHash, from)]);
     if (refund !== null && refund.kind !== 'started') assert.fail(refund.kind);
     // A claim that comes first leaves the surplus to be refunded.
@@ -178,7 +183,10 @@ test('A refund that was not sent is cancelled by its merchant and the payment th
   assert.match(cancelled.html, /The payment was put back/);
   const again = await fixtures.visitor.send(cancelled, '/take');
   await fixtures.visitor.send(again, nameOf(txHash), { return_tx_hash: await send(from.address, usdcMicro) });
-  assert.equal(await cancelRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash)), false);
+  assert.equal(
+    await cancelRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(txHash)),
+    false,
+  );
   const late = await fixtures.visitor.send(again, '/put-back');
   assert.ok(!late.html.includes('was put back'));
   assert.equal(await claimed(request, txHash, from), 'given_back');
@@ -190,7 +198,10 @@ test('A refund that was not sent is cancelled by its merchant and the payment th
 
   const other = await stray(9_500_000n);
   await begin(other.txHash);
-  assert.equal(await cancelRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(other.txHash)), true);
+  assert.equal(
+    await cancelRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(other.txHash)),
+    true,
+  );
   assert.equal(await claimed(other.request, other.txHash, other.from), 'counted');
 });
 
@@ -216,7 +227,10 @@ test('A refund that turns up after it was cancelled stands again; where the paym
   await record(free.txHash, first.refundTxHash);
   await age(free.txHash, '2 days');
   await follow();
-  assert.equal(await cancelRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(free.txHash)), true);
+  assert.equal(
+    await cancelRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(free.txHash)),
+    true,
+  );
   await fixtures.node.resend(first.signed);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { watchScope } from '../../src/db/scope-changes.ts';
 import { matchPending } from '../../src/payments/match.ts';
@@ -99,7 +100,7 @@ test('A partial payment is detached once, by its merchant, after the end, and wh
   const soon = await pageOf(request);
   assert.match(soon.html, /4\.00 USDC can be given back once the network has made them final/);
   const detach = (accountId = fixtures.merchant.id) =>
-    detachPartialPayment(fixtures.ctx, fixtures.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
+    detachPartialPayment(fixtures.ctx, theService, fixtures.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
   assert.equal(await detach(), 'too_early');
   await fixtures.node.mine(3);
   await fixtures.turn();
@@ -172,7 +173,7 @@ test('The rest that is matched in the same moment either pays the request with t
     await fixtures.node.mine(3);
     await fixtures.caughtUp();
     await expire(request, 5);
-    const detach = detachPartialPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
+    const detach = detachPartialPayment(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
     const [detached] = await Promise.all([detach, matchPending(fixtures.ctx)]);
     await matchPending(fixtures.ctx);
     await settle(fixtures.ctx);

@@ -277,7 +277,7 @@ test('Of two who replace an unknown hash at once only one does, and nobody once 
     return checked;
   };
   const replace = (checked: Awaited<ReturnType<typeof check>>) =>
-    recordRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, checked);
+    recordRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, checked);
   const both = await Promise.all([check(hash('9')), check(hash('a'))]);
   const done = await Promise.all(both.map(replace));
   assert.deepEqual(new Set(done), new Set(['already_refunded', null]));

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { createManually } from '../../src/requests/manual.ts';
+import { createInScope } from '../../src/requests/manual.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 
@@ -25,7 +25,7 @@ async function create(fiatInt = 1250): Promise<RequestRow> {
     fiat_amount_int: fiatInt,
     idempotency_key: randomBytes(24).toString('base64url'),
   };
-  return (await createManually(fixtures.ctx, fixtures.scope, fields)).row;
+  return (await createInScope(fixtures.ctx, fixtures.scope, fields)).row;
 }
 const startOf = (request: RequestRow) => Number(request.start_blocks['31337']);
 

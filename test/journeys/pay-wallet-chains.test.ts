@@ -6,7 +6,7 @@ import { theService } from '../../src/audit/write.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { createManually } from '../../src/requests/manual.ts';
+import { createInScope } from '../../src/requests/manual.ts';
 import { renderRequest } from '../../src/requests/render.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
@@ -25,7 +25,7 @@ const checkedOn = (chainIds: number[] | null) =>
 async function create(): Promise<RequestRow> {
   const key = randomBytes(24).toString('base64url');
   const fields = { account_id: fixtures.merchant.id, fiat_amount_int: 1250, idempotency_key: key };
-  return (await createManually(fixtures.ctx, fixtures.scope, fields)).row;
+  return (await createInScope(fixtures.ctx, fixtures.scope, fields)).row;
 }
 const assetOf = (row: RequestRow) => JSON.parse(renderRequest(fixtures.ctx, row)).asset_id;
 const page = async ({ id }: RequestRow) => (await fixtures.visitor.open(`/pay/${id}`)).html;

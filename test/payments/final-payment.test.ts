@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { list } from '../../src/db/sql.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
@@ -26,7 +27,7 @@ const offered = async (txHash: string) =>
 const finalOf = (txHash: string) =>
   readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
 const start = async (txHash: string, final: Awaited<ReturnType<typeof finalOf>>) =>
-  (await startRefund(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash), final)).kind;
+  (await startRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(txHash), final)).kind;
 
 async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
   const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
@@ -88,8 +89,10 @@ test('another merchant’s payment that is locked → not found, and not waited 
   const other = await makeMerchant(fixtures.db, fixtures.scope);
   await fixtures.db.sql.begin(async (tx) => {
     await tx`select from transfers where tx_hash = ${txHash} for update nowait`;
-    await assert.rejects(cancelRefund(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash)), { code: 'not_found' });
-    await assert.rejects(startRefund(fixtures.ctx, fixtures.scope, other.id, keyFor(txHash), null), {
+    await assert.rejects(cancelRefund(fixtures.ctx, theService, fixtures.scope, other.id, keyFor(txHash)), {
+      code: 'not_found',
+    });
+    await assert.rejects(startRefund(fixtures.ctx, theService, fixtures.scope, other.id, keyFor(txHash), null), {
       code: 'not_found',
     });
   });

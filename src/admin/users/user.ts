@@ -1,6 +1,7 @@
+import { endUserSession } from '../../auth/end-session.ts';
 import { scopeOfPartner } from '../../auth/scope.ts';
 import type { SessionView } from '../../auth/session.ts';
-import { listUserSessions, revokeUserSession } from '../../auth/user-session.ts';
+import { listUserSessions } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -22,7 +23,7 @@ import { flashOf } from '../../web/flash.ts';
 import { confirmButton, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
-import { type AdminCall, type AdminPages, recorded } from '../route.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
 
 /** Where somebody of any team is looked at. */
 export const userPath = (id: string) => `/admin/users/${id}`;
@@ -37,21 +38,8 @@ export function userPages(pages: AdminPages, ctx: Context): void {
     change(ctx, call, async (user) => {
       const session = call.typed('session');
       if (!isUuid(session)) return 'gone';
-      const revoked = await recorded(
-        ctx,
-        call,
-        (inner) => revokeUserSession(inner, selfOf(user), session),
-        (done) =>
-          done
-            ? {
-                action: 'session.revoked',
-                partnerId: user.partner_id,
-                testMode: null,
-                object: { kind: 'session', id: session },
-                details: { email: user.email },
-              }
-            : null,
-      );
+      const owner = { ...selfOf(user), partnerId: user.partner_id, email: user.email };
+      const revoked = await endUserSession(ctx, call.actor, owner, session);
       return revoked ? 'signed_out' : 'gone';
     }),
   );

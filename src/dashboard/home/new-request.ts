@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parseAmount } from '../../lib/amount.ts';
@@ -38,7 +37,7 @@ export function newRequestPages(pages: MerchantPages, ctx: Context): void {
 /** A key for a form: sent twice, it creates one request. */
 export const formKey = () => randomBytes(24).toString('base64url');
 
-/** Creates the request of a form, and writes it into the audit log. */
+/** Creates the request of a form. */
 export async function createFromForm(ctx: Context, visit: MerchantVisit): Promise<Created> {
   const { fields, session, merchant } = visit;
   const currency = merchant.display_currency;
@@ -59,22 +58,7 @@ export async function createFromForm(ctx: Context, visit: MerchantVisit): Promis
     ...(fields.expiry && { expiry_minutes: Number(fields.expiry) }),
   };
   try {
-    const { row } = await withAuditIn(
-      ctx,
-      scope,
-      merchantActor(visit),
-      (inner) => createManually(inner, scope, order),
-      ({ row, replayed }) =>
-        replayed
-          ? null
-          : {
-              action: 'request.created',
-              partnerId: scope.partnerId,
-              testMode: scope.testMode,
-              object: { kind: 'request', id: row.id },
-              details: { amount: Number(row.fiat_int), currency: row.fiat_code, payment_mode: row.payment_mode },
-            },
-    );
+    const { row } = await createManually(ctx, merchantActor(visit), scope, order);
     return { row };
   } catch (error) {
     if (error instanceof Refusal) return faultsOf(error);

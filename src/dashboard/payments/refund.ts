@@ -1,12 +1,9 @@
 import type { FastifyReply } from 'fastify';
-import type { AuditEntry } from '../../audit/actions.ts';
-import { withAuditIn } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
-import type { Scope } from '../../db/connection.ts';
 import { formatMicro } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readFinalPayment } from '../../payments/proof/final-payment.ts';
-import { type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
+import { writeTransferKey } from '../../payments/transfers.ts';
 import { cancelRefund } from '../../refunds/cancel.ts';
 import { detachPartialPayment } from '../../refunds/detach-partial.ts';
 import { isRefundSent, type RefundRow } from '../../refunds/read.ts';
@@ -48,69 +45,30 @@ export function refundPages(pages: MerchantPages, ctx: Context): void {
   pages.form({ url: `${path}/:key/put-back` }, (visit) => cancel(ctx, visit));
 }
 
-/** Acts on the payment in the address and writes the audit entry; null where nothing was done. */
-function actOn<T>(
-  ctx: Context,
-  visit: MerchantVisit,
-  work: (inner: Context, scope: Scope, accountId: string, key: TransferKey) => Promise<T>,
-  told: (done: T) => Told | null,
-): Promise<T> {
-  const { scope, accountId } = visit.session;
-  const key = keyIn(visit);
-  return withAuditIn(
-    ctx,
-    scope,
-    merchantActor(visit),
-    (inner) => work(inner, scope, accountId, key),
-    (done) => {
-      const act = told(done);
-      return act && { ...scope, ...act, object: { kind: 'payment', id: writeTransferKey(key) } };
-    },
-  );
-}
-
-type Told = {
-  [A in 'payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned']: Pick<
-    AuditEntry<A>,
-    'action' | 'details'
-  >;
-}['payment.taken' | 'payment.put_back' | 'payment.released' | 'payment.returned'];
-
 /**
  * Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is final: the page
  * says so.
  */
 async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+  const { scope, accountId } = visit.session;
   const key = keyIn(visit);
   // Outside the transaction: the chain may be slow.
-  const final = await readFinalPayment(ctx, visit.session.scope, visit.session.accountId, key);
-  await actOn(
-    ctx,
-    visit,
-    (inner, scope, accountId) => startRefund(inner, scope, accountId, key, final),
-    (started) =>
-      started.kind === 'started'
-        ? { action: 'payment.taken', details: { request: started.requestId, usdc_micro: started.usdcMicro.toString() } }
-        : null,
-  );
+  const final = await readFinalPayment(ctx, scope, accountId, key);
+  await startRefund(ctx, merchantActor(visit), scope, accountId, key, final);
   return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
 }
 
 /** Cancels the refund by the merchant's word; what is on its way stays. */
 async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const done = await actOn(ctx, visit, cancelRefund, (isCancelled) =>
-    isCancelled ? { action: 'payment.put_back', details: {} } : null,
-  );
+  const { scope, accountId } = visit.session;
+  const done = await cancelRefund(ctx, merchantActor(visit), scope, accountId, keyIn(visit));
   return visit.reply.redirect(`${path}/${writeTransferKey(keyIn(visit))}${done ? '?done=put_back' : ''}`, 303);
 }
 
 /** Detaches a partial payment from its request, and leads to the transfer that refunds it. */
 async function detach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const detached = await actOn(ctx, visit, detachPartialPayment, (done) =>
-    done.kind === 'detached'
-      ? { action: 'payment.released', details: { request: done.requestId, usdc_micro: done.usdcMicro.toString() } }
-      : null,
-  );
+  const { scope, accountId } = visit.session;
+  const detached = await detachPartialPayment(ctx, merchantActor(visit), scope, accountId, keyIn(visit));
   const isFree = detached.kind === 'detached' || detached.kind === 'again';
   const next = isFree
     ? `${path}/${writeTransferKey(keyIn(visit))}`
@@ -128,19 +86,8 @@ async function record(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   if (checked.fault !== null) {
     return showRefund(ctx, visit, await prepareRefund(ctx, scope, accountId, key), checked.fault);
   }
-  const { prepared, refundTxHash } = checked;
-  const details = {
-    request: prepared.requestId,
-    usdc_micro: prepared.usdcMicro.toString(),
-    transaction: refundTxHash,
-    ...(prepared.unknownHash !== null && { replaces: prepared.unknownHash }),
-  };
-  const fault = await actOn(
-    ctx,
-    visit,
-    (inner) => recordRefund(inner, scope, accountId, checked),
-    (refused) => (refused ? null : { action: 'payment.returned', details }),
-  );
+  const { prepared } = checked;
+  const fault = await recordRefund(ctx, merchantActor(visit), scope, accountId, checked);
   if (fault) return showRefund(ctx, visit, await prepareRefund(ctx, scope, accountId, key), fault);
   const requestId = prepared.requestId ?? prepared.candidateRequestId;
   const back = requestId === null ? '/dashboard/unmatched' : `/dashboard/payments/${requestId}`;

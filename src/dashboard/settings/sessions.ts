@@ -1,5 +1,5 @@
-import { withAudit } from '../../audit/write.ts';
-import { listMerchantSessions, revokeMerchantSession, type SessionView } from '../../auth/session.ts';
+import { endMerchantSession } from '../../auth/end-session.ts';
+import { listMerchantSessions, type SessionView } from '../../auth/session.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { html } from '../../lib/text/html.ts';
@@ -30,15 +30,7 @@ export function merchantSessionPages(pages: MerchantPages, ctx: Context): void {
     const { reply, session, fields } = visit;
     const { scope, accountId } = session;
     const id = fields.session ?? '';
-    if (isUuid(id)) {
-      await withAudit(
-        ctx,
-        merchantActor(visit),
-        (inner) => revokeMerchantSession(inner, scope, accountId, id),
-        (revoked) =>
-          revoked ? { ...scope, action: 'session.revoked', object: { kind: 'session', id }, details: {} } : null,
-      );
-    }
+    if (isUuid(id)) await endMerchantSession(ctx, merchantActor(visit), scope, accountId, id);
     return reply.redirect(`${path}?done=ended`, 303);
   });
 }
