@@ -8,6 +8,7 @@ import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from 
 import { type Doubts, type Found, findTransfers, logsOfBlock, mapFew } from './find.ts';
 import type { Lease } from './lease.ts';
 import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';
+import type { RemovedTransfer } from './removed.ts';
 import { rewind } from './rewind.ts';
 import * as store from './store.ts';
 import type { Wallets } from './wallets.ts';
@@ -19,7 +20,7 @@ export type WatchHooks = {
    * Called in the transaction, as the owner role, that removed transfers after a reorganisation; matches their
    * requests again. It may be called again for the same transfers when that transaction fails.
    */
-  onRemoved: (tx: Tx, removed: store.RemovedTransfer[]) => Promise<void>;
+  onRemoved: (tx: Tx, removed: RemovedTransfer[]) => Promise<void>;
 };
 
 /** What the leader of one chain needs in order to read it. */

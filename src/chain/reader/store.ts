@@ -3,6 +3,7 @@ import type { Database, Tx } from '../../db/connection.ts';
 import { insertion } from '../../db/sql.ts';
 import type { Header, Log } from '../rpc.ts';
 import type { Lease } from './lease.ts';
+import { type RemovedRow, type RemovedTransfer, toRemoved } from './removed.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
 import type { Owner } from './wallets.ts';
 
@@ -40,23 +41,6 @@ export type Unread = {
   /** Its transfers to watched wallets, and for whom each wallet is watched. */
   logs: Log[];
   owners: Record<string, Owner>;
-};
-
-/** A transfer that a reorganisation removed, and the request it was applied to. Its row is gone. */
-export type RemovedTransfer = {
-  chainId: number;
-  txHash: string;
-  ordinal: number;
-  partnerId: string;
-  testMode: boolean;
-  accountId: string;
-  requestId: string | null;
-  /** By which rule it was applied; null for none. */
-  rule: string | null;
-  tokenAddress: string;
-  fromAddress: string;
-  toAddress: string;
-  value: bigint;
 };
 
 /** This process no longer reads the chain; nothing was written. */
@@ -212,20 +196,6 @@ export async function insertTransfers(
   }
 }
 
-type RemovedRow = {
-  tx_hash: string;
-  ordinal: number;
-  partner_id: string;
-  test_mode: boolean;
-  account_id: string;
-  request_id: string | null;
-  rule: string | null;
-  token_address: string;
-  from_address: string;
-  to_address: string;
-  value: string;
-};
-
 /**
  * Goes back to a block that is still on the chain. Later blocks and the transfers in them that were not final are
  * removed, and `onRemoved` matches what they paid again, all in one transaction. Final transfers stay, and the operator
@@ -252,8 +222,7 @@ export async function rewindTo(
     await insertBlocks(tx, chainId, [ancestor]);
     const rows = await tx<RemovedRow[]>`
       delete from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} and final_at is null
-      returning tx_hash, ordinal, partner_id, test_mode, account_id, request_id, rule, token_address, from_address,
-        to_address, value`;
+      returning tx_hash, ordinal, partner_id, test_mode, request_id, rule, token_address, from_address, to_address, value`;
     const final = await tx<{ tx_hash: string }[]>`
       select tx_hash from transfers where chain_id = ${chainId} and block_number > ${ancestor.number} limit 20`;
     if (final.length > 0) {
@@ -267,20 +236,7 @@ export async function rewindTo(
     if (rows.length === 0) return;
     await onRemoved(
       tx,
-      rows.map((row) => ({
-        chainId,
-        txHash: row.tx_hash,
-        ordinal: row.ordinal,
-        partnerId: row.partner_id,
-        testMode: row.test_mode,
-        accountId: row.account_id,
-        requestId: row.request_id,
-        rule: row.rule,
-        tokenAddress: row.token_address,
-        fromAddress: row.from_address,
-        toAddress: row.to_address,
-        value: BigInt(row.value),
-      })),
+      rows.map((row) => toRemoved(chainId, row)),
     );
   });
 }

@@ -1,3 +1,4 @@
+import { toRemoved } from '../../chain/reader/removed.ts';
 import { requestReread } from '../../chain/reader/unread.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -5,7 +6,7 @@ import { raiseAlarm } from '../../db/alarms.ts';
 import { nestedIn } from '../../db/nested.ts';
 import { deleteDenied, deniedChecks } from '../queue-store.ts';
 import { onRemoved } from '../removed.ts';
-import { keyOf, type TransferRow } from '../transfers.ts';
+import type { TransferRow } from '../transfers.ts';
 
 /**
  * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what
@@ -27,19 +28,7 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     if (!(await deleteDenied(tx, row))) return false;
     const details = { chainId, transactions: [row.tx_hash] };
     await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: `${chainId}:${row.tx_hash}`, details });
-    await onRemoved(tx, [
-      {
-        ...keyOf(row),
-        partnerId: row.partner_id,
-        testMode: row.test_mode,
-        requestId: row.request_id,
-        rule: row.rule,
-        tokenAddress: row.token_address,
-        fromAddress: row.from_address,
-        toAddress: row.to_address,
-        value: BigInt(row.value),
-      },
-    ]);
+    await onRemoved(tx, [toRemoved(chainId, row)]);
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { acquireLease, type Lease } from '../../../src/chain/reader/lease.ts';
 import { poll, type Reader, type WatchHooks } from '../../../src/chain/reader/read.ts';
-import type { RemovedTransfer } from '../../../src/chain/reader/store.ts';
+import type { RemovedTransfer } from '../../../src/chain/reader/removed.ts';
 import { leaseName, makeReader } from '../../../src/chain/reader/watcher.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import { pause } from '../../../src/lib/time.ts';
