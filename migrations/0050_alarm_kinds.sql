@@ -42,7 +42,7 @@ update alarms set
       'since', rtrim(substring(message from 'since ([^ ]+)$'), '.'))
     when kind = 'chain-unread' then jsonb_build_object(
       'chain', coalesce(substring(message from '^Transactions on (.*) cannot be read'), split_part(subject, ':', 1)),
-      'transactions', to_jsonb(string_to_array(pg_temp.said(message), ', ')))
+      'transactions', to_jsonb(string_to_array(substring(message from 'may be missing: (.*)$'), ', ')))
     when kind = 'chain-final-reorged' then
       jsonb_build_object('transactions', to_jsonb(string_to_array(pg_temp.said(message), ', ')))
     when kind = 'chain-deep-reorg' then

@@ -74,14 +74,16 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
   }));
 }
 
-/** Revokes a key immediately, on every node. Returns its hint; null when there is no such key. */
+/** Revokes a key immediately, on every node. Returns its hint, also when it was revoked; null for no such key. */
 export function revokeApiKey(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, id: string): Promise<string | null> {
   return ctx.db.transaction(async (tx) => {
-    const [row] = await tx<{ partner_id: string; test_mode: boolean; hint: string }[]>`
-      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
-      returning partner_id, test_mode, hint`;
+    const [row] = await tx<{ partner_id: string; test_mode: boolean; hint: string; revoked: boolean }[]>`
+      with before as (select revoked_at from api_keys where id = ${id} for update)
+      update api_keys k set revoked_at = coalesce(k.revoked_at, now()) from before where k.id = ${id}
+      returning k.partner_id, k.test_mode, k.hint, before.revoked_at is not null as revoked`;
     if (!row) return null;
     const { hint } = row;
+    if (row.revoked) return hint;
     await audit(ctx, tx, actor, {
       ...scopeOfRow(row),
       action: 'key.revoked',

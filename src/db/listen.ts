@@ -30,6 +30,7 @@ export class Listener {
   readonly #ending = new AbortController();
   #client: pg.Client | undefined;
   #trying = false;
+  #waitMs = firstRetryMs;
 
   constructor(options: ListenOptions) {
     this.#options = options;
@@ -61,7 +62,7 @@ export class Listener {
     if (this.#trying) return;
     this.#trying = true;
     const inactive = () => [...this.#all].filter(({ active }) => !active);
-    for (let waitMs = firstRetryMs; inactive().length > 0; ) {
+    while (inactive().length > 0) {
       try {
         const client = this.#client ?? (await this.#connect());
         const waiting = inactive();
@@ -75,11 +76,22 @@ export class Listener {
           if (!one.reported) one.onError(error);
           one.reported = true;
         }
-        await pause(waitMs, this.#ending.signal);
-        waitMs = Math.min(waitMs * 3, longestRetryMs);
+        await this.#rest();
       }
     }
     this.#trying = false;
+  }
+
+  async #rest(): Promise<void> {
+    await pause(this.#waitMs, this.#ending.signal);
+    this.#waitMs = Math.min(this.#waitMs * 3, longestRetryMs);
+  }
+
+  /** A connection that does not last is not made anew in a loop: each time, subscribers read everything again. */
+  async #listenAgain(heldMs: number): Promise<void> {
+    if (heldMs >= longestRetryMs) this.#waitMs = firstRetryMs;
+    else await this.#rest();
+    await this.#listenAll();
   }
 
   async #connect(): Promise<pg.Client> {
@@ -95,10 +107,11 @@ export class Listener {
       this.#client = undefined;
       throw error;
     }
+    const since = performance.now();
     client.once('end', () => {
       this.#client = undefined;
       for (const one of this.#all) one.active = false;
-      void this.#listenAll();
+      void this.#listenAgain(performance.now() - since);
     });
     return client;
   }

@@ -213,11 +213,14 @@ export function openPool(options: PoolOptions): Pool {
 function openTransaction(sendIt: Send) {
   let [savepoints, isOver] = [0, false];
   let closedBy: Error | undefined;
-  const level = () => {
+  const level = (hasEnded: () => boolean) => {
     let failed: { error: unknown } | undefined;
+    let isReleased = false;
+    const isPast = () => isReleased || hasEnded();
     const sendHere: Send = (statement) => {
       // The connection may serve others by now, and a late statement must not reach their transactions.
-      if (isOver) return Promise.reject(closedBy ?? endedError());
+      // Nor must one of a savepoint run when that was released or rolled back: the scope that it was sent in has ended.
+      if (isPast()) return Promise.reject(closedBy ?? endedError());
       const answer = sendIt(statement).catch((error) => {
         if (!isStale(error)) throw error;
         preparedAnew(statement);
@@ -230,14 +233,16 @@ function openTransaction(sendIt: Send) {
     };
     const savepoint: Transaction['savepoint'] = async (work) => {
       const name = `s${++savepoints}`;
-      const inner = level();
+      const inner = level(isPast);
       await tx.unsafe(`savepoint ${name}`);
       try {
         const value = await work(inner.tx);
         inner.check();
+        inner.release();
         await tx.unsafe(`release savepoint ${name}`);
         return value;
       } catch (error) {
+        inner.release();
         await tx.unsafe(`rollback to savepoint ${name}`);
         throw inner.reason(error);
       }
@@ -248,12 +253,15 @@ function openTransaction(sendIt: Send) {
       check: () => {
         if (failed) throw failed.error;
       },
+      release: () => {
+        isReleased = true;
+      },
       /** The first error, rather than the follow-up error that the transaction was aborted. */
       reason: (error: unknown) => (failed && (error as { code?: unknown }).code === '25P02' ? failed.error : error),
     };
   };
   return {
-    ...level(),
+    ...level(() => isOver),
     close: (error?: Error) => {
       isOver = true;
       closedBy = error;

@@ -2,6 +2,7 @@ import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { onPartner } from './object.ts';
+import { lockPartner } from './read.ts';
 import { emailFault } from './rules.ts';
 import { type Partner, updateEmail } from './store.ts';
 
@@ -19,10 +20,15 @@ export async function setPartnerEmail(
 ): Promise<Partner | null> {
   const fault = emailFault(email);
   if (fault) throw new Error(fault);
-  return withAudit(
+  const saved = await withAudit(
     ctx,
     actor,
-    ({ db }) => updateEmail(db, slug, email),
-    (changed) => changed && { ...onPartner(changed), action: 'partner.changed', details: { email } },
+    async ({ db }) => {
+      const before = await lockPartner(db, slug);
+      if (!before) return null;
+      return { before, after: before.email === email ? null : await updateEmail(db, slug, email) };
+    },
+    (done) => (done?.after ? { ...onPartner(done.after), action: 'partner.changed', details: { email } } : null),
   );
+  return saved && (saved.after ?? saved.before);
 }

@@ -5,7 +5,7 @@ import type { Sql } from '../db/connection.ts';
 import { identifiers } from '../db/sql.ts';
 import { updateSettings } from './browse-store.ts';
 import { onPartner } from './object.ts';
-import { readPartner } from './read.ts';
+import { lockPartner } from './read.ts';
 import { type NewPartner, partnerFaults } from './rules.ts';
 import { type Partner, partnerColumns } from './store.ts';
 
@@ -27,7 +27,8 @@ export async function setPartnerSettings(
     ctx,
     actor,
     async ({ db }) => {
-      const before = await readPartner(db, wanted.slug);
+      // What another call saves meanwhile must not be missed: the entry says what changed.
+      const before = await lockPartner(db, wanted.slug);
       if (!before) return null;
       await updateSettings(db.sql, wanted.slug, {
         name: wanted.name,

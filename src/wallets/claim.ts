@@ -1,6 +1,7 @@
 import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
+import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { nestedIn } from '../db/nested.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
@@ -19,19 +20,22 @@ export function claimingWallet<T>(
   scope: Scope,
   work: (tx: Tx, claim: ClaimWallet) => Promise<T>,
 ): Promise<T> {
-  return ctx.db.transaction(async (outer) => {
-    const inner = { ...ctx, db: nestedIn(outer, ctx.db) };
-    const displaced: UnsignedWallet[] = [];
-    const result = await inner.db.scoped(scope, (tx) =>
-      work(tx, async (accountId, address, now) => {
-        const claimed = await claimSignedWallet(tx, scope, accountId, address, now);
-        if (!claimed) throw new MerchantRefusal('wallet_taken');
-        if (claimed.displaced) displaced.push(claimed.displaced);
-      }),
-    );
-    for (const claim of displaced) await tellDisplaced(inner, claim);
-    return result;
-  });
+  // Two partners who displace each other's claims lock their audit logs in opposite order.
+  return retryOnConflict(() =>
+    ctx.db.transaction(async (outer) => {
+      const inner = { ...ctx, db: nestedIn(outer, ctx.db) };
+      const displaced: UnsignedWallet[] = [];
+      const result = await inner.db.scoped(scope, (tx) =>
+        work(tx, async (accountId, address, now) => {
+          const claimed = await claimSignedWallet(tx, scope, accountId, address, now);
+          if (!claimed) throw new MerchantRefusal('wallet_taken');
+          if (claimed.displaced) displaced.push(claimed.displaced);
+        }),
+      );
+      for (const claim of displaced) await tellDisplaced(inner, claim);
+      return result;
+    }),
+  );
 }
 
 /** Who has signed is not told: it may be another partner's merchant. */

@@ -98,6 +98,10 @@ test('partner email › is kept at creation, set and taken away; what is no addr
   assert.equal(await emailOf('partner', 'email', 'mailed', 'new@mailed.example'), 'new@mailed.example');
   assert.equal(await emailOf('partner', 'email', 'mailed', 'none'), null);
   assert.equal(await emailOf('partner', 'create', 'unmailed', ...named), null);
+  assert.equal(await emailOf('partner', 'email', 'mailed', 'none'), null);
+  const entries = await database.db.sql`
+    select from audit_log l join partners p on p.id = l.partner_id where p.slug = 'mailed' and action = 'partner.changed'`;
+  assert.equal(entries.length, 2, 'what changes nothing is no entry');
   await refused(/"a@b, c@d" is not an e-mail address/, 'partner', 'email', 'mailed', 'a@b, c@d');
   await refused(/"nobody" is not an e-mail address/, 'partner', 'create', 'other', ...named, '--email', 'nobody');
   await refused(/no partner "nobody"/, 'partner', 'email', 'nobody', 'a@b.example');
@@ -119,6 +123,10 @@ test('key create, list, revoke › the key is shown once; all scopes unless said
   assert.ok(isWellFormedKey(made.key as string));
   await answer('key', 'create', '--partner', partner.slug, '--mode', 'test');
   await answer('key', 'revoke', made.key_id as string);
+  await answer('key', 'revoke', made.key_id as string);
+  const entries = await database.db.sql`
+    select from audit_log where partner_id = ${partner.id} and action = 'key.revoked'`;
+  assert.equal(entries.length, 1, 'revoked again → the same answer and no second entry');
   const { keys } = (await answer('key', 'list', '--partner', partner.slug)) as { keys: Record<string, unknown>[] };
   assert.equal(keys.length, 2);
   assert.deepEqual(keys[0]?.scopes, ['requests:read']);

@@ -198,6 +198,27 @@ test('a statement that comes after its transaction ended is refused', async () =
   );
 });
 
+test('a statement sent after its savepoint was released or rolled back → refused, and the transaction goes on', async () => {
+  await withPool(async (db) => {
+    const codes = await db.transaction(async (tx) => {
+      const late: Tx[] = [];
+      const givenUp = tx.savepoint(async (inner) => {
+        late.push(inner as Tx);
+        await (inner as Tx).savepoint(async (innermost) => void late.push(innermost as Tx));
+        throw new Error('given up');
+      });
+      await assert.rejects(givenUp, /given up/);
+      await tx.savepoint(async (inner) => void late.push(inner as Tx));
+      const refused = await Promise.all(
+        late.map((one) => one`select 1`.catch((error) => (error as { code?: string }).code)),
+      );
+      const [row] = await tx<{ one: number }[]>`select 1 as one`;
+      return [...refused, row?.one];
+    });
+    assert.deepEqual(codes, ['TRANSACTION_ENDED', 'TRANSACTION_ENDED', 'TRANSACTION_ENDED', 1]);
+  });
+});
+
 test('a statement that nobody waits for fails → so does its transaction, and nothing of it is kept', async () => {
   await withPool(
     async (db) => {
