@@ -54,7 +54,7 @@ const ada: Actor = {
   userAgent: 'Browser 1',
 };
 
-/** An act that stands for any. */
+/** A sample act. */
 const someAct = (partnerId: string | null, rate = '1'): AuditEntry => ({
   action: 'rate.set',
   partnerId,
@@ -72,7 +72,7 @@ async function checkOf(partnerId: string) {
   return check;
 }
 
-/** Changes the log as somebody with the database's superuser could, past the triggers. */
+/** Changes the log past its triggers, as a database superuser could. */
 async function tamper(work: (sql: Context['db']['sql']) => Promise<unknown>) {
   await app.owner`alter table audit_log disable trigger user`;
   await work(app.owner);
@@ -353,7 +353,7 @@ test('A log is read in pages, the newest first, by action, person and time', asy
   assert.deepEqual((await numbers({ since: new Date(Date.now() - 3_600_000) }, 9))[0], [6, 5, 4, 3, 2, 1]);
 });
 
-/** How long something takes, in ms, while a transaction stalls after its last statement; the server ends that one. */
+/** How many ms something takes while a transaction stalls after its last statement. The server ends the stalled one. */
 async function whileStalled(begin: (inner: Context) => Promise<unknown>, meanwhile: () => Promise<unknown>) {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async (inner: Context) => {

@@ -11,12 +11,12 @@ import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../sup
 import { visit } from '../support/people/forms.ts';
 import { startVisitor } from '../support/people/visitor.ts';
 
-/** Two services: the tests are a proxy that the first trusts, and a stranger to the second. */
+/** Two services: the first trusts the tests as its proxy, the second does not. */
 let trusting: Awaited<ReturnType<typeof startApp>>;
 let wary: typeof trusting;
 
 before(async () => {
-  const clock = { now: () => new Date('2030-01-01T00:00:00Z') }; // one window for all attempts
+  const clock = { now: () => new Date('2030-01-01T00:00:00Z') }; // all attempts fall into one window
   trusting = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] }) });
   wary = await startApp({ clock });
 });
@@ -25,7 +25,7 @@ after(async () => {
   await wary?.stop();
 });
 
-/** Onboards a merchant from behind these hops; returns the address that was kept with the terms. */
+/** Onboards a merchant through these hops; returns the address that was kept with the terms. */
 async function acceptTerms(app: typeof trusting, forwardedFor: string): Promise<string> {
   const { test: scope } = await makePartner(app.db);
   const merchant = await createShell(app.ctx, theService, scope, { display_currency: 'EUR' });
@@ -57,7 +57,7 @@ test('Without a trusted proxy › X-Forwarded-For changes no address', async () 
   assert.equal(await acceptTerms(wary, '203.0.113.7'), '127.0.0.1');
 });
 
-/** Hands in a hash for no request at all, and says whether the client still may. */
+/** Submits a hash for a request that does not exist, and tells whether the client was still allowed to. */
 async function mayTry(app: typeof trusting, forwardedFor: string): Promise<boolean> {
   const headers = { 'x-forwarded-for': forwardedFor };
   const body = new URLSearchParams({ tx_hash: 'x' });

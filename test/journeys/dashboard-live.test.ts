@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** Somebody who watches: how often they were woken, and the next time they are. */
+/** A watcher that counts how often it was woken, and can wait for the next time. */
 function look(details: Partial<Watcher> = {}) {
   let [woken, wake] = [0, () => {}];
   const watcher: Watcher = {
@@ -42,7 +42,7 @@ test('A merchant hears of a request made for it, and not of its neighbours’, w
   const [own, neighbour] = [await makeMerchant(app.db, fixtures.test), await makeMerchant(app.db, fixtures.test)];
   const [merchant, partner] = [look({ accountId: own.id }), look()];
   try {
-    // Once when the listener is there, once when the clock is known.
+    // Each is woken once when the listener is there, and once when the clock is known.
     while (merchant.woken() < 2) await merchant.next();
     while (partner.woken() < 2) await partner.next();
     const before = merchant.woken();
@@ -66,7 +66,7 @@ test('A page that begins to listen is woken once when its clock is known, so tha
   const other = look();
   const pages = [other];
   try {
-    while (other.woken() < 2) await other.next(); // the process listens, and knows this clock
+    while (other.woken() < 2) await other.next(); // now the process listens and knows this clock
     const [first, second] = [look({ accountId: merchant.id }), look({ accountId: merchant.id })];
     pages.push(first, second);
     await Promise.all([first.next(), second.next()]);

@@ -92,7 +92,7 @@ test('What breaks a rule is refused beside its field, and nothing is stored', as
   assert.equal((await requests()).length, before);
 });
 
-/** What sources said of the euro, so long ago. */
+/** Sets the euro rate that the sources gave this long ago. */
 const setSources = (age: string) => fixtures.db.sql`
   insert into rates values ('EUR', '0.9', '[{"source":"two","rate":"0.9"},{"source":"one","rate":"0.9"}]',
     now() - ${age}::interval)

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => fixtures.stop());
 
-/** The lines of a CSV, split where no cell holds a comma of its own. */
+/** The lines of a CSV, split into cells. No cell may hold a comma. */
 const lines = (csv: string) =>
   csv
     .replace('\uFEFF', '')

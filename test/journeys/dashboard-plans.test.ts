@@ -14,7 +14,7 @@ before(async () => {
   fixtures = await dashboardFixtures();
 });
 after(() => fixtures?.stop());
-/** Each test begins without plans that are under way. */
+/** Each test begins with no plan under way. */
 beforeEach(
   () => fixtures.db.sql`
     update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null, failure = null, failed_at = null

@@ -39,7 +39,7 @@ const usdc = () => fixtures.node.chain.tokens[0]?.address ?? '';
 type Payer = ReturnType<DashboardFixtures['node']['wallet']>;
 
 const surplusMicro = 77n;
-/** An unmatched payment whose sender can sign that it pays the request. */
+/** An unmatched payment that its sender can claim for the request with a signature. */
 async function stray(dueMicro: bigint, payer?: Payer) {
   const request = await fixtures.request({ exactMicro: dueMicro });
   const usdcMicro = BigInt(request.usdc_micro) + surplusMicro;
@@ -69,17 +69,17 @@ async function send(to: string, usdcMicro: bigint) {
   const wallet: Payer = { privateKey: merchantKey(), address: fixtures.merchant.wallet as Hex };
   return fixtures.node.pay({ from: wallet, to, usdcMicro });
 }
-/** A refund that the wallet signed and did not send yet. */
+/** A refund that the wallet has signed but not yet sent. */
 async function signedBack(to: string, usdcMicro: bigint) {
   await fixtures.node.fund(fixtures.merchant.wallet, usdcMicro);
   const signed = await signCall(fixtures.node.chain, merchantKey(), usdc(), transferCall({ to, usdcMicro }));
   return { signed, refundTxHash: keccak256(signed) };
 }
-/** A contract that calls the token it is given with each 100 bytes of calldata after it. */
+/** A contract that takes a token and then calldata, and calls the token once with every 100 bytes of it. */
 const batcher = '0x00000000000000000000000000000000000ba7c4';
 const batcherCode =
   '0x60205b3681101560295760648160003760006000606460006000600035' + '5af115602b57606401600256' + '5b00' + '5b60006000fd';
-/** One transaction that moves money from the merchant's wallet to several. */
+/** Sends money from the merchant's wallet to several recipients in one transaction. */
 async function sendBatch(moves: { to: string; usdcMicro: bigint }[]) {
   const { chain } = fixtures.node;
   await rpc('anvil_setCode', [batcher, batcherCode]);
@@ -167,7 +167,7 @@ test('Refunding and claiming a payment in the same moment: one of them has it', 
     });
     const [refund, kind] = await Promise.all([starting, claimed(request, txHash, from)]);
     if (refund !== null && refund.kind !== 'started') assert.fail(refund.kind);
-    // A claim that comes first leaves the surplus to be refunded.
+    // If the claim comes first, only the surplus is left to refund.
     if (refund !== null && refund.requestId !== null) assert.equal(refund.usdcMicro, surplusMicro);
     assert.equal(kind, refund !== null && refund.requestId === null ? 'given_back' : 'counted');
     assert.equal(((await refundOf(txHash)) ?? null) !== null, refund !== null);

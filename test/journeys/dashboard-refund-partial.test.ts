@@ -29,7 +29,7 @@ const pageOf = ({ id }: RequestRow) => fixtures.visitor.open(`/dashboard/payment
 const offersPartialRefund = (html: string) => html.includes('/part"');
 const releases = async () => (await fixtures.audit()).filter(({ action }) => action === 'payment.released');
 
-/** A request over 10 USDC of which 4 came and are final. */
+/** A request for 10 USDC, of which 4 have arrived and are final. */
 async function partiallyPaid() {
   const request = await fixtures.request({ exactMicro: 10_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: 4_000_000n });
@@ -37,7 +37,7 @@ async function partiallyPaid() {
   await fixtures.turn();
   return { request, txHash, from };
 }
-/** Lets it end so many minutes ago; 30 minutes after that, money still counts. */
+/** Makes the request expire this many minutes ago. Payments count for another 30 minutes. */
 const expire = ({ id }: RequestRow, minutes: number) =>
   fixtures.db.sql`update requests set expires_at = now() - ${`${minutes} minutes`}::interval where id = ${id}`;
 

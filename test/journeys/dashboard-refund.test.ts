@@ -17,7 +17,7 @@ import type { Visit } from '../support/people/forms.ts';
 let fixtures: DashboardFixtures;
 before(async () => {
   fixtures = await dashboardFixtures();
-  await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant); // from then on its wallet is watched
+  await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant); // now the merchant's wallet is watched
 });
 after(() => fixtures.stop());
 
@@ -25,7 +25,7 @@ const hash = (digit: string) => `0x${digit.repeat(64)}`;
 
 type Stray = { key: string; txHash: string; payer: ReturnType<DashboardFixtures['node']['wallet']> };
 
-/** Money from a new payer that names no request. */
+/** A payment from a new payer that names no request. */
 async function stray(usdcMicro: bigint, payer = fixtures.node.wallet()): Promise<Stray> {
   const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro });
   await fixtures.node.mine(3);
@@ -43,7 +43,7 @@ const send = (to: string, usdcMicro: bigint) => {
 const row = async ({ txHash }: Stray) => (await fixtures.db.sql`select * from returns where tx_hash = ${txHash}`)[0];
 const waitedTwoMinutes = ({ txHash }: Stray) =>
   fixtures.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
-/** Lets the loop look now, whatever it looked for before. */
+/** Makes the loop look now, even if the next look is not due. */
 async function follow(): Promise<void> {
   await fixtures.db.sql`update returns set next_look_at = now()`;
   await followRefunds(fixtures.ctx);

@@ -13,7 +13,7 @@ after(() => fixtures.stop());
 const hash = (digit: string) => `0x${digit.repeat(64)}`;
 const keyFor = (txHash: string) => `31337_${txHash}_0`;
 
-/** Money to the merchant's wallet that names no request. */
+/** A payment to the merchant's wallet that names no request. */
 async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
   const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
   await fixtures.node.mine(3);
@@ -21,7 +21,7 @@ async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<
   return txHash;
 }
 
-/** What a page offers to attach a payment to. */
+/** The requests that a page offers to attach a payment to. */
 const offered = (html: string) => [...html.matchAll(/name="request" value="([^"]+)"/g)].map(([, id]) => id);
 
 test('An unmatched payment is told with its reason, and attached to a request it pays in full: verified, told once, audited', async () => {

@@ -85,7 +85,7 @@ describe('webhook commands', () => {
   test('URL and secret are updated at most ten times a minute per partner, both modes together', async () => {
     const minute = async () =>
       (await fixtures.db.sql`select date_trunc('minute', clock_timestamp()) as at`)[0]?.at.getTime();
-    // The minute may turn once meanwhile: then the counter has begun again.
+    // A new minute may begin meanwhile, which resets the counter.
     for (let round = 0; ; round++) {
       const began = await minute();
       const { partner } = await makePartner(fixtures.db);

@@ -63,7 +63,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   assert.equal((await alarms()).length, 0);
 });
 
-/** What the partner's audit log says that the service did, oldest first. */
+/** What the service did according to the partner's audit log, oldest first. */
 async function logged(scope: Scope) {
   const rows = await fixtures.db.sql<{ action: string; details: string; object_id: string }[]>`
     select action, details, object_id from audit_log

@@ -25,7 +25,7 @@ describe('the delivery loop', () => {
     await fixtures.drop();
   });
 
-  // What one test leaves waiting is none of the next one's business.
+  // What one test leaves waiting must not reach the next test.
   afterEach(() => fixtures.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
@@ -36,7 +36,7 @@ describe('the delivery loop', () => {
     return { receiver, scope };
   }
 
-  /** Runs some loops, as several processes would, while work is done. */
+  /** Runs this many loops, as several processes would, until the work is done. */
   async function delivering(loops: number, work: () => Promise<void>, options: PosterOptions = {}) {
     const stop = new AbortController();
     const running = Array.from({ length: loops }, () =>

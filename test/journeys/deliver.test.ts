@@ -37,7 +37,7 @@ describe('delivering', () => {
     await fixtures.drop();
   });
 
-  // What one test leaves waiting is none of the next one's business, however long that takes.
+  // What one test leaves waiting must not reach the next test, however long that one takes.
   afterEach(() => fixtures.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {

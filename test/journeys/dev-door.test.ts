@@ -14,7 +14,7 @@ after(() => app.stop());
 
 type From = { peer: string; headers?: Record<string, string> };
 
-/** What `/dev/mail` answers to sockets of these addresses, which the kernel would tell were they not all on this machine. */
+/** How `/dev/mail` answers these peers. All sockets come from this machine, so the test sets their addresses itself. */
 async function statuses(config: Partial<Config>, froms: From[]): Promise<number[]> {
   const server = await buildServer({ ...app.ctx, config: testConfig(config) });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

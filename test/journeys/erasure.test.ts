@@ -100,7 +100,7 @@ test('A customer’s data goes from every request of every partner and from the 
   }
   assert.equal((await rowOf(stranger)).customer_email, 'ada@example.com');
   assert.equal((await mailsTo('ada@example.com')).length, 1);
-  assert.equal((await mailsTo(email)).length, 1); // the one that is no customer's
+  assert.equal((await mailsTo(email)).length, 1); // the mail that is not a customer's
 
   const logged = [...(await logOf(noPartner)), ...(await logOf(one.partner.id)), ...(await logOf(two.partner.id))];
   assert.deepEqual(
@@ -309,7 +309,7 @@ test('Two nodes that come upon the same old plans log them once', { timeout: 20_
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {
   const { scope } = await shop();
   await app.owner`analyze requests, receipts, mails`;
-  // A few rows are read faster without an index: the question is whether one fits.
+  // A scan is faster for a few rows. The question is whether an index fits.
   const explain = (statement: (tx: Tx) => Promise<Record<string, string>[]>) =>
     app.db.transaction(async (tx) => {
       await tx`set local enable_seqscan = off`;

@@ -27,12 +27,12 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** All sessions began, and showed a passkey, so many minutes ago. */
+/** Moves the start and the last passkey check of all sessions back by this many minutes. */
 const age = (minutes: number) => app.db.sql`
   update sessions set created_at = now() - ${minutes} * interval '1 minute',
     confirmed_at = confirmed_at - ${minutes} * interval '1 minute'`;
 
-/** The addresses of all forms of the portal and the administration, as the server knows them. */
+/** The paths of all forms of the portal or the administration, from the routes of the server. */
 function formsOf(realm: '/portal' | '/admin'): string[] {
   const above: string[] = [];
   const found: string[] = [];
@@ -48,7 +48,7 @@ function formsOf(realm: '/portal' | '/admin'): string[] {
 const asked = ({ status, html }: Pick<Posted, 'status' | 'html'>) =>
   status === 403 && html.includes('<h1>Confirm it’s you</h1>');
 
-/** Which forms ask who is signed in for more than the session. */
+/** The forms for which a session is not enough: the user has to confirm who they are. */
 async function asking(visitor: Visitor, realm: '/portal' | '/admin', mode = ''): Promise<string[]> {
   const found: string[] = [];
   for (const path of formsOf(realm)) {

@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** Calls an address of the service by whatever name. */
+/** Requests a path of the service under any host name. */
 function visit(url: string, path: string, host: string): Promise<{ status: number; html: string }> {
   return new Promise((resolve, reject) => {
     get(new URL(path, url), { headers: { host } }, async (response) => {
@@ -32,7 +32,7 @@ for (const host of ['localhost:3000', '127.0.0.1:3000', 'localhost', '[::1]:3000
       assert.ok(links.includes(path), path);
     for (const path of links) {
       const led = await visit(app.url, path, host);
-      // The idle chains of this test are not ready.
+      // The chains of this test are idle, so they are not ready.
       assert.ok(led.status < 400 || path === '/readyz', `${path}: ${led.status}`);
     }
     assert.doesNotMatch(html, /qt_(?:test|live)_/);

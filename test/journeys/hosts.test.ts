@@ -27,14 +27,14 @@ import { png } from '../support/pictures.ts';
 let app: Awaited<ReturnType<typeof startApp>>;
 let one: Awaited<ReturnType<typeof makeTenant>>;
 let two: Awaited<ReturnType<typeof makeTenant>>;
-/** Headers of an operator who is signed in, and the address of a part of the pages. */
+/** Headers of a signed-in operator, and the path of an asset that the pages load. */
 let operator: Record<string, string>;
 let asset: string;
 
 const shared = { host: 'localhost:3000' };
 const ofNobody = [{ host: 'nobody.localhost:3000' }, { host: 'evil.example' }];
 
-/** A partner with one of each thing that has a page, and those who are signed in to look at them. */
+/** A partner with one of everything that has a page, and signed-in users to look at it. */
 async function makeTenant(name: string) {
   const { ctx, db } = app;
   const fixtures = await makePartner(db);
@@ -73,7 +73,7 @@ type Call = { path: string; headers?: Record<string, string>; form?: Record<stri
 type Row = {
   what: string;
   call: (tenant: Tenant) => Call;
-  /** Status on the partner's own host, the other's, one that is nobody's, and the shared host. */
+  /** Status on the partner's own host, the other partner's host, a host of nobody, and the shared host. */
   own: number;
   other: number;
   nobody: number;
@@ -129,7 +129,7 @@ const table: Row[] = [
   { what: 'readiness', call: () => ({ path: '/readyz' }), own: 503, other: 503, nobody: 503, shared: 503 },
 ];
 
-/** The status alone: a stream of events is hung up on. */
+/** Only the status. An event stream is closed. */
 async function statusOf({ path, headers, form }: Call, host: Record<string, string>): Promise<number> {
   const { statusCode, body } = await request(app.url + path, {
     method: form ? 'POST' : 'GET',
@@ -189,7 +189,7 @@ test('On its own host a partner’s name and logo stand where people sign in', a
   }
 });
 
-/** Asks for the message with which a wallet signs in. */
+/** Asks for the message that a wallet signs to sign in. */
 async function askToSignIn(headers: Record<string, string>, { account }: Pick<Onboarded, 'account'>) {
   const visitor = startVisitor(app.url, headers);
   const start = await visitor.open('/dashboard/sign-in');

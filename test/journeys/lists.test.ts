@@ -24,10 +24,10 @@ before(async () => {
 after(() => fixtures?.stop());
 
 /**
- * Goes through every page of an area that holds a list, and finds its CSV.
+ * Opens every page of an area that holds a list, and downloads its CSV.
  *
- * @param lists the page, and the first column of its file
- * @param others places whose tables are no lists: figures, steps, a few rows that are read where they stand
+ * @param lists each page, and the first column of its CSV
+ * @param others pages whose tables are not lists: figures, steps, a few rows that need no file
  */
 async function walk(visitor: Visitor, area: string, lists: Record<string, string>, others: string[] = []) {
   const home = await visitor.open(area);
@@ -51,7 +51,7 @@ async function walk(visitor: Visitor, area: string, lists: Record<string, string
     assert.match(file.headers.get('content-disposition') ?? '', /^attachment; filename="[\w-]+\.csv"$/, link);
     const [header = ''] = file.html.split('\r\n');
     assert.match(header, new RegExp(`^${column}(,[a-z_]+)+$`), link);
-    // A file is whose page it is: nobody else gets it.
+    // A CSV is only for those who may see its page.
     const stranger = await startVisitor(fixtures.url).open(link.replaceAll('&amp;', '&'));
     assert.doesNotMatch(stranger.headers.get('content-type') ?? '', /csv/, link);
   }

@@ -50,7 +50,7 @@ const secret = (recipient: string): NewMail & { subject: string } => ({
 });
 const production = () => testContext(database.db, { config: testConfig({ sandbox: false }) });
 
-/** A mail as whoever reads the database sees it. */
+/** A mail as anyone who reads the database sees it. */
 async function rowOf(recipient: string) {
   const [row] = await database.db.sql`select *, mails::text as whole from mails where recipient = ${recipient}`;
   assert.ok(row);

@@ -33,7 +33,7 @@ async function mailTo(recipient: string) {
   return { ...mail, html: mail.html };
 }
 
-/** A partner whose address is that of one of its people, who last signed in in this language. */
+/** A partner with the email address of one of its users, who last signed in in this language. */
 async function partnerReading(language: Language) {
   const fixtures = await makePartner(app.db);
   const { user, link } = await invitePartnerUser(app.ctx, fixtures);

@@ -30,7 +30,7 @@ after(async () => {
   await database?.drop();
 });
 
-/** A production node that hands its mails on to this address. */
+/** A production node that sends its mails through this SMTP server. */
 const nodeWith = (smtpUrl: string) =>
   testContext(database.db, { config: testConfig({ sandbox: false, mail: { smtpUrl, from } }) });
 const mailTo = (recipient: string) => ({ recipient, subject: 'Zwölf € – 12', body: 'Grüße,\n.\nfrom the till.' });
@@ -208,7 +208,7 @@ test('Servers that hang hold up their own mails only; what somebody waits for go
   await until(() => arrived('receipt@fine.example') && held.length === 3, 'the mail to a server that answers');
   assert.deepEqual(smtp.mails.length, 1);
 
-  // Now every place for what nobody waits for is taken, and more is due.
+  // Now take every place for mails that nobody waits for, with more mails due.
   for (const server of ['hangs2', 'hangs3', 'hangs4', 'fine']) {
     for (let i = 0; i < 3; i++) await queue(`receipt-${i}@${server}.example`);
   }

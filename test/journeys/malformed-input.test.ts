@@ -16,8 +16,8 @@ import { type Found, found, type Method, type Route, routesOf, watchReads } from
 import { makePlan, turnAt } from '../support/plans.ts';
 
 /**
- * Every route there is, also those that are added later, is sent what no form and no client of ours sends, in each parameter
- * that its handler reads or a form on a page names, while the others hold what they should.
+ * Sends every route, including routes added later, what no form and no client of ours sends. It tries each parameter
+ * that the handler reads or a form on a page names, while the others keep valid values.
  */
 let app: Awaited<ReturnType<typeof startApp>>;
 let stand: Awaited<ReturnType<typeof makeStand>>;
@@ -27,13 +27,14 @@ let calls = 0;
 const reads = watchReads();
 
 const keyOf = ({ method, pattern }: Route) => `${method} ${pattern}`;
-/** Each call of another client and, as the clock goes to and fro, in another minute: limits are no part of this. */
+/** Each call comes from another client, and the clock alternates between two minutes, so that no limit applies. */
 const clock = { now: () => new Date(Date.now() + (calls % 2) * 60_000) };
 
 before(async () => {
   app = await startApp({ clock, config: testConfig({ trustProxy: ['127.0.0.1/32'] }) });
   await setRate(app.db, 'EUR', '0.92');
-  routes = routesOf(app.app.printRoutes({ commonPrefix: false })).filter(({ pattern }) => pattern !== '/readyz'); // 503 is its answer
+  // `/readyz` answers 503.
+  routes = routesOf(app.app.printRoutes({ commonPrefix: false })).filter(({ pattern }) => pattern !== '/readyz');
   stand = await makeStand();
   places = await look();
 });
@@ -42,7 +43,7 @@ after(async () => {
   await app?.stop();
 });
 
-/** A partner with something of everything, people who are signed in everywhere, and where a look around begins. */
+/** A partner with some of everything, users signed in everywhere, and the paths to start following links from. */
 async function makeStand() {
   const { ctx, db } = app;
   const { partner, test: scope, live } = await makePartner(db);
@@ -117,7 +118,7 @@ const headersOf = () => ({
   authorization: `Bearer ${stand.key}`,
 });
 
-/** Where each route is met by following links, and what its form holds there. */
+/** Follows links to find where each route is reached, and what its form holds there. */
 async function look(): Promise<Map<string, Found>> {
   cookie = await stand.renew();
   const open = (path: string): Promise<Visit> => visit(app.url + path, { headers: headersOf() });
@@ -126,7 +127,7 @@ async function look(): Promise<Map<string, Found>> {
   return places;
 }
 
-/** As they stand in an address or a form: what decodes to nothing is among them. */
+/** Encoded as in an address or a form. Some cannot be decoded. */
 const texts: Record<string, string> = {
   nul: '%00',
   'lone surrogate': '%ED%A0%80',
@@ -141,7 +142,7 @@ const texts: Record<string, string> = {
   pair: `31337_0x${'ab'.repeat(32)}_99999999999`,
   key: '__proto__',
 };
-/** A field of a page is text, so in JSON one is enough. */
+/** For fields of the API. A field of a page is text, so there one JSON value is enough. */
 const values: Record<string, unknown> = {
   nul: '\0',
   'lone surrogate': '\ud800',
@@ -177,13 +178,13 @@ async function send({ method, pattern }: Route, what: string, call: Call): Promi
 const encode = (fields: Record<string, string>) =>
   Object.entries(fields).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
 
-/** A body of this place with nothing wrong in it. */
+/** A valid body for this place. */
 function good({ method, fields, json }: Found): Partial<Call> {
   if (method === 'GET') return {};
   return json ? { body: JSON.stringify(json), type: 'application/json' } : { body: encode(fields).join('&') };
 }
 
-/** One field of a form in all the ways it can come; the others hold what they should. */
+/** One field of a form in all the ways it can arrive; the others keep valid values. */
 function* forms({ path, fields }: Found, name: string): Generator<Sent> {
   const { [name]: _, ...rest } = fields;
   const others = encode(rest);
@@ -201,7 +202,7 @@ function* forms({ path, fields }: Found, name: string): Generator<Sent> {
   yield [`${name} in JSON`, { path, body: json, type: 'application/json' }];
 }
 
-/** Fields that are handed on as a whole, of a form that no page was seen with: each that another form has, in a few ways. */
+/** For a form that was seen on no page and is read as a whole: tries each field of all other forms, in a few ways. */
 function* guesses(place: Found): Generator<Sent> {
   const names = new Set([...places.values()].flatMap(({ fields }) => Object.keys(fields)));
   for (const name of names) {
@@ -217,7 +218,7 @@ function* jsons({ path, json }: Found, name: string): Generator<Sent> {
   }
 }
 
-/** What so many routes read, one function reads for all of them: a few ways are enough from then on. */
+/** A parameter that this many routes read is read by one function, so a few ways are enough for further routes. */
 const readByMany = 2;
 const walked = new Map<string, number>();
 
@@ -248,7 +249,7 @@ function* paths(place: Found): Generator<Sent> {
 const readHeaders = ['user-agent', 'accept-language', 'accept-encoding', 'referer', 'x-forwarded-for', 'sec-purpose'];
 const readCookies = ['dashboard-session', 'portal-session', 'admin-session', 'lang', 'mode', 'sign-in', 'onboarding'];
 
-/** Headers that something reads. A NUL in one is no HTTP, and refused before there is a request. */
+/** Headers that something reads. A NUL in a header is not valid HTTP, and is refused before there is a request. */
 function* headers(place: Found): Generator<Sent> {
   const odd = Buffer.from([0xff, 0x80, 0x41, 0xed, 0xa0, 0x80]).toString('latin1');
   for (const name of readHeaders) {
@@ -274,7 +275,7 @@ async function sendAll(route: Route, generated: Iterable<Sent>): Promise<void> {
   await Promise.all(Array.from({ length: 6 }, one));
 }
 
-/** Parameters show themselves while a route is walked: what is read for the first time is walked, too. */
+/** Walking a route can reveal new parameters, which are then walked too. */
 async function walk(route: Route): Promise<void> {
   const place = places.get(keyOf(route));
   assert.ok(place);
@@ -324,7 +325,7 @@ test('POST › whatever stands in the address or a field → no fault of ours', 
     cookie = await stand.renew();
     const homes = ['/portal', '/admin', '/dashboard'].map((path) => visit(app.url + path, { headers: headersOf() }));
     if ((await Promise.all(homes)).every(({ status }) => status === 200)) continue;
-    // The route did what it is for, such as switching the partner off.
+    // The route did its work, such as switching the partner off, so start afresh.
     stand = await makeStand();
     places = await look();
   }
