@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** A process of the benchmark, listening on loopback. */
 export type Child = { origin: string; stop(): Promise<void> };
 
-/** Starts `bench/<file>`, which says on its channel on which port it listens, and ends when the channel closes. */
+/** Starts `bench/<file>`, which reports its port on the IPC channel and exits when the channel closes. */
 export function startChild(file: string, env: Record<string, string>, execArgv: string[] = []): Promise<Child> {
   const child = fork(join(import.meta.dirname, file), { env: { ...process.env, ...env }, execArgv });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -12,7 +12,7 @@ import { createBody, merchantOf } from './statements.ts';
 export const clients = 16;
 export const names = { http: 'creates over HTTP', pgbench: 'pgbench' };
 
-/** Creates over HTTP: 16 clients over kept connections, the keys in turn, so that none meets its limit of 60 a minute. */
+/** Creates over HTTP: 16 clients on kept connections use the keys in turn; none reaches its limit of 60 a minute. */
 export function httpArm(server: Child, keys: string[]): Arm & { close(): Promise<void> } {
   const pool = new Pool(server.origin, { connections: clients, pipelining: 1 });
   let calls = 0;
@@ -28,7 +28,7 @@ export function httpArm(server: Child, keys: string[]): Arm & { close(): Promise
   return { name: names.http, run: (seconds) => repeat(clients, seconds, create), close: () => pool.destroy() };
 }
 
-/** The newest pgbench of the machine; null when there is none. */
+/** The newest pgbench on this machine, or null. */
 export function findPgbench(): string | null {
   const found = [...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse(), 'pgbench'];
   return found.find((path) => spawnSync(path, ['--version']).status === 0) ?? null;
@@ -41,7 +41,7 @@ export function pgbenchArm(program: string, databaseUrl: string, script: string,
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const login = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
   const settings = Object.entries(planning).map(([name, value]) => `-c ${name}=${value}`);
-  const connection = { ...login, PGOPTIONS: settings.join(' ') }; // as the service's own connections
+  const connection = { ...login, PGOPTIONS: settings.join(' ') }; // like the service's own connections
   return {
     name: names.pgbench,
     run: async (seconds) => {

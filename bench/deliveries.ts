@@ -17,7 +17,7 @@ const prepared = 30_000;
 
 type Prepared = { id: string; path: string; body: string };
 
-/** Stores verified requests whose events wait, dealt out to all receivers in turn. */
+/** Stores verified requests with pending events, spread over all receivers in turn. */
 export async function prepareDeliveries(sql: Sql): Promise<Prepared[]> {
   const rows = Array.from({ length: prepared }, (_, n) => {
     const [id, requestId, txHash] = [randomUUID(), randomUUID(), `0x${String(n).padStart(64, '0')}`];
@@ -63,7 +63,7 @@ export async function prepareDeliveries(sql: Sql): Promise<Prepared[]> {
   return rows.map(({ n, id, body }) => ({ id, body, path: `/hook/${n % shape.receivers}` }));
 }
 
-/** The product's own loop, on a queue that never runs dry: claims, signs, posts through the guard and records. */
+/** The product's own loop on a queue that never runs empty. It claims, signs, posts through the guard and records. */
 export function loopArm(ctx: Context): Arm {
   const { sql } = ctx.db;
   return {
@@ -89,7 +89,7 @@ export function loopArm(ctx: Context): Arm {
   };
 }
 
-/** The same bodies to the same receiver over kept connections, as many at once, an HMAC each, and nothing else. */
+/** The same bodies to the same receiver, on as many kept connections, with one HMAC each and nothing else. */
 export function bareArm(ctx: Context, origin: string, deliveries: Prepared[]): Arm {
   const secret = newest(ctx.config.secretKeys).key;
   let sent = 0;

@@ -4,19 +4,19 @@ import { encrypt, keyedHash, newest, type SecretKey } from '../src/lib/encrypt.t
 import { checksum62, randomBase62 } from '../src/lib/text/base62.ts';
 import { newSecret } from '../src/webhooks/sign.ts';
 
-/** How much of everything there is. */
+/** How many rows of each kind the database holds. */
 export const shape = { partners: 100, keys: 2000, merchants: 500, receivers: 50 };
 
 /**
- * Ids are written out of a number, so that a script of pgbench can name them: the number at the end, a letter for the
- * kind in front.
+ * Ids are built from a number, so that a pgbench script can name them: a letter for the kind first, the number at the
+ * end.
  */
 export const idOf = (kind: 'a' | 'b' | 'c' | 'd', number: number) =>
   `${prefixOf(kind)}${String(number).padStart(12, '0')}`;
 export const prefixOf = (kind: 'a' | 'b' | 'c' | 'd') => `${kind.repeat(8)}-0000-4000-8000-`;
 const partnerOf = (number: number) => idOf('a', number % shape.partners);
 
-/** Merchant `n` belongs to partner `n mod 100`, key `n` too. Calls of key `n` are for merchants of its partner. */
+/** Merchant `n` and key `n` belong to partner `n mod 100`. Calls with key `n` are for merchants of its partner. */
 export type Fixtures = { keys: string[] };
 
 /** Fills an empty database: partners with keys for each arm, and merchants that are ready to be paid. */
@@ -59,7 +59,7 @@ function keyRow(id: string, partnerId: string, hash: Buffer) {
   return { id, partner_id: partnerId, test_mode: true, hash, hint: 'bench', scopes };
 }
 
-/** Endpoints of so many partners at one receiver, each with a path and a secret of its own. */
+/** Endpoints at one receiver, each of its own partner and with its own path and secret. */
 export async function makeEndpoints(sql: Sql, secrets: SecretKey[], origin: string): Promise<void> {
   const rows = Array.from({ length: shape.receivers }, (_, n) => ({
     partner_id: partnerOf(n),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Writes a file of chains that nobody answers for, so that a service has nothing to watch; for `CHAINS_FILE`. */
+/** Writes a `CHAINS_FILE` whose chains have no endpoint that answers, so that a service has nothing to watch. */
 export function writeIdleChains(folder: string): string {
   const chain = (chain_id: number) => ({
     chain_id,

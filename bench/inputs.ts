@@ -35,18 +35,18 @@ import { retryAfterMs } from '../src/webhooks/rules.ts';
 import { verifySignature } from '../src/webhooks/sign.ts';
 
 /**
- * Measures every function that sees text from outside with the texts that are worst for it: `npm run bench:inputs`. Each is
- * given 32 and 128 kB. Four times the text may take four times the time; what takes much more is marked, and ends in 1.
+ * Measures every function that reads text from outside with its worst texts, of 32 and 128 kB: `npm run bench:inputs`.
+ * Four times the text may take four times the time. What takes much longer is marked, and the exit code is then 1.
  */
 const small = 32 * 1024;
 const large = 128 * 1024;
-/** Below this a factor says nothing. */
+/** Below this time a factor means nothing. */
 const noticeableMs = 50;
 const tolerated = 8;
 
 const fill = (bytes: number, unit: string, end = '') => unit.repeat(Math.ceil(bytes / unit.length)) + end;
 
-/** Texts that make a careless expression start over again and again. */
+/** Texts that make a careless regular expression backtrack over and over. */
 const shapes: Record<string, (bytes: number) => string> = {
   spaces: (n) => fill(n, ' ', 'x'),
   tabs: (n) => fill(n, '\t', 'x'),
@@ -89,7 +89,7 @@ const inFields = (fields: string[], text: string) => Object.fromEntries(fields.m
 const now = new Date();
 const bytesOf = (text: string) => `0x${Buffer.from(text).toString('hex')}`;
 
-/** Servers that say what they are told to, and where they listen. */
+/** Servers that send prepared answers. */
 const servers: Server[] = [];
 async function listen(server: Server): Promise<number> {
   servers.push(server.unref());
@@ -116,7 +116,7 @@ const askProvider = (answer: object) =>
     connectRpc(`http://127.0.0.1:${provider}`).code(`0x${'ab'.repeat(20)}`),
   );
 
-/** What sees text from outside, by where it comes from. */
+/** The functions that read text from outside, by its source. */
 const readers: Record<string, (text: string) => unknown> = {
   'form: wallet message': readMessage,
   'form: wallet message that begins as ours': (text) => readMessage(own + text),
@@ -165,19 +165,19 @@ const readers: Record<string, (text: string) => unknown> = {
   'kept: audit log': (text) => detailsJson({ text }),
 };
 
-/** Milliseconds of this thread, whatever else the machine does. */
+/** CPU time of this thread in milliseconds, independent of other load on the machine. */
 async function measureMs(run: (text: string) => unknown, text: string): Promise<number> {
   const start = process.threadCpuUsage();
   try {
     await run(text);
   } catch {
-    // A refusal is an answer too.
+    // A refusal is a valid result.
   }
   const { user, system } = process.threadCpuUsage(start);
   return (user + system) / 1_000;
 }
 
-/** Of two runs: the first may pay for memory that others left behind. */
+/** The faster of two runs: the first may include collecting garbage of earlier ones. */
 async function fastestMs(run: (text: string) => unknown, text: string): Promise<number> {
   return Math.min(await measureMs(run, text), await measureMs(run, text));
 }

@@ -13,9 +13,9 @@ import { machine } from './report.ts';
 import { spread } from './rounds.ts';
 
 /**
- * What 40 connections of one address that hammer a pay page do to the API's answers: `npm run bench:page-load -- [folder]`. A
- * folder of another checkout is measured in the same rounds. Each arm tells the 95th percentile of the API's answers in
- * milliseconds; the ratios are what counts.
+ * Measures how far 40 connections from one address that hammer a pay page slow the API:
+ * `npm run bench:page-load -- [folder]`. A folder of another checkout is measured in the same rounds. Each arm reports
+ * the 95th percentile of the API's answer times in milliseconds. Only the ratios matter.
  */
 const rounds = Number(process.env.BENCH_ROUNDS || 6);
 const seconds = 3;
@@ -28,7 +28,7 @@ const stops: Array<() => unknown> = [];
 
 type Side = { origin: string; keys: string[]; payPage: string };
 
-/** A service out of a checkout, on a durable PostgreSQL of its own, with partners, keys and a request to be paid. */
+/** Starts the service of a checkout on its own durable PostgreSQL, with partners, keys and an unpaid request. */
 async function startSide(checkout: string): Promise<Side> {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-page-load-'));
   stops.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -56,7 +56,7 @@ async function call(url: string, dispatcher: Agent, headers: Record<string, stri
   return statusCode;
 }
 
-/** The 95th percentile of the API's answers in milliseconds, over an arm. */
+/** The 95th percentile of the API's answer times in one arm, in milliseconds. */
 async function callApi({ origin, keys }: Side): Promise<number> {
   const dispatcher = new Agent({ connections: clients });
   const until = performance.now() + seconds * 1000;
@@ -77,7 +77,7 @@ async function callApi({ origin, keys }: Side): Promise<number> {
   return tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.95)] ?? Number.NaN;
 }
 
-/** Opens the pay page over and over on all connections until the work beside it is done. */
+/** Opens the pay page over and over on all connections until the work is done. */
 async function whileHammered<T>({ payPage }: Side, work: () => Promise<T>): Promise<T> {
   const dispatcher = new Agent({ connections: hammers });
   const ending = new AbortController();
@@ -103,7 +103,7 @@ function armsOf(name: string, side: Side): Arm[] {
   ];
 }
 
-/** All arms once per round, back and forth, so that whatever else the machine does meets all alike. The first warms up. */
+/** Runs all arms each round, reversed every other one, so other load affects all alike. The first is a warm-up. */
 async function measure(arms: Arm[]): Promise<void> {
   for (let round = 0; round <= rounds; round++) {
     for (const arm of round % 2 === 0 ? arms : arms.toReversed()) {

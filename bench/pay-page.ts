@@ -22,7 +22,7 @@ import { spread } from './rounds.ts';
  */
 const rival = '@x402/paywall@2.12.0';
 const rounds = Number(process.env.BENCH_ROUNDS || 8);
-/** A phone on slow mobile data: 1.6 Mbit/s, 150 ms there and back. */
+/** A phone on slow mobile data: 1.6 Mbit/s, 150 ms round trip. */
 const connection = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const limitMs = 120_000;
 
@@ -49,13 +49,13 @@ async function view(browser: Browser, { url, ready }: Arm): Promise<View> {
   return { bytes, readyMs };
 }
 
-/** The other product's page for the same sum, from its package, with the gzip that any server would add. */
+/** Serves the other product's page for the same amount from its package, with gzip as any server would. */
 async function serveRival(folder: string): Promise<Server> {
   execFileSync('npm', ['pack', rival, '--silent', '--pack-destination', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   execFileSync('tar', ['xzf', join(folder, 'x402-paywall-2.12.0.tgz'), '-C', folder]);
-  // All it imports is viem, which is here.
+  // Its only import is viem, which is installed here.
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(join(import.meta.dirname, '../node_modules/viem'), join(folder, 'node_modules/viem'));
   const { createPaywall, evmPaywall } = await import(pathToFileURL(join(folder, 'package/dist/esm/index.js')).href);
@@ -87,7 +87,7 @@ async function serveRival(folder: string): Promise<Server> {
   return server;
 }
 
-/** A sandbox of its own, and a request of its demo merchant. */
+/** Starts its own sandbox and creates a request of its demo merchant. */
 async function servePayPage(folder: string): Promise<{ url: string; stop(): Promise<void> }> {
   const config = readConfig({ DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'error' });
   const { ctx, close } = await openService(config);

@@ -26,7 +26,7 @@ export function post(client: Dispatcher, origin: string, path: string, headers: 
 }
 
 /**
- * Repeats work for a time, so many at once.
+ * Repeats work for a time, with a fixed number of calls at once.
  *
  * @returns how often it was done per second
  */

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { type Measured, ratio, spread } from './rounds.ts';
 
-/** One figure: an arm, what it is measured against, and what both do. */
+/** One figure: an arm, the arm it is compared with, and what both do. */
 export type Figure = { title: string; arm: string; base: string; what: string; measured: Measured };
 
 const file = 'docs/performance.md';
 const [begin, end] = ['<!-- npm run bench writes from here -->', '<!-- to here -->'];
 
-/** A figure in a line for the terminal. */
+/** A figure as one line for the terminal. */
 export function line(figure: Figure): string {
   const { median, min, max } = ratio(figure.measured, figure.arm, figure.base);
   return `${figure.title}: ${median.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
@@ -22,13 +22,13 @@ function row(figure: Figure): string {
   return `| ${[...cells, perSecond(figure.arm), perSecond(figure.base)].join(' | ')} |`;
 }
 
-/** The machine, as far as a ratio depends on it. */
+/** The properties of the machine that a ratio depends on. */
 export function machine(): string {
   const gibibytes = (totalmem() / 2 ** 30).toFixed(0);
   return `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${gibibytes} GiB, Node ${process.versions.node}`;
 }
 
-/** Writes the generated part of `docs/performance.md`; what people wrote around it stays. */
+/** Writes the generated part of `docs/performance.md` and keeps the text around it. */
 export function writeReport(
   figures: Figure[],
   statements: string[],

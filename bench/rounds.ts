@@ -1,12 +1,12 @@
 /** One way of doing the work, for about `seconds`; returns how often it was done per second. */
 export type Arm = { name: string; run(seconds: number): Promise<number> };
 
-/** What each arm reached in each round: `rates[arm][round]`, per second. */
+/** The rate of each arm in each round, per second: `rates[arm][round]`. */
 export type Measured = { rates: Record<string, number[]> };
 
 /**
- * Runs all arms once per round in random order, so that whatever else the machine does meets all of them alike. One round
- * to warm up comes before and is not counted.
+ * Runs all arms once per round in random order, so that other load on the machine affects all of them alike. A first
+ * round warms up and is not counted.
  */
 export async function interleave(arms: Arm[], rounds: number, seconds: number): Promise<Measured> {
   const rates: Record<string, number[]> = Object.fromEntries(arms.map(({ name }) => [name, []]));

@@ -16,8 +16,8 @@ import { interleave } from './rounds.ts';
 import { readStatements } from './statements.ts';
 
 /**
- * Measures what creates and deliveries cost beside doing the bare work: `npm run bench`, about three minutes. Ratios of arms
- * that take turns on one machine are what counts; figures per second depend on the machine.
+ * Measures what creates and deliveries cost compared with the bare work: `npm run bench`, about three minutes. Only the
+ * ratios of arms that take turns on one machine matter; figures per second depend on the machine.
  */
 const rounds = Number(process.env.BENCH_ROUNDS || 8);
 const seconds = 3;
@@ -33,7 +33,7 @@ function giveUp(reason: string): void {
   void end().finally(() => process.exit(1));
 }
 
-/** A durable PostgreSQL of its own on the disk of the temporary folder, and a service that has no chain to watch. */
+/** Starts its own durable PostgreSQL in the temporary folder, for a service with no chain to watch. */
 async function start(): Promise<{ ctx: Context; env: Record<string, string>; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-bench-'));
   stops.push(() => rmSync(folder, { recursive: true, force: true }));

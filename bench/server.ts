@@ -2,7 +2,7 @@ import { readConfig } from '../src/config.ts';
 import { buildServer } from '../src/http/server.ts';
 import { openService } from '../src/service.ts';
 
-/** The service without its loops, which would only wait here: `main.ts` starts the same server. */
+/** The same server as in `main.ts`, without its loops, which would have nothing to do here. */
 const service = await openService(readConfig(process.env));
 const app = await buildServer(service.ctx, service.pools.pages);
 const address = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -3,7 +3,7 @@ import type { Context } from '../src/context.ts';
 import { buildServer } from '../src/http/server.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
-/** What the server sent to the database for one create: the two statements, word by word, and their parameters. */
+/** The two statements that one create sends to the database, verbatim, with their parameters. */
 type Sent = { text: string; parameters: unknown[] };
 
 /** The body of a create call as a till sends it. */
@@ -22,7 +22,7 @@ export function createBody(merchant: number, amount: number, idempotencyKey: str
 export const merchantOf = (key: number, j: number) =>
   (key % shape.partners) + shape.partners * (j % (shape.merchants / shape.partners));
 
-/** Makes one create call in this process and notes what it sends. */
+/** Makes one create call in this process and records what it sends to the database. */
 async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known: Map<string, string> }> {
   const sent: Sent[] = [];
   const app = await buildServer(ctx);
@@ -53,7 +53,7 @@ async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known
   return { sent, known };
 }
 
-/** How pgbench writes a parameter: what differs from call to call out of the script's variables, the rest as it is. */
+/** A parameter for pgbench: the script's variables where values differ between calls, the value itself elsewhere. */
 function expression(value: unknown, known: Map<string, string>): string {
   if (value === null) return 'null';
   const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
@@ -63,8 +63,8 @@ function expression(value: unknown, known: Map<string, string>): string {
 }
 
 /**
- * The statements of a create, and a script of pgbench that sends the same ones. The key's hash, ids and amounts are made
- * from random numbers in the statement itself: a few function calls that cost next to nothing.
+ * The statements of a create, and a pgbench script that sends the same ones. They compute the key's hash, ids and
+ * amounts from random numbers with a few function calls, which cost next to nothing.
  */
 export async function readStatements(ctx: Context, key: string): Promise<{ statements: string[]; script: string }> {
   const { sent, known } = await capture(ctx, key);

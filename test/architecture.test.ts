@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 
-/** What each layer may import besides itself, `lib`, `texts`, `errors`, `config` and `context`; types may come from anywhere. */
+/** Each layer may import itself, `lib`, `texts`, `errors`, `config`, `context`, these, and types from anywhere. */
 const foundations = ['auth', 'net', 'chain', 'mail', 'db', 'ui', 'web'];
 const nouns = [
   ...['rates', 'partners', 'merchants', 'wallets', 'onboarding', 'requests', 'webhooks', 'receipts'],
@@ -35,7 +35,7 @@ const below: Record<string, string[]> = {
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
   users: [...foundations, 'audit', 'partners'],
   checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans'],
-  islands: [], // browser code: nothing of the server but types
+  islands: [], // browser code: only types of the server
   dashboard: [...foundations, ...nouns],
   portal: [...foundations, ...nouns, 'checkout', 'users'],
   admin: [...foundations, ...nouns, 'checkout', 'users'],
@@ -116,7 +116,7 @@ test('rules import only lib and errors', () => {
 
 test('the environment is read in one file', () => {
   const readers = files.filter((file) => /process\.env/.test(readFileSync(file, 'utf8')));
-  assert.deepEqual(readers.sort(), ['src/cli.ts', 'src/main.ts']); // both hand it to config.ts
+  assert.deepEqual(readers.sort(), ['src/cli.ts', 'src/main.ts']); // both pass it to config.ts
 });
 
 test('chains are asked through chain/rpc.ts alone: a client of viem follows the addresses that contracts name', () => {
@@ -148,7 +148,7 @@ test('a scope is made only by auth, and where nobody calls: seeding and the comm
 });
 
 test('files stay small enough to be read at once', () => {
-  // The texts of an area belong together, however many they are.
+  // The texts of an area stay in one file, whatever its length.
   const long = files
     .filter((file) => !file.includes('/texts/'))
     .filter((file) => readFileSync(file, 'utf8').split('\n').length > 320);

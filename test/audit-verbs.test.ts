@@ -7,7 +7,7 @@ const files = globSync('src/**/*.ts').filter((file) => !/\.test\.ts$|^src\/(?:au
 const isCaller = (file: string) =>
   /^src\/(?:admin|portal|dashboard|checkout|cli|sandbox|http)\/|-pages\.ts$|\/pages\.ts$/.test(file);
 
-/** The files that name an action as one that they write, as `action: '…'` or as a choice of two. */
+/** The files that quote an action and write audit entries. */
 function writersOf(action: string): string[] {
   return files.filter((file) => {
     const text = readFileSync(file, 'utf8');

@@ -5,8 +5,9 @@ import { chromium } from 'playwright-core';
 import { findChromium } from './support/browser/chromium.ts';
 
 /**
- * Puts the pictures that the page tests took side by side: one sheet for each area, size and colour scheme, in
- * `<SCREENSHOTS_DIR>/sheets`. Run after `SCREENSHOTS_DIR=/tmp/quittance-shots npm run test:pages`: `node test/contact-sheets.ts`.
+ * Puts the screenshots of the page tests side by side: one sheet for each area, size and colour scheme, in
+ * `<SCREENSHOTS_DIR>/sheets`. Run `SCREENSHOTS_DIR=/tmp/quittance-shots npm run test:pages` first, then
+ * `node test/contact-sheets.ts`.
  */
 const folder = process.env.SCREENSHOTS_DIR ?? '/tmp/quittance-shots';
 const across = { phone: { columns: 6, width: 240 }, desktop: { columns: 4, width: 420 } };

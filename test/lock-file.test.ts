@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 type Entry = { resolved?: string; link?: true; integrity?: string };
 
-/** For machines of other kinds than Linux on x86-64 with glibc: no hash of theirs is written down yet. */
+/** Packages for platforms other than Linux on x86-64 with glibc. Their hashes are not recorded yet. */
 const unpinned = [
   ...['android-arm64', 'android-x64', 'darwin-arm64', 'darwin-x64'].map((kind) => `@biomejs/cli-${kind}`),
   ...['linux-arm64-musl', 'linux-x64-musl', 'win32-arm64', 'win32-x64'].map((kind) => `@biomejs/cli-${kind}`),

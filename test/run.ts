@@ -10,21 +10,21 @@ import { slowestFirst, watchTimings } from './runner/timings.ts';
 import { findPhp } from './support/php.ts';
 
 /**
- * Runs tests: all of them, the files with a part of a name in their path (`npm test -- create`), or one of the kinds of
- * `npm run test:unit`, `test:changed`, `test:pages` and `test:stock`. Those that need a database get a PostgreSQL server,
- * the one of `npm run test:server` or one of their own. Each test file clones the migrated template on it.
+ * Runs all tests, those with a part of a name in their path (`npm test -- create`), or one of the kinds of
+ * `npm run test:unit`, `test:changed`, `test:pages` and `test:stock`. If they need a database, they use the PostgreSQL
+ * server of `npm run test:server`, or one started for the run. Each test file clones the migrated template on it.
  */
 const args = process.argv.slice(2);
 const kind = args[0] ?? '';
-/** Debian's; it compiles statements and plans as every managed one does. */
+/** Debian's PostgreSQL. It compiles statements and plans like every managed one. */
 const stock = '/usr/lib/postgresql/15';
-/** A test waits for its database, chain or browser about half of the time. */
+/** A test spends about half of its time waiting for its database, chain or browser. */
 const filesAtOnce = 2 * availableParallelism();
 const testLimitMs = 300_000;
 
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
-// Compiled code is kept for all processes of a run, and for the next run.
+// All processes of a run, and the next run, share the compiled code.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/quittance-tests/compiled');
 
 try {

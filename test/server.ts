@@ -1,6 +1,6 @@
 import { keptFolder, startServer } from './runner/server.ts';
 
-/** Keeps a PostgreSQL server for the runs of tests until it is ended: `npm run test:server`. */
+/** Keeps a PostgreSQL server running for test runs until it is stopped: `npm run test:server`. */
 const server = await startServer(keptFolder);
 console.log(`A server for tests runs at ${new URL(server.url).host}. npm test uses it until you press Ctrl-C.`);
 const alive = setInterval(() => {}, 60_000);

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const mostCharacters = 120;
-/** A sentence, an attribute, a signature or an expression that would be harder to read, and to search for, in pieces. */
+/** Long strings: a sentence, attribute, signature or expression is harder to read and to search for in pieces. */
 const inOnePiece = [/(['"`])(?:(?!\1).){60,}\1/, /`[^`]{60,}$/];
 
 const isComment = (line: string) => /^\s*(\/\*\*|\*|\/\/) /.test(line);

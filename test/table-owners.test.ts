@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-/** The folder that writes a table: its statements stand there, and others call it. Anybody may read. */
+/** The folder that writes a table. Its statements are there, and other folders call it. Any folder may read. */
 const owners: Record<string, string> = {
   alarms: 'db',
   amount_reservations: 'requests',
@@ -49,18 +49,18 @@ const owners: Record<string, string> = {
   webhook_endpoints: 'webhooks',
 };
 
-/** Written by functions of the database alone; `create_request` and its like count as their noun's. */
+/** Tables written only by database functions. `create_request` and the like belong to their noun's folder. */
 const byFunctions = ['overpaid_requests', 'partner_clocks', 'underpaid_requests', 'watched_wallets'];
 
-/** Others that write a table, and why they do not call its owner. */
+/** Files that write a table of another folder, and why they do not call its owner. */
 const strangers: Record<string, string> = {
-  // The reader stores what was mined, and removes what a reorganisation took, with its cursor; payments judge it.
+  // The reader stores mined transfers and removes reorganised ones with its cursor; `payments` matches them.
   'src/chain/reader/store.ts': 'transfers',
-  // What had come in part to a request that is voided is unmatched with the same commit; requests know no payments.
+  // Voiding a request unmatches its partial payments in the same commit, and `requests` does not import `payments`.
   'src/requests/proof.ts': 'transfers',
 };
 
-/** The functions of the database that write tables, and the folder whose statements they are. */
+/** The database functions that write tables, and the tables that each writes. */
 const functions: Record<string, string[]> = {
   create_merchant: ['merchants', 'wallets'],
   create_request: ['amount_reservations', 'requests', 'watched_wallets'],
@@ -76,7 +76,7 @@ const schema = readFileSync('migrations/schema.sql', 'utf8');
 const tables = new Set([...schema.matchAll(/^create table (\w+) \(/gm)].map(([, name = '']) => name));
 const files = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
 
-/** The tables that a text of SQL writes. */
+/** The tables that an SQL text writes. */
 function writtenBy(text: string): string[] {
   const writes = text.matchAll(/\b(?:insert\s+into|update|delete\s+from|merge\s+into|truncate)\s+(?:only\s+)?(\w+)/gi);
   return [...new Set([...writes].map(([, table = '']) => table).filter((table) => tables.has(table)))].sort();
@@ -114,5 +114,5 @@ test('no statement names the table that it writes by a value, which this test co
   const hidden = files.filter((file) =>
     /\b(?:insert\s+into|update|delete\s+from)\s+\$\{/.test(readFileSync(file, 'utf8')),
   );
-  assert.deepEqual(hidden, ['src/refunds/queue-store.ts']); // one of the two tables of its folder
+  assert.deepEqual(hidden, ['src/refunds/queue-store.ts']); // either of the two tables of its folder
 });

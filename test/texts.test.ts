@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { allTexts, type Group, isPlural } from './support/texts.ts';
 
-/** Groups whose texts are chosen by a name that is only known when a page is made, or by browser code. */
+/** Groups whose texts are chosen by browser code, or by a name known only when a page is rendered. */
 const chosenByName = [
   'pay.wallet',
   'wallets.signing.told',
@@ -35,13 +35,13 @@ const chosenByName = [
   'portal.start.steps',
 ];
 
-/** The texts of a group by their paths: `pay.statusMessage.paid`. */
+/** The paths of all texts of a group, such as `pay.statusMessage.paid`. */
 const pathsOf = (group: Group, path = ''): string[] =>
   Object.entries(group).flatMap(([key, value]) =>
     typeof value === 'string' || isPlural(value) ? [path + key] : pathsOf(value, `${path}${key}.`),
   );
 
-/** The type of texts of which none is left: only groups, each of which says which one it is. */
+/** The type of a group without its texts: only nested groups, each with its own path. */
 function emptied(group: Group, path: string): string {
   const groups = Object.entries(group).flatMap(([key, value]) =>
     typeof value === 'string' || isPlural(value) ? [] : `${key}: ${emptied(value, `${path}.${key}`)};`,
@@ -49,7 +49,7 @@ function emptied(group: Group, path: string): string {
   return `{ group: '${path}'; ${groups.join(' ')} }`;
 }
 
-/** What the compiler has to say about our pages when every text is gone. */
+/** What the compiler reports about our pages when every text is removed. */
 async function complaints(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'texts-'));
   try {
@@ -62,7 +62,7 @@ async function complaints(): Promise<string[]> {
       const source = await readFile(file, 'utf8');
       const type = 'Translated<typeof en, L>';
       assert.ok(source.includes(type));
-      // Taken out of another type, it has no name, so the compiler writes out of which group a text is missed.
+      // An indexed type has no name, so the compiler writes out the group in which a text is missing.
       await writeFile(file, source.replace(type, `{ area: ${emptied(texts, area)} }['area']`));
     }
     return await new Promise((resolve) => {
@@ -80,10 +80,10 @@ test('every text is shown somewhere', async () => {
   const used = new Set<string>();
   const names = new Set<string>();
   for (const line of await complaints()) {
-    if (line.includes('src/texts/')) continue; // only holds the texts against their type
+    if (line.includes('src/texts/')) continue; // only checks the texts against their type
     const group = /group: "([^"]*)"/.exec(line)?.[1] ?? '';
     const missed = /Property '(\w+)' does not exist/.exec(line)?.[1];
-    // Without a missed one it is read by a name that the compiler knows: it may be any of the group.
+    // If no text is missing by name, the name is computed: it may be any of the group.
     used.add(missed === undefined ? `${group}.*` : `${group}.${missed}`);
     for (const [, name = ''] of line.replace(/group: "[^"]*"/g, '').matchAll(/"(\w+)"/g)) names.add(name);
   }

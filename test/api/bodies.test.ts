@@ -16,7 +16,7 @@ after(() => api?.stop());
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
-/** Stands in bodies that are looked for in what was decoded and parsed. */
+/** Put into bodies, to find them among the texts that were decoded or parsed. */
 const mark = 'nobody-parses-this';
 test('a body without a well-formed key is not parsed; a large one not without a known key either', async (t) => {
   const decoded = t.mock.method(TextDecoder.prototype, 'decode');

@@ -26,7 +26,7 @@ after(() => api?.stop());
 type Fields = Record<string, unknown>;
 const minimal = (): Fields => ({ account_id: one.test.merchant.id, fiat_amount_int: 1250 });
 const create = (fields: Fields = {}) => one.test.api.create({ ...minimal(), ...fields });
-/** A body whose text matters: the member is appended to the minimal ones. */
+/** Sends raw JSON text: the member is appended to the minimal ones. */
 const createRaw = (member: string) =>
   one.test.api.create(undefined, { raw: `${JSON.stringify(minimal()).slice(0, -1)},${member}}` });
 

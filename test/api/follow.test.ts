@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => api?.stop());
 
-/** A second node on the same database, while work runs. */
+/** Runs a second node on the same database while the work runs. */
 async function withSecondNode(work: (url: string) => Promise<void>): Promise<void> {
   const db = connect(api.access);
   const node = await buildServer({ ...api.ctx, db });
@@ -26,7 +26,7 @@ async function withSecondNode(work: (url: string) => Promise<void>): Promise<voi
   }
 }
 
-/** One step of a reader that keeps nothing but the last created_at it saw and the ids that have it. */
+/** One step of a reader that keeps only the last created_at it saw and the ids that have it. */
 async function readOn(reader: ApiClient, seen: ApiJson[], limit: number): Promise<number> {
   const since = seen.at(-1)?.created_at;
   const answer = await reader.list(`?limit=${limit}${since ? `&since=${since}` : ''}`);

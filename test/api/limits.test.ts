@@ -46,7 +46,7 @@ for (const endpoint of endpoints) {
   });
 }
 
-/** Calls that are refused for a reason of their own. */
+/** Calls that are refused for other reasons than a limit. */
 const faulty: [string, number, (options: { key: string }) => Promise<Answer>][] = [
   ['insufficient_scope', 403, (options) => one.test.api.list('', options)],
   ['invalid_json', 400, (options) => one.test.api.create(undefined, { ...options, raw: '{' })],

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => app?.stop());
 
-/** What came over one connection until the service closed it. */
+/** Returns all that one connection received until the service closed it. */
 async function talk(begin: (socket: Socket) => void): Promise<string> {
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
   let text = '';
@@ -31,7 +31,7 @@ async function talk(begin: (socket: Socket) => void): Promise<string> {
   return text;
 }
 
-/** The one answer that a text holds. */
+/** Parses the single answer in a text. */
 function readAnswer(text: string) {
   const [head = '', ...bodies] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
@@ -79,11 +79,11 @@ test('Malformed HTTP › no Host header, or two → 400 malformed_http', async (
     await assertAnswered(sent, 400, 'malformed_http');
   }
   const old = readAnswer(await talk((socket) => socket.write(`GET ${path} HTTP/1.0\r\n\r\n`)));
-  assertRefused(old, 401, 'unauthorized'); // HTTP/1.0 knows no Host header
+  assertRefused(old, 401, 'unauthorized'); // HTTP/1.0 requires no Host header
 });
 
 test('Malformed HTTP › a request that does not arrive in time → 408 request_timeout', async () => {
-  // Node looks for such connections every 30 s only: the test says so in its place.
+  // Node checks for such connections only every 30 s, so the test raises the error itself.
   const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   const { server } = app.app;
   server.once('connection', (peer) => peer.once('data', () => server.emit('clientError', late, peer)));

@@ -21,7 +21,7 @@ after(() => api?.stop());
 const day = 24 * 3_600_000;
 const minute = 60_000;
 
-/** The database's clock was so far ahead once, while a request of a scope was made. */
+/** Sets a scope's last time as if the database's clock had been this far ahead for one of its requests. */
 async function jump({ partnerId, testMode }: Scope, ms: number): Promise<number> {
   const [row] = await api.db.sql<{ last_at: Date }[]>`
     update partner_clocks set last_at = clock_timestamp() + ${ms} * interval '1 ms'
@@ -73,7 +73,7 @@ const operator = {
 } as const;
 const actor = { ...operator, ip: '127.0.0.1', userAgent: undefined };
 
-/** Something made manually, in a transaction that does not go on until it is told to. */
+/** Makes something manually in a transaction that stays open until it is told to end. */
 async function held(partner: ApiPartner, make: (inner: Context) => Promise<unknown>) {
   const [made, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async (inner: Context) => {
@@ -132,7 +132,7 @@ test('POST requests › the wallet was freed after the gate had read the merchan
   const { test: side } = partner;
   const { id, wallet } = side.merchant;
   let freed = false;
-  // The gate's statement is the last that reads the merchant before the one that writes.
+  // The gate's statement is the last read of the merchant before the write.
   const racing: Context['db'] = {
     ...api.db,
     sql: new Proxy(api.db.sql, {

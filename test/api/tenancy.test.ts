@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => api?.stop());
 
-/** Every pair of a caller and the owner of what is called for. */
+/** Every pair of a caller and the owner of the object asked for. */
 async function eachPair(call: (caller: Side, owner: Side) => Promise<void>): Promise<void> {
   for (const caller of sides) for (const owner of sides) await call(caller, owner);
 }

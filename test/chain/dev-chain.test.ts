@@ -31,10 +31,10 @@ const stateOf = (folder: string, mode: string) => join(folder, 'chains', `${mode
 const only = (chains: ChainConfig[]): ChainConfig => chains[0] as ChainConfig;
 const payer = wallet.defaultWallet();
 
-/** Waits until the running chain has saved what it knows now. */
+/** Waits until the running chain has saved its current state. */
 async function saved(stateFile: string): Promise<void> {
   const written = () => statSync(stateFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  // Twice: the first may have begun before.
+  // Waits for two saves: the first may have begun before this call.
   for (let times = 0, at = written(); times < 2; times++, at = written()) {
     const deadline = performance.now() + 10_000;
     while (written() === at) {

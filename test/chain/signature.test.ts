@@ -23,7 +23,7 @@ after(async () => {
 const hash = hashMessage('a message');
 const anything: Hex = '0x1234';
 const magic = `1626ba7e${'00'.repeat(28)}`;
-/** Code that answers these bytes, up to 32. */
+/** Contract code that returns the first bytes of a word, up to 32. */
 const answers = (word: string, bytes: number): Hex => `0x7f${word}5f5260${bytes.toString(16).padStart(2, '0')}5ff3`;
 const accepts = answers(magic, 32);
 const refuses = answers('00'.repeat(32), 32);

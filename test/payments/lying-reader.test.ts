@@ -25,7 +25,7 @@ after(() => fixtures?.stop());
 type Answer = Record<string, unknown> & { input: string };
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** Changes every transaction that is told. */
+/** Changes every transaction that the endpoint returns. */
 const onTransaction =
   (change: (transaction: Answer) => object): Lie =>
   async ({ method, params, ask }) => {
@@ -37,7 +37,7 @@ const onTransaction =
 const swapped = (own: RequestRow, other: RequestRow): Lie =>
   onTransaction(({ input }) => ({ input: input.replace(hex(own.reference), hex(other.reference)) }));
 
-/** What it pays a request is read, and final by what the endpoint says. */
+/** The watcher reads the payment, and by the endpoint's blocks it is final. */
 async function settleAll(): Promise<void> {
   await fixtures.node.mine(3);
   await fixtures.turn();
@@ -125,7 +125,7 @@ test('a block that is told older than it is → what is in it is not verified', 
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
 });
 
-/** Nothing that moves money is told, and the blocks' filters promise none. */
+/** The endpoint reports no transfers, and its blocks' bloom filters are empty. */
 const leavesOut =
   (receiptsToo: boolean): Lie =>
   async ({ method, params, ask }) => {
@@ -158,7 +158,7 @@ for (const [what, point] of Object.entries(ways)) {
       });
       await fixtures.turn();
       assert.equal((await fixtures.read(request)).proof_status, receiptsToo ? 'attached' : 'verified');
-      // What was pointed at once more in the moment in which it was found is read again, and done with.
+      // A transaction that is pointed at again just as it is found is read once more, then done with.
       await until('nothing is left to be read', async () => {
         const left = await fixtures.db.sql`select from unread_transactions where stored_at is null`;
         return left.length === 0;
@@ -167,7 +167,7 @@ for (const [what, point] of Object.entries(ways)) {
   }
 }
 
-/** A contract that calls the token it is given with each 100 bytes of calldata after it. */
+/** A contract whose calldata is a token, then calls of 100 bytes each: it makes each call to the token. */
 const batcher = '0x00000000000000000000000000000000000ba7c4';
 const batcherCode =
   '0x60205b3681101560295760648160003760006000606460006000600035' + '5af115602b57606401600256' + '5b00' + '5b60006000fd';

@@ -17,7 +17,7 @@ import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
 
-/** The chain here is a table: what a real chain does is tested with a real one, every order of events is tested here. */
+/** The chain is a table here. These tests cover the order of events; tests with a real chain cover its behaviour. */
 const chain = idleChain(31337);
 const confirmations = 2;
 const graceMs = 30 * 60_000;
@@ -68,7 +68,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the rules say in words, once more and as plainly as possible. */
+/** The rules again, written as simply as possible. */
 type ModelTransfer = {
   id: number;
   block: number;
@@ -109,7 +109,7 @@ class Model {
     r.note = null;
     this.verifyPaid(t.for);
   }
-  /** What is final suffices by itself: the rest holds nothing back. */
+  /** Verified once the final payments cover the amount; others do not delay it. */
   verifyPaid(i: number) {
     const final = this.applied(i).filter((t) => this.isFinal(t));
     const r = this.requests[i] as ModelRequest;
@@ -222,7 +222,7 @@ async function pay(run: Run, each: Pay): Promise<void> {
   const row = rows[each.request] as RequestRow;
   const due = BigInt(row.usdc_micro);
   const value = each.part === 'all' ? due : each.part === 'half' ? due / 2n + 1n : due * 2n;
-  // Only the exact amount finds its request without a reference.
+  // Without a reference, only the exact amount matches its request.
   const tagged = each.tagged || each.part !== 'all';
   if (each.depth === 0) model.head += 1;
   await moveHead(run);
@@ -236,7 +236,7 @@ async function pay(run: Run, each: Pay): Promise<void> {
     final: false,
     reason: null,
   };
-  if (transfer.block <= 90) return; // before the requests
+  if (transfer.block <= 90) return; // older than the requests
   await ctx.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, calldata_reference)
@@ -248,7 +248,7 @@ async function pay(run: Run, each: Pay): Promise<void> {
   model.judge(transfer);
 }
 
-/** As the watcher does it: the transfers go, and what they paid is taken back, in one transaction. */
+/** Like the watcher: removes the transfers and undoes what they paid in one transaction. */
 async function reorganise(run: Run, depth: number): Promise<void> {
   const { model } = run;
   const lost = model.reorg(depth);

@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => database?.drop());
 
-/** A payment of the whole amount, as the watcher stores it: in the newest block, or in one that is final already. */
+/** A payment of the whole amount, as the watcher stores it: in the newest block or in one that is already final. */
 async function arrive(request: RequestRow, blockNumber: number, value = request.usdc_micro): Promise<void> {
   await database.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
@@ -61,7 +61,7 @@ test('cancel against open against a payment, 1,000 times → one of them comes f
         if (done) cancelled.add(request.id);
       },
     ]);
-    // In an order of its own each round, with both loops turning in between and at once.
+    // Each round has its own order. Both loops run in between and concurrently.
     shuffle(racers, round);
     const loops = Array.from({ length: 3 }, () => [() => matchPending(ctx), () => settle(ctx)]).flat();
     for (const [i, loop] of loops.entries()) racers.splice(i * 25, 0, async () => void (await loop()));
@@ -97,7 +97,7 @@ test('cancel while something else holds a partial payment → nothing is voided,
   assert.deepEqual(await stands(), { status: 'voided', applied: null, reason: 'voided' });
 });
 
-/** The same order for the same seed, so that a failure comes again. */
+/** The same seed gives the same order, so a failure can be reproduced. */
 function shuffle<T>(items: T[], seed: number): void {
   let state = seed + 1;
   for (let i = items.length - 1; i > 0; i--) {

@@ -36,7 +36,7 @@ async function payee(scope: Scope): Promise<Payee> {
   return { scope, wallet, accountId: id };
 }
 
-/** Payments of a merchant that were refunded, recorded some minutes ago and long due. */
+/** Records refunds of a merchant's payments, dated some minutes ago and long due for a check. */
 async function recorded({ scope, accountId }: Payee, hashes: string[], transfer = [randomAddress(), randomAddress()]) {
   const rows = hashes.map((refundTxHash) => ({
     partner_id: scope.partnerId,
@@ -57,7 +57,7 @@ async function recorded({ scope, accountId }: Payee, hashes: string[], transfer 
   await database.db.sql`insert into returns ${insertion(rows)}`;
 }
 
-/** One that is final on the chain, due after all others. */
+/** Records a refund that is final on the chain, due after all others. */
 async function genuine(to: Payee): Promise<string> {
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 90, value: '5' }]);
   const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
@@ -123,7 +123,7 @@ test('Money that turns up for another payment revives no cancelled refund, and r
   const [moved] = await database.db.sql`select from_address, to_address from transfers where tx_hash = ${hash}`;
   const request = await makeRequest(database.db, scope, merchant);
   const [attached = ''] = await store(database.db, chain, to, [{ blockNumber: 80, value: '4', request }], true);
-  // The first is looked up with the others; of those whose refund was cancelled one was attached, one is free.
+  // The first refund is looked up. The other two were cancelled: one payment is attached to a request, one is free.
   const transfer = [moved?.from_address, moved?.to_address];
   await recorded(to, [hash, hash, hash], transfer);
   const rows = await database.db.sql`select tx_hash from returns where return_tx_hash = ${hash}`;

@@ -19,7 +19,7 @@ const finality = [
   { upToUsdcMicro: 1_000_000_000n, confirmations: 2 },
   { upToUsdcMicro: null, confirmations: 60 },
 ];
-/** One endpoint, and two that must agree. */
+/** `alone` has one endpoint; the two of `pair`, below, must agree. */
 const alone: ChainConfig = { ...idleChain(31337), finality };
 const dead: ChainConfig = { ...idleChain(31340), rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
 const dearMicro = 5_000_000_000n;
@@ -56,7 +56,7 @@ async function newPayee(): Promise<Payee> {
 const ask = ({ scope, wallet, accountId }: Payee, details: Parameters<typeof makeRequest>[3] = {}) =>
   makeRequest(database.db, scope, { id: accountId, wallet }, details);
 
-/** Partial payments that are applied to a request already; when they pay it in full, it is attached. */
+/** Stores partial payments already applied to a request; if they cover it in full, the request is attached. */
 async function pay(to: Payee, request: RequestRow, chain: ChainConfig, blockNumber: number, values: string[]) {
   const hashes = await store(
     database.db,
@@ -78,7 +78,7 @@ async function proofOf(request: RequestRow): Promise<string> {
 }
 
 const alarms = async () => [...(await raisedAlarms(database.db.sql)).keys()];
-/** Rows that were put off are due again. */
+/** Makes transfers that were put off due again. */
 const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
 
 test('dust parts of large requests that wait for the strict tier hold up nobody', async () => {
@@ -152,7 +152,7 @@ test('an endpoint that refuses one receipt → the others are verified, that one
       .sql`select looks, look_at > judged_at as later from transfers where tx_hash = ${badTx}`;
     assert.ok(row?.looks > 0 && row?.later, `${what}: it is put off`);
     clock.forward(2 * 60_000);
-    // Also while it is put off.
+    // The alarm is raised even while the transfer is put off.
     await settle(ctx);
     assert.deepEqual(await alarms(), ['chain-unconfirmed:31339'], what);
 
@@ -259,7 +259,7 @@ test('a final transfer that all endpoints deny for two minutes → taken back as
   await database.db.sql`delete from alarms`;
 });
 
-/** What all endpoints denied once, they have denied for two minutes and seven looks; what was doubted is so for eight. */
+/** Ages open checks to eight looks; what all endpoints denied, to seven denials and two more minutes. */
 const longDenied = () => database.db.sql`
   update transfers set looks = 8, denials = 7 * sign(denials), denied_at = denied_at - interval '2 minutes'
   where final_at is null and looks > 0`;
@@ -347,7 +347,7 @@ test('a partial payment on a chain that nobody answers for holds back no payment
   const request = await ask(payee);
   const [dust = ''] = await pay(payee, request, dead, 90, ['1']);
   const [paid] = await pay(payee, request, alone, 95, [request.usdc_micro]);
-  // While the dust is just being put off, its request is left to the next pass.
+  // The pass that puts the dust off leaves its request to the next pass.
   for (let pass = 0; pass < 3 && (await proofOf(request)) !== 'verified'; pass++) await settle(ctx);
   const [row] = await database.db.sql`select proof_status, tx_hash from requests where id = ${request.id}`;
   assert.equal(row?.proof_status, 'verified');
@@ -365,7 +365,7 @@ test('a partial payment that was final for a cheap request waits for the tier of
   const finalAt = async () =>
     (await database.db.sql`select final_at from transfers where tx_hash = ${txHash}`)[0]?.final_at;
   assert.ok(await finalAt());
-  // As a cancel gives it back.
+  // As a cancel detaches it.
   await database.db.sql`
     update transfers set request_id = null, rule = null, counts = false, reason = 'voided', value = ${String(dearMicro)}
     where tx_hash = ${txHash}`;

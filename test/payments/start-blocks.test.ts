@@ -19,7 +19,7 @@ after(() => api?.stop());
 
 const hash = `0x${'ab'.repeat(32)}`;
 
-/** The chain as it was read just now, up to a block that was made so many seconds ago; a provider says a far higher head. */
+/** The chain was just read up to a block of this age, while a provider reports a far higher head. */
 async function readUpTo(secondsAgo: number): Promise<void> {
   await api.db.sql`
     insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
@@ -43,7 +43,7 @@ const payer = privateKeyToAccount(generatePrivateKey());
 const proofOf = async (id: string) =>
   (await api.db.sql`select proof_status from requests where id = ${id}`)[0]?.proof_status;
 
-/** Stores a transfer as the watcher does, mined so many seconds ago, and judges it; returns its hash. */
+/** Stores a transfer mined this many seconds ago, as the watcher does, and matches it; returns its hash. */
 async function mined(value: string, secondsAgo: number): Promise<string> {
   const txHash = `0x${randomBytes(32).toString('hex')}`;
   await api.db.sql`
@@ -56,14 +56,14 @@ async function mined(value: string, secondsAgo: number): Promise<string> {
   return txHash;
 }
 
-/** Why it pays nothing; null when it does. */
+/** Returns why the transfer pays nothing, or null if it pays a request. */
 async function pay(value: string, secondsAgo: number): Promise<string | null> {
   const txHash = await mined(value, secondsAgo);
   const [row] = await api.db.sql`select reason from transfers where tx_hash = ${txHash}`;
   return row?.reason ?? null;
 }
 
-/** A transfer that its sender signs for; returns what came of it. */
+/** Claims a transfer with its sender's signature; returns the outcome. */
 async function payAndClaim(requestId: string, value: string, secondsAgo: number): Promise<string> {
   const key = { chainId, txHash: await mined(value, secondsAgo), ordinal: 0 };
   const signature = await payer.signTypedData(claimTypedData(api.ctx.config, requestId, key));

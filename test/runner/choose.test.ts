@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { allTests, chooseTests, reachedByChanges } from './choose.ts';
 import { isUnit, needsDatabase } from './graph.ts';
 
-/** All but this one, which names what it asks about. */
+/** All tests but those of the runner, which name files only to ask about them. */
 const all = allTests().filter((file) => !file.startsWith('test/runner/'));
 const reached = (file: string) => reachedByChanges(all, [file]);
 

@@ -3,19 +3,19 @@ import { globSync } from 'node:fs';
 import { findChromium } from '../support/browser/chromium.ts';
 import { isUnit, reachedFrom, root } from './graph.ts';
 
-/** A choice that cannot be made, in a sentence for whoever made it. */
+/** The command line selects no tests; the message says why. */
 export class UnknownChoice extends Error {}
 
-/** What partners and payments depend on; pages and processes show nothing new on another server. */
+/** What partners and payments depend on. Tests of pages and processes find nothing new on another server. */
 const stockFolders = ['test/api/', 'test/journeys/', 'test/payments/'];
 
 export const allTests = (): string[] => globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).sort();
 
 /**
- * The test files that a command line means: all, one of the kinds `unit`, `pages`, `stock` and `changed`, or those with a part
- * of a name in their path. After `stock`, parts of names; after `changed`, what to compare with.
+ * The test files that a command line selects: all, one of the kinds `unit`, `pages`, `stock` and `changed`, or those
+ * with a part of a name in their path. Parts of names may follow `stock`; a commit to compare with, `changed`.
  *
- * @throws UnknownChoice when nothing fits
+ * @throws UnknownChoice when nothing matches
  */
 export function chooseTests([first = '', ...rest]: string[]): string[] {
   const all = allTests();
@@ -44,7 +44,7 @@ function byName(all: string[], names: string[]): string[] {
   return [...new Set(chosen)];
 }
 
-/** The files that differ from a commit: what was committed since the two parted, what was not, and what is new; not what is gone. */
+/** The files changed or added since the merge base with a commit, committed or not; deleted files are left out. */
 function changedFiles(base = 'main'): string[] {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
   let parted: string;
@@ -59,15 +59,15 @@ function changedFiles(base = 'main'): string[] {
   return text.split('\n').filter(Boolean);
 }
 
-/** Files that no test runs or reads by name, and that change nothing in how tests run. */
+/** Files that no test runs or reads by name, and that do not affect how tests run. */
 const reachesNothing = /\.md$|^(?:docs|bench)\/|^\.(?:editorconfig|gitignore|nvmrc)$|^biome\.json$/;
 
-/** What all tests run on. */
+/** Files that all tests depend on. */
 const reachesAll = /^package(?:-lock)?\.json$|^test\/run(?:\.ts$|ner\/)/;
 
 /**
- * The tests that a change of some files can reach, the nearest first. What all tests run on reaches all of
- * them, and so does a file that no test leads to.
+ * The tests that changes to some files can affect, the nearest first. A file that all tests depend on affects all of
+ * them, and so does a file that no test is known to use.
  */
 export function reachedByChanges(all: string[], changed: string[]): string[] {
   const steps = new Map(all.map((test) => [test, reachedFrom(test)]));

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, matchesGlob, relative, resolve } from 'node:path';
 
-/** The checkout. All names of files are relative to it. */
+/** The checkout. All file names are relative to it. */
 export const root = resolve(import.meta.dirname, '../..');
 
 const files = globSync(['*.*', '{bin,bench,contracts,docs,migrations,src,test}/**'], { cwd: root, withFileTypes: true })
@@ -10,7 +10,7 @@ const files = globSync(['*.*', '{bin,bench,contracts,docs,migrations,src,test}/*
 const isFile = new Set(files);
 const byFolder = Map.groupBy(files, (file) => dirname(file));
 
-/** What a file needs to run (imports, and files that it starts), and what it only reads. */
+/** The files that a file needs to run (its imports, and files that it starts), and those it only reads. */
 type Needs = { runs: string[]; reads: string[] };
 
 /** What a file needs without naming it. */
@@ -32,7 +32,7 @@ function needsOf(file: string): Needs {
   return needs;
 }
 
-/** The files, folders and patterns of files whose names a file holds in quotes; imports of types apart. */
+/** The files, folders and file patterns that a file names in quotes, except in type imports. */
 function namedIn(file: string): Needs {
   const needs: Needs = { runs: [], reads: [] };
   if (!file.endsWith('.ts')) return needs;
@@ -41,18 +41,18 @@ function namedIn(file: string): Needs {
     .replace(/^\s*(?:\/\/|\/?\*).*$/gm, '');
   for (const [, name = ''] of text.matchAll(/['`]([\w./*-]{3,100})['`]/g)) {
     const isRelative = name.startsWith('.');
-    // Tests also name files as they are seen from the root.
+    // Tests also name files relative to the root.
     if (!isRelative && (file.startsWith('src/') || (!/[./]/.test(name) && name !== 'src'))) continue;
     const path = isRelative ? relative(root, resolve(root, dirname(file), name)) : name;
     if (isFile.has(path)) needs[isRelative ? 'runs' : 'reads'].push(path);
     else if (path.includes('*')) needs.reads.push(...files.filter((other) => matchesGlob(other, path)));
     else if (path === 'src') needs.reads.push(...files.filter((other) => other.startsWith('src/')));
-    else needs.reads.push(...(byFolder.get(path) ?? [])); // such as migrations, file by file
+    else needs.reads.push(...(byFolder.get(path) ?? [])); // a folder such as migrations: each of its files
   }
   return needs;
 }
 
-/** All files that a file needs, each with the number of steps to it. What is only read leads no further. */
+/** All files that a file needs, each with its number of steps. The needs of a file that is only read are left out. */
 export function reachedFrom(file: string, withReads = true): Map<string, number> {
   const steps = new Map([[file, 0]]);
   const read = new Map<string, number>();
@@ -64,7 +64,7 @@ export function reachedFrom(file: string, withReads = true): Map<string, number>
   return withReads ? new Map([...read, ...steps]) : steps;
 }
 
-/** What makes a test slow to start: a database, a chain, a browser, a process of the service. */
+/** These make a test slow to start: a database, a chain, a browser, a process of the service. */
 const slowToStart = [
   'src/db/embedded.ts',
   'test/support/database.ts',

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import type { TestsStream } from 'node:test';
 import { root } from './graph.ts';
 
-/** Kept between runs, and not with the checkout: how long each file took when it ran last, in milliseconds. */
+/** How long each file took in its last run, in milliseconds. Kept between runs, outside version control. */
 const file = join(root, 'node_modules/.cache/quittance-tests/durations.json');
 const mostShown = 30;
 
@@ -12,7 +12,7 @@ function readDurations(): Record<string, number> {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** The slowest first, so that none of them runs alone at the end; what never ran here, before them. */
+/** Files that never ran here first, then the slowest, so that no slow one runs alone at the end. */
 export function slowestFirst(tests: string[]): string[] {
   const durations = readDurations();
   const last = (test: string) => durations[test] ?? Infinity;
@@ -21,7 +21,7 @@ export function slowestFirst(tests: string[]): string[] {
 
 type Timed = { name: string; file: string; ms: number };
 
-/** Notes how long files and tests take. `print` shows the slowest of them, and keeps the times of the files. */
+/** Records how long files and tests take. `print` shows the slowest and saves the times of the files. */
 export function watchTimings(stream: TestsStream) {
   const began = performance.now();
   const before = coreTimes();
@@ -60,7 +60,7 @@ function show(title: string, all: Timed[], text: (timed: Timed) => string): void
   console.log(`\n${title}:\n${slowest.map((timed) => `${seconds(timed.ms)}  ${text(timed)}`).join('\n')}`);
 }
 
-/** What all cores did since the machine started, in milliseconds. */
+/** Busy and total time of all cores since the machine started, in milliseconds. */
 function coreTimes(): { busy: number; all: number } {
   const sums = cpus().map(({ times }) => ({ idle: times.idle, all: Object.values(times).reduce((a, b) => a + b) }));
   const all = sums.reduce((sum, core) => sum + core.all, 0);
