@@ -35,7 +35,7 @@ after(async () => {
   await Promise.all([...chains.map((chain) => chain.stop()), database.drop()]);
 });
 
-/** ERC-1271 in a few bytes: `isValidSignature` answers its magic value when ecrecover gives the owner, else zero. */
+/** Minimal ERC-1271: `isValidSignature` returns its magic value if ecrecover yields the owner, otherwise zero. */
 function contractWallet(owner: string): Hex {
   const load = '600435600052' + '60a43560001a602052' + '606435604052' + '608435606052'; // hash, v, r, s
   const recover = '602060006080600060015afa50600051';
@@ -50,7 +50,7 @@ async function deploy(chain: ChainConfig, address: string, owner: string): Promi
 
 const configs = () => chains.map(({ chain }) => chain);
 
-/** Onboards a new merchant with a wallet at this address, whose message `sign` signs. */
+/** Onboards a new merchant with a wallet at this address; `sign` signs the message. */
 async function onboard(address: string, sign: (message: string) => Promise<Hex>, offered = configs()) {
   const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
   const merchant = await createShell(ctx, theService, fixtures.test, { display_currency: 'EUR' });

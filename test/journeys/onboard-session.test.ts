@@ -186,7 +186,7 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
   assert.equal(replayed.status, 409);
   assert.ok(!thief.cookies.has('dashboard-session'));
 
-  // A message of onboarding, which the same wallet signed, is no sign-in; and the other way round.
+  // An onboarding message signed by the same wallet does not sign in; a sign-in message does not onboard.
   const fresh = await makeOnboarded(app.ctx, fixtures.test);
   await resetOnboarding(app.ctx, theService, fixtures.test, fresh.id);
   const link = `/onboard/${makeOnboardingToken(testSecrets, { id: fresh.id, onboarding_epoch: 1 }, clock.now())}`;

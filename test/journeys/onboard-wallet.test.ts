@@ -25,7 +25,7 @@ import {
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 const hour = 3_600_000;
-/** On every page of a merchant that is signed in. */
+/** Found on every page of a signed-in merchant. */
 const signedIn = /action="\/dashboard\/sign-out"/;
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
@@ -43,14 +43,14 @@ after(() => app.stop());
 const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
 const walletOf = async (id: string) => (await readMerchant(app.ctx, fixtures.test, id))?.wallet_address;
 
-/** The subjects of the mails about one merchant, oldest first, to one mailbox. */
+/** The subjects of the mails to one mailbox about one merchant, oldest first. */
 async function subjectsTo(recipient: string, id: string): Promise<string[]> {
   const rows = await app.db.sql`
     select subject from mails where recipient = ${recipient} and body like ${`%${id}%`} order by created_at`;
   return rows.map(({ subject }) => subject.replace('Ada’s Bakery: ', ''));
 }
 
-/** What the partner's audit log says of a merchant, oldest first. */
+/** The partner's audit entries about a merchant, oldest first. */
 async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
   const rows = await app.db.sql<{ action: string; by: string }[]>`
     select action, actor_name as by from audit_log
@@ -59,7 +59,7 @@ async function actsOn(id: string): Promise<{ action: string; by: string }[]> {
   return rows.map(({ action, by }) => ({ action, by }));
 }
 
-/** Whether somebody else can be onboarded with a wallet now. */
+/** Whether somebody else can onboard with a wallet now. */
 async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean> {
   const merchant = await createShell(app.ctx, theService, fixtures.live, { display_currency: 'EUR' });
   const visitor = startVisitor(app.url);
@@ -73,7 +73,7 @@ async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean
   return done.status === 200;
 }
 
-/** From the dashboard to the page where the new wallet signs. */
+/** Goes from the dashboard to the page where the new wallet signs. */
 async function toTakeOver(visitor: Visitor, merchant: Onboarded, next: { address: string }): Promise<Visit> {
   const start = await visitor.open('/dashboard/wallet');
   const first = await visitor.send(start, '/hand-over', { wallet_address: next.address });
@@ -376,7 +376,7 @@ test('An objection and the end of the 48 hours at the same moment: one of them h
 test('A recovery that fails holds up none behind it, is tried again later, and raises an alarm when it stays', async () => {
   const start = 7 * 24 * hour + 1000;
   const settleAt = (ms: number) => after48Hours(() => settleRecoveries(app.ctx), ms);
-  await settleAt(start); // what tests before have left
+  await settleAt(start); // what earlier tests left behind
   const [broken, late, next] = [await recovering(), await recovering({ sign: false }), await recovering()];
   const sql = app.owner;
   await sql`create function refuse_move() returns trigger language plpgsql as $$

@@ -45,7 +45,7 @@ const read = async (id: string) => {
 const messageOn = (page: Visit) =>
   page.forms.find(({ action }) => action.endsWith('/complete'))?.fields.message?.replaceAll('\r\n', '\n') ?? '';
 
-/** From the link to the message, in a browser of its own, typing details and an address. */
+/** Goes from the link to the message in its own browser, entering details and an address. */
 async function toMessage(link: string, address: string, typed: Record<string, string> = {}): Promise<Reached> {
   const visitor = startVisitor(app.url);
   const next = await visitor.send(await visitor.open(`${link}?step=details`), '/details', typed);
@@ -54,7 +54,7 @@ async function toMessage(link: string, address: string, typed: Record<string, st
   return { ...(await visitor.send(wallet, '/wallet', { wallet_address: address })), visitor };
 }
 
-/** Where somebody has come to, and who. */
+/** The page that a visitor has reached, and the visitor. */
 type Reached = Visit & { visitor: Visitor };
 
 async function sign(page: Reached, account: PrivateKeyAccount, typed: Record<string, string> = {}): Promise<Reached> {
@@ -228,7 +228,7 @@ test('A message counts once and for 15 minutes', async () => {
   assert.match(late.html, /This message was used already, or has run out/);
 
   assert.equal((await sign(page, account)).status, 200);
-  // Back at the start, the link is fresh, and still the old message is worth nothing.
+  // After the reset, the link is new, and the old message is still worth nothing.
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   const fresh = await read(id);
   const link2 = app.url + new URL(onboardingUrl(app.ctx.config, fresh, clock.now())).pathname;

@@ -33,13 +33,13 @@ after(() => app.stop());
 const from = (client: string) => ({ headers: { 'x-forwarded-for': client } });
 const open = (path: string, client: string) => visit(app.url + path, from(client));
 
-/** With a cookie that has the shape of a session's. */
+/** Opens a page with a cookie that looks like a session's. */
 const openWith = (path: string, client: string, name: string) =>
   visit(app.url + path, {
     headers: { ...from(client).headers, cookie: `dashboard-session=${name.padStart(43, '0')}` },
   });
 
-/** Opens the pay page as often as one client may in its present ten seconds. */
+/** Opens the pay page as often as one client may in its current ten seconds. */
 async function useUp(client: string): Promise<void> {
   for (let opened = 0; opened < 200; opened++) assert.equal((await open(payPath, client)).status, 200);
 }

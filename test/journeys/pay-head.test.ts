@@ -16,7 +16,7 @@ after(() => fixtures.stop());
 
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
-/** Made as every request is, with the head that is known at that moment. */
+/** Creates a request as usual, with the head known at that moment. */
 async function create(fiatInt = 1250): Promise<RequestRow> {
   await fixtures.node.mine(1);
   await fixtures.caughtUp();
@@ -29,7 +29,7 @@ async function create(fiatInt = 1250): Promise<RequestRow> {
 }
 const startOf = (request: RequestRow) => Number(request.start_blocks['31337']);
 
-/** Paid in the block after the head at its creation; then both are replaced, and it is mined in the head's place. */
+/** Pays in the block after the head at creation. Then both blocks are replaced, and it is mined in the head's place. */
 async function paidThenMoved(usdcMicro: bigint | null, tagged: boolean) {
   const from = fixtures.node.wallet();
   await fixtures.node.fund(from.address, 20_000_000n);

@@ -29,7 +29,7 @@ const get = (path: string) => visit(`${url}/pay/${path}`, { headers });
 const post = (path: string, fields: Record<string, string>) =>
   visit(`${url}/pay/${path}`, { method: 'POST', headers, body: new URLSearchParams(fields) });
 
-/** Asserts that nothing that was logged lets its reader claim a payment, or act for whoever was here. */
+/** Asserts that nothing in the logs lets a reader claim a payment or act for a visitor. */
 function assertHarmless(request: RequestRow, signatures: string[]): void {
   const reference = Buffer.from(request.reference);
   const all = logged.join('\n').toLowerCase();
@@ -55,7 +55,7 @@ test('visit, proof and claim, well and ill → no reference, signature or cookie
   const fields = { chain_id: '31337', tx_hash: txHash, ordinal: '0' };
   const data = JSON.parse(claimTypedDataJson(fixtures.ctx.config, request.id, key));
 
-  // Who reads the request's id in a log, and the transaction's hash on the chain, has nothing yet.
+  // The request's id from a log and the transaction's hash from the chain are not enough.
   const stranger = await privateKeyToAccount(fixtures.node.wallet().privateKey).signTypedData(data);
   const refused = await post(`${request.id}/claim`, { ...fields, signature: stranger });
   assert.ok(/This signature is not that of the wallet/.test(refused.html));

@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => Promise.all([fixtures?.stop(), live?.stop()]));
 
-/** A request of a merchant of its own: what was found of one wallet is kept for ten seconds. */
+/** A request of a new merchant, because what was found for a wallet is cached for ten seconds. */
 async function newRequest(): Promise<RequestRow> {
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   const [cursor] = await fixtures.db.sql`select number from chain_cursors`;
@@ -32,7 +32,7 @@ async function newRequest(): Promise<RequestRow> {
 
 const find = (request: RequestRow, where = ctx) => findMisdirected(where, fixtures.scope, request.id);
 
-/** Look-alike tokens to the request's wallet; `micro` as if they had six decimals. */
+/** Sends look-alike tokens to the request's wallet; `micro` assumes six decimals. */
 async function payLookalike(node: TestChain, request: RequestRow, micro: bigint, reference?: Uint8Array) {
   const from = node.wallet();
   await node.fund(from.address, 0n);
@@ -75,7 +75,7 @@ test('on the other mode’s chain → wrong_network, real USDC too; money from b
   const pay = (node: TestChain) => node.pay({ from: node.wallet(), to: merchant.wallet, usdcMicro: due });
   await pay(live);
   const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { exactMicro: due });
-  // Blocks have whole seconds, so what came before is moved out of the request's own.
+  // Block times are whole seconds, so the request is moved past the second of the earlier payment.
   await fixtures.db.sql`update requests set made_at = made_at + interval '2 seconds' where id = ${request.id}`;
   await callRpc(live.chain.rpcUrls[0] ?? '', 'evm_increaseTime', [10]);
   const txHash = await pay(live);

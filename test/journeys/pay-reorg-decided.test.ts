@@ -14,11 +14,11 @@ before(async () => {
 });
 after(() => fixtures.stop());
 
-/** Final after four blocks only, so that a reorganisation can still take it away. */
+/** A request whose payment is final only after four blocks, so a reorganisation can still remove it. */
 const request = (units: bigint) => fixtures.request({ exactMicro: 2_000_000_000n + units * 1_000_000n });
 const keyFor = (txHash: string) => ({ chainId: 31337, txHash, ordinal: 0 });
 
-/** Pays so that nothing says which request it is for. */
+/** Pays with nothing that identifies the request. */
 async function payUnnamed(of: RequestRow, usdcMicro: bigint) {
   const from = fixtures.node.wallet();
   await fixtures.node.fund(from.address, usdcMicro);
@@ -77,7 +77,7 @@ test('merchant › what completed a sum is mined again before the partial paymen
   assert.equal((await claims(asked, part)).kind, 'underpaid');
   const rest = await payUnnamed(asked, BigInt(asked.usdc_micro) - 500_000_000n);
   assert.equal((await attaches(asked, rest)).kind, 'counted');
-  await fixtures.node.reorg(3); // the block of the funding between them, too
+  await fixtures.node.reorg(3); // includes the funding block between them
   await fixtures.turn();
   assert.equal(await proofOf(asked), 'none');
   await fixtures.node.fund(rest.from.address, 2_000_000_000n);

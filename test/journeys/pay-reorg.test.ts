@@ -11,7 +11,7 @@ let second: Awaited<ReturnType<typeof secondEndpoint>>;
 let fixtures: PayFixtures;
 before(async () => {
   second = await secondEndpoint();
-  // It needs its target before the watcher starts; until then it is away.
+  // The target must be set before the watcher starts; until then the endpoint is away.
   second.endpoint.mode = 'away';
   fixtures = await payFixtures([second.url]);
   second.endpoint.target = fixtures.node.chain.rpcUrls[0] ?? '';
@@ -107,7 +107,7 @@ test('while an endpoint is away or denies the payment, verification waits; an al
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
 
   second.endpoint.mode = 'honest';
-  // What was denied is looked at again a second later.
+  // A denied transfer is checked again a second later.
   await fixtures.db.sql`update transfers set look_at = now() - interval '1 ms' where look_at > now()`;
   await settle(fixtures.ctx);
   assert.equal((await fixtures.read(request)).proof_status, 'verified');

@@ -25,7 +25,7 @@ let loops: Promise<unknown>;
 before(async () => {
   [fixtures, live] = await Promise.all([payFixtures(), testChain({ chainId: 31338 })]);
   ctx = { ...fixtures.ctx, chains: { test: [fixtures.node.chain], live: [live.chain] } };
-  // As the service runs them.
+  // The loops that the service runs.
   loops = Promise.all([
     turn(() => matchPending(fixtures.ctx), 50),
     turn(() => settle(fixtures.ctx), 50),
@@ -161,7 +161,7 @@ test('reorganised, while others pay at once → that one is without proof again,
 });
 
 test('a reorganisation takes one transaction only: what stood in the same block and after it is mined again', async () => {
-  const node = live; // nothing is watched there
+  const node = live; // no watcher reads this chain
   const url = node.chain.rpcUrls[0] ?? '';
   const wallets = [1, 2, 3].map(() => node.wallet());
   for (const { address } of wallets) await node.fund(address, 5n);

@@ -35,7 +35,7 @@ const told = (submitted: SubmittedTransaction[]) => submitted.map(({ txHash, sta
 const read = (request: { id: string }) => readSubmitted(fixtures.ctx, fixtures.scope, request.id);
 const submit = (request: { id: string }, txHash: string) => submitHash(fixtures.ctx, request.id, { txHash });
 
-/** A funded wallet whose first transaction is still to come, so that later ones wait. */
+/** A funded wallet that has not sent its first transaction, so later ones wait. */
 async function payer(usdcMicro: bigint): Promise<TestWallet> {
   const from = fixtures.node.wallet();
   await fixtures.node.fund(from.address, usdcMicro);
@@ -50,7 +50,7 @@ async function waiting(request: RequestRow, details: { usdcMicro?: bigint; to?: 
   return { from, payment, txHash: await fixtures.node.offer(payment) };
 }
 
-/** The wallet's missing first transaction: it moves nothing of note. */
+/** Sends the wallet's missing first transaction, which moves no money. */
 async function fillGap(from: TestWallet): Promise<void> {
   await fixtures.node.offer({ from, to: from.address, usdcMicro: 0n });
   await fixtures.node.mine(1);
@@ -188,7 +188,7 @@ test('however many ask, a chain is asked once a second', async () => {
   const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);
-  // The first endpoint does not know it any more, so the second is asked each time.
+  // The first endpoint no longer knows it, so the second is asked each time.
   await rpc('anvil_removePoolTransactions', [from.address]);
   await isDue(request);
   const askedBefore = second.endpoint.receiptsAsked;

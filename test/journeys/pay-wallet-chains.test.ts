@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => fixtures.stop());
 
-/** The merchant's wallet is a contract whose code was checked on these chains. */
+/** Makes the merchant's wallet a contract whose code was checked on these chains. */
 const checkedOn = (chainIds: number[] | null) =>
   fixtures.db.sql`update merchants set wallet_chain_ids = ${chainIds} where id = ${fixtures.merchant.id}`;
 async function create(): Promise<RequestRow> {

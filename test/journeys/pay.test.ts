@@ -22,7 +22,7 @@ after(() => fixtures?.stop());
 
 const minuteMs = 60_000;
 
-/** Moves a request's expiry so that what is mined now came so many minutes after it. */
+/** Moves a request's expiry so that a payment mined now is this many minutes late. */
 async function expiredFor(request: { id: string }, minutes: number): Promise<void> {
   await fixtures.db.sql`
     update requests set status = 'expired', expires_at = now() - ${minutes} * interval '1 minute' where id = ${request.id}`;
@@ -296,7 +296,7 @@ test('ten turns of the loops at once → one result and one event for each reque
   }
   await fixtures.node.mine(2);
   await fixtures.caughtUp();
-  // Those of earlier tests may wait for their next turn.
+  // Transfers of earlier tests may still be waiting for their next turn.
   const [waiting] = await fixtures.db.sql<{ count: number }[]>`
     select count(*)::int as count from transfers where judged_at is null`;
   const matched = await Promise.all(Array.from({ length: 5 }, () => matchPending(fixtures.ctx)));

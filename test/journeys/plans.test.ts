@@ -18,7 +18,7 @@ before(async () => {
   await setRate(app.db, 'EUR', '0.92');
 });
 after(() => app?.stop());
-/** Plans of earlier tests are out of the way. */
+/** Ends the plans of earlier tests. */
 beforeEach(
   () => app.db.sql`
     update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null, failure = null, failed_at = null
@@ -47,7 +47,7 @@ test('A merchant has as many open plans as one may have and not one more, also w
     from plans, generate_series(3, ${mostOpenPlans}) i where id = ${id}`;
   let making: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([]);
   await app.db.sql.begin(async (tx) => {
-    await tx`lock table plans in share row exclusive mode`; // read, but not written
+    await tx`lock table plans in share row exclusive mode`; // allows reads, blocks writes
     making = Promise.allSettled([1, 2].map(() => makePlan(app.ctx, scope, merchant, { firstOn: day })));
     await until(async () => {
       const [waiting] = await app.owner<{ count: number }[]>`
@@ -147,7 +147,7 @@ test('A partner with many plans due holds up no other: its plans take turns with
   assert.ok(before.length <= 2, `${before.length} charges came before theirs`);
 });
 
-/** Lets something happen whenever a charge is written down, after its request was made. */
+/** Runs a statement whenever a charge is stored, after its request was created. */
 async function whileChargesDo<T>(statement: string, work: () => Promise<T>): Promise<T> {
   await app.owner.unsafe(`create function spoil() returns trigger security definer language plpgsql as $$
     begin ${statement}; return null; end $$;
@@ -321,7 +321,7 @@ test('The customer is mailed the pay link of each charge, once, in the plan’s 
   assert.equal(page.status, 200);
 });
 
-/** The link in a mail by which its reader stops such mails, on this node. */
+/** The unsubscribe link of a mail, on this node. */
 async function stopLinkOf(recipient: string): Promise<string> {
   const [mail] = await app.db.sql<{ body: string; body_html: string; unsubscribe_url: string }[]>`
     select body, body_html, unsubscribe_url from mails where recipient = ${recipient}`;
@@ -468,7 +468,7 @@ test('A merchant’s open pages hear of what becomes of its plans; those of its 
   };
   const [own, other, partner] = [look(merchant.id), look(neighbour.id), look()];
   try {
-    // Once when the listener is there, once when its clock is known.
+    // Each wakes once when the listener is ready, and once when its clock is known.
     for (const one of [own, other, partner]) while (one.seen.woken < 2) await one.next();
     const before = [other.seen.woken, partner.seen.woken];
     for (const act of [

@@ -63,10 +63,10 @@ test('the log says from where a key was made, although whoever asked hung up at 
   ];
   const gone = new Promise((resolve) => socket.once('close', resolve));
   await app.db.sql.begin(async (tx) => {
-    await tx`lock table sessions in access exclusive mode`; // the call is held up while its connection ends
+    await tx`lock table sessions in access exclusive mode`; // holds up the call while its connection ends
     socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
     await gone;
-    await fetch(new URL('/healthz', app.url)); // by now the server has heard of it
+    await fetch(new URL('/healthz', app.url)); // by now the server has noticed
   });
   await until(async () => (await acts('key.created')).length > length, 'the key');
   assert.equal((await acts('key.created')).at(-1)?.ip, '127.0.0.1');
@@ -113,7 +113,7 @@ test('live keys › only an owner makes and revokes them; a form means the mode 
   assert.equal(refused.status, 403);
   assert.equal(keyOn(refused.html), undefined);
 
-  // In another tab the owner has changed to live; the form of this one still says test.
+  // The owner switched to live in another tab; the form in this tab still says test.
   await owner.open('/portal/keys?mode=live');
   const made = await postForm(app.url, owner, '/portal/keys?mode=test', wanted);
   assert.match(keyOn(made.html) ?? '', /^qt_test_/);

@@ -29,7 +29,7 @@ after(async () => {
   await fixtures?.stop();
 });
 
-/** Listens as a page does; counts the messages after the first, which each stream begins with. */
+/** Listens as a page does. Counts the messages after the first one, which starts every stream. */
 async function listen(partnerId: string, query = '') {
   const { token } = await portalPerson(fixtures.ctx, partnerId, 'viewer');
   const leaving = new AbortController();

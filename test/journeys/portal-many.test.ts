@@ -28,14 +28,14 @@ before(async () => {
 });
 after(() => app.stop());
 
-/** Which requests want a person's eye, and how many pages of memory a list of them may cost. */
+/** Which requests need attention, and how many memory pages a list of them may read. */
 const spreads = [
   ['one in 5,000', 'n % 5000 = 0', 2_000],
   ['one in twenty', 'n % 20 = 0', 10_000],
   ['all that are old, and no new one,', 'n <= 5000', 3 * many],
 ] as const;
 
-/** Makes some requests, numbered from the oldest, such as want a person's eye, each in every way. */
+/** Makes the chosen requests, numbered from the oldest, need attention for every reason. */
 async function concern(which: string): Promise<void> {
   const sql = app.owner;
   await sql`truncate underpaid_requests, overpaid_requests, differing_replays, transfers cascade`;
@@ -64,7 +64,7 @@ async function concern(which: string): Promise<void> {
   await sql`analyze requests, underpaid_requests, overpaid_requests, differing_replays, transfers`;
 }
 
-/** The pages of memory that the database reads for the first page of a list. */
+/** The number of memory pages that the database reads for the first page of a list. */
 async function pagesRead(concern: Concern): Promise<number> {
   const explaining = (tx: Tx): Tx =>
     new Proxy(tx, {
@@ -88,7 +88,7 @@ for (const [name, which, most] of spreads) {
       const { rows } = await browseRequests(app.ctx, scope, { concern: one }, null);
       assert.equal(rows.length, which === 'n % 5000 = 0' ? 20 : 50);
       const pages = await pagesRead(one);
-      // Sums of transfers are made for each paid request that is looked at; nothing notes them beforehand.
+      // The transfers of each examined paid request are summed on the fly; no sum is stored beforehand.
       assert.ok(pages < (one === 'overpaid' ? 10 * most : most), `${one}: ${pages} pages`);
     }
   });

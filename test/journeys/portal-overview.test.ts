@@ -18,7 +18,7 @@ let app: Awaited<ReturnType<typeof startApp>>;
 before(async () => {
   app = await startApp({ clock });
   await setRate(app.db, 'EUR', '0.92');
-  // Both idle chains were read a moment ago, as far as anybody can tell.
+  // Makes both idle chains look as if they had just been read.
   for (const chainId of [31337, 31338]) await chainRead(chainId, 0);
 });
 after(() => app.stop());
@@ -38,7 +38,7 @@ async function partnerWithMerchant() {
   return { partner, scope, live, merchant, overview };
 }
 
-/** As verification leaves a request, some days ago and so many seconds after its creation. */
+/** Marks a request as created some days ago and verified this many seconds later. */
 async function verified(scope: Scope, row: RequestRow, daysAgo: number, seconds: number) {
   const created = Date.now() - daysAgo * 86_400_000;
   await app.db.sql`
@@ -132,7 +132,7 @@ test('figures › paid by day and currency, paid share and the median time to pa
   await verified(scope, await make({ fiatInt: 250 }), 2, 40);
   await verified(scope, await make({ fiatInt: 9_999 }), 20, 60);
   await verified(scope, await make({ fiatInt: 700, fiatCode: 'JPY' }), 2.001, 50);
-  await make(); // still open: says nothing about the share
+  await make(); // still open, so it does not affect the share
   await make({ expiryMinutes: 0 });
   const html = await overview();
   assert.match(html, /<p class="value">€12\.50<\/p><p class="quiet">2 payments<\/p>/);
@@ -143,7 +143,7 @@ test('figures › paid by day and currency, paid share and the median time to pa
   assert.match(await overview('?currency=JPY'), /Paid, in JPY/);
   const month = await overview('?days=30');
   assert.match(month, /<p class="value">€112\.49<\/p><p class="quiet">3 payments<\/p>/);
-  // Read once more, from the days that were kept and the fresh ones.
+  // Read again, from the stored days and the fresh ones.
   await verified(scope, await make({ fiatInt: 1 }), 0.0005, 20);
   assert.match(await overview('?days=30'), /<p class="value">€112\.50<\/p><p class="quiet">4 payments<\/p>/);
   assert.match(await overview('?days=14'), /<p class="value">€12\.51<\/p>/);

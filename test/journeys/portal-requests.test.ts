@@ -162,7 +162,7 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
   }
   assert.match((await visitor.open('/portal')).html, /1 request was overpaid</);
   assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Paid too much<\/span>/);
-  // Topped up, it is underpaid no more.
+  // Once topped up, it is no longer underpaid.
   await fixtures.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
   await fixtures.node.mine(5);
   await fixtures.turn();

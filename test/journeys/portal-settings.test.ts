@@ -114,7 +114,7 @@ test('the branding › a logo and a colour by one form without script; the pages
   assert.equal((await readPartner(app.db, partner.slug))?.accent, '#00aa77');
   assert.match(page.html, /<style>:root\{--accent:/);
 
-  // A form without a picture keeps the one that is there; ticking takes it away.
+  // A form without a picture keeps the current one; ticking the box removes it.
   await postBranding(owner, [['accent', '#0a7']]);
   assert.ok((await readPartner(app.db, partner.slug))?.logo_hash);
   await postBranding(owner, [

@@ -30,7 +30,7 @@ let app: FastifyInstance;
 let url: string;
 let partner: Partner;
 let owner: Visitor;
-/** The page as it was right after a key was made. */
+/** The page shown right after a key was made. */
 let page: string;
 
 before(async () => {
@@ -50,7 +50,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The program that a page shows under an id, as its reader pastes it. */
+/** The program that a page shows under an id, as a reader would paste it. */
 function snippet(html: string, id: string): string {
   const [, text = ''] = new RegExp(`<pre [^>]*id="${id}">(.*?)</pre>`, 's').exec(html) ?? [];
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
@@ -68,7 +68,7 @@ const noPhp = findPhp() ? false : 'PHP was not found';
 const languages: { id: string; start: string[]; file: string; skip: string | false }[] = [
   { id: 'typescript', start: [process.execPath], file: 'create.ts', skip: false },
   { id: 'python', start: ['python3'], file: 'create.py', skip: false },
-  // Without any php.ini: no extension that is a package of its own.
+  // Without any php.ini: no extension that comes as a separate package.
   { id: 'php', start: ['php', '-n'], file: 'create.php', skip: noPhp },
 ];
 

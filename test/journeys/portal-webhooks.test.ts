@@ -35,7 +35,7 @@ before(async () => {
   await setRate(ctx.db, 'EUR', '0.92');
   app = await buildServer(ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
-  // As the service runs them.
+  // The loops that the service runs.
   loops = Promise.all([
     turn(() => matchPending(ctx), 50),
     turn(() => settle(ctx), 50),
@@ -55,7 +55,7 @@ async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void>
   for (; !stop.signal.aborted; await pause(everyMs, stop.signal)) await run();
 }
 
-/** A partner of its own, with an owner at its pages. */
+/** A new partner, with an owner in the portal. */
 async function newPartner() {
   const made = await makePartner(ctx.db);
   return { ...made, owner: await portalVisitor(ctx, url, made.partner.id) };
@@ -162,7 +162,7 @@ test('“send me an event” › a new partner gets a real event of a real payme
   const [paid] = await own();
   assert.equal(paid?.proof_status, 'verified');
   assert.equal(event.tx_hash, paid?.tx_hash);
-  // The same form once more asks for nothing new, and pays nothing.
+  // Submitting the same form again creates no request and pays nothing.
   const again = await owner.send(form, '/test?mode=test');
   assert.equal((await own()).length, 1);
   assert.equal((await ctx.db.sql`select from transfers where partner_id = ${partner.id}`).length, 1);
@@ -233,7 +233,7 @@ test('replays › one event, and all that failed since a time; what was delivere
   await ctx.db.sql`update webhook_deliveries set created_at = now() - interval '3 days' where id = ${three}`;
   const replay = async (since: number) =>
     owner.send(await owner.open(`${path}/deliveries`), '/replay?mode=test', {
-      since: new Date(since).toISOString().slice(0, 16), // as a browser sends a day and a time
+      since: new Date(since).toISOString().slice(0, 16), // as a browser sends a date and time
     });
   await ctx.db.sql`update webhook_deliveries set created_at = now() - interval '1 hour' where id = ${two}`;
   assert.match((await replay(Date.now() - 30 * 60_000)).html, /0 events are sent again\./);

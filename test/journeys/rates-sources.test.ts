@@ -6,7 +6,7 @@ import { currencyExponent } from '../../src/lib/money.ts';
 import { rateSources, type SourceBases } from '../../src/rates/providers.ts';
 import type { RateSource } from '../../src/rates/source.ts';
 
-/** The public sources' answers, served from here in their documented shapes. */
+/** The public sources' answers, served locally in their documented formats. */
 const answers = new Map<string, string | RequestListener>();
 const asked: string[] = [];
 const server = createServer((request, response) => {

@@ -42,7 +42,7 @@ beforeEach(() => {
 let customers = 0;
 const newEmail = () => `grace.${++customers}@example.com`;
 
-/** A request that its customer pays, up to where it is verified. */
+/** A request that its customer has paid and that is verified. */
 async function paid(details: Partial<NewRequest>) {
   const request = await fixtures.request(details);
   const { txHash } = await fixtures.pay(request);
@@ -111,7 +111,7 @@ test('A verified payment is receipted by mail once: as text and HTML, in the par
   assert.ok(!mail?.body_html.includes('<b>cakes'));
   assert.ok(mail?.body_html.includes('Höker &amp; Söhne'));
   assert.match(mail?.body_html, new RegExp(`src="http://localhost:3000/logo/${slug}\\?v=`));
-  assert.match(mail?.body_html, /background:#0/); // the accent, moved until it can be read
+  assert.match(mail?.body_html, /background:#0/); // the accent, adjusted until it is readable
   const [sent] = smtp.mails.filter(({ to }) => to.includes(email));
   assert.match(sent?.text ?? '', /Content-Type: multipart\/alternative/);
   assert.match(sent?.text ?? '', /Content-Type: text\/html/);
@@ -175,7 +175,7 @@ test('A message that the gateway takes long over holds up no other', async () =>
 });
 
 test('A gateway that hangs ends within its limit, and neither it nor a slow mail server keeps payments from being verified', async (t) => {
-  const mute = createServer(() => {}); // takes connections and says nothing
+  const mute = createServer(() => {}); // accepts connections and never answers
   mute.listen(0, '127.0.0.1');
   await once(mute, 'listening');
   t.after(() => mute.close());
@@ -221,7 +221,7 @@ test('A verification goes through with its event although the outbox of receipts
     return performance.now() - startedAt;
   });
   assert.ok(tookMs < 5000, `${tookMs} ms`);
-  assert.deepEqual([...(await receiptsOf(request))], []); // it was in the way
+  assert.deepEqual([...(await receiptsOf(request))], []); // skipped, because its table was locked
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
   assert.equal((await fixtures.events(request)).length, 1);
 });
@@ -258,7 +258,7 @@ test('A receipt that could not be written at the verification comes later, once;
   const [email, unusable] = [newEmail(), 'a@b.example, c@d.example'];
   const broken = await paid({ customerEmail: email, customerPhone: '+49 30 777777' });
   const nobody = await paid({ customerEmail: unusable });
-  assert.equal(await sweepReceipts(fixtures.ctx, running), 0); // its transaction may still be under way, for all we know
+  assert.equal(await sweepReceipts(fixtures.ctx, running), 0); // its transaction may still be in progress
   assert.equal(await alarm('receipts_missing'), null);
   fixtures.clock.forward(3 * 60_000);
   assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
@@ -281,7 +281,7 @@ test('A receipt that could not be written at the verification comes later, once;
 
   const healed = await Promise.all([1, 2, 3].map(() => sweepReceipts(fixtures.ctx, running)));
   assert.ok(
-    healed.reduce((a, b) => a + b) >= 1, // receipts of tests above were broken too
+    healed.reduce((a, b) => a + b) >= 1, // receipts of the tests above were broken too
     String(healed),
   );
   assert.equal(await alarm('receipts_missing'), null);

@@ -6,7 +6,7 @@ import { makePartner } from '../support/fixtures.ts';
 import { acceptInvitation, inviteOperator, invitePartnerUser, isInside, newEmail } from '../support/people/people.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
-/** Behind a proxy, so that each visitor has a network of its own. */
+/** Runs behind a proxy, so that each visitor has its own network. */
 let app: Awaited<ReturnType<typeof startApp>>;
 let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
@@ -40,11 +40,11 @@ async function mailsTo(email: string): Promise<number> {
   const [row] = await app.db.sql`select count(*)::int as mails from mails where recipient = ${email}`;
   return row?.mails;
 }
-/** Nobody is limited by what happened in a test before. */
+/** Moves past the limits that earlier tests used up. */
 const nextDay = () => {
   nowMs += 25 * 60 * minuteMs;
 };
-/** Somebody who has signed in once, long ago, and the browser of then. */
+/** A user who signed in once, long ago, and the browser used then. */
 async function member(ip: string) {
   const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const visitor = from(ip);

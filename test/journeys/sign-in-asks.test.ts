@@ -35,7 +35,7 @@ after(async () => {
   provider?.close();
 });
 
-/** Hands in junk for one message again and again; the statuses. */
+/** Submits junk signatures for one message repeatedly; returns the statuses. */
 async function tryInVain(wallet: string, times: number): Promise<number[]> {
   const visitor = startVisitor(app.url);
   const page = await visitor.send(await visitor.open('/dashboard/sign-in'), '/wallet', { wallet_address: wallet });

@@ -28,7 +28,7 @@ after(() => app.stop());
 
 const commandLine = { kind: 'command_line' } as const;
 let clients = 0;
-/** A browser of its own client address would need a proxy: so the minute moves on, and with it the limit of clients. */
+/** Separate client addresses would need a proxy, so the clock moves on instead and resets the limit per client. */
 function newVisitor(headers: Record<string, string> = {}): Visitor {
   if (++clients % 4 === 0) nowMs += minuteMs;
   return startVisitor(app.url, { 'user-agent': 'Browser 1', ...headers });
@@ -48,7 +48,7 @@ async function mailsTo(email: string): Promise<number> {
   return row?.mails;
 }
 
-/** Somebody who was invited and has signed in elsewhere before, so that only new links are open. */
+/** A user who was invited and has already signed in elsewhere, so that only new links are open. */
 async function member(role: 'owner' | 'viewer' = 'owner', of = fixtures) {
   const { user, link } = await invitePartnerUser(app.ctx, of, role);
   await acceptInvitation(newVisitor(), link);
@@ -245,7 +245,7 @@ test('Known and unknown addresses take equally long', async () => {
       known = (await member()).email;
     }
     const emails = { known, unknown: newEmail() };
-    // Which comes first changes, so that nothing that grows or warms up favours one.
+    // The order alternates, so that nothing that grows or warms up favours one kind.
     for (const kind of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const began = performance.now();
       const answer = await visit(`${app.url}/portal/sign-in`, {

@@ -11,7 +11,7 @@ import { makeOnboarded } from '../support/people/merchants.ts';
 import { signInOperator } from '../support/people/people.ts';
 import { portalPerson } from '../support/people/portal.ts';
 
-/** Whatever routes there are, also those that are added later: what is right for all of a kind is asked of each. */
+/** Covers every route, including ones added later: a rule for a kind of route is checked on each of them. */
 let app: Awaited<ReturnType<typeof start>>;
 let pages: string[];
 let forms: string[];
@@ -33,7 +33,7 @@ async function start() {
   };
 }
 
-/** The addresses of all routes of one method, numbers made up. */
+/** The paths of all routes of one method, with made-up ids. */
 function addresses(tree: string, method: 'GET' | 'POST'): string[] {
   const above: string[] = [];
   const found: string[] = [];
@@ -62,7 +62,7 @@ after(() => app.stop());
 
 let clients = 0;
 
-/** The status and where it leads; a stream of events is hung up on. Each call is another client's: one would be too fast. */
+/** Returns the status and redirect; drops event streams. Each call uses a new client, as one would be rate-limited. */
 async function call(method: 'GET' | 'POST', path: string, headers: Record<string, string>) {
   const form = method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
   const {
@@ -91,7 +91,7 @@ test('The routes were found', () => {
 test('No form is taken from another site, whoever is signed in', async () => {
   const acts = async () => (await app.db.sql`select count(*)::int as acts from audit_log`)[0]?.acts;
   const before = await acts();
-  // Mail programs stop a plan's mails from wherever they are (RFC 8058): holding the link is enough, a session is not read.
+  // Mail programs stop a plan's mails from any origin (RFC 8058). The link is enough; no session is read.
   const mailed = forms.filter((form) => form.includes('/stop-mails/'));
   assert.equal(mailed.length, 1);
   for (const path of forms.filter((form) => !form.startsWith('/api/') && !mailed.includes(form))) {

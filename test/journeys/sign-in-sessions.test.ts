@@ -47,7 +47,7 @@ after(async () => {
 
 const token = (visitor: Visitor, realm = 'portal') => visitor.cookies.get(`${realm}-session`) ?? '';
 const inside = async (visitor: Visitor, path = '/portal/sessions') => isInside(await visitor.open(path));
-/** Another browser that holds the same cookies, at another node or host. */
+/** Another browser with the same cookies, on another node or host. */
 function elsewhere(visitor: Visitor, url: string, headers: Record<string, string> = {}): Visitor {
   const copy = startVisitor(url, headers);
   for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);

@@ -26,10 +26,10 @@ import { makeOnboarded, newAccount, signOn } from '../support/people/merchants.t
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
 let fixtures: DashboardFixtures;
-/** What a service that follows what contracts say would call. */
+/** Would be called by a service that follows the URLs contracts return. */
 let listener: Server;
 let heard: string[] = [];
-/** The chain as the service asks it. */
+/** The endpoint through which the service reads the chain. */
 let provider: Awaited<ReturnType<typeof fakeProvider>>;
 let node: string;
 
@@ -55,7 +55,7 @@ const lookup = parseAbi([
   'error OffchainLookup(address sender, string[] urls, bytes data, bytes4 callback, bytes extra)',
 ]);
 
-/** Makes an account delegate (EIP-7702) to code that reverts with addresses to be called (ERC-3668). */
+/** Makes an account delegate (EIP-7702) to code that reverts with URLs to call (ERC-3668). */
 async function turnHostile(wallet: string): Promise<Hex> {
   const { port } = listener.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/{sender}/{data}`;
@@ -71,7 +71,7 @@ async function turnHostile(wallet: string): Promise<Hex> {
   return delegate;
 }
 
-/** Signatures that make the wallet's code speak, each in another wrapper. */
+/** Signatures that run the wallet's code, each in a different wrapper. */
 function signatures(delegate: Hex): Hex[] {
   const authorization = {
     address: delegate,
@@ -113,7 +113,7 @@ async function signSignIn() {
   return { visitor, page, action: '/complete', delegate };
 }
 
-/** A merchant whose wallet has a key no more, but code; signed in from before. */
+/** A merchant whose wallet now has code instead of a key, with a session from before. */
 async function hostileMerchant(email?: string) {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope, email ? { email } : {});
   const delegate = await turnHostile(merchant.wallet);

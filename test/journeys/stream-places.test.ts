@@ -20,7 +20,7 @@ after(async () => {
   await app?.stop();
 });
 
-/** Opens streams that stay open, with one cookie; their statuses. */
+/** Opens streams with one cookie and keeps them open; returns their statuses. */
 function open(path: string, cookie: string, count: number): Promise<number[]> {
   const one = async () => {
     const { statusCode, body } = await request(app.url + path, { dispatcher, headers: { cookie } });

@@ -25,7 +25,7 @@ const newWallet = () => {
 };
 type Wallet = ReturnType<typeof newWallet>;
 
-/** A merchant without a wallet that signs with one; the reason where it is refused. */
+/** Has a merchant without a wallet sign with one; returns the reason if that is refused. */
 async function sign(scope: Scope, { key }: Wallet, id?: string): Promise<string> {
   const merchant = id ?? (await createShell(api.ctx, theService, scope, { display_currency: 'EUR' })).id;
   const done = await onboardWithKey(api.ctx, merchant, key).catch((error: unknown) => error);

@@ -41,7 +41,7 @@ const alarms = async () => [...(await raisedAlarms(fixtures.db.sql)).keys()];
 const caughtUp = (reader: Reader) =>
   pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
 
-/** Tries what was set aside again, as after its wait, until the condition holds. */
+/** Retries what was set aside, as if its wait were over, until the condition holds. */
 const triedUntil = (reader: Reader, what: string, holds: () => Promise<boolean>) =>
   until(what, async () => {
     await fixtures.db.sql`update unread_transactions set look_at = now()`;
@@ -49,7 +49,7 @@ const triedUntil = (reader: Reader, what: string, holds: () => Promise<boolean>)
     return holds();
   });
 
-/** The transfers of a giant as its receipt tells them, however long it is. */
+/** The positions of a giant's transfers according to its receipt, however long that is. */
 async function places(txHash: string): Promise<{ ordinal: number; logIndex: number }[]> {
   const url = fixtures.node.chain.rpcUrls[0] ?? '';
   const receipt = await callRpc(url, 'eth_getTransactionReceipt', [txHash], 60_000, 2 ** 30);
@@ -87,7 +87,7 @@ test('a receipt of 38 MiB → its transfer is found in its place and confirmed, 
       calldata: null,
     };
     assert.equal(await confirmTransfer(fixtures.node.chain, key), 'agreed');
-    // The short receipt tells by the ordinal, the long one by the block's logs.
+    // The short receipt is checked by the ordinal, the long one by the block's logs.
     const elsewhere = i === 0 ? { ordinal: row.ordinal + 1 } : { logIndex: row.log_index + 1 };
     for (const wrong of [{ value: 2n }, elsewhere, { blockHash: txHash }]) {
       assert.notEqual(await confirmTransfer(fixtures.node.chain, { ...key, ...wrong }), 'agreed');
@@ -116,7 +116,7 @@ test('two giants beside each other → the second is set aside and told of, and 
   await readUnread(reader);
   assert.ok((await alarms()).includes('chain-unread:31337'));
 
-  // Another endpoint may tell what this one does not: the receipt of the first, shortened to what matters.
+  // Another endpoint may return what this one does not: the receipt of the first, cut to what matters.
   provider.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getTransactionReceipt' || params[0] !== first) return null;
     const receipt = (await ask(method, params)) as { logs: unknown[] };

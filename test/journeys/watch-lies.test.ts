@@ -23,7 +23,7 @@ const found = async (txHash: string) => (await fixtures.transfers()).some((row) 
 const refused = { error: { code: -32601, message: 'method not found' } };
 type Entry = Record<string, unknown>;
 
-/** Pays, polls a few times while the provider lies, and expects that nothing was read past the payment; then it repents. */
+/** Pays, polls a few times while the provider lies, and asserts that the payment is never passed; then ends the lies. */
 async function neverPassed(lie: Lie, times: number): Promise<void> {
   const reader = await fixtures.reader([provider.url]);
   await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
@@ -85,7 +85,7 @@ const lies: Record<string, Lie> = {
   'sends what is no JSON-RPC': async () => ({ result: { number: 'soon' } }),
 };
 
-// The pauses between the attempts grow, so few are waited for.
+// The pauses between attempts grow, so the test waits for only a few.
 for (const [what, lie] of Object.entries(lies)) {
   test(`a provider that ${what} never moves the cursor, and the payment is found afterwards`, () =>
     neverPassed(lie, what.includes('knows no receipts') ? 2 : 3));

@@ -96,12 +96,12 @@ test('a reorganisation to a shorter chain is seen as soon as the shorter one dif
   const lost = await fixtures.pay(14n);
   await pollUntil(reader, () => found(lost));
   const number = (await fixtures.cursor())?.number ?? 0;
-  // What a node shows while it changes branches: the new branch, not yet as long as the old one.
+  // What a node shows while it switches branches: the new branch, still shorter than the old one.
   const fork = `0x${'ab'.repeat(32)}`;
   await fixtures.db.sql`update chain_blocks set hash = ${fork} where number >= ${number - 2}`;
   await fixtures.db.sql`
     update chain_cursors set number = ${number + 2}, hash = ${fork} where chain_id = ${fixtures.node.chain.chainId}`;
-  reader.cursor = null; // as for a leader that begins there
+  reader.cursor = null; // as for a leader that starts here
   fixtures.removed.length = 0;
   await pollUntil(reader, async () => (await fixtures.cursor())?.number === number);
   assert.ok(fixtures.removed.some(({ txHash }) => txHash === lost));
@@ -117,7 +117,7 @@ test('a reorganisation deeper than what is kept → read again from before it, a
   await fixtures.db.sql`delete from chain_blocks where number < (select number - 5 from chain_cursors)`;
   await fixtures.db.sql`update chain_blocks set hash = ${fork}`;
   await fixtures.db.sql`update chain_cursors set hash = ${fork}`;
-  reader.cursor = null; // as for a leader that begins there
+  reader.cursor = null; // as for a leader that starts here
   const head = await headNumber(fixtures.node.chain);
   await pollUntil(
     reader,
