@@ -23,7 +23,7 @@ const found = async (txHash: string) => (await fixtures.transfers()).some((row) 
 const refused = { error: { code: -32601, message: 'method not found' } };
 type Entry = Record<string, unknown>;
 
-/** Pays, polls a few times while the provider lies, and asserts that nothing past the payment is read. Ends the lies. */
+/** Pays, then polls a few times while the provider lies: nothing past the payment may be read. Then ends the lies. */
 async function neverPassed(lie: Lie, times: number): Promise<void> {
   const reader = await fixtures.reader([provider.url]);
   await pollUntil(reader, async () => (await fixtures.cursor())?.number === (await headNumber(fixtures.node.chain)));
