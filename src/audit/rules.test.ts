@@ -59,7 +59,7 @@ test('A hash depends on every field, on the number and on the hash before it', (
     { test_mode: null },
     { actor_kind: 'x' },
     { actor_id: '' },
-    { actor_name: 'ab', action: '' }, // the border between two fields counts
+    { actor_name: 'ab', action: '' }, // the boundary between two fields counts
     { action: 'x' },
     { object_kind: 'x' },
     { object_id: 'x' },

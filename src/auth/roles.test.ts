@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { modes } from '../lib/mode.ts';
 import { isRole, may, type Permission, permissions, type Role, roles } from './roles.ts';
 
-/** Written out by hand: each permission with everyone who has it in test mode, and in live mode. */
+/** Written out by hand: who has each permission in test mode and in live mode. */
 const expected: Record<Permission, [test: Role[], live: Role[]]> = {
   read: [
     ['owner', 'developer', 'viewer'],

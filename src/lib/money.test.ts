@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { currencyCodes, currencyExponent, formatFiat, formatMicro, parseDecimal, toUsdcMicro } from './money.ts';
 
-/** A decimal text as an exact fraction, written apart from the code under test. */
+/** A decimal text as an exact fraction, written independently of the code under test. */
 function fraction(text: string): [numerator: bigint, denominator: bigint] {
   const [whole = '', part = ''] = text.split('.');
   return [BigInt(whole + part), BigInt(`1${'0'.repeat(part.length)}`)];
@@ -71,7 +71,7 @@ test('usdc_micro of known amounts: USD, EUR, JPY, KWD', () => {
 });
 
 test('a rate where floating point goes wrong stays exact', () => {
-  // 0.1 + 0.2 style: 3 cents at 0.3 are exactly 0.1, in floating point a hair more.
+  // Like 0.1 + 0.2: 3 cents at 0.3 are exactly 0.1, but slightly more in floating point.
   assert.equal(toUsdcMicro(3n, 2, '0.3'), 100_000n);
   assert.equal(toUsdcMicro(57n, 2, '0.57'), 1_000_000n);
   assert.equal(toUsdcMicro(110n, 2, '1.1'), 1_000_000n);

@@ -15,7 +15,7 @@ async function holder(port = 0) {
 test('a wished port that is still held for a moment → waited for', async () => {
   const held = await holder();
   const waiting = freePort(held.port, 10_000);
-  // By then the first try has failed as well.
+  // By now the first attempt has failed as well.
   await assert.rejects(holder(held.port), /EADDRINUSE/);
   await held.close();
   assert.equal(await waiting, held.port);

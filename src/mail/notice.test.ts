@@ -9,7 +9,7 @@ import { writeNotice } from './notice.ts';
 const branding = { name: 'Höker & <Söhne>', logoUrl: null, accent: '#2769b7', onAccent: '#ffffff' };
 const link = 'https://pay.example/link/abc?x=1&y=2';
 
-/** Every mail of a few sentences in a language, with all that any of them is filled with. */
+/** All short mails in a language, with every value that any of them can contain. */
 function noticesIn(language: Language) {
   const words = wordsOf(language);
   const mails = mailTexts(words);

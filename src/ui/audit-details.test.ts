@@ -9,7 +9,7 @@ const address = `0x${'ab'.repeat(20)}`;
 const hash = `0x${'cd'.repeat(32)}`;
 const told = (details: object, language: (typeof languages)[number] = 'en') =>
   auditDetails(wordsOf(language), JSON.stringify(details))?.text ?? null;
-/** The text alone; no-break spaces as plain ones. */
+/** The text only, with no-break spaces as plain spaces. */
 const read = (details: object, language?: (typeof languages)[number]) =>
   told(details, language)
     ?.replace(/<[^>]*>/g, '')
@@ -67,7 +67,7 @@ test('addresses, hashes and numbers are shortened, with the whole in the title; 
 
 test('every detail that the log can hold has a name in every language', () => {
   const names = new Set<string>(Object.values(actions).flat());
-  // Told together with the amount, and as one with how often.
+  // Shown together with the amount and the frequency, as one detail.
   for (const together of ['period']) names.delete(together);
   for (const language of languages) {
     const known = auditTexts(wordsOf(language)).detailNames;

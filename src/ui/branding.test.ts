@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { contrast, parseHex } from '../lib/text/color.ts';
 import { accentStyle, logoOf } from './branding.ts';
 
-/** Paper and card of style.css as a screen shows them. */
+/** The paper and card colours of style.css as a screen shows them. */
 const grounds = { light: ['#fbfaf8', '#ffffff'], dark: ['#111419', '#191d24'] };
 
 const anyHex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);

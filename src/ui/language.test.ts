@@ -5,8 +5,8 @@ import { portalTexts } from '../texts/portal.ts';
 import { fill, fillCount, type Language, languageFor, languageName, languages, wordsOf } from './language.ts';
 
 /**
- * Every text of a language by its path, `pay.statusMessage.paid`, in its plural forms; one without a count has only
- * `other`.
+ * All texts of a language by path, such as `pay.statusMessage.paid`, each in its plural forms. A text without a count
+ * has only `other`.
  */
 function flat(texts: Group, path = ''): Map<string, Record<string, string>> {
   return new Map(
@@ -23,7 +23,7 @@ const placeholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, 
 const mayStayEnglish = /USDC|WalletConnect|^\{|^E-?[Mm]ail$|^Webhook|^Version \{|^CSV$|^API$|^Live$|^Test$|^0x/;
 
 /**
- * Plural categories that stand for one number only, as “one” does in English, but not in French, where it includes 0.
+ * Plural categories that cover exactly one number. “one” does in English, but not in French, where it includes 0.
  */
 function exact(language: Language): string[] {
   const rules = new Intl.PluralRules(language);

@@ -14,7 +14,7 @@ test('One holder has so many places, all together so many more, and each that is
   assert.equal(places.take('a'), true);
 });
 
-/** What a stream says that nothing wakes, until it says more than that it is there. */
+/** The output of a stream that nothing wakes, up to the first text after `: here`. */
 async function firstOf(goesOn: boolean): Promise<string> {
   const app = fastify();
   const ending = new AbortController();

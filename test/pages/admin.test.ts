@@ -25,7 +25,7 @@ let app: FastifyInstance;
 let browser: Browser;
 let page: Page;
 let url: string;
-/** What the pages' policies forbade, or their scripts threw. */
+/** Policy violations and script errors on the pages. */
 const complaints: string[] = [];
 
 async function openPage(): Promise<Page> {
@@ -37,7 +37,7 @@ async function openPage(): Promise<Page> {
   return opened;
 }
 
-/** Opens a link of a mail and presses its button. */
+/** Opens the link in a mail and presses its button. */
 async function accept(on: Page, link: string): Promise<void> {
   await on.goto(url + new URL(link).pathname);
   await on.getByRole('button').first().click();
@@ -58,7 +58,7 @@ after(async () => {
   await fixtures?.stop();
 });
 
-/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+/** Takes pictures. Asserts no sideways overflow on a phone, and no serious axe finding in light or dark. */
 async function look(name: string): Promise<void> {
   await photograph(page, `admin-${name}`);
   await page.setViewportSize(sizes.phone);
@@ -103,7 +103,7 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await page.getByText('The passkeys are removed').waitFor();
   await page.getByRole('button', { name: 'Sign out there' }).click();
   await page.getByText('Nowhere').waitFor();
-  // The page that was open there gives way to signing in by itself.
+  // The page that was open there goes to the sign-in page by itself.
   await owner.waitForURL(`${url}/portal/sign-in`);
   await owner.context().close();
 });
@@ -136,10 +136,10 @@ test('The overview, and lists of partners, people and merchants', async () => {
 test('The overview renews itself when something happens', async () => {
   const renewed = page.waitForResponse((answer) => answer.request().resourceType() === 'fetch');
   await page.goto(`${url}/admin`);
-  await renewed; // once when the stream opens; from here on only when something happens
+  await renewed; // once when the stream opens; after that only when something happens
   const message = 'The two providers of Local chain do not agree.';
   await raiseAlarm(fixtures.db.sql, { kind: 'other', subject: 'chain_31337', details: { message } });
-  await fixtures.node.mine(1); // read by the watcher, which tells
+  await fixtures.node.mine(1); // the watcher reads it and notifies
   await page.getByText('do not agree').waitFor({ timeout: 20_000 });
   await fixtures.db.sql`delete from alarms`;
 });

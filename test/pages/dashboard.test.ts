@@ -32,7 +32,7 @@ async function openAt(
   return { page, context };
 }
 
-/** Pays in full and lets it become final. */
+/** Pays in full and makes the payment final. */
 async function settle(id: string): Promise<void> {
   await fixtures.pay(await fixtures.read({ id }));
   await fixtures.node.mine(3);

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { startApp, testConfig } from '../support/app.ts';
 import { openBrowser } from '../support/browser/browser.ts';
 
-/** The service over plain http under a name: there browsers say nothing of `Sec-Fetch-Site`. */
+/** The service over plain http under a host name: browsers send no `Sec-Fetch-Site` there. */
 let app: Awaited<ReturnType<typeof startApp>>;
 let site: string;
 let evil: Server;
@@ -71,7 +71,7 @@ for (const [what, attack] of Object.entries(attacks)) {
     const page = await browser.newPage();
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.request().method() === 'POST'),
-      page.goto(evilSite).catch(() => {}), // it moves on at once
+      page.goto(evilSite).catch(() => {}), // it navigates away at once
     ]);
     assert.equal((await answer.request().allHeaders()).origin, attack.origin());
     assert.equal(answer.status(), 403);
@@ -83,7 +83,7 @@ for (const [what, attack] of Object.entries(attacks)) {
 test('The API’s reference works under its policy', async () => {
   const page = await browser.newPage();
   const complaints: string[] = [];
-  // It asks for a favicon, which there is not.
+  // The browser asks for a favicon, which does not exist.
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of 404/.test(message.text())) complaints.push(message.text());
   });

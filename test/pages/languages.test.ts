@@ -54,7 +54,7 @@ after(async () => {
   await app.stop();
 });
 
-/** The onboarding of a merchant that has chosen its wallet: what is left is to sign and to accept the terms. */
+/** The onboarding of a merchant that has chosen its wallet. It still has to sign and to accept the terms. */
 async function atSigning(scope: Scope): Promise<string> {
   const shell = await createShell(app.ctx, theService, scope, { display_currency: 'EUR' });
   const path = new URL(onboardingUrl(app.ctx.config, shell, app.ctx.clock.now())).pathname;
@@ -64,7 +64,7 @@ async function atSigning(scope: Scope): Promise<string> {
   return path;
 }
 
-/** The mail with the longest texts, in each language. */
+/** The mail with the longest texts in each language. */
 async function mailsIn(scope: Scope): Promise<Map<Language, string>> {
   const paths = new Map<Language, string>();
   for (const language of languages) {
@@ -77,7 +77,7 @@ async function mailsIn(scope: Scope): Promise<Map<Language, string>> {
   return paths;
 }
 
-/** A phone's browser whose owner reads a language. */
+/** A phone's browser set to a language. */
 async function browserIn(locale: string): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: sizes.phone, locale });
   context.setDefaultTimeout(10_000);
@@ -87,7 +87,7 @@ async function browserIn(locale: string): Promise<BrowserContext> {
 const languageOf = (page: Page) => page.locator('html').getAttribute('lang');
 const says = (page: Page, text: string) => page.getByText(text).first().waitFor();
 
-/** Nothing is wider than a phone, to either side. */
+/** Asserts that nothing overflows a phone's width on either side. */
 async function assertNarrow(page: Page): Promise<void> {
   const edges = await page.locator('body *:visible').evaluateAll((all) => {
     const boxes = all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 1);
@@ -175,7 +175,7 @@ for (const language of languages) {
     const minutes = (count: number) =>
       new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(count);
     const left = Array.from({ length: 60 }, (_, i) => fill(payTexts(words).pay.left, { time: minutes(i + 1) }));
-    // The browser has taken over once times stand without UTC.
+    // Once times appear without UTC, the browser's script has taken over.
     await page.locator('.countdown time').filter({ hasNotText: 'UTC' }).waitFor();
     const said = (await page.locator('[data-left]').textContent()) ?? '';
     assert.ok(left.includes(said), `“${said}” is not like “${left[58]}”`);

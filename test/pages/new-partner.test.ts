@@ -14,20 +14,20 @@ import { type Receiver, startReceiver, until } from '../support/net/receiver.ts'
 import { inviteOperator, newEmail } from '../support/people/people.ts';
 
 const run = promisify(execFile);
-/** For one step, on a machine that does much else. */
+/** The limit for one step on a busy machine. */
 const limitMs = 30_000;
 let fixtures: PayPageFixtures;
 let receiver: Receiver;
-/** The public address of the service: links and programs hold it, and work as they are. */
+/** The public address of the service. Links and programs contain it and work unchanged. */
 let url: string;
-/** What the pages' policies forbade, or their scripts threw. */
+/** Policy violations and script errors on the pages. */
 const complaints: string[] = [];
 let pictures = 0;
 
 before(async () => {
   const port = await freePort();
   url = `http://localhost:${port}`;
-  // The chain is an operator's own: no test wallet pays, and blocks come when the test mines them.
+  // The chain is the operator's own: no test wallet pays, and blocks come only when the test mines them.
   const config = { port, baseUrl: url, payUrl: `${url}/pay` };
   [fixtures, receiver] = await Promise.all([payPageFixtures({ config }), startReceiver()]);
 });
@@ -36,7 +36,7 @@ after(async () => {
   await receiver?.close();
 });
 
-/** A browser of its own for one of the people. */
+/** A separate browser for one of the people. */
 async function browserOf(wallets: PageWallet[], options: BrowserContextOptions): Promise<Page> {
   const context = await fixtures.browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(limitMs);
@@ -47,7 +47,7 @@ async function browserOf(wallets: PageWallet[], options: BrowserContextOptions):
   return page;
 }
 
-/** Pictures of a step, numbered as they come; nothing of it sticks out at the side of a phone. */
+/** Takes pictures of a step, numbered in order. Asserts no sideways overflow on a phone. */
 async function picture(page: Page, name: string): Promise<void> {
   pictures++;
   await photograph(page, `journey-${String(pictures).padStart(2, '0')}-${name}`);
@@ -57,10 +57,10 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.setViewportSize(before);
 }
 
-/** Goes to a page by the navigation, as a reader does. */
+/** Goes to a page through the navigation, as a reader does. */
 const turnTo = (page: Page, name: string) =>
   page.locator('nav').getByRole('link', { name, exact: true }).first().click();
-/** What the page offers for copying under a button of this name. */
+/** The text that a copy button of this name copies. */
 const offered = async (page: Page, button: string) =>
   (await page.getByRole('button', { name: button, exact: true }).getAttribute('data-copy')) ?? '';
 
@@ -163,7 +163,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await see(customer, 'Ada’s Bakery');
   await picture(customer, 'receipt');
 
-  // No reload: the detail hears of it, up to the answer of the partner's own server.
+  // No reload: the detail page updates itself, including the answer of the partner's own server.
   await owner.locator('.timeline').getByText('Event delivered').waitFor();
   await picture(owner, 'event-delivered');
   await until(() => receiver.received.length > 0, 'the event at the receiver', limitMs);

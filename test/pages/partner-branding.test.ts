@@ -25,7 +25,7 @@ let app: FastifyInstance;
 let browser: Browser;
 let url: string;
 
-/** A page with everything that has the accent's colour, on paper and on a card. */
+/** A page with every element in the accent colour, on paper and on a card. */
 before(async () => {
   [database, browser] = await Promise.all([testDatabase(), openBrowser()]);
   const ctx = testContext(database.db);

@@ -13,10 +13,10 @@ import { inviteOperator, invitePartnerUser } from '../support/people/people.ts';
 let app: Awaited<ReturnType<typeof startApp>>;
 let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let browser: Browser;
-/** Browsers make passkeys for names only, so the service is called by its own. */
+/** Browsers make passkeys only for host names, so the service is called by its name. */
 let base: string;
 let aheadMs = 0;
-/** What the pages' policies forbade, or their scripts threw. */
+/** Policy violations and script errors on the pages. */
 const complaints: string[] = [];
 before(async () => {
   const port = await freePort();
@@ -33,11 +33,11 @@ after(async () => {
 
 async function newPage(javaScriptEnabled = true): Promise<Page> {
   const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
-  // That a page is refused with 4xx is meant.
+  // Pages that are refused with 4xx are expected.
   page.on('console', (message) => {
     if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
   });
-  // A picture of another size cuts a change of pages short.
+  // A screenshot of another size aborts a page transition.
   page.on('pageerror', ({ message }) => {
     if (!message.startsWith('Transition was')) complaints.push(message);
   });
@@ -56,7 +56,7 @@ const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in w
 const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click();
 const here = (link: string, at = base) => at + new URL(link).pathname;
 
-/** Somebody of the partner who is signed in at a page of their own, with a device that keeps no passkey yet. */
+/** A user of the partner, signed in on a separate page, with a device that has no passkey yet. */
 async function signedIn(at = base) {
   const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const page = await newPage();

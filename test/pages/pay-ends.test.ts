@@ -16,7 +16,7 @@ after(() => fixtures?.stop());
 
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 
-/** The page of a request whose payment waits in the mempool, because an earlier transaction of the wallet is missing. */
+/** The page of a request whose payment waits in the mempool because an earlier transaction of the wallet is missing. */
 async function openWithPending(request: RequestRow) {
   const from = fixtures.node.wallet();
   const usdcMicro = BigInt(request.usdc_micro);
@@ -65,7 +65,7 @@ test('dropped by the network → told that no money moved; sent again → paid',
 });
 
 test('sent on a network that is not accepted → named while the page is open, with the one to pay on', async () => {
-  // What was found of one wallet is kept for ten seconds, so it has one of its own.
+  // What was found for a wallet is cached for ten seconds, so this test uses its own wallet.
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   const { start_blocks: startBlocks } = await fixtures.request();
   const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks });
@@ -88,7 +88,7 @@ test('a chain that cannot be read → told while money is awaited, with nothing 
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);
   await says('Waiting for the payment');
-  // Nobody who leads it may write: as when no endpoint answers.
+  // No leader may write now, as when no endpoint answers.
   await fixtures.db.sql`
     update chain_cursors set fence = 9000000, updated_at = now() - interval '2 minutes' where chain_id = 31337`;
   await says('We cannot read Base Sandbox at the moment');

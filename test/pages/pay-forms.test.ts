@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => fixtures?.stop());
 
-/** Money for the request that nothing ties to it: neither reference nor amount. */
+/** A payment that nothing ties to the request: neither reference nor amount. */
 async function payUntagged(request: Parameters<PayPageFixtures['pay']>[0]) {
   const from = fixtures.node.wallet();
   const usdcMicro = BigInt(request.usdc_micro) + 77n;

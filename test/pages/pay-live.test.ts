@@ -126,7 +126,7 @@ test('expired while open → no more ways to pay; late money → paid late; far 
   assert.equal(await first.page.getByText('How do you want to pay?').count(), 0);
   assert.equal(await first.page.locator('.countdown').count(), 0);
   await first.check('expired');
-  // Blocks have whole seconds: one that is mined within two of the end may be dated before it, and is in time.
+  // Block times are whole seconds: a block mined within two of the end may be dated before it, and is in time.
   await fixtures.db.sql`update requests set expires_at = expires_at - interval '3 seconds' where id = ${soon.id}`;
   await fixtures.pay(soon);
   await fixtures.node.mine(2);
@@ -142,7 +142,7 @@ test('expired while open → no more ways to pay; late money → paid late; far 
 
 test('voided while open → told, and no more ways to pay', async () => {
   const request = await fixtures.request();
-  // A chat's preview does not open the request, so that it can still be cancelled.
+  // A chat's link preview does not open the request, so the request can still be cancelled.
   const context = { userAgent: 'WhatsApp/2.23.20.0' };
   const { page, check, says, close } = await fixtures.open(request, { context });
   await says('Waiting for the payment');

@@ -133,7 +133,7 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   await close();
 
   const again = await fixtures.request();
-  // The wallet knows the site by now, so the page sees what it holds before anything is pressed.
+  // The wallet already knows the site, so the page sees its balances before anything is pressed.
   wallet.before = () => {};
   const second = await fixtures.open(again, {
     wallets: [wallet],

@@ -28,7 +28,7 @@ after(async () => {
 const button = (page: Page) => page.getByRole('button', { name: 'Pay with WalletConnect' });
 const told = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
 
-/** The code that the page shows. */
+/** The WalletConnect code on the page. */
 async function codeOf(page: Page): Promise<string> {
   await page.locator('.pairing[data-uri^="wc:"]').waitFor();
   return (await page.locator('.pairing').getAttribute('data-uri')) ?? '';

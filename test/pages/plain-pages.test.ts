@@ -21,7 +21,7 @@ after(async () => {
   await app.stop();
 });
 
-/** A browser without script, on a phone: whatever works here works everywhere. */
+/** A phone's browser without script: whatever works here works everywhere. */
 async function open(url: string): Promise<{ page: Page; complaints: string[] }> {
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: sizes.phone });
   const page = await context.newPage();
@@ -32,7 +32,7 @@ async function open(url: string): Promise<{ page: Page; complaints: string[] }> 
   return { page, complaints };
 }
 
-/** Nothing sticks out at the side, at either size. */
+/** Asserts no sideways overflow at either size. */
 async function assertFits(page: Page): Promise<void> {
   for (const size of Object.values(sizes)) {
     await page.setViewportSize(size);

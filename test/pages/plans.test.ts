@@ -79,17 +79,17 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
 
   await turnAt(fixtures.ctx, now());
   const charge = page.locator('table a');
-  await charge.waitFor(); // by itself
+  await charge.waitFor(); // without a reload
   await page.getByRole('table').getByText('Waiting').waitFor();
   const { charges } = await planOf(fixtures.ctx, { id });
   await fixtures.node.mine(1);
   await fixtures.pay(await fixtures.read({ id: charges[0]?.request_id ?? '' }));
   await fixtures.node.mine(3);
   await fixtures.turn();
-  await page.getByRole('table').getByText('Paid').waitFor(); // by itself
+  await page.getByRole('table').getByText('Paid').waitFor(); // without a reload
   await photograph(page, 'plan-charged');
   await charge.click();
-  await page.getByRole('link', { name: 'Rent of the studio' }).click(); // and back to the plan
+  await page.getByRole('link', { name: 'Rent of the studio' }).click(); // back to the plan
 
   await page.locator('summary', { hasText: 'Pause' }).click();
   await assertAccessible(page);
@@ -129,7 +129,7 @@ test('What cannot be charged shows itself in the list and says why on the plan, 
   const { sql } = fixtures.db;
   await sql`update merchants set disabled_by_operator = true where id = ${fixtures.merchant.id}`;
   await turnAt(fixtures.ctx, now());
-  await row.getByText('Could not charge').waitFor(); // by itself
+  await row.getByText('Could not charge').waitFor(); // without a reload
   await page.reload();
   await page.getByText('Your plans wait').waitFor();
   await assertAccessible(page);
@@ -140,7 +140,7 @@ test('What cannot be charged shows itself in the list and says why on the plan, 
   await photograph(page, 'plan-failing');
   await sql`update merchants set disabled_by_operator = false where id = ${fixtures.merchant.id}`;
   await turnAt(fixtures.ctx, new Date(Date.now() + 61_000).toISOString());
-  await page.locator('table a').waitFor(); // by itself
+  await page.locator('table a').waitFor(); // without a reload
   assert.equal(await page.getByText('could not be made').count(), 0);
   assert.equal((await planOf(fixtures.ctx, plan)).charges.length, 1);
   await context.close();
@@ -174,7 +174,7 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
   await page.getByRole('heading', { name: 'The e-mails are stopped' }).waitFor();
   await assertAccessible(page);
   await photograph(page, 'plan-mails-stopped');
-  await merchant.getByText('The customer has stopped the e-mails').waitFor(); // by itself
+  await merchant.getByText('The customer has stopped the e-mails').waitFor(); // without a reload
   await assertAccessible(merchant);
   await photograph(merchant, 'plan-without-mails');
   await Promise.all([customer.close(), context.close()]);

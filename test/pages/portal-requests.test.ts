@@ -19,7 +19,7 @@ let app: FastifyInstance;
 let browser: Browser;
 let url: string;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
-/** What the pages' policies forbade, or their scripts threw. */
+/** Policy violations and script errors on the pages. */
 const complaints: string[] = [];
 
 before(async () => {
@@ -47,7 +47,7 @@ async function openPage(partnerId = fixtures.scope.partnerId): Promise<Page> {
   return page;
 }
 
-/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+/** Takes pictures. Asserts no sideways overflow on a phone, and no serious axe finding in light or dark. */
 async function look(page: Page, name: string): Promise<void> {
   await photograph(page, `portal-${name}`);
   await page.setViewportSize(sizes.phone);
@@ -57,7 +57,7 @@ async function look(page: Page, name: string): Promise<void> {
   assert.deepEqual(complaints, []);
 }
 
-/** Verified some days ago, for the chart. */
+/** A request that was verified some days ago, for the chart. */
 async function paidBefore(days: number, fiatInt: number, fiatCode = 'EUR'): Promise<void> {
   const row = await makeRequest(fixtures.db, fixtures.scope, fixtures.merchant, { fiatInt, fiatCode });
   const at = new Date(Date.now() - days * 86_400_000 - fiatInt * 1000);

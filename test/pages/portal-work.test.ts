@@ -29,7 +29,7 @@ let url: string;
 let receiver: Receiver;
 const stop = new AbortController();
 let loops: Promise<unknown>;
-/** What the pages' policies forbade, or their scripts threw. */
+/** Policy violations and script errors on the pages. */
 const complaints: string[] = [];
 
 before(async () => {
@@ -65,13 +65,13 @@ async function openPage() {
   const { token, email, userId } = await portalPerson(ctx, partner.partner.id);
   const context = await browser.newContext({
     viewport: sizes.desktop,
-    reducedMotion: 'reduce', // a window that changes its size ends a transition with an error
+    reducedMotion: 'reduce', // resizing the window would end a transition with an error
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   await context.addCookies([{ name: 'portal-session', value: token, url }]);
   const page = await context.newPage();
   page.on('console', (message) => {
-    // A page that says what was wrong with a form answers 400, and the browser notes it.
+    // A page that reports a form error answers 400, and the browser logs it.
     if (message.type() === 'error' && !/status of 400/.test(message.text())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -79,7 +79,7 @@ async function openPage() {
   return { page, go, email, userId, ...partner };
 }
 
-/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+/** Takes pictures. Asserts no sideways overflow on a phone, and no serious axe finding in light or dark. */
 async function look(page: Page, name: string): Promise<void> {
   await photograph(page, `portal-${name}`);
   await page.setViewportSize(sizes.phone);
@@ -121,7 +121,7 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await look(page, 'webhooks-secret');
   await press(page, 'Pay a test request');
   await see(page, 'The payment is sent');
-  // No reload: the page hears of it.
+  // No reload: the page updates itself.
   await page.locator('[data-region="deliveries"] .badge', { hasText: 'Delivered' }).waitFor();
   await page.locator('[data-region="health"]', { hasText: 'Events get through' }).waitFor();
   await page.locator('summary', { hasText: 'Make a new secret' }).click();
@@ -237,7 +237,7 @@ test('keys, settings, team and audit log', async () => {
 test('a page that answers a form leaves when its session ends or its role changes: the form is never sent again', async () => {
   for (const change of ['role', 'session'] as const) {
     const { page, go, userId, test: scope } = await openPage();
-    await portalPerson(ctx, scope.partnerId); // another owner, without whom the role could not change
+    await portalPerson(ctx, scope.partnerId); // another owner: without one the role could not change
     await go('/portal/keys');
     await page.locator('summary', { hasText: 'Make a test key' }).click();
     const listening = page.waitForResponse((answer) => answer.url().includes('/portal/events'));
@@ -245,7 +245,7 @@ test('a page that answers a form leaves when its session ends or its role change
     await see(page, 'Your new key');
     await listening;
     const next = page.waitForRequest((request) => request.isNavigationRequest());
-    // A developer may make test keys, too.
+    // A developer may also create test keys.
     if (change === 'role') await changeRole(ctx, scope, userId, 'developer', { kind: 'command_line' });
     else await ctx.db.sql`update sessions set revoked_at = now() where user_id = ${userId}`;
     assert.equal((await next).method(), 'GET');

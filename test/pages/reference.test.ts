@@ -19,7 +19,7 @@ before(async () => {
     openBrowser(),
   ]);
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  // It asks for a favicon, which there is not.
+  // The browser asks for a favicon, which does not exist.
   page.on('console', (message) => {
     if (message.type() === 'error' && !/status of 404/.test(message.text())) complaints.push(message.text());
   });
@@ -37,7 +37,7 @@ test('GET /docs › a request is tried with a key, and nothing on the page break
   await snap(page, 'reference');
   await page.getByLabel('Bearer Token').first().fill(key);
   await page.getByText('Merchants', { exact: true }).first().click();
-  await page.getByText('List merchants').first().click(); // the rest is rendered when it is looked at
+  await page.getByText('List merchants').first().click(); // the rest is rendered when it comes into view
   await page.getByRole('button').filter({ hasText: '(get /api/v1/accounts)' }).click();
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.url().includes('/api/')),

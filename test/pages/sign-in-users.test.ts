@@ -11,7 +11,7 @@ import { inviteOperator, invitePartnerUser, signInPartnerUser } from '../support
 let app: Awaited<ReturnType<typeof startApp>>;
 let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let browser: Browser;
-/** What the pages' policies forbade, or their scripts threw. */
+/** Policy violations and script errors on the pages. */
 const complaints: string[] = [];
 before(async () => {
   [app, browser] = await Promise.all([startApp(), openBrowser()]);
@@ -25,14 +25,14 @@ after(async () => {
 async function newPage(): Promise<Page> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  // That a page is refused with 4xx is meant.
+  // Pages that are refused with 4xx are expected.
   page.on('console', (message) => {
     if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
   });
   return page;
 }
 
-/** Pictures, nothing that sticks out at the side of a phone, and nothing serious that axe finds, in light and dark. */
+/** Takes pictures. Asserts no sideways overflow on a phone, and no serious axe finding in light or dark. */
 async function look(page: Page, name: string): Promise<void> {
   await photograph(page, `users-${name}`);
   await page.setViewportSize(sizes.phone);

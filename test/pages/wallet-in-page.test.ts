@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => Promise.all([browser.close(), node.stop()]));
 
-/** A page with wallets, and what it would ask them. */
+/** A page with wallets, and the calls it makes to them. */
 async function openPage(wallets: PageWallet[]) {
   const context = await browser.newContext();
   await putWallets(context, wallets);

@@ -14,7 +14,7 @@ import { inviteOperator } from '../support/people/people.ts';
 import { portalPerson } from '../support/people/portal.ts';
 
 type Place = [path: string, says: (words: Words) => string];
-/** The pages of each kind of person, with a text that stands on each. */
+/** The pages of each kind of user, with a text that appears on each. */
 const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
   merchant: [
     ['/dashboard', (words) => dashboardTexts(words).home.latest],
@@ -76,7 +76,7 @@ after(async () => {
   await fixtures?.stop();
 });
 
-/** How many pixels a page can be pushed to the side on a phone. */
+/** How many pixels a page scrolls sideways on a phone. */
 const overhang = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 

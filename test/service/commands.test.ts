@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => database.drop());
 
-/** Runs a command as an operator would, beside a running service's database. */
+/** Runs a command as an operator would, on the database of a running service. */
 function quittance(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, DATABASE_URL: database.url, SECRET_KEYS: secretsText };
   return new Promise((resolve) => {
@@ -25,7 +25,7 @@ function quittance(...words: string[]): Promise<{ code: number; stdout: string; 
   });
 }
 
-/** The one JSON object that a command answers with `--json`. */
+/** The single JSON object that a command prints with `--json`. */
 async function answer(...words: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await quittance(...words, '--json');
   assert.equal(code, 0, stderr);

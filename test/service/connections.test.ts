@@ -10,17 +10,17 @@ import type { Pool, Waits } from '../../src/db/pool.ts';
 import { accessTo, openOne, testDatabase } from '../support/database.ts';
 import { startProxy } from '../support/net/proxy.ts';
 
-/** More by hand: `STRESS_ROUNDS=500 npm test -- test/service/connections.test.ts`. */
+/** To run more rounds: `STRESS_ROUNDS=500 npm test -- test/service/connections.test.ts`. */
 const rounds = Number(process.env.STRESS_ROUNDS ?? 25);
 const tasksInRound = 20;
 const connections = 2;
-/** Longer than any wait of the driver when connections are lost and the server is there: connecting anew, mostly. */
+/** Longer than any wait of the driver, mostly reconnecting, when connections are lost but the server is up. */
 const settleLimitMs = 10_000;
 
-/** Not one of the pool's: it ends those. */
+/** Not a connection of the pool: it terminates those. */
 let other: Pool;
 let database: Awaited<ReturnType<typeof testDatabase>>;
-/** What would have ended the process. */
+/** Errors that would have ended the process. */
 const strays: unknown[] = [];
 const keepStray = (error: unknown) => void strays.push(error);
 
@@ -57,8 +57,8 @@ async function within<T>(limitMs: number, what: string, work: Promise<T>): Promi
 }
 
 /**
- * Each of the pool's connections is in a transaction at once, or this fails. A connection that was ended while nobody used
- * it may be told to one transaction only now, so it is tried once for each.
+ * Fails unless all of the pool's connections can be in a transaction at once. The loss of an idle connection may show
+ * only in its next transaction, so there is one extra attempt per connection.
  */
 async function assertNoneLost(db: Database, size = connections): Promise<void> {
   for (let ended = 0; ; ended++) {
@@ -91,7 +91,7 @@ async function useAll(db: Database, size: number): Promise<void> {
   );
 }
 
-/** Leaves a mark in its transaction, and finds it there after something else happened: nobody else wrote into it. */
+/** Sets a mark in its transaction and reads it after something else has happened: no other query ran in it. */
 async function markAndFind(tx: Tx, between: () => Promise<unknown>): Promise<void> {
   const mark = randomUUID();
   await tx`select set_config('stress.mark', ${mark}, true)`;
@@ -369,9 +369,9 @@ test('a migration takes longer than a call may: here it waits for that of anothe
   const last = names.sort().at(-1) as string;
   const node = openOne(database.url, { statement_timeout: callMs });
   try {
-    const elsewhere = other; // one connection: the transaction is its own
+    const elsewhere = other; // a single connection: the transaction is its own
     await elsewhere`begin`;
-    // What the migration's first statement waits for: the row that another node is about to commit.
+    // The row that another node is about to commit. The migration's first statement waits for it.
     await elsewhere`delete from schema_migrations where name = ${last}`;
     const migrated = migrate(node).then(
       (ran) => ({ ran }),
@@ -430,7 +430,7 @@ async function assertUnreachable(limitMs: number, work: Promise<unknown>[]): Pro
   await Promise.all(work.map((one) => assert.rejects(within(limitMs, 'work', one), isUnreachable)));
 }
 
-/** Ends each of the pool's connections with a probability, after up to 8 ms. */
+/** Terminates each of the pool's connections with the given probability, within 8 ms. */
 async function endConnections(probability: number): Promise<void> {
   await other`select pg_sleep(random() * 0.008)`;
   await other`

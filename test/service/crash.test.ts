@@ -19,7 +19,7 @@ after(endAll);
 const rounds = 20;
 const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
 
-/** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
+/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
 function randomFrom(start: number): () => number {
   let state = start;
   return () => {
@@ -30,7 +30,7 @@ function randomFrom(start: number): () => number {
   };
 }
 
-/** Pays one request after the other until told to stop; every fifth stays unpaid, and another gets only a part. */
+/** Pays one request after another until told to stop. Every fifth stays unpaid, and another gets a partial payment. */
 function keepPaying(fixtures: NodeFixtures) {
   const paid: RequestRow[] = [];
   const unpaid: RequestRow[] = [];
@@ -42,7 +42,7 @@ function keepPaying(fixtures: NodeFixtures) {
       if (turn === 4) await fixtures.pay({ ...request, usdc_micro: '1000' });
       (turn >= 3 ? unpaid : paid).push(request);
       if (turn < 3) await fixtures.pay(request);
-      await pause(50); // each payment's block confirms the one before
+      await pause(50); // each payment's block confirms the previous one
     }
   })();
   return {
@@ -57,7 +57,7 @@ function keepPaying(fixtures: NodeFixtures) {
 
 type Moment = (service: Service, fixtures: NodeFixtures, receiver: Receiver) => Promise<unknown>;
 
-/** Some moments are short; where one is missed, the kill comes at any time. */
+/** Some moments are short. If one is missed, the kill comes at an arbitrary time. */
 const momentLimitMs = 3000;
 
 async function rowsAppear(
@@ -68,7 +68,7 @@ async function rowsAppear(
   while ((await look(fixtures)).length === 0 && performance.now() < deadline) await pause(2);
 }
 
-/** When the service is killed: between any two steps, as far as they can be seen from outside, and at any time. */
+/** When the service is killed: between any two steps that can be seen from outside, and at arbitrary times. */
 const moments: Record<string, Moment> = {
   'any time': async () => {},
   'a transfer was found': (_service, fixtures) =>
@@ -100,7 +100,7 @@ const moments: Record<string, Moment> = {
 let answers = 0;
 const answer = (response: ServerResponse) => void response.writeHead(++answers % 7 === 0 ? 500 : 200).end();
 
-/** What a dead process held, it holds no longer: stands for the seconds that pass until the next start otherwise. */
+/** Releases the leases of a dead process, in place of the seconds that would otherwise pass before the next start. */
 async function forgetLeases({ db }: NodeFixtures): Promise<void> {
   await db.sql`update leases set held_until = now()`;
   await db.sql`update webhook_deliveries set lease_until = now() where lease_until > now()`;
@@ -137,7 +137,7 @@ async function assertSettled(fixtures: NodeFixtures, receiver: Receiver, paid: R
   for (const { id } of unpaid) assert.equal(bodies.has(id), false);
 }
 
-/** The first service sets the cursors, so that payments have something to come after. */
+/** The first service sets the cursors, so that payments come after them. */
 async function start(fixtures: NodeFixtures, env: Record<string, string>) {
   const first = await startService(env);
   const paying = keepPaying(fixtures);

@@ -10,7 +10,7 @@ import { dataFolder, endAll } from '../support/service.ts';
 
 let server: EmbeddedPostgres;
 
-/** Whether a connection is encrypted, as the server sees it. */
+/** Whether the server sees the connection as encrypted. */
 async function isEncrypted(mode: string): Promise<boolean> {
   const owner = openOwner(`${server.url}?sslmode=${mode}`);
   try {

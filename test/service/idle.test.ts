@@ -12,7 +12,7 @@ import { dataFolder, endAll, type Service, startService } from '../support/servi
 const windowMs = 60_000;
 const mostPerSecond = 2;
 
-/** A sandbox as `npm start` makes it: embedded server, two chains on which nothing happens, a demo partner. */
+/** A sandbox as `npm start` makes it: embedded server, two idle chains, a demo partner. */
 describe('a service with nothing to do', () => {
   let service: Service;
   let admin: Pool;
@@ -31,7 +31,7 @@ describe('a service with nothing to do', () => {
     await endAll();
   });
 
-  /** The statements that the service has sent, as the server logged them. */
+  /** The statements that the service has sent, from the server's log. */
   const sent = () =>
     readFileSync(join(folder, 'postgres.log'), 'utf8')
       .split(/^(?=[\w[\]]* sent [A-Z]+: )/m)

@@ -11,7 +11,7 @@ import { makeMerchant, makePartner, makeRequest, testSecrets } from '../support/
 import { until } from '../support/net/receiver.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
-/** One connection of each login, so that what is left in a session meets the next transaction. */
+/** One connection per login, so that state left in a session meets the next transaction. */
 let db: Database;
 let own: Scope;
 let others: { scope: Scope; merchant: { id: string; wallet: string }; requestId: string }[];
@@ -36,7 +36,7 @@ after(async () => {
   await database?.drop();
 });
 
-/** Every row of every table that belongs to a partner, as the owner sees it. */
+/** All rows of all tables that belong to a partner, as the owner sees them. */
 async function foreignRows(): Promise<string> {
   const tables = await database.owner<{ name: string; by_mode: boolean }[]>`
     select c.relname as name, exists (
@@ -53,7 +53,7 @@ async function foreignRows(): Promise<string> {
   return parts.join('\n');
 }
 
-/** Runs SQL text as an injection would, in a transaction of a scope; answers what came of it as text. */
+/** Runs SQL text in a transaction of a scope, as an injection would. Returns the outcome as text. */
 async function inject(text: string, scope: Scope = own): Promise<{ answer: string; code: string | null }> {
   try {
     const rows = await db.scoped(scope, (tx) => tx.unsafe(text));
@@ -63,10 +63,10 @@ async function inject(text: string, scope: Scope = own): Promise<{ answer: strin
   }
 }
 
-/** What tells of another partner or mode. */
+/** Values that reveal another partner or mode. */
 const foreign = () => others.flatMap(({ merchant, requestId }) => [merchant.id, merchant.wallet, requestId]);
 
-/** Ways out of a scope: SQL before the look at the rows. */
+/** Ways out of a scope: SQL that runs before the rows are read. */
 const ways = (): Record<string, string> => {
   const [live, second] = others.map(({ scope }) => scope) as [Scope, Scope];
   const guessed = createHmac('sha256', Buffer.alloc(32, 7)).update(`${second.partnerId} true`).digest('hex');
@@ -127,7 +127,7 @@ const ways = (): Record<string, string> => {
   };
 };
 
-/** The tables that a look goes through, each on its own, because one that is refused ends it. */
+/** The tables to read, each on its own, because a refused one ends the transaction. */
 const looks = ['requests', 'merchants', 'wallets', 'amount_reservations', 'watched_wallets', 'partner_clocks'];
 
 test('SQL text in a scope’s transaction › reads and writes nothing of another partner or mode, whatever comes before', async () => {
@@ -207,7 +207,7 @@ test('an act that is written into the log of its scope › its statements see an
   assert.equal(logged?.action, act.action);
 });
 
-/** The functions of the service that a login may call, and a value for each kind of argument. */
+/** The functions of the service that a login may call, and a value for each argument type. */
 async function callable(as: string): Promise<{ name: string; definer: boolean; types: string[]; trigger: boolean }[]> {
   return database.owner`
     select p.proname as name, p.prosecdef as definer, p.prorettype = 'trigger'::regtype as trigger,
@@ -272,7 +272,7 @@ test('a statement planted in the session › ends the session before the next sc
     );
   const other = others[1] as (typeof others)[0];
   assert.equal((await names(other.scope)).length, 1);
-  // In the place of each statement that the driver has prepared: it keeps the parameters, the proof among them.
+  // Replaces each statement that the driver has prepared, to keep its parameters, including the proof.
   const planted = await inject(`do $x$ declare s record; begin
     for s in select p.name, (select string_agg(t::text, ', ') from unnest(p.parameter_types) t) as types,
         (select string_agg('$' || n, ', ') from generate_series(1, cardinality(p.parameter_types)) n) as numbers
@@ -388,7 +388,7 @@ test('every table › denies by default, to its owner too; nobody at large may d
     where p.pronamespace = 'public'::regnamespace and a.grantee = 0 and not exists (select from pg_depend d
       where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
   assert.deepEqual([...publicly], []);
-  // What a scope sees of tables without partners: each was looked at.
+  // What a scope sees of tables without partners. Each of them was checked.
   const shared = await database.owner<{ tablename: string }[]>`
     select tablename from pg_policies where schemaname = 'public' and 'quittance_app' = any(roles)
       and qual not like '%scope_partner%' order by tablename, policyname`;

@@ -11,11 +11,11 @@ import { portalVisitor } from '../support/people/portal.ts';
 import { startVisitor } from '../support/people/visitor.ts';
 import { openExplainer, pagesRead, rowsRead, sentDuring } from '../support/plans-read.ts';
 
-/** A call of a page of 50 or 100 reads so many rows and pages of memory at most: a thirtieth of the partner. */
+/** A call for a page of 50 or 100 may read at most this many rows and memory pages: a thirtieth of the partner's. */
 const most = { rows: 3_000, pages: 4_500 };
-/** Of a part of a word, the newest 20,000 are looked through. */
+/** A search for part of a word looks through the newest 20,000. */
 const looked = 20_000;
-/** As far as this test's lists reach: rows that are skipped are read. */
+/** The depth of the lists in this test: skipped rows are read as well. */
 const deep = 90_000;
 
 type Open = (path: string) => Promise<{ status: number }>;
@@ -25,7 +25,7 @@ let crowd: Awaited<ReturnType<typeof makeCrowd>>;
 let explainer: ReturnType<typeof openExplainer>;
 const realms: Record<string, Open> = {};
 before(async () => {
-  // Pages are read faster than people may: each counts as one of another time.
+  // The test reads pages faster than the limit allows people to, so each read counts at a different time.
   let reads = 0;
   app = await startApp({ clock: { now: () => new Date(Date.now() + reads++ * 10) } });
   const { partner, test } = await makePartner(app.db, { slug: 'crowd' });
@@ -50,7 +50,7 @@ after(async () => {
   await app.stop();
 });
 
-/** Every choice of one filter with every choice of the others; undefined leaves a filter out. */
+/** Every combination of filter values. undefined leaves a filter out. */
 function combinations(filters: Record<string, readonly (string | undefined)[]>): string[] {
   const queries = Object.entries(filters).reduce<Record<string, string>[]>(
     (all, [name, values]) =>
@@ -60,7 +60,7 @@ function combinations(filters: Record<string, readonly (string | undefined)[]>):
   return queries.map((query) => `?${new URLSearchParams(query)}`);
 }
 
-/** Reads the plans of all that a call makes the service send. */
+/** Reads the plans of all statements that a call makes the service send. */
 async function read(realm: string, path: string, allowed = most): Promise<string[]> {
   const sent = await sentDuring(app.db, async () => assert.equal((await realms[realm]?.(path))?.status, 200, path));
   const faults: string[] = [];

@@ -17,7 +17,7 @@ after(() => admin.end());
 
 const newSecrets = () => [{ id: 'new', key: randomBytes(32) }];
 
-/** An empty database of an owner without a superuser's powers, as a managed server has them. */
+/** An empty database whose owner is no superuser, as on a managed server. */
 async function plainDatabase(powers = 'createrole') {
   const name = `plain_${randomBytes(6).toString('hex')}`;
   await admin.unsafe(`create role ${name} login ${powers} password 'secret'`);

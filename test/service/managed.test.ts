@@ -11,7 +11,7 @@ import { send } from '../support/api/client.ts';
 import { secretsText, testSecrets } from '../support/fixtures.ts';
 import { dataFolder, endAll, runService, startService } from '../support/service.ts';
 
-/** Servers as a provider hands them out: new, with a first user who is no superuser. */
+/** Servers as a provider supplies them: new, with a first user who is no superuser. */
 const versions: [string, string | null][] = [
   ['PostgreSQL as embedded', null],
   ['PostgreSQL 15', '/usr/lib/postgresql/15'],
@@ -41,7 +41,7 @@ for (const [name, programs] of versions) {
       return { DATABASE_URL: url.href.replace('p%40ss', 'p@ss'), SECRET_KEYS: secretsText, DATA_DIR: dataFolder() };
     }
 
-    /** Starts a service, and has it do what calls and loops do. */
+    /** Starts a service and makes it do what calls and loops do. */
     async function works(env: Record<string, string>): Promise<void> {
       const service = await startService(env);
       const [, key, account] = /Test key +(\S+)[\s\S]*Merchant, ready +(\S+)/.exec(service.stdout()) ?? [];
@@ -82,14 +82,14 @@ for (const [name, programs] of versions) {
   });
 }
 
-/** What a command beside the service answers. */
+/** The answer of a command that runs beside the service. */
 async function answer<T>(env: Record<string, string>, ...words: string[]): Promise<T> {
   const run = promisify(execFile)(script, [...words, '--json'], { env: { ...process.env, ...env } });
-  const { stdout } = await run.catch((ended: { stdout: string }) => ended); // a command that complains answers, too
+  const { stdout } = await run.catch((ended: { stdout: string }) => ended); // a failing command prints an answer, too
   return JSON.parse(stdout) as T;
 }
 
-/** Another database of the server has made the groups. */
+/** Ignores that another database of the server has already created the groups. */
 function unlessThere(error: unknown): void {
   if (sqlState(error) !== '42710') throw error;
 }

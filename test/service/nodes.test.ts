@@ -14,7 +14,7 @@ import { endAll, type Service, startService } from '../support/service.ts';
 
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let fixtures: NodeFixtures;
-/** Nodes of one database that are there for all tests. */
+/** Nodes of one database, shared by all tests. */
 let nodes: Service[] = [];
 
 before(async () => {
@@ -33,7 +33,7 @@ const nodeAt = (index: number): Service => nodes[index % nodes.length] as Servic
 const clientAt = (index: number) => new ApiClient(fixtures.db, nodeAt(index).url, fixtures.scope);
 const createBody = () => ({ account_id: fixtures.merchant.id, fiat_amount_int: 1250 });
 
-/** How many milliseconds of its calendar minute the database's clock has left. */
+/** How many milliseconds are left in the current calendar minute of the database's clock. */
 async function minuteLeftMs(): Promise<number> {
   const [row] = await fixtures.db.sql`select 60000 - extract(epoch from clock_timestamp()) * 1000 % 60000 as left`;
   return Number(row?.left);

@@ -20,7 +20,7 @@ test('Alarms that earlier versions have raised are told as before, by their kind
   await owner`drop table alarms`;
   await owner`create table alarms (name text primary key, message text not null,
     raised_at timestamptz not null default now(), cleared_at timestamptz)`;
-  /** The name of before, its sentence, and the name of now. */
+  /** The old name, its sentence, and the new name. */
   const told = [
     ['mail_transport', '7 mails wait: no mail transport is configured; set SMTP_URL and MAIL_FROM.', 'mail_transport'],
     ['mail_failing', 'A mail could not be sent: connect: no route', 'mail_failing'],

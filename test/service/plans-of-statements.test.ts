@@ -7,7 +7,7 @@ import { startApi } from '../support/api/client.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
-/** A database that was analysed while it was empty, and a single connection to it, which keeps its plans. */
+/** A database that was analysed while empty, and a single connection to it that keeps its plans. */
 let fixtures: Awaited<ReturnType<typeof testDatabase>>;
 let one: Database;
 before(async () => {
@@ -21,7 +21,7 @@ after(async () => {
 });
 
 const rows = 100_000;
-/** On a busy machine more of them would take a statement longer than it may. */
+/** With more rows, a statement could exceed its time limit on a busy machine. */
 const rowsAtOnce = 20_000;
 const byKey = /"Index Name": "requests_(pkey|id_key)"/;
 
@@ -30,10 +30,10 @@ async function planOf(statement: string): Promise<string> {
   return String(row?.['QUERY PLAN']);
 }
 
-/** How often a table was read as a whole, by any connection. */
+/** How often any connection has scanned a whole table. */
 async function scansOf(table: string): Promise<number> {
   await one.sql`select pg_stat_force_next_flush()`;
-  await one.sql`select 1`; // counts are handed over between transactions
+  await one.sql`select 1`; // counts are reported between transactions
   const [row] = await fixtures.db.sql`select seq_scan from pg_stat_user_tables where relname = ${table}`;
   return Number(row?.seq_scan);
 }

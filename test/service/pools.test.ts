@@ -27,7 +27,7 @@ after(async () => {
   await chains?.stop();
 });
 
-/** Connections of the service that wait for a lock on this table. */
+/** How many connections of the service wait for a lock on this table. */
 async function waitingFor(table: string): Promise<number> {
   const [row] = await fixtures.db.sql<{ waiting: number }[]>`
     select count(*)::int as waiting from pg_locks where not granted and relation = ${table}::regclass

@@ -11,11 +11,11 @@ const root = join(import.meta.dirname, '../..');
 const blocks = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].map(
   (match) => match[1] as string,
 );
-/** The commands of the table, one after the other, as they stand there. */
+/** The commands in the table, in order, as written. */
 const inTable = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| .*$/gm)].flatMap(([line]) =>
   [...line.matchAll(/`(bin\/quittance [^`]*)`/g)].map((match) => match[1] as string),
 );
-/** Run by `.ci/run` on a clean checkout, and by whoever runs this. */
+/** Run by `.ci/run` on a clean checkout, and by anyone who runs this test. */
 const runElsewhere = ['npm ci && npm start\n', 'npm ci && npm test\n'];
 
 after(endAll);

@@ -27,7 +27,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const dataDir = dataFolder();
 const isRoot = process.getuid?.() === 0;
-/** One port for all starts: addresses in answers hold it. */
+/** One port for all starts, because addresses in answers contain it. */
 const home = { DATA_DIR: dataDir, PORT: String(await freePort()) };
 let service: Service;
 
@@ -43,7 +43,7 @@ function testChainOf(folder: string) {
   return chain;
 }
 
-/** Runs `bin/quittance … --json` beside the service of a folder. */
+/** Runs `bin/quittance … --json` beside the service of a data folder. */
 async function cli<T>(folder: string, ...args: string[]): Promise<T> {
   const env = { PATH: process.env.PATH, DATA_DIR: folder };
   const { stdout, stderr } = await run(join(root, 'bin/quittance'), [...args, '--json'], { env });
@@ -51,7 +51,7 @@ async function cli<T>(folder: string, ...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** The `curl` that a service printed, run as somebody who pastes it would. */
+/** Runs the `curl` command that a service printed, as someone who pastes it would. */
 async function pasteCurl(from: Service): Promise<ApiJson> {
   const command = /^ {4}curl -s .*?(?=\n\n)/ms.exec(from.stdout())?.[0];
   assert.ok(command, from.stdout());
@@ -81,7 +81,7 @@ function assertNothingRuns(folder: string): void {
   assert.deepEqual(embeddedPids(folder), { postgres: [], anvil: [] });
 }
 
-/** The parts that a service started, by number: one database server and two chains. */
+/** The process ids of the parts that a service started: one database server and two chains. */
 function partsOf(folder: string) {
   const pids = embeddedPids(folder);
   assert.equal(pids.postgres.length, 1, JSON.stringify(pids));
@@ -263,7 +263,7 @@ test('a crash at any point of the first start, and numbers of processes used aga
   await assertNumbersUsedAgain(folder, completed);
 });
 
-/** After a crash, numbers that were written down may belong to other programs: these are left alone. */
+/** After a crash, recorded process ids may belong to other programs: these are left alone. */
 async function assertNumbersUsedAgain(folder: string, one: Service): Promise<void> {
   const { postgres, anvil } = partsOf(folder);
   for (const pid of [one.pid, ...postgres, ...anvil]) signalProcess(pid, 'SIGKILL');

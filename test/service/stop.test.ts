@@ -22,7 +22,7 @@ async function listening(): Promise<{ app: FastifyInstance; port: number }> {
   return { app, port: Number(new URL(url).port) };
 }
 
-/** A reset ends a connection as well. */
+/** A reset also ends a connection. */
 const closed = (socket: Socket) =>
   new Promise<void>((resolve) =>
     socket
@@ -47,7 +47,7 @@ test('a stop does not wait for connections that a browser opened in advance, nor
   const ended = Promise.all([silent, half].map(closed));
   const ms = await stopMs(app);
   await ended;
-  assert.ok(ms < 10_000, `${ms} ms`); // it was a minute, or half of one
+  assert.ok(ms < 10_000, `${ms} ms`); // it used to take a minute or half a minute
 });
 
 test('a request that is sent just as the stop begins is answered', async () => {

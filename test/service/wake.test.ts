@@ -13,11 +13,11 @@ import { makeEvents } from '../support/deliveries.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
 import { behaviours, startReceiver, until } from '../support/net/receiver.ts';
 
-/** What only news can wake sleeps until long after the test. */
+/** Anything that only a notification can wake sleeps until long after the test. */
 const neverMs = 3_600_000;
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
-/** The connections of another node, which writes. */
+/** The connections of another node, which does the writing. */
 let other: Database;
 let shop: Awaited<ReturnType<typeof openShop>>;
 beforeEach(async () => {
@@ -35,7 +35,7 @@ async function openShop() {
   return { scope, merchant: await makeMerchant(database.db, scope) };
 }
 
-/** Runs the loops of a node until the work is done; `sent` are the statements that it has sent so far. */
+/** Runs the loops of a node until the work is done. `sent` holds the statements that it has sent so far. */
 async function withLoops(pollMs: number, work: (sent: string[]) => Promise<void>): Promise<void> {
   const sent: string[] = [];
   for (const pool of database.db.pools) pool.observer = (_connection, { text }) => sent.push(text);
@@ -49,7 +49,7 @@ async function withLoops(pollMs: number, work: (sent: string[]) => Promise<void>
   }
 }
 
-/** Waits until no loop polls for transfers any more. */
+/** Waits until no loop polls for transfers any longer. */
 async function asleep(sent: string[]): Promise<void> {
   const polls = () =>
     sent.filter((text) => /from transfers where chain_id = \$\d+ and judged_at is null order by/.test(text)).length;
@@ -59,12 +59,12 @@ async function asleep(sent: string[]): Promise<void> {
   }
 }
 
-/** A transfer that another node's watcher has found: to a merchant, and for no request. `told`: with its notification. */
+/** A transfer found by another node's watcher, to a merchant and for no request. `told`: with its notification. */
 async function found(told: boolean): Promise<string> {
   const { scope, merchant } = shop;
   const txHash = `0x${randomBytes(32).toString('hex')}`;
   await database.owner.begin(async (tx) => {
-    if (!told) await tx`set local session_replication_role = replica`; // no trigger tells of it
+    if (!told) await tx`set local session_replication_role = replica`; // no trigger sends a notification
     await tx`
       insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
         to_address, value, partner_id, test_mode, account_id)

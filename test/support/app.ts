@@ -9,7 +9,7 @@ import { sandbox } from '../../src/sandbox/sandbox.ts';
 import { testDatabase } from './database.ts';
 import { testSecrets } from './fixtures.ts';
 
-/** A chain that nobody asks: for tests whose requests are never paid. */
+/** A chain that nobody queries, for tests whose requests are never paid. */
 export function idleChain(chainId: number): ChainConfig {
   return {
     chainId,
@@ -51,7 +51,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
   };
 }
 
-/** A context on a test database; chains that nobody asks unless said otherwise. */
+/** A context on a test database. By default its chains are never queried. */
 export function testContext(db: Database, overrides: Partial<Context> = {}): Context {
   const config = overrides.config ?? testConfig();
   const chains = { test: [idleChain(31337)], live: [idleChain(31338)] };
@@ -59,7 +59,7 @@ export function testContext(db: Database, overrides: Partial<Context> = {}): Con
   return { ...base, sandbox: config.sandbox ? sandbox : null, ...overrides };
 }
 
-/** The real server on a free loopback port, with a database of its own and no loops. */
+/** The real server on a free loopback port, with its own database and without loops. */
 export async function startApp(overrides: Partial<Context> = {}) {
   const database = await testDatabase();
   const ctx = testContext(database.db, overrides);

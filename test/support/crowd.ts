@@ -2,12 +2,12 @@ import type { Database, Scope } from '../../src/db/connection.ts';
 import { openOne } from './database.ts';
 import { makeMerchant, makeRequest } from './fixtures.ts';
 
-/** So many rows of everything that is listed. */
+/** How many rows there are of everything that is listed. */
 export const many = 100_000;
 
 /**
- * A partner that holds nearly all rows, and a merchant that holds most of them. The common states share the time: the one
- * half is the older, the other the newer. Of every other state there are a few rows, in the middle.
+ * A partner that holds nearly all rows, and a merchant that holds most of them. The common states divide the time: one
+ * half is older, the other newer. Every other state has a few rows in the middle.
  */
 export async function makeCrowd(
   db: Database,
@@ -18,7 +18,7 @@ export async function makeCrowd(
   const merchant = await makeMerchant(db, scope);
   const other = await makeMerchant(db, scope);
   const model = await makeRequest(db, scope, merchant, { customerEmail: 'ada@example.com' });
-  // Without triggers and foreign keys, and as slow as the machine may be.
+  // Without triggers and foreign keys, and without a statement timeout.
   const sql = openOne(url, { session_replication_role: 'replica', statement_timeout: 0 });
   const few = sql`n between ${many / 2} and ${many / 2 + 3}::int`;
   const old = sql`n > ${many / 2}::int`;

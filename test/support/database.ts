@@ -4,25 +4,25 @@ import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { testSecrets } from './fixtures.ts';
 
-/** One connection that is not the service's, with settings of its own. */
+/** A single connection outside the service's pools, with its own settings. */
 export const openOne = (url: string, settings: Record<string, string | number> = {}): Pool =>
   openPool({ url, connections: 1, waits: usualWaits, settings });
 
-/** How a service with the tests' secrets gets into a database. */
+/** How a service with the tests' secrets connects to a database. */
 export const accessTo = (url: string): Access => accessOf(url, testSecrets);
 
 export type TestDatabase = {
   /** As the service connects: with logins that own nothing. */
   db: Database;
-  /** The owner of the tables: for what a test does to the database itself. */
+  /** The owner of the tables, for what a test does to the database itself. */
   owner: Sql;
-  /** Its address as the owner, for processes of their own. */
+  /** Its address as the owner, for separate processes. */
   url: string;
   access: Access;
   drop(): Promise<void>;
 };
 
-/** A database of its own for one test file, cloned from the migrated template that `test/run.ts` made. */
+/** A separate database for one test file, cloned from the migrated template that `test/run.ts` made. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = process.env.TEST_DATABASE_URL;
   const template = process.env.TEST_TEMPLATE;

@@ -5,7 +5,7 @@ import type { Database, Scope } from '../../src/db/connection.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { makeMerchant, makeRequest, randomAddress, testSecrets } from './fixtures.ts';
 
-/** A clock that stands until it is moved. */
+/** A clock that stands still until it is moved. */
 export function movedClock() {
   let at = Date.now();
   return {
@@ -16,7 +16,7 @@ export function movedClock() {
   };
 }
 
-/** A context for deliveries alone; `config` overrides the sandbox's. */
+/** A context for deliveries only. `config` overrides the sandbox's configuration. */
 export function deliveryContext(db: Database, config: Partial<Config> = {}) {
   const clock = movedClock();
   const base = readConfig({ SECRET_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}` });
@@ -31,7 +31,7 @@ export function deliveryContext(db: Database, config: Partial<Config> = {}) {
   return { ctx, clock };
 }
 
-/** Events of requests that were verified, written as verification writes them. Returns the delivery ids. */
+/** Events of verified requests, written as verification writes them. Returns the delivery ids. */
 export async function makeEvents(db: Database, scope: Scope, count = 1, metadata = '{"order":"A-1","7":"b"}') {
   const merchant = await makeMerchant(db, scope);
   const ids: string[] = [];
@@ -53,7 +53,7 @@ export async function makeEvents(db: Database, scope: Scope, count = 1, metadata
   return ids;
 }
 
-/** Makes a delivery due, and lets the next probe happen. */
+/** Makes a delivery due and allows the next probe. */
 export async function makeDue(db: Database, scope: Scope): Promise<void> {
   await db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 second'
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;

@@ -9,15 +9,15 @@ import { insertPartner, type Partner } from '../../src/partners/store.ts';
 import { insertRequest, type NewRequest, type RequestRow } from '../../src/requests/store.ts';
 
 export const testSecrets: SecretKey[] = [{ id: 'test', key: Buffer.alloc(32, 7) }];
-/** As SECRET_KEYS of a process of its own. */
+/** SECRET_KEYS for a separate process. */
 export const secretsText = testSecrets.map(({ id, key }) => `${id}:${Buffer.from(key).toString('base64')}`).join(',');
 
-/** A random address in lower case that nobody else in the test run has. */
+/** A random lower-case address, unique in the test run. */
 export function randomAddress(): string {
   return `0x${randomBytes(20).toString('hex')}`;
 }
 
-/** A partner with the given details and its scopes, stored without a row in the audit log. */
+/** A partner with the given details and its scopes, stored without an audit entry. */
 export async function makePartner(
   db: Database,
   details: Partial<{ slug: string; currency: string; email: string }> = {},
@@ -34,7 +34,7 @@ export async function makePartner(
   return { partner, test: scopeOf(partner.id, true), live: scopeOf(partner.id, false) };
 }
 
-/** A key, stored without a row in the audit log. */
+/** A key, stored without an audit entry. */
 export async function makeKey(
   db: Database,
   scope: Scope,
@@ -51,7 +51,7 @@ export async function makeKey(
   return { key_id: id, key };
 }
 
-/** A merchant that is ready to be paid, stored without the onboarding journey. */
+/** A merchant that is ready to be paid, stored without going through onboarding. */
 export async function makeMerchant(
   db: Database,
   scope: Scope,
@@ -71,7 +71,7 @@ export async function makeMerchant(
   return { id, wallet };
 }
 
-/** A request stored without the API, for tests that begin after its creation. */
+/** A request stored without the API, for tests that start after its creation. */
 export async function makeRequest(
   db: Database,
   scope: Scope,
@@ -105,7 +105,7 @@ export async function makeRequest(
   return made.row;
 }
 
-/** Sets a currency's rate as an operator's override: it does not age. */
+/** Sets a currency's rate as an operator's override, which does not become stale. */
 export async function setRate(db: Database, code: string, rate: string): Promise<void> {
   await db.sql`insert into rate_overrides (code, rate) values (${code}, ${rate})
     on conflict (code) do update set rate = excluded.rate`;

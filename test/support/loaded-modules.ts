@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-/** Preloaded into a process: at its end, the file of `LOADED_MODULES` holds the address of each module that it loaded. */
+/** Preloaded into a process. When it exits, the file `LOADED_MODULES` lists the address of each module it loaded. */
 const loaded: string[] = [];
 registerHooks({
   load(url, context, next) {

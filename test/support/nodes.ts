@@ -25,7 +25,7 @@ export async function twoChains() {
 
 /**
  * A database and chains that outlive the services on them, and a partner in test mode with a merchant. `env` makes a
- * process of `startService` one of the nodes of these fixtures.
+ * process started by `startService` one of the nodes of these fixtures.
  */
 export async function nodeFixtures(chains: Awaited<ReturnType<typeof twoChains>>) {
   const database = await testDatabase();

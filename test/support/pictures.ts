@@ -5,7 +5,7 @@ export function png(width: number, height: number, rgb: [number, number, number]
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header.set([8, 2, 0, 0, 0], 8); // 8 bits a channel, no alpha
+  header.set([8, 2, 0, 0, 0], 8); // 8 bits per channel, no alpha
   const row = Buffer.concat([Buffer.alloc(1), Buffer.alloc(width * 3, Buffer.from(rgb))]);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),

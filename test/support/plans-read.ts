@@ -5,7 +5,7 @@ import { connectionOptions } from '../../src/db/pool.ts';
 /** A statement as the service sent it. */
 export type Sent = { login: string; connection: number; text: string; parameters: unknown[] };
 
-/** What the service sends to the database while work is done. */
+/** The statements that the service sends to the database while some work runs. */
 export async function sentDuring({ pools }: Database, work: () => Promise<unknown>): Promise<Sent[]> {
   const sent: Sent[] = [];
   for (const pool of pools) {
@@ -20,7 +20,7 @@ export async function sentDuring({ pools }: Database, work: () => Promise<unknow
 
 type Node = { Plans?: Node[] } & Record<string, unknown>;
 
-/** Rows that a plan takes from tables and indexes, those included that it throws away. */
+/** Rows that a plan reads from tables and indexes, including those it discards. */
 export function rowsRead(node: Node): number {
   const number = (name: string) => Number(node[name] ?? 0);
   const kept = 'Relation Name' in node || node['Node Type'] === 'Bitmap Index Scan' ? number('Actual Rows') : 0;
@@ -29,10 +29,12 @@ export function rowsRead(node: Node): number {
   return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own);
 }
 
-/** Pages of memory that a plan reads: what an index skips without a match is in no count of rows. */
+/** Memory pages that a plan reads. Row counts do not include index entries that are skipped without a match. */
 export const pagesRead = (node: Node) => Number(node['Shared Hit Blocks']) + Number(node['Shared Read Blocks']);
 
-/** Runs statements again under the service's settings, and tells the plan of each, those inside functions included. */
+/**
+ * Runs statements again under the service's settings and returns the plan of each, including those inside functions.
+ */
 export function openExplainer(url: string) {
   const plans: Node[] = [];
   const explaining = new pg.Client(connectionOptions({ url, waits: usualWaits, settings: sessionSettings }));
@@ -59,7 +61,7 @@ export function openExplainer(url: string) {
         if (login !== as) await explaining.query(`rollback; set session authorization ${login}`);
         if (login !== as || /^(begin|commit|rollback)/.test(text)) await afresh();
         as = login;
-        // It would take back the settings above.
+        // These would undo the settings above.
         if (/^(begin|commit|rollback)|begin_scoped/.test(text)) continue;
         await explaining.query(text, parameters);
       }

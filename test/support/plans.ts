@@ -8,10 +8,10 @@ import type { PlanRow } from '../../src/plans/read.ts';
 
 const running = new AbortController().signal;
 
-/** The same context at another time. */
+/** The same context at a different time. */
 export const at = (ctx: Context, time: string): Context => ({ ...ctx, clock: { now: () => new Date(time) } });
 
-/** One turn of the loop at that time; returns how many charges it made. */
+/** Runs the loop once at that time. Returns how many charges it made. */
 export const turnAt = (ctx: Context, time: string): Promise<number> => chargeDue(at(ctx, time), running);
 
 /** A plan in the merchant's currency, started without the form. */
@@ -43,7 +43,7 @@ export async function makePlan(
 
 export type StoredCharge = { number: number; due_on: string; request_id: string };
 
-/** A plan as it is stored, and its charges, the first one first. */
+/** A plan as stored, and its charges, oldest first. */
 export async function planOf(ctx: Context, { id }: { id: string }) {
   const [plan] = await ctx.db.sql<PlanRow[]>`
     select *, first_on::text as first_on, next_on::text as next_on from plans where id = ${id}`;

@@ -18,7 +18,7 @@ export type Service = {
   stdout(): string;
   stderr(): string;
   ended: Promise<Ended>;
-  /** Sends a signal, SIGTERM unless said otherwise, and waits for the end. */
+  /** Sends a signal, SIGTERM by default, and waits for the process to end. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 };
 export type StartOptions = { user?: number; command?: string[] };
@@ -26,7 +26,7 @@ export type StartOptions = { user?: number; command?: string[] };
 const spawned = new Map<number, ChildProcess>();
 const folders = new Set<string>();
 
-/** A new folder for the data of a service; `endAll` removes it with whatever still runs on it. */
+/** A new data folder for a service. `endAll` removes it and ends whatever still runs on it. */
 export function dataFolder(owner?: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-service-'));
   if (owner !== undefined) chownSync(folder, owner, owner);
@@ -34,10 +34,10 @@ export function dataFolder(owner?: number): string {
   return folder;
 }
 
-/** Spares a process compiling what others have compiled. */
+/** Lets a process reuse what others have compiled. */
 const compileCache = process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {};
 
-/** Starts `node src/main.ts` with this environment, and nothing of ours but the path. */
+/** Starts `node src/main.ts` with this environment. Of our own it gets only PATH, HOME and the compile cache. */
 function launch(env: Record<string, string>, options: StartOptions) {
   const [file = '', ...args] = options.command ?? [process.execPath, join(root, 'src/main.ts')];
   const child = spawn(file, args, {
@@ -46,7 +46,7 @@ function launch(env: Record<string, string>, options: StartOptions) {
     stdio: ['ignore', 'pipe', 'pipe'],
     uid: options.user,
     gid: options.user,
-    detached: options.command !== undefined, // a group of its own, as a terminal's job has
+    detached: options.command !== undefined, // a separate process group, like a job in a terminal
   });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
@@ -65,7 +65,7 @@ function launch(env: Record<string, string>, options: StartOptions) {
   return { pid: child.pid as number, text, ended };
 }
 
-/** Starts a service on a free port and waits until it says that it is ready. */
+/** Starts a service on a free port and waits until it reports that it is ready. */
 export async function startService(env: Record<string, string>, options: StartOptions = {}): Promise<Service> {
   const port = env.PORT ?? String(await freePort());
   const { pid, text, ended } = launch({ ...env, PORT: port }, options);
@@ -88,12 +88,12 @@ export async function startService(env: Record<string, string>, options: StartOp
   };
 }
 
-/** Starts a service that is expected to end by itself. */
+/** Starts a service that is expected to exit by itself. */
 export function runService(env: Record<string, string>, options: StartOptions = {}): Promise<Ended> {
   return withLimit(launch(env, options).ended, 'the service to refuse the start');
 }
 
-/** Starts a service and kills it hard after a while, wherever it is. */
+/** Starts a service and kills it hard after a while, whatever it is doing. */
 export async function crashService(env: Record<string, string>, afterMs: number): Promise<Ended> {
   const { pid, ended } = launch(env, {});
   setTimeout(() => signalProcess(pid, 'SIGKILL'), afterMs);
@@ -112,7 +112,7 @@ async function withLimit<T>(promise: Promise<T>, what: string): Promise<T> {
 export function embeddedPids(dataDir: string): { postgres: number[]; anvil: number[] } {
   const all = listCommands().filter(([, command]) => command.includes(` ${dataDir}/`));
   const pids = new Set(all.map(([pid]) => pid));
-  // A session of the database server is called like the server itself for its first instant.
+  // At first a session of the database server briefly has the same command line as the server itself.
   const own = all.filter(([pid]) => !pids.has(parentOf(pid)));
   const named = (name: string) => own.filter(([, command]) => command.includes(`/bin/${name} `)).map(([pid]) => pid);
   return { postgres: named('postgres'), anvil: named('anvil') };
@@ -129,7 +129,7 @@ function parentOf(pid: number): number {
     : 0;
 }
 
-/** Ends every process that was started here and all that runs on the data folders, and removes these. */
+/** Ends every process started here and everything that runs on the data folders, and removes the folders. */
 export async function endAll(): Promise<void> {
   const pids = () => [
     ...spawned.keys(),
@@ -137,7 +137,7 @@ export async function endAll(): Promise<void> {
   ];
   for (const pid of pids()) signalProcess(pid, 'SIGKILL');
   await until(() => pids().length === 0, 'all processes to end');
-  // Sessions of a killed database server write for a moment longer.
+  // Sessions of a killed database server keep writing for a moment.
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   folders.clear();
 }

@@ -21,7 +21,7 @@ const transfer = (logIndex: number, to: Hex, micro: bigint) =>
   log(logIndex, token, [transferTopic, word(ada), word(to)], numberToHex(micro, { size: 32 }));
 const ended = toEventSelector('UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)');
 
-/** One operation of Ada’s: she pays the shop, and what else is said. */
+/** Evidence of one operation in which Ada pays the shop, with optional further logs. */
 function told(others: ReturnType<typeof transfer>[] = []): Evidence {
   const empty: Hex = '0x';
   const callData: Hex = `0x1234${reference}`;

@@ -10,7 +10,7 @@ async function write(header: string[], ...batches: CsvRow[][]): Promise<string> 
   return (await csvStream(header, given()).toArray()).join('');
 }
 
-/** One cell as it stands in the file, without its quotes. */
+/** One cell as it appears in the file, without its quotes. */
 async function cellOf(value: string): Promise<string> {
   const [, cell = ''] = /^\uFEFFname\r\n(.*)\r\n$/s.exec(await write(['name'], [[value]])) ?? [];
   return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;

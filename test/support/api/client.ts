@@ -5,7 +5,7 @@ import type { Database, Scope } from '../../../src/db/connection.ts';
 import { startApp } from '../app.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../fixtures.ts';
 
-/** The fields tests look at; what an answer does not hold is undefined at run time. */
+/** The fields that tests look at. A field that an answer lacks is undefined at run time. */
 export type ApiJson = {
   ok: boolean;
   error: string;
@@ -36,17 +36,17 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; text: strin
 export type CallOptions = {
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, with `content-type: application/json` unless said otherwise. */
+  /** Sent unchanged, with `content-type: application/json` by default. */
   raw?: string | Uint8Array;
-  /** Null leaves a header out. */
+  /** Null omits a header. */
   headers?: Record<string, string | null>;
-  /** Null: no Authorization header. Absent: a key of the client. */
+  /** Null: no Authorization header. Absent: one of the client's keys. */
   key?: string | null;
 };
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** One HTTP call. `fetch` would not send a Host header of one's own, nor a body with GET. Checks what holds for all. */
+/** One HTTP call. `fetch` sends no custom Host header and no body with GET. Checks what every answer must satisfy. */
 export function send(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const headers: Record<string, string> = {};
@@ -97,7 +97,7 @@ function checked(path: string, answer: Answer): Answer {
   return answer;
 }
 
-/** Asserts an error's status, its exact fields in their order, and that its message is for people. */
+/** Asserts an error's status, its exact fields in order, and that its message is written for people. */
 export function assertRefused(answer: Answer, status: number, code: string, extra: Record<string, unknown> = {}): void {
   assert.equal(answer.status, status, answer.text);
   const { ok, error, message, ...rest } = answer.json;
@@ -107,7 +107,7 @@ export function assertRefused(answer: Answer, status: number, code: string, extr
   assert.deepEqual(rest, extra);
 }
 
-/** Asserts `invalid_request` that names exactly these fields. */
+/** Asserts an `invalid_request` that names exactly these fields. */
 export function assertInvalid(answer: Answer, ...fields: string[]): void {
   assert.equal(answer.status, 400, answer.text);
   assert.equal(answer.json.error, 'invalid_request', answer.text);
@@ -119,7 +119,7 @@ export function assertInvalid(answer: Answer, ...fields: string[]): void {
   assert.deepEqual([...new Set(answer.json.details.map(({ field }) => field))].sort(), fields.toSorted(), answer.text);
 }
 
-/** Calls one key may make before the client takes a new one, so that limits never meet a test that is not about them. */
+/** Calls per key before the client takes a new one, so that rate limits affect only the tests about them. */
 const callsPerKey = 25;
 
 /** Calls as one partner in one mode. */
@@ -168,7 +168,7 @@ export async function startApi() {
   const app = await startApp();
   const rates = { EUR: '0.92', USD: '1', JPY: '150', KWD: '0.3065' };
   for (const [code, rate] of Object.entries(rates)) await setRate(app.db, code, rate);
-  /** A partner with a client, and a merchant ready to be paid, in each mode. */
+  /** A partner with a client and, in each mode, a merchant that is ready to be paid. */
   const partner = async (details: Parameters<typeof makePartner>[1] = {}) => {
     const { partner, test, live } = await makePartner(app.db, details);
     const side = async (scope: Scope) => ({
@@ -184,7 +184,7 @@ export async function startApi() {
 export type Api = Awaited<ReturnType<typeof startApi>>;
 export type ApiPartner = Awaited<ReturnType<Api['partner']>>;
 
-/** Runs work that must lie within one calendar minute of the database's clock; again when a minute began meanwhile. */
+/** Runs work that must fall within one calendar minute of the database's clock. Repeats it if a new minute began. */
 export async function withinOneMinute<T>(db: Database, work: () => Promise<T>): Promise<T> {
   const minute = async () => (await db.sql`select date_trunc('minute', clock_timestamp())::text as at`)[0]?.at;
   for (let attempt = 0; attempt < 3; attempt++) {

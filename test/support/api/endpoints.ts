@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { ScopeName } from '../../../src/auth/api-keys.ts';
 import type { Answer, ApiClient, CallOptions } from './client.ts';
 
-/** What a call may name. */
+/** The ids that a call may name. */
 export type Target = { accountId: string; requestId: string };
 
-/** The seven endpoints as a valid call each, for tests that hold for all of them. */
+/** A valid call of each of the seven endpoints, for tests that apply to all of them. */
 export const endpoints: readonly {
   name: string;
   method: 'GET' | 'POST';
@@ -56,7 +56,7 @@ export const endpoints: readonly {
 ];
 export type Endpoint = (typeof endpoints)[number];
 
-/** Calls an endpoint; without a target it names ids that nobody has. */
+/** Calls an endpoint. Without a target it names ids that do not exist. */
 export function callEndpoint(
   client: ApiClient,
   endpoint: Endpoint,

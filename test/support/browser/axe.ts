@@ -7,9 +7,9 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 type Violation = { id: string; impact: string | null; nodes: { target: unknown[]; failureSummary?: string }[] };
 
-/** Asserts that nothing serious or critical stands in the way of anybody on this page, in light and in dark. */
+/** Asserts that axe finds nothing serious or critical on this page, in light and in dark. */
 export async function assertAccessible(page: Page): Promise<void> {
-  // Evaluated by the browser's tools, which the page's policy does not bind.
+  // Evaluated through the browser's tools, to which the page's policy does not apply.
   await page.evaluate(source);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

@@ -5,13 +5,13 @@ import { findChromium } from './chromium.ts';
 
 export const sizes = { phone: { width: 360, height: 740 }, desktop: { width: 1280, height: 900 } } as const;
 
-/** Chromium without windows: the same engine, which opens a page with a quarter of the work. */
+/** Headless Chromium: the same engine, but opening a page takes a quarter of the work. */
 const headlessShell = '/usr/bin/chromium-headless-shell';
 
 /**
- * Real Chromium on this machine, without windows where it is installed so.
+ * Real Chromium on this machine, headless shell if it is installed.
  *
- * @param flags of its command line, for the whole Chromium: the other one does not know them all
+ * @param flags for its command line; with flags the full Chromium runs, as the headless shell does not know them all
  */
 export function openBrowser(flags: string[] = []): Promise<Browser> {
   const executablePath = flags.length === 0 && existsSync(headlessShell) ? headlessShell : findChromium();
@@ -19,17 +19,17 @@ export function openBrowser(flags: string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] });
 }
 
-/** Where pictures are put. Without it none are taken: they are for people to look at, and take long. */
+/** Where screenshots are saved. If unset, none are taken: they are for people to look at, and are slow. */
 const folder = process.env.SCREENSHOTS_DIR;
 
-/** A picture in `SCREENSHOTS_DIR` of what the window shows; of the whole page, it would put a phone's mouse back. */
+/** A screenshot in `SCREENSHOTS_DIR` of the viewport. One of the full page would reset the mouse on a phone. */
 export async function snap(page: Page, name: string, fullPage = false): Promise<void> {
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }
 
-/** Pictures of a page at phone and desktop size, in light and dark. */
+/** Screenshots of a page at phone and desktop size, in light and dark. */
 export async function photograph(page: Page, name: string): Promise<void> {
   if (!folder) return;
   const before = page.viewportSize();

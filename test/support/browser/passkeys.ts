@@ -2,19 +2,19 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { Page } from 'playwright-core';
 
 /**
- * A device that makes passkeys and signs with them, in software: for answers that no honest browser gives. The keys are
- * P-256; what it hands back is what browser code would send.
+ * A software device that makes passkeys and signs with them, for answers that no honest browser gives. The keys are
+ * P-256. It returns what browser code would send.
  */
 export type Device = {
-  /** Answers to the options of a new passkey. */
+  /** Answers the options for a new passkey. */
   make(options: MakeOptions, lies?: Lies): string;
-  /** Answers to the options of signing in; with the newest passkey. */
+  /** Answers the options for signing in, with the newest passkey. */
   show(options: ShowOptions, lies?: Lies): string;
 };
 
 type MakeOptions = { challenge: string; rp: { id: string }; user: { id: string } };
 type ShowOptions = { challenge: string; rpId: string };
-/** What the device says in place of the truth. */
+/** False values that the device sends instead of the true ones. */
 export type Lies = {
   origin?: string;
   rpId?: string;
@@ -24,14 +24,14 @@ export type Lies = {
   verified?: boolean;
   signature?: Buffer;
   challenge?: string;
-  /** Another attestation format. */
+  /** A different attestation format. */
   format?: string;
 };
 
 const base64url = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64url');
 const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest();
 
-/** A CBOR head: major type and length below 65,536. */
+/** A CBOR head: major type, and a length below 65,536. */
 function head(major: number, length: number): Buffer {
   if (length < 24) return Buffer.of((major << 5) | length);
   return length < 256 ? Buffer.of((major << 5) | 24, length) : Buffer.of((major << 5) | 25, length >> 8, length & 255);
@@ -39,7 +39,7 @@ function head(major: number, length: number): Buffer {
 const text = (value: string) => Buffer.concat([head(3, value.length), Buffer.from(value)]);
 const bytes = (value: Uint8Array) => Buffer.concat([head(2, value.length), value]);
 
-/** @param origin of the pages that it is used on */
+/** @param origin of the pages on which it is used */
 export function softwareDevice(origin: string): Device {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
@@ -105,7 +105,7 @@ export function softwareDevice(origin: string): Device {
   };
 }
 
-/** Gives the browser of a page a device that keeps passkeys and whose owner always says yes. */
+/** Gives the browser of a page a device that stores passkeys and whose owner always agrees. */
 export async function plugInDevice(page: Page) {
   const tools = await page.context().newCDPSession(page);
   await tools.send('WebAuthn.enable');
@@ -120,12 +120,12 @@ export async function plugInDevice(page: Page) {
     },
   });
   return {
-    /** Ids of what it keeps. */
+    /** Ids of the stored passkeys. */
     passkeys: async () => {
       const { credentials } = await tools.send('WebAuthn.getCredentials', { authenticatorId });
       return credentials;
     },
-    /** From now on the owner does not unlock it, or does again. */
+    /** Sets whether the owner unlocks the device from now on. */
     refuse: (refusing: boolean) =>
       tools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: !refusing }),
     unplug: () => tools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId }),

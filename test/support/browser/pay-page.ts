@@ -23,11 +23,11 @@ type FixtureOptions = {
 };
 
 /**
- * Chromium, the real server with all its loops, and real chains that mine only when told: what a customer of the pay page
- * has to do with. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each wants three confirmations.
+ * Chromium, the real server with all its loops, and real chains that mine only when told: what a customer of the pay
+ * page deals with. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each needs three confirmations.
  *
- * @param options `chains`: of the test mode; `liveChain`: one of the live mode as well, `Base`; `testPanel`: as in the
- *   sandbox, where blocks come by themselves while a payment waits for them; `config`: what else is configured
+ * @param options `chains`: of test mode; `liveChain`: also one of live mode, `Base`; `testPanel`: as in the sandbox,
+ *   where blocks come by themselves while a payment waits for them; `config`: further configuration
  */
 export async function payPageFixtures(options: FixtureOptions = {}) {
   const own = options.chains ?? 1;
@@ -41,7 +41,7 @@ export async function payPageFixtures(options: FixtureOptions = {}) {
   }
   const all = nodes.map(({ chain }) => chain);
   const chains = { test: all.slice(0, own), live: all.slice(own) };
-  // Named in the configuration they are not the sandbox's own: no loop mines on them, and no test wallet pays there.
+  // Chains named in the configuration are not the sandbox's own: no loop mines on them, and no test wallet pays there.
   const config = testConfig({ chains: options.testPanel ? null : chains, ...options.config });
   const app = await startApp({ chains, config, ...(options.log ? { log: options.log } : {}) });
   const stop = new AbortController();
@@ -74,7 +74,7 @@ export async function payPageFixtures(options: FixtureOptions = {}) {
       if (!row) throw new Error(`no request ${id}`);
       return row;
     },
-    /** Pays from elsewhere, as a phone would. */
+    /** Pays from another device, such as a phone. */
     pay: (request: RequestRow, payment: { usdcMicro?: bigint; tagged?: boolean } = {}) =>
       node.pay({
         from: node.wallet(),
@@ -82,9 +82,9 @@ export async function payPageFixtures(options: FixtureOptions = {}) {
         usdcMicro: payment.usdcMicro ?? BigInt(request.usdc_micro),
         reference: payment.tagged === false ? undefined : request.reference,
       }),
-    /** Whether transactions are mined as they come, as they are unless said otherwise. */
+    /** Whether transactions are mined as they arrive, which is the default. */
     automine: (on: boolean) => callRpc(node.chain.rpcUrls[0] ?? '', 'evm_setAutomine', [on]),
-    /** Opens the page of a request in a browser of its own. */
+    /** Opens the page of a request in a separate browser. */
     open: (request: RequestRow, customer: Customer = {}) => openPage(browser, app.url, request, customer),
     stop: async () => {
       stop.abort();
@@ -98,7 +98,7 @@ export async function payPageFixtures(options: FixtureOptions = {}) {
 
 type Customer = {
   wallets?: PageWallet[];
-  /** Where the server is reached; a proxy that misbehaves, for one. */
+  /** The address of the server, or of a proxy that misbehaves. */
   origin?: string;
   context?: Parameters<Browser['newContext']>[0];
   /** Runs before the page is opened. */
@@ -119,11 +119,11 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
   await page.goto(new URL(`/pay/${request.id}`, customer.origin ?? url).href);
   return {
     page,
-    /** What the console said in anger. */
+    /** Errors on the console and errors thrown by scripts. */
     complaints,
     /** How often a document was loaded: once, unless something reloaded it. */
     loads: () => loads,
-    /** Keeps pictures of the page as it is, and asserts that nobody is shut out of it and nothing sticks out at the side. */
+    /** Takes screenshots of the page as it is. Asserts that it is accessible and does not overflow sideways. */
     check: async (name: string) => {
       await photograph(page, `pay-${name}`);
       const wide = await page.evaluate(
@@ -132,7 +132,7 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
       assert.equal(wide, 0, `${name}: wider than the screen`);
       await assertAccessible(page);
     },
-    /** Waits until the page says so in its status message. */
+    /** Waits until the page's status message says this. */
     says: (text: string | RegExp) => statusMessageOf(page).filter({ hasText: text }).waitFor(),
     close: () => context.close(),
   };

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 
-/** As much of `ws` as is used here: it comes with WalletConnect, without types. */
+/** The part of `ws` that is used here. It comes with WalletConnect, without types. */
 type Socket = {
   send(text: string): void;
   terminate(): void;
@@ -18,8 +18,8 @@ type Call = { id: number | string; method?: string; params?: Record<string, unkn
 type Message = { topic: string; message: string; publishedAt: number; tag?: unknown; attestation?: unknown };
 
 /**
- * A relay of WalletConnect on a loopback port: it hands encrypted messages on to who listens to their topic, and keeps
- * them for who comes later. `stop` is a relay that is away; `start` brings it back at the same address.
+ * A WalletConnect relay on a loopback port. It passes encrypted messages to the subscribers of their topic, and keeps
+ * them for later subscribers. `stop` takes the relay down; `start` brings it back at the same address.
  */
 export async function startRelay() {
   const mailbox = new Map<string, Message[]>();
@@ -81,7 +81,7 @@ function serve(socket: Socket, listeners: Map<string, Set<Socket>>, mailbox: Map
       case 'irn_publish':
         publish(text('topic'), text('message'), more);
         return true;
-      // Whoever proposes a session, or takes one, listens from then on.
+      // A client that proposes or approves a session is subscribed from then on.
       case 'wc_proposeSession':
         listen(text('pairingTopic'));
         publish(text('pairingTopic'), text('sessionProposal'), more);

@@ -13,8 +13,8 @@ export type WalletElsewhere = Awaited<ReturnType<typeof walletElsewhere>>;
 const refusal = { code: 5000, message: 'User rejected.' };
 
 /**
- * A phone's wallet by the real client of WalletConnect: it takes a code, agrees, signs and sends on a real chain. What a
- * test changes on `owner` holds from the next question on.
+ * A phone's wallet with the real WalletConnect client: it takes a code, approves, signs and sends on a real chain. What
+ * a test changes on `owner` applies from the next call on.
  */
 export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
   const privateKey = generatePrivateKey();
@@ -22,14 +22,14 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
   const client = await SignClient.init({
     projectId: '0'.repeat(32),
     relayUrl,
-    // Each has a state of its own, although they share a process.
+    // Each has its own state, although they share a process.
     customStoragePrefix: randomUUID(),
     storage: new MemoryStorage(),
     metadata: { name: 'Pocket', description: 'A wallet elsewhere', url: 'https://wallet.example', icons: [] },
     telemetryEnabled: false,
     logger: 'silent',
   });
-  // It would ask a service of its maker about the page.
+  // Otherwise it would ask a service of its maker about the page.
   client.core.verify.resolve = async () => undefined as never;
   const owner = { agrees: true, sends: true };
   const proposed: { name: string; chains: string[] }[] = [];
@@ -57,9 +57,9 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
   return {
     address,
     owner,
-    /** What it was asked to be connected to. */
+    /** The connections that the page asked for. */
     proposed,
-    /** Hashes of what it sent. */
+    /** Hashes of the transactions it sent. */
     sent,
     /** Resolves when the page has ended the session. */
     ended: ended.promise,

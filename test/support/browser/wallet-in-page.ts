@@ -9,36 +9,36 @@ type Call = { method: string; params: unknown[] };
 type Sent = { hash: Hex; chainId: number };
 
 /**
- * A wallet in the browser that really signs and really sends. What a test changes on it holds from the next call on.
+ * A wallet in the browser that really signs and sends. What a test changes on it applies from the next call on.
  *
- * It holds nothing at first: give it funds with `fund` of the chain, or leave it without.
+ * It is empty at first: give it funds with the chain's `fund`, or leave it empty.
  */
 export type PageWallet = {
   name: string;
   account: PrivateKeyAccount;
-  /** The chains it knows; asked for another it answers 4902, until the page adds it. */
+  /** The chains it knows. For any other it answers 4902 until the page adds it. */
   chains: ChainConfig[];
-  /** Chains it learns to know when a page adds them. */
+  /** Chains that it accepts when a page adds them. */
   addable: ChainConfig[];
-  /** The chain it is on: one that is not among `chains` is a network of somebody else. */
+  /** The current chain. One that is not among `chains` is a foreign network. */
   chainId: number;
   /** Methods that its owner declines (4001). */
   declines: Set<string>;
-  /** Methods that fail, and how. */
+  /** Methods that fail, with their errors. */
   faults: Map<string, { code: number; message: string }>;
-  /** Tells what it holds on all its chains (EIP-7811). */
+  /** Reports its balances on all its chains (EIP-7811). */
   offersAssets: boolean;
   /** Offers EIP-5792: `wallet_sendCalls` with the data suffix. */
   offersCalls: boolean;
-  /** Runs before each answer: a test that waits here sees the page while it waits for the wallet. */
+  /** Runs before each answer. A test that waits here sees the page waiting for the wallet. */
   before(method: string): Promise<void> | void;
-  /** What the page asked, oldest first. */
+  /** The page's calls, oldest first. */
   readonly asked: Call[];
-  /** What was sent, oldest first; not necessarily mined. */
+  /** The transactions it sent, oldest first; not necessarily mined. */
   readonly sent: Sent[];
 };
 
-/** A new wallet with a key of its own, on the first of its chains. */
+/** A new wallet with its own key, on the first of its chains. */
 export function pageWallet(details: Partial<PageWallet> & { chains: ChainConfig[] }): PageWallet {
   return {
     name: 'Test Wallet',
@@ -79,7 +79,7 @@ export async function putWallets(context: BrowserContext, wallets: PageWallet[])
 
 type Info = { uuid: string; name: string; rdns: string; icon: string };
 
-/** Runs in the page, before anything of it: EIP-1193 providers, announced when the page asks and once by themselves. */
+/** Runs in the page before its scripts: EIP-1193 providers, announced once unasked and whenever the page asks. */
 function announce(infos: Info[]): void {
   type Answer = { result?: unknown; chainId?: string; error?: { code: number; message: string } };
   const { askTestWallet } = window as unknown as {
@@ -116,7 +116,7 @@ function announce(infos: Info[]): void {
   announceAll();
 }
 
-/** A square in a colour of its own: wallets give their icon as a data address. */
+/** A square in a colour of its own: wallets supply their icon as a data URL. */
 function iconOf(name: string): string {
   const hue = [...name].reduce((sum, letter) => sum + letter.charCodeAt(0) * 7, 0) % 360;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="hsl(${hue} 60% 45%)"/></svg>`;
@@ -202,7 +202,7 @@ function switchChain(wallet: PageWallet, params: unknown[]): null {
   return null;
 }
 
-/** A wallet that knows the chain after adding goes there at once, as the common ones do. */
+/** A wallet that knows a chain after adding it switches to it at once, as common wallets do. */
 function addChain(wallet: PageWallet, params: unknown[]): null {
   const chainId = chainNamed(params);
   const { chainName, rpcUrls, nativeCurrency } = params[0] as Record<string, unknown>;
@@ -225,8 +225,8 @@ function urlOf(wallet: PageWallet, chainId: number): string {
 type Transaction = { from?: string; to: Hex; data?: Hex; value?: Hex; chainId?: Hex };
 
 /**
- * Signs and hands a transaction to the chain the wallet is on, without waiting until it is mined. Like a wallet it asks
- * for the gas first, so what would fail is not sent: that is how missing funds show.
+ * Signs a transaction and submits it to the wallet's current chain, without waiting until it is mined. Like a wallet it
+ * estimates gas first, so a transaction that would fail is not sent: that is how missing funds show.
  */
 async function send(wallet: PageWallet, transaction: Transaction, chainId = wallet.chainId): Promise<Sent> {
   const { account } = wallet;
@@ -274,7 +274,7 @@ type SendCalls = {
   capabilities?: { dataSuffix?: { value: Hex } };
 };
 
-/** EIP-5792 of an account with a key: each call is a transaction, with the suffix at the end of its data. */
+/** EIP-5792 for an account with a key: each call is a transaction with the suffix at the end of its data. */
 async function answerCalls(wallet: PageWallet, method: string, params: unknown[]): Promise<unknown> {
   if (method === 'wallet_getCapabilities') {
     const offered = { atomic: { status: 'unsupported' }, dataSuffix: { supported: true } };

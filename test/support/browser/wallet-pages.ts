@@ -4,7 +4,7 @@ import { assertAccessible } from './axe.ts';
 import { photograph, sizes } from './browser.ts';
 import { type PageWallet, putWallets } from './wallet-in-page.ts';
 
-/** A phone's browser with wallets, at an address of the service; whatever it complains of is kept. */
+/** A phone's browser with wallets, at an address of the service. Collects console messages and page errors. */
 export async function openWith(
   { browser, app }: { browser: Browser; app: { url: string } },
   url: string,
@@ -23,10 +23,10 @@ export async function openWith(
 
 /** Presses a button by its text. */
 export const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
-/** Waits until a text stands on the page. */
+/** Waits until a text appears on the page. */
 export const see = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
 
-/** Nothing sticks out at the side, nobody is left out, and a picture is kept. */
+/** Asserts no sideways overflow and an accessible page, and takes a screenshot. */
 export async function look(page: Page, name: string): Promise<void> {
   for (const size of Object.values(sizes)) {
     await page.setViewportSize(size);

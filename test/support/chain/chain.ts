@@ -20,9 +20,9 @@ type Offer = {
 export type TestChain = Awaited<ReturnType<typeof testChain>>;
 
 /**
- * A real chain with the real USDC contract for one test file. Blocks come only with transactions and by `mine`.
+ * A real chain with the real USDC contract for one test file. Only transactions and `mine` make blocks.
  *
- * `pay` gives the payer what it needs first and returns the hash of the transfer.
+ * `pay` first gives the payer what it needs, and returns the hash of the transfer.
  */
 export async function testChain(options: { chainId?: number; pollMs?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-chain-'));
@@ -47,7 +47,7 @@ export async function testChain(options: { chainId?: number; pollMs?: number } =
       await wallet.fund(chain, from.address, enough ? 0n : usdcMicro);
       return wallet.sendUsdc(chain, { privateKey: from.privateKey, to, usdcMicro, reference });
     },
-    /** Hands a payment to the chain and waits for nothing. With `ahead`, it waits for so many earlier ones of the wallet. */
+    /** Submits a payment without waiting. With `ahead`, it waits for that many earlier ones of the wallet. */
     offer: async (payment: Offer) => {
       const { from, ahead = 0, feeFactor } = payment;
       const data = wallet.transferCall(payment);

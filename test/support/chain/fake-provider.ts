@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Answer = { result?: unknown; error?: { code: number; message: string } };
-/** Changes what a provider answers: another answer, an HTTP status instead, or no answer at all. */
+/** Changes a provider's answer: to another answer, to an HTTP status, or to no answer at all. */
 export type Lie = (call: {
   method: string;
   params: unknown[];
-  /** What the real chain says. */
+  /** The answer of the real chain. */
   ask: (method: string, params: unknown[]) => Promise<unknown>;
 }) => Promise<Answer | { status: number; retryAfter?: string } | 'hang up' | null>;
 
-/** An RPC endpoint in front of a real chain that passes everything on, but for the lie it was told to tell. */
+/** An RPC endpoint in front of a real chain that passes everything on, except for the configured lie. */
 export async function fakeProvider(target: string) {
   const fake = { lie: (async () => null) as Lie, calls: new Map<string, number>() };
   const pass = async (method: string, params: unknown[]) => {

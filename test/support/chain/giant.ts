@@ -8,8 +8,8 @@ const gas = 900_000_000n;
 const hex = (byte: number) => byte.toString(16).padStart(2, '0');
 
 /**
- * A contract that makes as many empty logs, and then as many calls, as its calldata asks for: three words with the number of
- * logs, the number of calls and whom to call, then the 68 bytes of the call.
+ * A contract that makes as many empty logs, and then as many calls, as its calldata asks for. The calldata is three
+ * words (number of logs, number of calls, address to call), then the 68 bytes of the call.
  */
 function assemble(): Hex {
   const loop = (start: number, body: string) => {
@@ -39,7 +39,7 @@ export async function giants(node: TestChain) {
   return {
     contract,
     sender,
-    /** Hands it to the chain; its hash. */
+    /** Submits it to the chain and returns its hash. */
     send: async (giant: { logs: number; transfers: number; to: string; usdcMicro: bigint; reference?: Uint8Array }) => {
       const word = (value: bigint | string) => BigInt(value).toString(16).padStart(64, '0');
       const args = [giant.to as Hex, giant.usdcMicro] as const;
@@ -50,7 +50,7 @@ export async function giants(node: TestChain) {
         await callRpc(url, 'eth_sendTransaction', [{ from: sender, to: contract, data, gas: toHex(gas) }], 60_000),
       );
     },
-    /** Mines all that wait into one block. */
+    /** Mines all waiting transactions into one block. */
     together: async (work: () => Promise<unknown>) => {
       await callRpc(url, 'evm_setAutomine', [false]);
       await work();

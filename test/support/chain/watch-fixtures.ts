@@ -25,7 +25,7 @@ export type TransferRow = {
   calldata_read: boolean;
 };
 
-/** A real chain and a database with one merchant, whose wallet is watched from its first request on. */
+/** A real chain, and a database with one merchant whose wallet is watched from its first request on. */
 export async function watchFixtures() {
   const database = await testDatabase();
   const node = await testChain({ pollMs: 10 });
@@ -50,7 +50,7 @@ export async function watchFixtures() {
     request: () => makeRequest(database.db, scope, merchant),
     pay: (usdcMicro: bigint, reference?: Uint8Array) =>
       node.pay({ from: node.wallet(), to: merchant.wallet, usdcMicro, reference }),
-    /** The lease over this chain, taken from whoever holds it, as after its time ran out. */
+    /** The lease on this chain, taken from its holder as if it had expired. */
     lease: async (): Promise<Lease> => {
       await database.db
         .sql`update leases set held_until = now() - interval '1 second' where name = ${leaseName(node.chain)}`;
@@ -58,7 +58,7 @@ export async function watchFixtures() {
       if (!lease) throw new Error('the lease is not free');
       return lease;
     },
-    /** A reader that leads this chain through the given endpoints, without a loop of its own. */
+    /** A reader that leads this chain through the given endpoints, without its own loop. */
     reader: async (rpcUrls = node.chain.rpcUrls, changes: Partial<ChainConfig> = {}): Promise<Reader> => {
       const chain = { ...node.chain, ...changes, rpcUrls };
       return makeReader(ctx, chain, true, await fixtures.lease(), hooks, new AbortController().signal);
@@ -80,7 +80,7 @@ export async function watchFixtures() {
 
 export type WatchFixtures = Awaited<ReturnType<typeof watchFixtures>>;
 
-/** Reads on until the condition holds. */
+/** Keeps reading until the condition holds. */
 export async function pollUntil(reader: Reader, holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!(await holds())) {

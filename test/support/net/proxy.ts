@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** `silent`: nothing arrives any more, and nobody is told. `hang up`: new connections are closed at once. */
+/** `silent`: nothing arrives any more, without an error. `hang up`: new connections are closed at once. */
 type Manner = 'forward' | 'silent' | 'hang up';
 
 /** A network that fails on demand, between a client and the real server. */
 export type Proxy = { url: string; behave(manner: Manner): void; close(): void };
 
-/** Stands in front of the server of a URL, on a free loopback port. */
+/** Listens on a free loopback port in front of the server of a URL. */
 export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const ends = new Set<Socket>();
@@ -15,7 +15,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const passOn = (from: Socket, to: Socket) => {
     ends.add(from);
     from.on('data', (bytes) => manner === 'silent' || to.write(bytes));
-    from.on('error', () => from.destroy()); // the other end hears of it by the close
+    from.on('error', () => from.destroy()); // the close tells the other end
     from.on('close', () => {
       ends.delete(from);
       to.destroy();

@@ -6,7 +6,7 @@ import { selfSigned } from './self-signed.ts';
 /** A POST as it arrived. */
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string; delivery: string };
 
-/** How a receiver answers: a status, or anything a server can do wrong. */
+/** How a receiver answers: with a status, or with anything a server can do wrong. */
 export type Behaviour = (response: ServerResponse, received: Received, count: number) => void;
 
 export const behaviours = {
@@ -14,13 +14,13 @@ export const behaviours = {
     (status: number, headers: Record<string, string> = {}): Behaviour =>
     (response) =>
       void response.writeHead(status, headers).end(),
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   hang: (): void => {},
-  /** Breaks the connection off without an answer. */
+  /** Drops the connection without an answer. */
   reset: ((response) => void (response.socket as Socket).resetAndDestroy()) as Behaviour,
   /** Answers 200 at once, then never ends its body. */
   endlessBody: ((response) => void response.writeHead(200).write('still going')) as Behaviour,
-  /** Answers with more than anybody wants to read. */
+  /** Answers with more than anyone wants to read. */
   hugeBody: ((response) => void response.writeHead(200).end('x'.repeat(1_000_000))) as Behaviour,
   /** Not HTTP. */
   nonsense: ((response) => void response.socket?.end('hello\r\n\r\n')) as Behaviour,
@@ -31,7 +31,7 @@ export type Receiver = {
   port: number;
   received: Received[];
   behave(behaviour: Behaviour): void;
-  /** Requests it has and has not answered. */
+  /** Requests that it has received but not answered. */
   open(): number;
   maxOpen(): number;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** A certificate that nobody signed, for tests of what a client does with one. Valid until 2126. */
+/** A self-signed certificate, for tests of how a client handles one. Valid until 2126. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg9sSmgbdZkmBfS68o

@@ -4,7 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 export type ReceivedMail = { from: string; to: string[]; user: string | null; secure: boolean; text: string };
 
-/** A real SMTP server on loopback, until the test ends, that keeps what it is given. Options may make it refuse. */
+/** A real SMTP server on loopback that runs until the test ends and keeps its mails. Options can make it refuse. */
 export async function startSmtp(t: TestContext, options: SMTPServerOptions = {}) {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({

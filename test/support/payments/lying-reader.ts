@@ -3,7 +3,7 @@ import { payFixtures } from './pay-fixtures.ts';
 
 export type LyingReader = Awaited<ReturnType<typeof lyingReader>>;
 
-/** As `payFixtures`, with two endpoints: the one that is read lies when it is told to, the other one is the chain itself. */
+/** `payFixtures` with two endpoints: the reader's endpoint lies on demand, the other one is the chain itself. */
 export async function lyingReader() {
   let liar: Awaited<ReturnType<typeof fakeProvider>> | undefined;
   const fixtures = await payFixtures([], async (target) => {
@@ -13,7 +13,7 @@ export async function lyingReader() {
   const provider = liar as Awaited<ReturnType<typeof fakeProvider>>;
   return {
     ...fixtures,
-    /** The endpoint that is read. */
+    /** The endpoint that the watcher reads. */
     liar: provider,
     stop: async () => {
       await fixtures.stop();

@@ -12,7 +12,7 @@ import { type TestChain, testChain } from '../chain/chain.ts';
 import { testDatabase } from '../database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
 
-/** Asks again until the answer is there. */
+/** Asks again until there is an answer. */
 export async function until<T>(what: string, ask: () => Promise<T | null | undefined | false>): Promise<T> {
   const deadline = performance.now() + 20_000;
   while (performance.now() < deadline) {
@@ -35,9 +35,9 @@ export function movableClock() {
 }
 
 /**
- * A real chain, the real watcher on it, and a partner with a merchant; the loops of payments turn when a test says so.
+ * A real chain, its real watcher, and a partner with a merchant. The payment loops run only when a test says so.
  *
- * @param firstEndpoint makes what the watcher reads instead of the chain itself, of the chain's address
+ * @param firstEndpoint makes, from the chain's address, the endpoints that the watcher reads instead of the chain
  */
 export async function payFixtures(
   secondEndpoint: string[] = [],
@@ -63,7 +63,7 @@ export async function payFixtures(
     scope,
     merchant,
     clock,
-    /** A request made at the chain's present block. */
+    /** A request made at the chain's current block. */
     request: async (details: Partial<NewRequest> = {}) => {
       const startBlocks = { [node.chain.chainId]: (await cursorOf(ctx, node)) ?? 0 };
       return makeRequest(database.db, scope, merchant, { startBlocks, ...details });
@@ -72,14 +72,14 @@ export async function payFixtures(
     /** Waits until the watcher has read the chain's newest block. */
     caughtUp: () =>
       until('the watcher catches up', async () => {
-        // By hash: after a reorganisation the number alone is the same.
+        // By hash: after a reorganisation the block number can be the same.
         const head = (await callRpc(node.chain.rpcUrls[0] ?? '', 'eth_getBlockByNumber', ['latest', false])) as {
           hash: string;
         };
         const rows = await database.db.sql`select from chain_cursors where hash = ${head.hash}`;
         return rows.length > 0;
       }),
-    /** Waits for the watcher, then lets each loop turn once. */
+    /** Waits for the watcher, then runs each loop once. */
     turn: async () => {
       await fixtures.caughtUp();
       await matchPending(ctx);

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A second RPC endpoint that passes everything on to a chain, and can be away, deny what it knows, tell receipts without their
- * logs, or never answer.
+ * A second RPC endpoint that passes everything on to a chain. It can be down, deny what it knows, return receipts
+ * without their logs, or never answer.
  */
 export async function secondEndpoint() {
   const endpoint = {

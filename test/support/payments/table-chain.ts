@@ -11,10 +11,10 @@ import { randomAddress } from '../fixtures.ts';
 
 const word = (hex: string) => `0x${hex.replace('0x', '').padStart(64, '0')}`;
 const blockHash = (number: number) => word(number.toString(16));
-/** All blocks are of one moment, in whole seconds as blocks have. */
+/** All blocks have the same time, in whole seconds like real blocks. */
 const madeAtSeconds = Math.floor(Date.now() / 1000);
 
-/** A cursor that has read a chain up to a block: what a real chain does is tested with a real one. */
+/** A cursor that has read a chain up to a block. Real chain behaviour is tested with a real chain. */
 export async function readUpTo(db: Database, chainId: number, number: number): Promise<void> {
   await db.sql`
     insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
@@ -22,7 +22,7 @@ export async function readUpTo(db: Database, chainId: number, number: number): P
     on conflict (chain_id) do update set number = excluded.number, head_number = excluded.head_number`;
 }
 
-/** Transfers as the watcher stores them, one in each transaction; returns their hashes. */
+/** Transfers as the watcher stores them, one per transaction. Returns their hashes. */
 export async function store(
   db: Database,
   chain: ChainConfig,
@@ -67,7 +67,7 @@ function blockOf(number: string) {
   };
 }
 
-/** One that its sender sent to the token, with the reference at the end of its calldata. */
+/** A transaction that the sender sent to the token, with the reference at the end of its calldata. */
 function transactionOf(row: Row) {
   const input = `0x${Buffer.from(row.calldata_reference ?? []).toString('hex')}`;
   return {
@@ -82,15 +82,15 @@ function transactionOf(row: Row) {
 
 type Answer = { result: unknown } | { error: { code: number; message: string } } | 'away' | 'silent';
 
-/** An RPC endpoint that knows the transfers stored in a database, but for what it is told to say of one transaction. */
+/** An RPC endpoint that knows the transfers in a database. Its answers about single transactions can be overridden. */
 export async function tableEndpoint(db: Database) {
   const endpoint = {
-    /** By transaction hash; `all` for every call. */
+    /** By transaction hash. `all` applies to every call. */
     lies: new Map<string, Answer>(),
-    /** What is told of transactions instead of what the database says. */
+    /** Transactions to answer with instead of those in the database. */
     transactions: new Map<string, object>(),
     asked: new Map<string, number>(),
-    /** Calls that nobody answered and whose caller still waits. */
+    /** Unanswered calls whose caller still waits. */
     waiting: new Set<ServerResponse>(),
   };
   const tell = async (method: string, params: unknown[]): Promise<Answer> => {

@@ -11,19 +11,19 @@ import { startVisitor, type Visitor } from './visitor.ts';
 
 type Paid = { id: string; wallet: string };
 
-/** The cookie of a merchant that is signed in, without the way there. */
+/** The cookie of a signed-in merchant, without going through sign-in. */
 export function sessionOf(ctx: Context, scope: Scope, merchant: Paid): Promise<string> {
   const subject = { scope, accountId: merchant.id, walletAddress: merchant.wallet };
   return createMerchantSession(ctx, subject, { ip: '127.0.0.1', userAgent: 'Desk' }, null);
 }
 
-/** The page that gives a payment back, with the payment taken. */
+/** Opens the refund page of a payment, and takes the payment if the page asks for it. */
 export async function openRefund(visitor: Visitor, name: string): Promise<Visit> {
   const page = await visitor.open(`/dashboard/give-back/${name}`);
   return page.html.includes('/take"') ? visitor.send(page, '/take') : page;
 }
 
-/** A real chain and a real server on it, with a merchant that is signed in; payments are judged when a test says so. */
+/** A real chain, a real server on it, and a signed-in merchant. Payments are matched only when a test says so. */
 export async function dashboardFixtures() {
   const fixtures: PayFixtures = await payFixtures();
   const { ctx, scope, node } = fixtures;
@@ -42,14 +42,14 @@ export async function dashboardFixtures() {
     merchant,
     visitor: await signedIn(scope, merchant),
     signedIn,
-    /** A request of the merchant made at the chain's present block. */
+    /** A request of the merchant, made at the chain's current block. */
     request: async (details: Partial<NewRequest> = {}) => {
       const [row] = await fixtures.db.sql<{ number: string }[]>`
         select number from chain_cursors where chain_id = ${node.chain.chainId}`;
       const startBlocks = { [node.chain.chainId]: Number(row?.number ?? 0) };
       return makeRequest(fixtures.db, scope, merchant, { startBlocks, ...details });
     },
-    /** What the audit log of the partner says, the oldest first. */
+    /** The partner's audit entries, oldest first. */
     audit: () =>
       fixtures.db.sql<{ action: string; actor_kind: string; actor_name: string; object_id: string; details: string }[]>`
         select action, actor_kind, actor_name, object_id, details from audit_log

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 
-/** A person without script: keeps to the forms of a page as a browser would send them. */
+/** A person without script, who uses a page's forms as a browser would send them. */
 export type Visit = { status: number; html: string; headers: Headers; forms: Form[] };
 export type Form = { action: string; fields: Record<string, string> };
 
@@ -10,7 +10,7 @@ function decode(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
 }
 
-/** The forms of a page with what they would send if nobody typed anything; boxes are not ticked. */
+/** The forms of a page with the values they would send unedited. Boxes are not ticked. */
 function readForms(html: string): Form[] {
   return [...html.matchAll(/<form [^>]*action="([^"]*)"[^>]*>(.*?)<\/form>/gs)].map(([, action = '', inner = '']) => {
     const fields: Record<string, string> = {};
@@ -32,7 +32,7 @@ function readForms(html: string): Form[] {
 
 type VisitInit = { method?: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string>; body?: URLSearchParams };
 
-/** Fetches a page by HTTP, following no redirect. Not by `fetch`, which says `Sec-Fetch-Mode: cors` and cannot be told otherwise. */
+/** Fetches a page by HTTP without following redirects. Not by `fetch`, which always says `Sec-Fetch-Mode: cors`. */
 export async function visit(url: string, init: VisitInit = {}): Promise<Visit> {
   const form = init.body ? { 'content-type': 'application/x-www-form-urlencoded' } : {};
   const response = await request(url, {
@@ -47,7 +47,9 @@ export async function visit(url: string, init: VisitInit = {}): Promise<Visit> {
   return { status: response.statusCode, html, headers, forms: readForms(html) };
 }
 
-/** Sends the form of a page whose action ends so, with what is typed over what stands in it; line ends as browsers send them. */
+/**
+ * Sends the page's form whose action ends like this. Typed values replace its own; line ends are as browsers send them.
+ */
 export function submit(
   origin: string,
   page: Visit,

@@ -8,7 +8,7 @@ import { onboardWithKey } from '../../../src/sandbox/onboard.ts';
 import type { Visit } from './forms.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 
-/** A merchant that went through onboarding, with the key of its wallet. */
+/** A merchant that has gone through onboarding, with its wallet's key. */
 export type Onboarded = { id: string; account: PrivateKeyAccount; privateKey: Hex; wallet: string };
 
 export const newAccount = () => privateKeyToAccount(generatePrivateKey());
@@ -29,13 +29,13 @@ export async function makeOnboarded(
   return { id, account, privateKey: key, wallet: account.address.toLowerCase() };
 }
 
-/** The message that a page asks to be signed. */
+/** The message that a page asks the wallet to sign. */
 export function messageOn(page: Visit): string {
   const form = page.forms.find(({ fields }) => fields.message !== undefined);
   return form?.fields.message?.replaceAll('\r\n', '\n') ?? '';
 }
 
-/** Signs the message on a page by hand, and sends its form. */
+/** Signs the message on a page by hand and sends its form. */
 export async function signOn(
   visitor: Visitor,
   page: Visit,

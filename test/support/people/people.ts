@@ -9,15 +9,15 @@ import type { makePartner } from '../fixtures.ts';
 import type { Visit } from './forms.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 
-/** An address that nobody else in the test run has. */
+/** An address that is unique in the test run. */
 export const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com`;
 
 type Fixtures = Awaited<ReturnType<typeof makePartner>>;
 
-/** Tests invite more people in a minute than a partner does. */
+/** Tests invite more people per minute than a partner does. */
 const forgetCount = ({ db }: Context) => db.sql`delete from rate_counters where action = 'user_invite'`;
 
-/** Somebody of a partner, invited by the command line; the link is not used yet. */
+/** A user of a partner, invited by the command line. The link is still unused. */
 export async function invitePartnerUser(
   ctx: Context,
   { partner, test }: Fixtures,
@@ -36,7 +36,7 @@ export async function inviteOperator(ctx: Context, email = newEmail()) {
   return inviteUser(ctx, 'operators', invitation, { kind: 'command_line' }, wordsOf('en'));
 }
 
-/** Headers of a browser that is on a partner's own host, or on one of the given name. */
+/** Headers of a browser on a partner's own host, or on the given host. */
 export const onHost = (partner: Pick<Partner, 'slug'>) => ({ host: `${partner.slug}.localhost:3000` });
 
 /** Opens an invitation and presses its button. */
@@ -46,7 +46,7 @@ export async function acceptInvitation(visitor: Visitor, link: string): Promise<
   return visitor.send(page, new URL(link).pathname);
 }
 
-/** A browser in which somebody of a partner is signed in, and the portal it sees. */
+/** A browser in which a user of a partner is signed in, and the portal it sees. */
 export async function signInPartnerUser(
   app: { ctx: Context; url: string },
   fixtures: Fixtures,
@@ -67,5 +67,5 @@ export async function signInOperator(app: { ctx: Context; url: string }, headers
   return { user, visitor, admin };
 }
 
-/** True for a page that only somebody who is signed in sees. */
+/** True for a page that only signed-in people see. */
 export const isInside = (page: Visit) => page.status === 200 && /action="\/(?:portal|admin)\/sign-out"/.test(page.html);

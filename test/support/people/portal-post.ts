@@ -2,7 +2,7 @@ import type { Visitor } from './visitor.ts';
 
 export type Posted = { status: number; location: string | null; html: string };
 
-/** Sends a form that a page does not hold as it stands: boxes that are ticked, files. Follows no redirect. */
+/** Sends a form that a page does not contain in this state: ticked boxes, files. Follows no redirect. */
 export async function postForm(
   url: string,
   visitor: Visitor,

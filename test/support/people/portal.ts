@@ -4,7 +4,7 @@ import { createUserSession } from '../../../src/auth/user-session.ts';
 import type { Context } from '../../../src/context.ts';
 import { startVisitor, type Visitor } from './visitor.ts';
 
-/** Somebody of a partner who is signed in to the portal, without the journey of signing in. */
+/** A user of a partner, signed in to the portal without going through sign-in. */
 export type PortalPerson = { userId: string; email: string; token: string };
 
 export async function portalPerson(ctx: Context, partnerId: string, role: Role = 'owner'): Promise<PortalPerson> {
@@ -17,7 +17,7 @@ export async function portalPerson(ctx: Context, partnerId: string, role: Role =
   return { userId, email, token };
 }
 
-/** The same person at the pages, without script. */
+/** The same user on the pages, without script. */
 export async function portalVisitor(ctx: Context, url: string, partnerId: string, role?: Role): Promise<Visitor> {
   const visitor = startVisitor(url);
   visitor.cookies.set('portal-session', (await portalPerson(ctx, partnerId, role)).token);

@@ -4,10 +4,10 @@ import type { FastifyRequest } from 'fastify';
 import type { Visit } from './forms.ts';
 
 export type Method = 'GET' | 'POST';
-/** A route there is, its path as it was registered: `/pay/:request_id`. */
+/** A route with its path as registered: `/pay/:request_id`. */
 export type Route = { method: Method; pattern: string };
 
-/** All routes of a server, out of `printRoutes({ commonPrefix: false })`. */
+/** All routes of a server, from `printRoutes({ commonPrefix: false })`. */
 export function routesOf(tree: string): Route[] {
   const above: string[] = [];
   const found: Route[] = [];
@@ -22,12 +22,12 @@ export function routesOf(tree: string): Route[] {
   return found;
 }
 
-/** What handlers read of a call, by route: names of the query's parameters and of the body's fields. `whole`: all that came. */
+/** What handlers read of a call, by route: names of query parameters and body fields. `whole`: the body as a whole. */
 export type Read = { query: Set<string>; body: Set<string>; whole: boolean };
 
 const keyOf = (method: string, pattern: string) => `${method} ${pattern}`;
 
-/** Notes which parameters the handlers of a server in this process read, without a list of them. */
+/** Records which parameters the handlers of a server in this process read, without a list of them. */
 export function watchReads(): { of(route: Route): Read; stop(): void } {
   const reads = new Map<string, Read>();
   const of = (key: string) => {
@@ -54,7 +54,7 @@ export function watchReads(): { of(route: Route): Read; stop(): void } {
     const { query, body } = read;
     request.query = watched(request.query, query);
     const parsed = request.body as { fault?: unknown; value?: object } | null | undefined;
-    // A body of the API stands beside its faults.
+    // An API body is stored next to its faults.
     if (parsed && 'fault' in parsed && parsed.value) parsed.value = watched(parsed.value, body);
     else {
       request.body = watched(request.body ?? {}, body, () => {
@@ -80,10 +80,10 @@ export type Found = Route & {
 
 const matcher = (pattern: string) =>
   new RegExp(`^${pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z_]+/gi, '[^/]+')}$`);
-/** Pages of one route that are opened: they differ little. */
+/** How many pages of one route are opened: they differ little. */
 const opened = 3;
 
-/** Follows links and forms from where it starts and in what pages say; nothing is sent. Routes that nothing leads to are made up. */
+/** Follows links and forms from the start pages; sends nothing. Makes up addresses for routes that nothing links to. */
 export async function found(
   routes: Route[],
   starts: string[],
@@ -93,7 +93,7 @@ export async function found(
   const met = new Map<string, Found>();
   const count = new Map<string, number>();
   const waiting = [...starts];
-  // A path that is written out wins over one with a parameter.
+  // A literal path wins over one with a parameter.
   const known = routes
     .map((route) => ({ ...route, key: keyOf(route.method, route.pattern), matches: matcher(route.pattern) }))
     .sort((a, b) => Number(a.pattern.includes(':')) - Number(b.pattern.includes(':')));
@@ -132,7 +132,7 @@ export async function found(
   return met;
 }
 
-/** An address for a route that nothing leads to: ids as in an address of a route that begins alike, else made up. */
+/** An address for a route that nothing links to. Its ids come from a route with the same beginning, or are made up. */
 function besides(pattern: string, places: Found[]): string {
   const parts = pattern.split('/');
   const filled = parts.map((part, index) => {

@@ -1,19 +1,19 @@
 import { submit, type Visit, visit } from './forms.ts';
 
-/** A person without script whose browser keeps cookies and follows where a form leads. */
+/** A person without script, whose browser keeps cookies and follows redirects of forms. */
 export type Visitor = {
-  /** Cookies by name, as the service set them. */
+  /** Cookies by name, as set by the service. */
   cookies: Map<string, string>;
-  /** Opens an address of the service, or an absolute one of its links. */
+  /** Opens a path of the service, or an absolute address from one of its links. */
   open(path: string): Promise<Visit>;
-  /** Sends the form of a page whose action ends so, with what is typed over what stands in it. */
+  /** Sends the page's form whose action ends like this. Typed values replace its own. */
   send(page: Visit, actionEnd: string, typed?: Record<string, string>): Promise<Visit>;
 };
 
 const maxRedirects = 5;
 
 /**
- * @param origin of the service under test: addresses in its pages may name another one
+ * @param origin of the service under test: addresses in its pages may have a different one
  * @param extra headers of every call
  */
 export function startVisitor(origin: string, extra: Record<string, string> = {}): Visitor {
