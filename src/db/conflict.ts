@@ -1,5 +1,5 @@
 import { refuse } from '../errors.ts';
-import { pause } from '../lib/time.ts';
+import { jitter, pause } from '../lib/time.ts';
 import { sqlState } from './connection.ts';
 
 /**
@@ -7,8 +7,10 @@ import { sqlState } from './connection.ts';
  * will succeed.
  */
 const conflictStates = ['55P03', '40P01', '40001'];
-const attempts = 10;
+const attempts = 20;
+/** Spread, so that several that collide do not collide again. */
 const waitMs = 50;
+const spread = 0.5;
 
 /** True when a transaction gave way to another one, so that retrying is right. */
 export function isConflict(error: unknown): boolean {
@@ -16,7 +18,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Runs a transaction that somebody is waiting for. Retries after a conflict, for about half a second.
+ * Runs a transaction that somebody is waiting for. Retries after a conflict, for about a second.
  *
  * @throws Refusal unavailable when every attempt met a conflict
  */
@@ -28,6 +30,6 @@ export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
       if (!isConflict(error)) throw error;
       if (attempt === attempts) throw refuse('unavailable');
     }
-    await pause(waitMs);
+    await pause(jitter(waitMs, spread));
   }
 }
