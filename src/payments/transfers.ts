@@ -121,14 +121,20 @@ export function readTransferKey(text: string): TransferKey | null {
   return match && { chainId: Number(match[1]), txHash: match[2] as string, ordinal: Number(match[3]) };
 }
 
-/** Which of these transfers are refunded, or about to be: they pay nothing. */
-export async function selectWithRefund(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<TransferKey[]> {
+/** The rows `b` of `returns` whose refund of one of these transfers is made or started, and was not cancelled. */
+export function fromRefundsOf(tx: Tx, scope: Scope, keys: TransferKey[]) {
   const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
-  const rows = await tx<Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>[]>`
-    select b.chain_id, b.tx_hash, b.ordinal from returns b
+  return tx`
+    from returns b
       join json_to_recordset(${JSON.stringify(wanted)}::json) as w (chain_id bigint, tx_hash text, ordinal int)
         using (chain_id, tx_hash, ordinal)
     where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.state <> 'kept'`;
+}
+
+/** Which of these transfers are refunded, or about to be: they pay nothing. */
+export async function selectWithRefund(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<TransferKey[]> {
+  const rows = await tx<Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>[]>`
+    select b.chain_id, b.tx_hash, b.ordinal ${fromRefundsOf(tx, scope, keys)}`;
   return rows.map(keyOf);
 }
 

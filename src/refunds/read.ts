@@ -1,5 +1,5 @@
 import type { Database, Scope } from '../db/connection.ts';
-import type { TransferKey } from '../payments/transfers.ts';
+import { keyOf, type TransferKey, writeTransferKey } from '../payments/transfers.ts';
 import { type RefundRow, selectRefunds } from './store.ts';
 
 export { isRefundSent, type RefundRow } from './store.ts';
@@ -12,5 +12,5 @@ export { isRefundSent, type RefundRow } from './store.ts';
 export async function readRefunds(db: Database, scope: Scope, keys: TransferKey[]): Promise<Map<string, RefundRow>> {
   if (keys.length === 0) return new Map();
   const found = await db.scoped(scope, (tx) => selectRefunds(tx, scope, keys));
-  return new Map(found.map((row) => [`${row.chain_id}_${row.tx_hash}_${row.ordinal}`, row]));
+  return new Map(found.map((row) => [writeTransferKey(keyOf(row)), row]));
 }

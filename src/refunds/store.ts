@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
-import type { TransferKey } from '../payments/transfers.ts';
+import { fromRefundsOf, type TransferKey } from '../payments/transfers.ts';
 import { refundedStates } from '../requests/refunded.ts';
 import type { DueRefund } from './queue-store.ts';
 
@@ -41,12 +41,7 @@ const shown = (tx: Tx) => tx`
 
 /** The refunds of these transfers; those that have none are left out. */
 export function selectRefunds(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<RefundRow[]> {
-  const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
-  return tx<RefundRow[]>`
-    select ${shown(tx)} from returns b
-      join json_to_recordset(${JSON.stringify(wanted)}::json) as w (chain_id bigint, tx_hash text, ordinal int)
-        using (chain_id, tx_hash, ordinal)
-    where b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.state <> 'kept'`;
+  return tx<RefundRow[]>`select ${shown(tx)} ${fromRefundsOf(tx, scope, keys)}`;
 }
 
 /** A payment's refund; null when none was started, or it was cancelled. */
