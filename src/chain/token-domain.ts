@@ -1,0 +1,103 @@
+import { type Address, decodeAbiParameters, domainSeparator, encodeFunctionData, parseAbi, zeroAddress } from 'viem';
+import type { ChainConfig, TokenConfig } from '../config/chains.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
+
+/** What a wallet signs a token's authorizations under (EIP-712), besides the token's own chain and address. */
+export type TokenDomain = { name: string; version: string };
+
+const timeoutMs = 3_000;
+/** A token's issuer may rename it by an upgrade. */
+const keptMs = 60 * minuteMs;
+/** Some endpoints refuse a call that they could not run for the moment. */
+const keptNoneMs = minuteMs;
+const longestText = 100;
+const zeroWord: Hex = `0x${'00'.repeat(32)}`;
+
+const abi = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+]);
+const [nameCall, versionCall, separatorCall] = (['name', 'version', 'DOMAIN_SEPARATOR'] as const).map((functionName) =>
+  encodeFunctionData({ abi, functionName }),
+) as [Hex, Hex, Hex];
+const stateCall = (authorizer: Address, nonce: Hex) =>
+  encodeFunctionData({ abi, functionName: 'authorizationState', args: [authorizer, nonce] });
+
+type Kept = { domain: TokenDomain | null; untilMs: number };
+const known = new WeakMap<TokenConfig, Kept>();
+
+/**
+ * The domain of a token whose holders can sign transfers (EIP-3009), as the token itself says it. Its separator must
+ * be the one that follows from name and version, so that what is signed under them is accepted.
+ *
+ * @returns null for a token without EIP-3009, or of which no domain can be told
+ * @throws RpcError when no endpoint answers
+ */
+export async function readTokenDomain(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
+  const kept = known.get(token);
+  if (kept && performance.now() < kept.untilMs) return kept.domain;
+  const domain = await anyEndpoint(chain, (rpc) => askDomain(rpc, chain.chainId, token.address));
+  known.set(token, { domain, untilMs: performance.now() + (domain ? keptMs : keptNoneMs) });
+  return domain;
+}
+
+/**
+ * Whether any endpoint says that an authorization was used or cancelled on the chain.
+ *
+ * @throws RpcError when one does not answer
+ */
+export async function isAuthorizationUsed(
+  chain: ChainConfig,
+  { token, authorizer, nonce }: { token: Hex; authorizer: Hex; nonce: Hex },
+): Promise<boolean> {
+  const answers = await Promise.all(
+    chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).call(token, stateCall(authorizer, nonce))),
+  );
+  return answers.some((answer) => answer !== zeroWord);
+}
+
+async function anyEndpoint<T>(chain: ChainConfig, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
+  let fault: unknown;
+  for (const url of chain.rpcUrls) {
+    try {
+      return await ask(connectRpc(url, timeoutMs));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
+  const answers = await Promise.all(
+    [nameCall, versionCall, separatorCall, stateCall(zeroAddress, zeroWord)].map((data) => ask(rpc, token, data)),
+  );
+  const [name, version] = answers.slice(0, 2).map((answer) => answer && readText(answer));
+  const [separator, state] = answers.slice(2);
+  if (!name || !version || !separator || state !== zeroWord) return null;
+  const domain = { name, version, chainId, verifyingContract: token };
+  return domainSeparator({ domain }) === separator ? { name, version } : null;
+}
+
+/** Null where the contract has no such function. */
+async function ask(rpc: Rpc, token: Hex, data: Hex): Promise<Hex | null> {
+  try {
+    return (await rpc.call(token, data)) as Hex;
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'refused') return null;
+    throw error;
+  }
+}
+
+function readText(answer: Hex): string | null {
+  try {
+    const [text] = decodeAbiParameters([{ type: 'string' }], answer);
+    return text.length <= longestText ? text : null;
+  } catch {
+    return null; // not what a token answers
+  }
+}
