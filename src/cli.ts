@@ -1,5 +1,8 @@
-import { type Arguments, type Command, UsageFault } from './cli/command.ts';
+import { readFileSync } from 'node:fs';
+import { closestCommand, readArguments, splitTyped } from './cli/arguments.ts';
+import { type Command, UsageFault } from './cli/command.ts';
 import { layOut, printable, printableLines } from './cli/output.ts';
+import { withRunningAddress } from './cli/running.ts';
 import { readConfig } from './config.ts';
 import { joinService, standAlone } from './service.ts';
 
@@ -34,26 +37,6 @@ const develop = async () => (await import('./cli/develop.ts')).developCommands;
 /** They need no running service. */
 const developGroups: typeof groups = { openapi: develop, schema: develop };
 
-/** Options without a value: they must not take the next word as theirs. */
-const flags = new Set(['cancel', 'json', 'untagged', 'help', 'check']);
-
-function parse(words: string[]): Arguments {
-  const args: Arguments = { words: [], options: {} };
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i] as string;
-    if (!word.startsWith('--')) {
-      args.words.push(word);
-      continue;
-    }
-    const [name = '', inline] = word.slice(2).split(/=(.*)/s);
-    const next = words[i + 1];
-    if (inline !== undefined) args.options[name] = inline;
-    else if (flags.has(name) || next === undefined || next.startsWith('--')) args.options[name] = true;
-    else args.options[name] = words[++i] as string;
-  }
-  return args;
-}
-
 /** The command with the longest name that the words begin with. */
 function find(all: Command[], words: string[]): Command | undefined {
   const line = words.join(' ');
@@ -78,37 +61,68 @@ async function allCommands(): Promise<Command[]> {
 
 const usageOf = ({ name, usage }: Command) => `quittance ${`${name} ${usage}`.trim()}`;
 
+const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 2 wrong use.';
+
 function help(about: Command[]): string {
   const lines = about.flatMap((command) => [`  ${usageOf(command)}`, `      ${command.summary}`]);
-  return `Usage: quittance <command> [options] [--json]\n\n${lines.join('\n')}\n`;
+  return `Usage: quittance <command> [options] [--json]\n\n${lines.join('\n')}\n\n${exitCodes}\n`;
 }
 
+/** Exit codes: what was asked for was refused or failed; the command line was wrong. */
+const exit = { refused: 1, wrongUse: 2 } as const;
+
 async function main(): Promise<void> {
-  const args = parse(process.argv.slice(2));
-  const [first = ''] = args.words;
+  const argv = process.argv.slice(2);
+  if (argv[0] === '--version') return print(`${version()}\n`);
+  const typed = splitTyped(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
+  const [first = ''] = typed.words;
   const standalone = developGroups[first];
-  const command = find((await (standalone ?? groups[first])?.()) ?? [], args.words);
-  if (!command || args.options.help) {
-    const known = args.words.length === 0 || args.options.help;
-    process[known ? 'stdout' : 'stderr'].write(help(command ? [command] : await commandsAbout(args.words)));
-    process.exitCode = known ? 0 : 1;
-    return;
-  }
-  const commandWords = command.name.split(' ').length;
-  const rest = { ...args, words: args.words.slice(commandWords) };
-  const config = readConfig(process.env);
+  const command = find((await (standalone ?? groups[first])?.()) ?? [], typed.words);
+  if (typed.wantsHelp || argv.length === 0) return print(help(command ? [command] : await commandsAbout(typed.words)));
+  if (!command) throw new UsageFault(await whatIsThere(typed.words));
+  const args = withUsage(command, () => readArguments(command, typed));
+  const config = readConfig(withRunningAddress(process.env));
   const service = await (standalone ? standAlone(config) : joinService(config));
   try {
-    const answer = await command.run(service.ctx, rest);
-    if (args.options.json) process.stdout.write(`${printable(JSON.stringify(answer))}\n`);
-    else process.stdout.write(layOut(answer));
-    if (command.hasFailed?.(answer)) process.exitCode = 1;
+    const answer = await command.run(service.ctx, args);
+    print(args.options.json ? `${printable(JSON.stringify(answer))}\n` : layOut(answer));
+    if (command.hasFailed?.(answer)) process.exitCode = exit.refused;
   } catch (error) {
-    if (error instanceof UsageFault) throw new Error(`${error.message}\nUsage: ${usageOf(command)}`);
-    throw error;
+    withUsage(command, () => {
+      throw error;
+    });
   } finally {
     await service.close();
   }
+}
+
+const print = (text: string): void => void process.stdout.write(text);
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+}
+
+/** Adds the command's usage to what is told of a wrong use. */
+function withUsage<T>(command: Command, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof UsageFault) throw new UsageFault(`${error.message}\nUsage: ${usageOf(command)}`);
+    throw error;
+  }
+}
+
+/** What to say of words that name no command, with the closest command or those of the group that they name. */
+async function whatIsThere(words: string[]): Promise<string> {
+  const all = await allCommands();
+  const about = await commandsAbout(words);
+  const close = closestCommand(
+    all.map(({ name }) => name),
+    words,
+  );
+  const sentence = `There is no command "${words.join(' ')}".${close ? ` Did you mean ${close}?` : ''}`;
+  if (about.length < all.length) return `${sentence}\n${help(about)}`.trimEnd();
+  return close ? sentence : `${sentence} quittance --help lists all commands.`;
 }
 
 main().catch((error: unknown) => {
@@ -120,5 +134,5 @@ main().catch((error: unknown) => {
       ? `${message}. The service creates its logins when it starts: start it once with the same SECRET_KEYS as here.`
       : message;
   process.stderr.write(`${printableLines(told)}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageFault ? exit.wrongUse : exit.refused;
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { dataDirOf } from './config/address.ts';
 import { type ChainConfig, ChainsFault, readChains } from './config/chains.ts';
 import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
@@ -112,7 +113,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
   const port = readPort(env.PORT, faults);
   const host = env.HOST || '127.0.0.1';
-  const dataDir = resolve(env.DATA_DIR || join(import.meta.dirname, '../.data'));
+  const dataDir = dataDirOf(env);
   const baseUrl = readUrl('BASE_URL', env.BASE_URL, `http://localhost:${port}`, faults);
   const payUrl = readUrl('PAY_URL', env.PAY_URL, `${baseUrl}/pay`, faults);
   const sandbox = decideSandbox(env, { host, baseUrl, payUrl }, faults);

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { checkTokens } from './chain/status.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { keepAddress } from './config/address.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { checkSecretKeys } from './db/secret-keys.ts';
 import { buildMetricsServer } from './http/health.ts';
@@ -15,7 +16,7 @@ import { openService, type RunningService } from './service.ts';
 /** Starts the service (config → context → listen → loops) and stops it in reverse order. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const unlock = config.databaseUrl && config.chains ? () => {} : lockDataDir(config.dataDir);
+  const unlock = usesDataDir(config) ? lockDataDir(config.dataDir) : () => {};
   const ending = new AbortController();
   // Permanently: npm passes a terminal's Ctrl-C on a second time, which must not interrupt the stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
@@ -31,6 +32,9 @@ async function main(): Promise<void> {
   }
 }
 
+/** With a database and chains of its operator's, a service keeps nothing on this machine. */
+const usesDataDir = ({ databaseUrl, chains }: Config): boolean => databaseUrl === null || chains === null;
+
 async function serve({ ctx, pools }: RunningService, ending: AbortController): Promise<void> {
   const { config } = ctx;
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
@@ -42,6 +46,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw asListenFault('', config, error);
   });
+  if (usesDataDir(config)) keepAddress(config);
   const figures = await listenForOperators(ctx).catch(async (error) => {
     await app.close();
     throw error;

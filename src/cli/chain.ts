@@ -4,7 +4,7 @@ import { isAddress } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { readDevChains } from '../sandbox/chain.ts';
 import * as wallet from '../sandbox/wallet.ts';
-import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
+import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 
 /**
  * The local chain of a mode.
@@ -26,7 +26,7 @@ function describe(chain: ChainConfig) {
 function count(args: Arguments, name: string, max: number): number {
   const value = Number(option(args, name));
   if (!Number.isInteger(value) || value < 1 || value > max) {
-    throw new Error(`--${name} must be a whole number from 1 to ${max}.`);
+    throw new UsageFault(`--${name} must be a whole number from 1 to ${max}.`);
   }
   return value;
 }
@@ -51,7 +51,7 @@ export const chainCommands: Command[] = [
       const address = word(args, 0, 'The address');
       if (!isAddress(address)) throw new Error('The address must be 0x and 40 hex digits.');
       const amount = option(args, 'usdc-micro');
-      if (!/^\d{1,30}$/.test(amount)) throw new Error('--usdc-micro must be a whole number of micro units.');
+      if (!/^\d{1,30}$/.test(amount)) throw new UsageFault('--usdc-micro must be a whole number of micro units.');
       const chain = sandboxChain(ctx, testModeOption(args));
       const txHash = await wallet.fund(chain, address, BigInt(amount));
       const balance = await wallet.usdcBalance(chain, address);

@@ -33,6 +33,19 @@ function checkConfiguration({ config }: Context): Finding[] {
   ];
 }
 
+const answerLimitMs = 3_000;
+
+/** Asks the service itself, at the address that its links lead to. */
+async function checkService({ config }: Context): Promise<Finding[]> {
+  const { baseUrl } = config;
+  const answers = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(answerLimitMs) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  const advice = `${baseUrl} does not answer from here. Start the service, or set BASE_URL and PORT as it was started with.`;
+  return [{ check: `service at ${baseUrl}`, state: answers ? 'ok' : 'attention', advice: answers ? '' : advice }];
+}
+
 async function checkDatabase(ctx: Context): Promise<Finding[]> {
   const [row] = await ctx.db.sql<{ now: Date; version: string; ssl: boolean }[]>`
     select now() as now, current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
@@ -129,10 +142,11 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     usage: '',
     summary:
-      'Checks configuration, database, secret keys, clock, chains, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
+      'Checks configuration, service, database, secret keys, clock, chains, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
     hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
       const parts = await Promise.all([
+        checkService(ctx),
         checkDatabase(ctx),
         checkSecrets(ctx),
         checkChains(ctx),

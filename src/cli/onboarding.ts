@@ -14,7 +14,6 @@ export const onboardingCommands: Command[] = [
       const accountId = word(args, 0, 'The account id');
       if (!isUuid(accountId)) throw new Error('An account id looks like 3f2b8c1e-….');
       const key = args.options['private-key'];
-      if (key === true) throw new Error('--private-key needs a value.');
       return onboardWithKey(ctx, accountId.toLowerCase(), key as Hex | undefined);
     },
   },

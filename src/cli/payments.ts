@@ -8,7 +8,7 @@ import { readRequest } from '../requests/read.ts';
 import { payInSandbox } from '../sandbox/pay.ts';
 import { defaultWallet } from '../sandbox/wallet.ts';
 import { sandboxChain } from './chain.ts';
-import { type Arguments, type Command, word } from './command.ts';
+import { type Arguments, type Command, UsageFault, word } from './command.ts';
 
 async function findRequest(ctx: Context, args: Arguments): Promise<{ scope: Scope; id: string }> {
   const id = word(args, 0, 'The request id').toLowerCase();
@@ -21,7 +21,7 @@ function payer(args: Arguments): `0x${string}` {
   const key = args.options['private-key'];
   if (key === undefined) return defaultWallet().privateKey;
   if (typeof key !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(key)) {
-    throw new Error('--private-key must be 0x and 64 hex digits.');
+    throw new UsageFault('--private-key must be 0x and 64 hex digits.');
   }
   return key as `0x${string}`;
 }
@@ -30,7 +30,7 @@ function amount(args: Arguments, dueMicro: bigint): bigint {
   const text = args.options['usdc-micro'];
   if (text === undefined) return dueMicro;
   if (typeof text !== 'string' || !/^[1-9]\d{0,29}$/.test(text)) {
-    throw new Error('--usdc-micro must be a whole number of micro units, at least 1.');
+    throw new UsageFault('--usdc-micro must be a whole number of micro units, at least 1.');
   }
   return BigInt(text);
 }

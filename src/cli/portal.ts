@@ -6,12 +6,12 @@ import { inviteUser } from '../users/invite.ts';
 import { removePasskeysOf } from '../users/passkeys/passkeys.ts';
 import type { User } from '../users/read.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
-import { type Arguments, type Command, option } from './command.ts';
+import { type Arguments, type Command, option, UsageFault } from './command.ts';
 
 async function invite(ctx: Context, args: Arguments) {
   const partner = await mustReadPartner(ctx, option(args, 'partner'));
   const role = args.options.role ?? 'owner';
-  if (!isRole(role)) throw new Error(`--role must be one of ${roles.join(', ')}.`);
+  if (!isRole(role)) throw new UsageFault(`--role must be one of ${roles.join(', ')}.`);
   const invitation = { email: option(args, 'email'), role, place: partner.name, host: null };
   const { user, link } = await inviteUser(ctx, scopeOf(partner.id, true), invitation, commandLine, wordsOf('en'));
   return { partner: partner.slug, email: user.email, role: user.role, link };

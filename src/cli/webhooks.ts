@@ -7,7 +7,7 @@ import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhook
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
 import { replayDelivery, replaySince } from '../webhooks/replay.ts';
 import { commandLine } from './acting.ts';
-import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
+import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 import { listen } from './listen.ts';
 
 const where = '--partner <slug> --mode test|live';
@@ -84,7 +84,7 @@ const replay: Command = {
   run: async (ctx, args) => {
     if (args.options.since !== undefined) {
       const since = parseInstant(option(args, 'since'));
-      if (!since) throw new Error('--since must be a time like 2026-01-31T12:00:00Z.');
+      if (!since) throw new UsageFault('--since must be a time like 2026-01-31T12:00:00Z.');
       const scope = await scopeOption(ctx, args);
       return { replayed: await replaySince(ctx, commandLine, scope, since) };
     }
@@ -115,7 +115,7 @@ function stateOption(args: Arguments): { state?: DeliveryState } {
   const { state } = args.options;
   if (state === undefined) return {};
   if (state === 'waiting' || state === 'delivered' || state === 'exhausted') return { state };
-  throw new Error('--state must be waiting, delivered or exhausted.');
+  throw new UsageFault('--state must be waiting, delivered or exhausted.');
 }
 
 function numberOption(args: Arguments, name: string, fallback: number, least: number, most: number): number {
@@ -124,7 +124,7 @@ function numberOption(args: Arguments, name: string, fallback: number, least: nu
   const value = Number(text);
   if (text === true || !Number.isInteger(value) || value < least || value > most) {
     const range = Number.isFinite(most) ? `from ${least} to ${most}` : `from ${least} on`;
-    throw new Error(`--${name} must be a whole number ${range}.`);
+    throw new UsageFault(`--${name} must be a whole number ${range}.`);
   }
   return value;
 }

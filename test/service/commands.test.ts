@@ -163,8 +163,9 @@ test('without a command, with --help and with an unknown one › lists what ther
     assert.ok(help.stdout.includes(`quittance ${name}`), name);
   }
   const unknown = await quittance('partner', 'destroy');
-  assert.equal(unknown.code, 1);
+  assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /Usage/);
+  assert.match((await quittance('--version')).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
 test('doctor › says what is wrong and what to do', async () => {
@@ -204,17 +205,31 @@ test('a missing word or option → the sentence and the usage of that command al
     [['webhook', 'set', '--mode', 'test'], '--partner is missing.', 'quittance webhook set --partner <slug>'],
   ] as const) {
     const { code, stdout, stderr } = await quittance(...words);
-    assert.deepEqual([code, stdout], [1, '']);
+    assert.deepEqual([code, stdout], [2, '']);
     assert.ok(stderr.startsWith(`${sentence}\nUsage: ${usage}`), stderr);
     assert.equal(stderr.trimEnd().split('\n').length, 2);
+  }
+});
+
+test('a mistyped option, command or word → refused with exit code 2 and the closest one, and nothing is done', async () => {
+  for (const [words, sentence] of [
+    [['sandbox', 'mine', '--mode', 'test', '--blocks', '1', '--wat'], 'There is no option --wat.'],
+    [['sandbox', 'mine', '--mode', 'test', '--block', '1'], 'There is no option --block. Did you mean --blocks?'],
+    [['sandbox', 'mine', '--mode', 'test', '--blocks'], '--blocks needs a value.'],
+    [['sandbox', 'mine', '3', '--mode', 'test'], '"3" is one word too many.'],
+    [['docter'], 'There is no command "docter". Did you mean doctor?'],
+    [['something', 'else'], 'There is no command "something else". quittance --help lists all commands.'],
+  ] as const) {
+    const { code, stdout, stderr } = await quittance(...words);
+    assert.deepEqual([code, stdout, stderr.split('\n')[0]], [2, '', sentence]);
   }
 });
 
 test('a group with --help, or without a command → its commands alone', async () => {
   for (const [words, code] of [
     [['sandbox', '--help'], 0],
-    [['sandbox'], 1],
-    [['sandbox', 'dance'], 1],
+    [['sandbox'], 2],
+    [['sandbox', 'dance'], 2],
   ] as const) {
     const told = await quittance(...words);
     assert.equal(told.code, code);

@@ -42,7 +42,7 @@ test('README › every command, in order, as pasted into a second terminal', asy
 
   const folder = mkdtempSync(join(tmpdir(), 'quittance-readme-'));
   symlinkSync(join(root, 'bin'), join(folder, 'bin'));
-  const env = { ...process.env, DATA_DIR: dataDir, PORT: new URL(service.url).port };
+  const env = { ...process.env, DATA_DIR: dataDir }; // where the service listens is in its data folder
   const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: folder,
     env,
@@ -57,6 +57,7 @@ test('README › every command, in order, as pasted into a second terminal', asy
   assert.match(stdout, /delivered/);
   assert.match(stdout, /healthy +true/);
   assert.match(stdout, /Usage: quittance/);
+  assert.ok(stdout.includes(`http://localhost:${new URL(service.url).port}/portal/`), 'an address of another service');
   assert.match(stdout, /status +expired/);
   assert.match(stdout, /whsec_/);
   assert.doesNotMatch(stderr, /error|warn/i);

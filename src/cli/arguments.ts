@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util';
+import leven, { closestMatch } from 'leven';
+import { type Arguments, type Command, UsageFault } from './command.ts';
+
+type OptionKinds = Record<string, { type: 'string' | 'boolean' }>;
+
+/** Every command takes these, in any place. */
+const commonOptions: OptionKinds = { json: { type: 'boolean' }, help: { type: 'boolean' } };
+
+/** A name further off than this was not mistyped. */
+const typoDistance = 3;
+
+/** What was typed: the words before the first option, which begin with the command's name, and all that follows. */
+export type Typed = { words: string[]; rest: string[]; wantsHelp: boolean };
+
+/** Splits a command line; `--json` and `--help` may also come before the command. */
+export function splitTyped(argv: readonly string[]): Typed {
+  const isCommon = (text: string) => text.startsWith('--') && text.slice(2) in commonOptions;
+  const first = argv.findIndex((text) => !isCommon(text));
+  const leading = first === -1 ? argv : argv.slice(0, first);
+  const typed = argv.slice(leading.length);
+  const end = typed.findIndex((text) => text.startsWith('-'));
+  const words = end === -1 ? typed : typed.slice(0, end);
+  return {
+    words,
+    rest: [...(end === -1 ? [] : typed.slice(end)), ...leading],
+    wantsHelp: argv.includes('--help') || argv.includes('-h'),
+  };
+}
+
+/**
+ * Reads what follows a command's name. Its usage names the options and words that it takes.
+ *
+ * @throws UsageFault for an option or a word that the command does not take, naming the closest option
+ */
+export function readArguments({ name, usage }: Pick<Command, 'name' | 'usage'>, { words, rest }: Typed): Arguments {
+  const own = words.slice(name.split(' ').length);
+  const kinds = { ...commonOptions, ...optionKinds(usage) };
+  const parsed = parse([...own, ...rest], kinds);
+  const extra = parsed.words[countWords(usage)];
+  if (extra !== undefined) throw new UsageFault(`"${extra}" is one word too many.`);
+  return parsed;
+}
+
+function parse(args: string[], options: OptionKinds): Arguments {
+  const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
+  const read: Arguments = { words: [], options: {} };
+  for (const token of tokens) {
+    if (token.kind === 'positional') read.words.push(token.value);
+    if (token.kind === 'option') read.options[token.name] = readValue(token, options);
+  }
+  return read;
+}
+
+function readValue(token: { name: string; rawName: string; value: string | undefined }, options: OptionKinds) {
+  const kind = options[token.name]?.type;
+  const { rawName, value } = token;
+  if (kind === undefined) {
+    const close = closestMatch(token.name, Object.keys(options), { maxDistance: typoDistance });
+    throw new UsageFault(`There is no option ${rawName}.${close ? ` Did you mean --${close}?` : ''}`);
+  }
+  if (kind === 'string' && (value === undefined || value.startsWith('--')))
+    throw new UsageFault(`${rawName} needs a value.`);
+  if (kind === 'boolean' && value !== undefined) throw new UsageFault(`${rawName} takes no value.`);
+  return value ?? true;
+}
+
+/** An option takes a value if its name in the usage is followed by one. */
+function optionKinds(usage: string): OptionKinds {
+  const found = usage.matchAll(/--([a-z][a-z-]*)( [^\s[\]|-])?/g);
+  return Object.fromEntries([...found].map(([, name, value]) => [name, { type: value ? 'string' : 'boolean' }]));
+}
+
+function countWords(usage: string): number {
+  return usage.replace(/--[a-z-]+ <[^>]+>/g, '').match(/<[^>]+>/g)?.length ?? 0;
+}
+
+/** The command whose name is closest to the first words typed; undefined when none is close. */
+export function closestCommand(names: readonly string[], words: readonly string[]): string | undefined {
+  const near = names.map((name) => ({ name, distance: leven(name, words.slice(0, wordsIn(name)).join(' ')) }));
+  return near.filter(({ distance }) => distance <= typoDistance).sort((a, b) => a.distance - b.distance)[0]?.name;
+}
+
+const wordsIn = (name: string) => name.split(' ').length;
