@@ -214,13 +214,17 @@ create table mails (
   urgent boolean not null default false,
   unsubscribe_url text,
   sealed bytea,
-  constraint mails_check CHECK ((num_nulls(partner_id, test_mode, request_id) = ANY (ARRAY[0, 3]))),
+  plan_id uuid,
+  constraint mails_check CHECK (((purpose = 'plan'::text) = (plan_id IS NOT NULL))),
+  constraint mails_check1 CHECK (((num_nulls(partner_id, test_mode) = ANY (ARRAY[0, 2])) AND (num_nonnulls(request_id, plan_id) = num_nonnulls(partner_id)))),
+  constraint mails_partner_id_test_mode_plan_id_fkey FOREIGN KEY (partner_id, test_mode, plan_id) REFERENCES plans(partner_id, test_mode, id),
   constraint mails_pkey PRIMARY KEY (id),
-  constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text]))),
+  constraint mails_purpose_check CHECK ((purpose = ANY (ARRAY['ask'::text, 'receipt'::text, 'plan'::text]))),
   constraint mails_request_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id)
 );
 CREATE INDEX mails_due ON public.mails USING btree (urgent, next_attempt_at) WHERE (sent_at IS NULL);
 CREATE INDEX mails_given_up ON public.mails USING btree (created_at, id) WHERE ((sent_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
+CREATE INDEX mails_plan ON public.mails USING btree (partner_id, test_mode, plan_id) WHERE (plan_id IS NOT NULL);
 CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body IS NOT NULL);
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
@@ -231,6 +235,75 @@ create policy scope on mails for ALL to quittance_app using (((partner_id = scop
 create policy service on mails for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT on mails to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on mails to quittance_service;
+
+create table mandates (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  id uuid not null,
+  plan_id uuid not null,
+  account_id uuid not null,
+  chain_id bigint not null,
+  token_address text not null,
+  contract_address text not null,
+  payer text not null,
+  payee text not null,
+  executor text not null,
+  cap_micro numeric(40,0) not null,
+  min_interval_s integer not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  plan_ref bytea not null,
+  salt bytea not null,
+  hash bytea not null,
+  signature bytea not null,
+  cap_fiat_int bigint not null,
+  fiat_code text not null,
+  reserve_percent integer not null,
+  allowed_charges integer,
+  agreed_at timestamp with time zone not null,
+  state text not null default 'active'::text,
+  ended_at timestamp with time zone,
+  end_reason text,
+  stop_signature bytea,
+  revoke_due_at timestamp with time zone,
+  revoke_failures integer not null default 0,
+  revoke_relay_id uuid,
+  revoked_at timestamp with time zone,
+  constraint mandates_allowed_charges_check CHECK ((allowed_charges > 0)),
+  constraint mandates_cap_fiat_int_check CHECK ((cap_fiat_int > 0)),
+  constraint mandates_cap_micro_check CHECK ((cap_micro > (0)::numeric)),
+  constraint mandates_check CHECK (((state = 'active'::text) = (ended_at IS NULL))),
+  constraint mandates_check1 CHECK (((state = ANY (ARRAY['stopped'::text, 'ended'::text])) = (end_reason IS NOT NULL))),
+  constraint mandates_check2 CHECK ((starts_at < ends_at)),
+  constraint mandates_contract_address_check CHECK ((contract_address ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint mandates_end_reason_check CHECK ((end_reason = ANY (ARRAY['stopped_by_customer'::text, 'stopped_by_merchant'::text, 'revoked_on_chain'::text, 'wallet_changed'::text, 'above_cap'::text, 'currency_changed'::text, 'plan_ended'::text, 'expired'::text, 'customer_erased'::text, 'past_due'::text]))),
+  constraint mandates_executor_check CHECK ((executor ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint mandates_hash_check CHECK ((length(hash) = 32)),
+  constraint mandates_id_key UNIQUE (id),
+  constraint mandates_min_interval_s_check CHECK ((min_interval_s > 0)),
+  constraint mandates_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint mandates_partner_id_test_mode_plan_id_fkey FOREIGN KEY (partner_id, test_mode, plan_id) REFERENCES plans(partner_id, test_mode, id),
+  constraint mandates_payee_check CHECK ((payee ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint mandates_payer_check CHECK ((payer ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint mandates_pkey PRIMARY KEY (partner_id, test_mode, id),
+  constraint mandates_plan_ref_check CHECK ((length(plan_ref) = 32)),
+  constraint mandates_salt_check CHECK ((length(salt) = 32)),
+  constraint mandates_state_check CHECK ((state = ANY (ARRAY['active'::text, 'stopped'::text, 'replaced'::text, 'ended'::text]))),
+  constraint mandates_token_address_check CHECK ((token_address ~ '^0x[0-9a-f]{40}$'::text))
+);
+CREATE INDEX mandates_account ON public.mandates USING btree (partner_id, test_mode, account_id) WHERE (state = 'active'::text);
+CREATE UNIQUE INDEX mandates_active ON public.mandates USING btree (partner_id, test_mode, plan_id) WHERE (state = 'active'::text);
+CREATE INDEX mandates_end ON public.mandates USING btree (ends_at) WHERE (state = 'active'::text);
+CREATE UNIQUE INDEX mandates_hash ON public.mandates USING btree (chain_id, contract_address, hash);
+CREATE INDEX mandates_payer ON public.mandates USING btree (chain_id, token_address, payer, contract_address) WHERE (state = 'active'::text);
+CREATE INDEX mandates_plan ON public.mandates USING btree (partner_id, test_mode, plan_id, agreed_at);
+CREATE INDEX mandates_revoke ON public.mandates USING btree (partner_id, test_mode, revoke_due_at) WHERE (revoke_due_at IS NOT NULL);
+alter table mandates enable row level security, force row level security;
+create policy owner on mandates for ALL to quittance using (true) with check (true);
+create policy scope on mandates for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on mandates for ALL to quittance_service using (true) with check (true);
+grant INSERT, SELECT, UPDATE on mandates to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on mandates to quittance_service;
 
 create table merchants (
   partner_id uuid not null,
@@ -446,6 +519,27 @@ create policy service on payment_hints for ALL to quittance_service using (true)
 grant DELETE, INSERT, SELECT, UPDATE on payment_hints to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on payment_hints to quittance_service;
 
+create table permits (
+  chain_id bigint not null,
+  token_address text not null,
+  payer text not null,
+  contract_address text not null,
+  value numeric(78,0) not null,
+  nonce numeric(78,0) not null,
+  deadline numeric(78,0) not null,
+  signature bytea not null,
+  signed_at timestamp with time zone not null,
+  constraint permits_contract_address_check CHECK ((contract_address ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint permits_payer_check CHECK ((payer ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint permits_pkey PRIMARY KEY (chain_id, token_address, payer, contract_address),
+  constraint permits_token_address_check CHECK ((token_address ~ '^0x[0-9a-f]{40}$'::text)),
+  constraint permits_value_check CHECK ((value > (0)::numeric))
+);
+alter table permits enable row level security, force row level security;
+create policy owner on permits for ALL to quittance using (true) with check (true);
+create policy service on permits for ALL to quittance_service using (true) with check (true);
+grant DELETE, INSERT, SELECT, UPDATE on permits to quittance_service;
+
 create table plan_charges (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -497,11 +591,19 @@ create table plans (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   mails_stopped_at timestamp with time zone,
+  collect text not null default 'link'::text,
+  cap_fiat_int bigint,
+  reserve_percent integer not null default 0,
+  after_past_due text not null default 'link'::text,
+  constraint plans_after_past_due_check CHECK ((after_past_due = ANY (ARRAY['link'::text, 'end'::text]))),
+  constraint plans_cap_fiat_int_check CHECK (((cap_fiat_int >= 1) AND (cap_fiat_int <= 2147483647))),
   constraint plans_check CHECK (((state = 'ended'::text) OR (num_nulls(name, customer_name, next_on) = 0))),
   constraint plans_check1 CHECK (((state = 'active'::text) = (due_at IS NOT NULL))),
   constraint plans_check2 CHECK (((state = 'ended'::text) = (ended_at IS NOT NULL))),
   constraint plans_check3 CHECK (((max_charges IS NULL) OR (charges <= max_charges))),
   constraint plans_check4 CHECK (((failure IS NULL) = (failed_at IS NULL))),
+  constraint plans_check5 CHECK (((collect = 'link'::text) OR (cap_fiat_int IS NOT NULL))),
+  constraint plans_collect_check CHECK ((collect = ANY (ARRAY['link'::text, 'automatic'::text]))),
   constraint plans_every_check CHECK (((every >= 1) AND (every <= 365))),
   constraint plans_fiat_int_check CHECK (((fiat_int >= 1) AND (fiat_int <= 2147483647))),
   constraint plans_id_key UNIQUE (id),
@@ -509,6 +611,7 @@ create table plans (
   constraint plans_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint plans_period_check CHECK ((period = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint plans_pkey PRIMARY KEY (partner_id, test_mode, id),
+  constraint plans_reserve_percent_check CHECK (((reserve_percent >= 0) AND (reserve_percent <= 100))),
   constraint plans_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'ended'::text])))
 );
 CREATE INDEX plans_customer_email ON public.plans USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
@@ -1628,6 +1731,15 @@ CREATE OR REPLACE FUNCTION public.tell_log()
 AS $function$
 begin
   perform pg_notify('changes', 'log ' || new.partner_id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_mandate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('plan %s %s %s', new.account_id, new.partner_id, new.test_mode));
   return null;
 end $function$;
 

@@ -64,6 +64,8 @@ export const actions = {
   /** Of the customer's own accord, by the link in a mail. */
   'plan.mails_stopped': [],
   'plan.retried': [],
+  /** A customer's agreement to automatic charges is not used any more; `reason` says why. */
+  'mandate.ended': ['reason'],
   'session.started': [],
   'session.revoked': ['email'],
 } as const satisfies Record<string, readonly string[]>;

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { isOneAddress } from '../lib/text/email.ts';
-import { deleteCustomerMails } from '../mail/outbox.ts';
+import { deleteCustomerMails, deletePlanMails } from '../mail/outbox.ts';
 import { type CustomerPlan, findPlansOfCustomer, findRequestsBeside, forgetPlans } from '../plans/customer.ts';
 import { dropReceipts } from '../receipts/drop.ts';
 import { type CustomerKey, type CustomerRequest, eraseFromRequests, findOfCustomer } from '../requests/customer.ts';
@@ -104,7 +104,14 @@ async function eraseGroup(
   { scope, plans, requests }: Group,
 ): Promise<{ scope: Scope; erased: CustomerErased }> {
   const ids = requests.map(({ id }) => id);
-  return { scope, erased: { ...(await eraseRequests(tx, scope, ids)), plans: plans.length } };
+  const erased = await eraseRequests(tx, scope, ids);
+  const mails = await deletePlanMails(
+    tx,
+    scope,
+    plans.map(({ id }) => id),
+    { onlyWaiting: false },
+  );
+  return { scope, erased: { ...erased, mails: erased.mails + mails, plans: plans.length } };
 }
 
 /** The requests come first: who makes a mail of one holds its row until the mail can be seen. */

@@ -44,6 +44,34 @@ export async function queueCustomerMail(
     on conflict do nothing`;
 }
 
+/** Queues a mail to a plan's customer that is about no single request. */
+export async function queuePlanMail(
+  { config }: Pick<Context, 'config'>,
+  tx: Tx | Sql,
+  scope: Scope,
+  planId: string,
+  mail: NewMail,
+): Promise<void> {
+  const stored = storedContent(config, mail);
+  await tx`insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, partner_id, test_mode,
+      plan_id, purpose)
+    values (${randomUUID()}, ${mail.recipient}, ${stored.subject}, ${stored.body}, ${stored.body_html},
+      ${stored.unsubscribe_url}, ${stored.sealed}, ${scope.partnerId}, ${scope.testMode}, ${planId}, 'plan')`;
+}
+
+/** Deletes the mails to the customers of these plans that are about no single request; returns how many. */
+export async function deletePlanMails(
+  tx: Tx | Sql,
+  scope: Scope,
+  planIds: string[],
+  { onlyWaiting }: { onlyWaiting: boolean },
+): Promise<number> {
+  const { count } = await tx`
+    delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and plan_id = any(${planIds}::uuid[]) ${onlyWaiting ? tx`and sent_at is null` : tx``}`;
+  return count;
+}
+
 /** Deletes the mails to the customers of these requests, sent or not; returns how many. */
 export async function deleteCustomerMails(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
   const { count } = await tx`

@@ -133,6 +133,7 @@ export const ar: AuditTexts<'ar'> = {
     'plan.ended': 'انتهت خطة',
     'plan.mails_stopped': 'أوقف العميل رسائل خطة',
     'plan.retried': 'أُعيدت محاولة طلب خطة',
+    'mandate.ended': 'انتهى التحصيل التلقائي لخطة',
     'payment.attached': 'أُلحقت دفعة بطلب',
     'payment.released': 'فُصلت دفعة جزئية عن طلبها',
     'payment.taken': 'نُحّيت دفعة لتُعاد',

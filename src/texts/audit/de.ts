@@ -133,6 +133,7 @@ export const de: AuditTexts<'de'> = {
     'plan.ended': 'Plan beendet',
     'plan.mails_stopped': 'E-Mails eines Plans vom Kunden abbestellt',
     'plan.retried': 'Anforderung eines Plans neu versucht',
+    'mandate.ended': 'Automatische Abbuchung eines Plans beendet',
     'payment.attached': 'Zahlung einer Anforderung zugeordnet',
     'payment.released': 'Teilzahlung aus ihrer Anforderung genommen',
     'payment.taken': 'Zahlung für die Rückgabe beiseitegelegt',

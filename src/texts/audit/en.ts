@@ -132,6 +132,7 @@ export const en = {
     'plan.ended': 'Plan ended',
     'plan.mails_stopped': 'Customer stopped the e-mails of a plan',
     'plan.retried': 'Charge of a plan tried again',
+    'mandate.ended': 'Automatic charges of a plan ended',
     'payment.attached': 'Payment attached to a request',
     'payment.released': 'Part payment taken off its request',
     'payment.taken': 'Payment set aside to be given back',

@@ -133,6 +133,7 @@ export const es: AuditTexts<'es'> = {
     'plan.ended': 'Plan terminado',
     'plan.mails_stopped': 'El cliente detuvo los correos de un plan',
     'plan.retried': 'Cobro de un plan intentado de nuevo',
+    'mandate.ended': 'Cobros automáticos de un plan terminados',
     'payment.attached': 'Pago asignado a una solicitud',
     'payment.released': 'Pago parcial separado de su solicitud',
     'payment.taken': 'Pago apartado para devolverlo',

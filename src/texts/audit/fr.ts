@@ -133,6 +133,7 @@ export const fr: AuditTexts<'fr'> = {
     'plan.ended': 'Plan arrêté',
     'plan.mails_stopped': 'E-mails d’un plan arrêtés par le client',
     'plan.retried': 'Échéance d’un plan réessayée',
+    'mandate.ended': 'Prélèvements automatiques d’un plan arrêtés',
     'payment.attached': 'Paiement attribué à une demande',
     'payment.released': 'Paiement partiel retiré de sa demande',
     'payment.taken': 'Paiement mis de côté pour être rendu',

@@ -133,6 +133,7 @@ export const hi: AuditTexts<'hi'> = {
     'plan.ended': 'प्लान समाप्त हुआ',
     'plan.mails_stopped': 'ग्राहक ने प्लान के ईमेल बंद किए',
     'plan.retried': 'प्लान के भुगतान अनुरोध की फिर कोशिश हुई',
+    'mandate.ended': 'प्लान के स्वचालित भुगतान समाप्त हुए',
     'payment.attached': 'भुगतान अनुरोध से जोड़ा गया',
     'payment.released': 'आंशिक भुगतान अनुरोध से अलग किया गया',
     'payment.taken': 'भुगतान लौटाने के लिए अलग रखा गया',

@@ -133,6 +133,7 @@ export const ja: AuditTexts<'ja'> = {
     'plan.ended': 'プランを終了',
     'plan.mails_stopped': 'お客様がプランのメールを停止',
     'plan.retried': 'プランの請求を再試行',
+    'mandate.ended': 'プランの自動引き落としを終了',
     'payment.attached': '支払いを請求に割り当て',
     'payment.released': '一部の支払いを請求から外した',
     'payment.taken': '支払いを返金のために取り分け',

@@ -133,6 +133,7 @@ export const pt: AuditTexts<'pt'> = {
     'plan.ended': 'Plano encerrado',
     'plan.mails_stopped': 'Cliente interrompeu os e-mails de um plano',
     'plan.retried': 'Cobrança de um plano tentada de novo',
+    'mandate.ended': 'Cobranças automáticas de um plano encerradas',
     'payment.attached': 'Pagamento associado a uma cobrança',
     'payment.released': 'Pagamento parcial separado da cobrança',
     'payment.taken': 'Pagamento separado para devolver',

@@ -1,0 +1,54 @@
+import type { Hex } from '../../chain/rpc.ts';
+import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import {
+  type EndReason,
+  type MandateRow,
+  type PermitRow,
+  selectActive,
+  selectLatest,
+  selectMandate,
+  selectPermitOf,
+} from './store.ts';
+
+export type { EndReason, MandateRow, PermitRow };
+
+/** The mandate that a plan may be charged by; null where none is in use. */
+export const readActiveMandate = (tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> =>
+  selectActive(tx, scope, planId);
+
+/** The latest mandate of a plan, in use or not; null where nobody ever agreed. */
+export const readLatestMandate = (tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> =>
+  selectLatest(tx, scope, planId);
+
+/** A mandate by its id; null for another scope's. */
+export const readMandate = (tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> =>
+  selectMandate(tx, scope, id);
+
+/** The mandate as the wallet signed it, and as the contract takes it. */
+export function toMandate(row: MandateRow) {
+  const hex = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
+  const { payer, payee, executor, token_address: token } = row;
+  return {
+    payer,
+    payee,
+    token,
+    executor,
+    maxAmount: BigInt(row.cap_micro),
+    minIntervalSeconds: row.min_interval_s,
+    startsAt: row.starts_at.getTime() / 1000,
+    endsAt: row.ends_at.getTime() / 1000,
+    plan: hex(row.plan_ref),
+    salt: hex(row.salt),
+  };
+}
+
+/**
+ * The latest permit that a mandate's payer signed for its token and contract; null where the wallet approved by a
+ * transaction instead. It may have been used, or be past its deadline: the chain decides.
+ */
+export function selectPermit(
+  sql: Sql | Tx,
+  { chain_id: chainId, token_address: token, payer, contract_address: contract }: MandateRow,
+): Promise<PermitRow | null> {
+  return selectPermitOf(sql, { chainId, token, payer, contract });
+}

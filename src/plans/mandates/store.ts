@@ -1,0 +1,201 @@
+import type { Hex } from '../../chain/rpc.ts';
+import type { Scope, Sql, Tx } from '../../db/connection.ts';
+
+/** Why a mandate is no longer used. `stopped_…`: somebody's own decision. */
+export type EndReason =
+  | 'stopped_by_customer'
+  | 'stopped_by_merchant'
+  | 'revoked_on_chain'
+  | 'wallet_changed'
+  | 'above_cap'
+  | 'currency_changed'
+  | 'plan_ended'
+  | 'expired'
+  | 'customer_erased'
+  | 'past_due';
+
+/** A row of `mandates`. Addresses in lower case; money and token amounts are decimal strings. */
+export type MandateRow = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  plan_id: string;
+  account_id: string;
+  chain_id: number;
+  token_address: Hex;
+  contract_address: Hex;
+  payer: Hex;
+  payee: Hex;
+  /** The relayer's address that alone may charge. */
+  executor: Hex;
+  cap_micro: string;
+  min_interval_s: number;
+  starts_at: Date;
+  ends_at: Date;
+  plan_ref: Buffer;
+  salt: Buffer;
+  hash: Buffer;
+  signature: Buffer;
+  /** What `cap_micro` was computed from: the plan's terms when the customer agreed. */
+  cap_fiat_int: string;
+  fiat_code: string;
+  reserve_percent: number;
+  /** How many charges the allowance was set for; null: without limit. */
+  allowed_charges: number | null;
+  agreed_at: Date;
+  /** `replaced`: the customer has agreed again. */
+  state: 'active' | 'stopped' | 'replaced' | 'ended';
+  ended_at: Date | null;
+  end_reason: EndReason | null;
+  /** The payer's signature under the revocation, where the payer stopped it by the wallet. */
+  stop_signature: Buffer | null;
+  revoke_due_at: Date | null;
+  revoke_failures: number;
+  revoke_relay_id: string | null;
+  revoked_at: Date | null;
+};
+
+const columns = (sql: Sql | Tx) => sql`a.*, a.chain_id::int8 as chain_id`;
+const inScope = (tx: Sql | Tx, { partnerId, testMode }: Scope) =>
+  tx`a.partner_id = ${partnerId} and a.test_mode = ${testMode}`;
+
+/** The mandate that a plan may be charged by; null where none is in use. */
+export async function selectActive(tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> {
+  const [row] = await tx<MandateRow[]>`
+    select ${columns(tx)} from mandates a
+    where ${inScope(tx, scope)} and a.plan_id = ${planId} and a.state = 'active'`;
+  return row ?? null;
+}
+
+export async function selectMandate(tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> {
+  const [row] = await tx<MandateRow[]>`
+    select ${columns(tx)} from mandates a where ${inScope(tx, scope)} and a.id = ${id}`;
+  return row ?? null;
+}
+
+/** The latest mandate of a plan, in use or not; null where nobody ever agreed. */
+export async function selectLatest(tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> {
+  const [row] = await tx<MandateRow[]>`
+    select ${columns(tx)} from mandates a
+    where ${inScope(tx, scope)} and a.plan_id = ${planId} order by a.agreed_at desc, a.id desc limit 1`;
+  return row ?? null;
+}
+
+export type NewMandate = Pick<
+  MandateRow,
+  | 'id'
+  | 'plan_id'
+  | 'account_id'
+  | 'chain_id'
+  | 'token_address'
+  | 'contract_address'
+  | 'payer'
+  | 'payee'
+  | 'executor'
+  | 'cap_micro'
+  | 'min_interval_s'
+  | 'starts_at'
+  | 'ends_at'
+  | 'plan_ref'
+  | 'salt'
+  | 'hash'
+  | 'signature'
+  | 'cap_fiat_int'
+  | 'fiat_code'
+  | 'reserve_percent'
+  | 'allowed_charges'
+  | 'agreed_at'
+>;
+
+export async function insertMandate(tx: Tx, scope: Scope, one: NewMandate): Promise<MandateRow> {
+  const [row] = await tx<MandateRow[]>`
+    insert into mandates as a (partner_id, test_mode, id, plan_id, account_id, chain_id, token_address,
+      contract_address, payer, payee, executor, cap_micro, min_interval_s, starts_at, ends_at, plan_ref, salt, hash,
+      signature, cap_fiat_int, fiat_code, reserve_percent, allowed_charges, agreed_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${one.id}, ${one.plan_id}, ${one.account_id}, ${one.chain_id},
+      ${one.token_address}, ${one.contract_address}, ${one.payer}, ${one.payee}, ${one.executor}, ${one.cap_micro},
+      ${one.min_interval_s}, ${one.starts_at}, ${one.ends_at}, ${one.plan_ref}, ${one.salt}, ${one.hash},
+      ${one.signature}, ${one.cap_fiat_int}, ${one.fiat_code}, ${one.reserve_percent}, ${one.allowed_charges},
+      ${one.agreed_at})
+    returning ${columns(tx)}`;
+  if (!row) throw new Error('a mandate was not stored');
+  return row;
+}
+
+/** Takes a plan's mandate out of use because the customer agrees again; does nothing where none is in use. */
+export async function updateReplaced(tx: Tx, scope: Scope, planId: string, now: Date): Promise<void> {
+  await tx`
+    update mandates a set state = 'replaced', ended_at = ${now}, revoke_due_at = ${now}
+    where ${inScope(tx, scope)} and a.plan_id = ${planId} and a.state = 'active'`;
+}
+
+/**
+ * Takes a mandate out of use.
+ *
+ * @param revoke whether the chain is still to be told
+ * @returns it, null when it was not in use any more
+ */
+export async function updateEnded(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  end: { reason: EndReason; now: Date; revoke: boolean; stopSignature: Buffer | null },
+): Promise<MandateRow | null> {
+  const state = end.reason === 'stopped_by_customer' || end.reason === 'stopped_by_merchant' ? 'stopped' : 'ended';
+  const [row] = await tx<MandateRow[]>`
+    update mandates a set state = ${state}, ended_at = ${end.now}, end_reason = ${end.reason},
+      stop_signature = ${end.stopSignature}, revoke_due_at = ${end.revoke ? end.now : null},
+      revoked_at = ${end.reason === 'revoked_on_chain' ? end.now : null}
+    where ${inScope(tx, scope)} and a.id = ${id} and a.state = 'active'
+    returning ${columns(tx)}`;
+  return row ?? null;
+}
+
+/** Whose allowance of which token for which contract. */
+export type AllowanceKey = { chainId: number; token: Hex; payer: Hex; contract: Hex };
+
+/** The latest EIP-2612 permit of a payer. `value` is for all mandates of that payer; `deadline` in unix seconds. */
+export type PermitRow = { value: string; nonce: string; deadline: string; signature: Buffer; signed_at: Date };
+
+export async function selectPermitOf(sql: Sql | Tx, key: AllowanceKey): Promise<PermitRow | null> {
+  const [row] = await sql<PermitRow[]>`
+    select value, nonce, deadline, signature, signed_at from permits
+    where chain_id = ${key.chainId} and token_address = ${key.token} and payer = ${key.payer}
+      and contract_address = ${key.contract}`;
+  return row ?? null;
+}
+
+/** Stores a permit in place of an earlier one. */
+export async function upsertPermit(tx: Sql | Tx, key: AllowanceKey, permit: PermitRow): Promise<void> {
+  await tx`
+    insert into permits (chain_id, token_address, payer, contract_address, value, nonce, deadline, signature, signed_at)
+    values (${key.chainId}, ${key.token}, ${key.payer}, ${key.contract}, ${permit.value}, ${permit.nonce},
+      ${permit.deadline}, ${permit.signature}, ${permit.signed_at})
+    on conflict (chain_id, token_address, payer, contract_address) do update
+      set value = excluded.value, nonce = excluded.nonce, deadline = excluded.deadline,
+        signature = excluded.signature, signed_at = excluded.signed_at`;
+}
+
+/** What a payer's mandates need of an allowance. `micro`: together, null where one of them is without limit. */
+export type OpenSum = { mandates: number; micro: bigint | null };
+
+/**
+ * What the mandates of a payer that are in use need, over all partners: the cap times the charges that each allowance
+ * is for, or that its plan has left. The plan in hand is left out: it is about to get another one.
+ */
+export async function sumOfOpen(sql: Sql | Tx, key: AllowanceKey, withoutPlanId: string): Promise<OpenSum> {
+  const [row] = await sql<{ mandates: number; unlimited: boolean; micro: string }[]>`
+    select count(*)::int as mandates, coalesce(bool_or(a.allowed_charges is null), false) as unlimited,
+      coalesce(sum(a.cap_micro * least(a.allowed_charges, p.max_charges - p.charges)), 0)::text as micro
+    from mandates a join plans p on (p.partner_id, p.test_mode, p.id) = (a.partner_id, a.test_mode, a.plan_id)
+    where a.chain_id = ${key.chainId} and a.token_address = ${key.token} and a.payer = ${key.payer}
+      and a.contract_address = ${key.contract} and a.state = 'active' and a.plan_id <> ${withoutPlanId}`;
+  if (!row) return { mandates: 0, micro: 0n };
+  return { mandates: row.mandates, micro: row.unlimited ? null : BigInt(row.micro) };
+}
+
+/** Until the transaction ends, nobody else changes what this payer has agreed to, so the sum is exact. */
+export async function lockPayer(tx: Tx, { chainId, token, payer, contract }: AllowanceKey): Promise<void> {
+  const name = `mandates ${chainId} ${token} ${payer} ${contract}`;
+  await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+}

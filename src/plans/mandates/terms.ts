@@ -1,0 +1,85 @@
+import { dayMs, hourMs } from '../../lib/durations.ts';
+import { toUsdcMicro } from '../../lib/money.ts';
+import { type Course, type Day, dateOf, type Schedule, startOf } from '../rules.ts';
+
+/** An allowance is for so many charges unless the plan has fewer left, or the payer chooses otherwise. */
+export const usualCharges = 12;
+/** The reserve for the exchange rate, where the plan is in another currency than the token. */
+export const usualReservePercent = 10;
+/** How long a customer has to sign what a page offered. */
+export const offerMs = 30 * 60_000;
+/** A permit may be used for so long after the first date. */
+export const permitMs = 30 * dayMs;
+/** The largest allowance that a token holds: what payers call unlimited. */
+export const unlimitedAllowance = 2n ** 256n - 1n;
+
+const dayS = dayMs / 1000;
+const yearS = 365 * dayS;
+const openEndedMs = 3 * 365 * dayMs;
+/** Retries of the last charge come after its date. */
+const afterLastMs = 30 * dayMs;
+/** Enough for every month and leap year to have been passed over. */
+const comparedDates = 100;
+/** A request may ask for up to 9,999 micro units more, so that it can be told apart by its amount. */
+const surchargeMicro = 10_000n;
+
+/**
+ * The least time between two charges, in seconds: the shortest gap between two dates, less a day or a quarter of the
+ * gap. A charge may come late, by a retry, and the next one on its date all the same.
+ */
+export function leastIntervalSeconds(schedule: Schedule): number {
+  const days = Array.from({ length: comparedDates }, (_, slot) => startOf(dateOf(schedule, slot)).getTime());
+  const gaps = days.slice(1).map((at, i) => (at - (days[i] ?? 0)) / 1000);
+  const shortest = Math.min(...gaps);
+  return Math.floor(shortest - Math.min(dayS, shortest / 4));
+}
+
+/**
+ * From when to when a plan may be charged: from the date to come, or now where that is past, to 30 days after the last
+ * date; without a last date for three years.
+ */
+export function validity(course: Course & { nextOn: Day }, now: Date): { startsAt: Date; endsAt: Date } {
+  const nowS = new Date(Math.floor(now.getTime() / 1000) * 1000);
+  const first = startOf(course.nextOn);
+  const startsAt = first > nowS ? first : nowS;
+  if (course.maxCharges === null) return { startsAt, endsAt: new Date(startsAt.getTime() + openEndedMs) };
+  const lastSlot = course.slot + Math.max(0, course.maxCharges - course.charges - 1);
+  const last = Math.max(startOf(dateOf(course, lastSlot)).getTime(), startsAt.getTime());
+  return { startsAt, endsAt: new Date(last + afterLastMs) };
+}
+
+/**
+ * The most that one charge may take, in micro units: the most in fiat at a rate, with the reserve, and one cent by
+ * which requests are told apart.
+ */
+export function capMicro(cap: { fiatInt: bigint; exponent: number; reservePercent: number }, rate: string): bigint {
+  const whole = toUsdcMicro(cap.fiatInt * BigInt(100 + cap.reservePercent), cap.exponent + 2, rate);
+  return whole + surchargeMicro;
+}
+
+/** How many charges the chain would let through within 365 days: what can be taken in a year at the very most. */
+export function mostChargesInYear(minIntervalSeconds: number, startsAt: Date, endsAt: Date): number {
+  const span = Math.min(yearS, (endsAt.getTime() - startsAt.getTime()) / 1000);
+  return Math.floor(span / minIntervalSeconds) + 1;
+}
+
+/** How many charges an allowance is for, unless the payer chooses otherwise. */
+export function chargesAllowed({ maxCharges, charges }: Pick<Course, 'maxCharges' | 'charges'>): number {
+  return maxCharges === null ? usualCharges : Math.max(1, Math.min(usualCharges, maxCharges - charges));
+}
+
+/** What an allowance must come to: this plan's charges, and those of the payer's other plans. Null: without limit. */
+export function allowanceOf(own: { cap: bigint; charges: number | null }, othersMicro: bigint | null): bigint {
+  if (own.charges === null || othersMicro === null) return unlimitedAllowance;
+  return own.cap * BigInt(own.charges) + othersMicro;
+}
+
+/** Until when a permit may be used, in unix seconds: 30 days after the first date to come. */
+export function permitDeadline(startsAt: Date): bigint {
+  return BigInt(Math.floor((startsAt.getTime() + permitMs) / 1000));
+}
+
+/** How long to wait before a revocation that failed is tried again: a minute, doubling each time, up to an hour. */
+export function revokeRetryMs(failures: number): number {
+  return Math.min(60_000 * 2 ** Math.max(0, failures - 1), hourMs);
+}
