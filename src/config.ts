@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDirOf } from './config/address.ts';
-import { type ChainConfig, ChainsFault, readChains } from './config/chains.ts';
+import { type ChainConfig, readChainsFile } from './config/chains.ts';
 import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
@@ -130,7 +130,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: readDatabaseUrl('DATABASE_URL', env, faults),
     databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL', env, faults),
     secretKeys: readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults),
-    chains: readChainsFile(env.CHAINS_FILE, sandbox, faults),
+    chains: readChainsFile(env, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
     webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
     webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? [...loopback] : [], 0, faults),
@@ -296,20 +296,5 @@ function sandboxSecret(dataDir: string, faults: string[]): string {
   } catch (error) {
     faults.push(`DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`);
     return '';
-  }
-}
-
-function readChainsFile(file: string | undefined, sandbox: boolean, faults: string[]): Config['chains'] {
-  if (!file) {
-    if (!sandbox)
-      faults.push('CHAINS_FILE is required in production: the chains and tokens of each mode (docs/operating.md)');
-    return null;
-  }
-  try {
-    return readChains(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const found = error instanceof ChainsFault ? error.faults : [(error as Error).message];
-    faults.push(...found.map((fault) => `CHAINS_FILE ${file}: ${fault}`));
-    return null;
   }
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { ChainsFault, readChains } from './chains.ts';
+import { ChainsFault, readChains, readChainsFile } from './chains.ts';
 
 const good = {
   chain_id: 1,
@@ -11,7 +14,7 @@ const good = {
 
 function faultsOf(file: unknown): string[] {
   try {
-    readChains(typeof file === 'string' ? file : JSON.stringify(file));
+    readChains(typeof file === 'string' ? file : JSON.stringify(file), null);
   } catch (error) {
     assert.ok(error instanceof ChainsFault);
     return error.faults;
@@ -20,7 +23,7 @@ function faultsOf(file: unknown): string[] {
 }
 
 test('a good chains file is read', () => {
-  const { test: chains } = readChains(JSON.stringify({ test: [good], live: [{ ...good, chain_id: 2 }] }));
+  const { test: chains } = readChains(JSON.stringify({ test: [good], live: [{ ...good, chain_id: 2 }] }), null);
   assert.equal(chains[0]?.tokens[0]?.address, `0x${'ab'.repeat(20)}`);
   assert.deepEqual(chains[0]?.finality, [
     { upToUsdcMicro: 1_000_000n, confirmations: 2 },
@@ -55,4 +58,23 @@ test('all faults of a chains file at once, each with its place', () => {
   ]);
   for (const text of ['null', '[]', '5']) assert.equal(faultsOf(text).length, 2, text);
   assert.match(faultsOf('{').join(), /^it is not valid JSON: /);
+});
+
+test('RECURRING_CONTRACT › on every chain, in lower case; null without it; what is no address → a fault', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-chains-'));
+  const CHAINS_FILE = join(folder, 'chains.json');
+  writeFileSync(CHAINS_FILE, JSON.stringify({ test: [good], live: [{ ...good, chain_id: 2 }] }));
+  const read = (RECURRING_CONTRACT?: string) => {
+    const faults: string[] = [];
+    const chains = readChainsFile({ CHAINS_FILE, RECURRING_CONTRACT }, false, faults);
+    return { faults, addresses: Object.values(chains ?? {}).flatMap(([chain]) => chain?.recurringContract) };
+  };
+  try {
+    assert.deepEqual(read(), { faults: [], addresses: [null, null] });
+    const address = `0x${'ab'.repeat(20)}`;
+    assert.deepEqual(read(`0x${'AB'.repeat(20)}`), { faults: [], addresses: [address, address] });
+    assert.match(read('0x12').faults.join(), /^RECURRING_CONTRACT must be 0x and 40 hex digits/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

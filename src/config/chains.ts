@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isAddress } from '../lib/ids.ts';
 import type { Mode } from '../lib/mode.ts';
 
@@ -28,6 +29,11 @@ export type ChainConfig = {
   publicRpcUrl?: string;
   /** Symbol of the coin that pays fees; ETH unless said. */
   coin?: string;
+  /**
+   * Where the contract of recurring payments is expected (`chain/recurring`). Null: plans are not charged
+   * automatically. Whether its code stands there is asked of the chain.
+   */
+  recurringContract: `0x${string}` | null;
   /** How often the head is asked for. */
   pollMs: number;
 };
@@ -43,18 +49,59 @@ export class ChainsFault extends Error {
 
 type Tell = (fault: string) => void;
 type Entry = Record<string, unknown>;
+/** A chain as its file says it. */
+type ListedChain = Omit<ChainConfig, 'recurringContract'>;
+
+/**
+ * Reads CHAINS_FILE and RECURRING_CONTRACT.
+ *
+ * @returns null where there is no chains file
+ */
+export function readChainsFile(
+  env: NodeJS.ProcessEnv,
+  sandbox: boolean,
+  faults: string[],
+): Record<Mode, ChainConfig[]> | null {
+  const recurringContract = readRecurringContract(env.RECURRING_CONTRACT, faults);
+  const file = env.CHAINS_FILE;
+  if (!file) {
+    if (!sandbox)
+      faults.push('CHAINS_FILE is required in production: the chains and tokens of each mode (docs/operating.md)');
+    return null;
+  }
+  try {
+    return readChains(readFileSync(file, 'utf8'), recurringContract);
+  } catch (error) {
+    const found = error instanceof ChainsFault ? error.faults : [(error as Error).message];
+    faults.push(...found.map((fault) => `CHAINS_FILE ${file}: ${fault}`));
+    return null;
+  }
+}
+
+function readRecurringContract(value: string | undefined, faults: string[]): ChainConfig['recurringContract'] {
+  if (!value) return null;
+  if (!isAddress(value)) {
+    faults.push('RECURRING_CONTRACT must be 0x and 40 hex digits: the address that `quittance contracts show` names');
+  }
+  return value.toLowerCase() as `0x${string}`;
+}
 
 /**
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
  * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?,
  * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?}`.
  *
+ * @param recurringContract put on every chain, since it has the same address on all
  * @throws ChainsFault naming every fault
  */
-export function readChains(text: string): Record<Mode, ChainConfig[]> {
+export function readChains(
+  text: string,
+  recurringContract: ChainConfig['recurringContract'],
+): Record<Mode, ChainConfig[]> {
   const faults: string[] = [];
   const file = entryOf(parsed(text));
-  const read = (mode: string) => readMode(file, mode, (fault) => faults.push(fault));
+  const read = (mode: string) =>
+    readMode(file, mode, (fault) => faults.push(fault)).map((chain) => ({ ...chain, recurringContract }));
   const chains = { test: read('test'), live: read('live') };
   const ids = [...chains.test, ...chains.live].map((chain) => chain.chainId).filter(isChainId);
   if (new Set(ids).size !== ids.length) faults.push('a chain id appears twice; test and live need different chains');
@@ -75,7 +122,7 @@ const entryOf = (value: unknown): Entry => (typeof value === 'object' && value !
 
 const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;
 
-function readMode(file: Entry, mode: string, tell: Tell): ChainConfig[] {
+function readMode(file: Entry, mode: string, tell: Tell): ListedChain[] {
   const list = file[mode];
   if (Array.isArray(list) && list.length > 0)
     return list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
@@ -84,7 +131,7 @@ function readMode(file: Entry, mode: string, tell: Tell): ChainConfig[] {
 }
 
 /** Faults are told; what is returned beside one is never used. */
-function readChain(entry: Entry, place: string, tell: Tell): ChainConfig {
+function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
   const chainId = entry.chain_id as number;
   if (!isChainId(chainId)) tell(`${place}: chain_id must be a number`);
   const fail: Tell = (fault) => tell(`${isChainId(chainId) ? `chain ${chainId}` : place}: ${fault}`);

@@ -1,12 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { recurringAddress } from '../chain/recurring/contract.ts';
 import { type ChainConfig, readChains } from '../config/chains.ts';
 import { replaceFile } from '../lib/files.ts';
 import type { Mode } from '../lib/mode.ts';
 import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './anvil.ts';
+import { ensureRecurringContract } from './recurring.ts';
 import { deployUsdc, devUsdcAddress, hasUsdc } from './usdc.ts';
 
-/** The sandbox's two chains: one per mode, each with the real USDC contract. No real money is on either. */
+/**
+ * The sandbox's two chains: one per mode, each with the real USDC contract and the contract of recurring payments. No
+ * real money is on either.
+ */
 export type DevChains = {
   chains: Record<Mode, ChainConfig[]>;
   /** False when both were found running: whoever started them may still use them. */
@@ -19,7 +24,7 @@ const backupEveryMs = 5_000;
 
 /**
  * Starts the two local chains of a data folder, or adopts those that a killed service left running. On first use it
- * deploys USDC. Free ports are chosen and stored in `<dataDir>/chains.json`.
+ * deploys USDC and the contract of recurring payments. Free ports are chosen and stored in `<dataDir>/chains.json`.
  *
  * @throws Error when a chain does not start
  */
@@ -36,7 +41,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
 
   const stopBackups = startBackups([test.stateFile, live.stateFile]);
   return {
-    chains: readChains(JSON.stringify(entries)),
+    chains: readChains(JSON.stringify(entries), recurringAddress()),
     started: test.started || live.started,
     stop: async () => {
       stopBackups();
@@ -48,7 +53,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
 /** The local chains of a data folder, for programs that only connect; null when there are none. */
 export function readDevChains(dataDir: string): Record<Mode, ChainConfig[]> | null {
   const file = join(dataDir, 'chains.json');
-  return existsSync(file) ? readChains(readFileSync(file, 'utf8')) : null;
+  return existsSync(file) ? readChains(readFileSync(file, 'utf8'), recurringAddress()) : null;
 }
 
 type OpenChain = DevProcess & { stateFile: string; started: boolean };
@@ -64,12 +69,13 @@ async function allOrNone(...opening: [Promise<OpenChain>, Promise<OpenChain>]): 
   }
 }
 
-/** Opens one chain on a state file: the one that runs there, or a new process; with USDC in either case. */
+/** Opens one chain on a state file: the one that runs there, or a new process; with both contracts in either case. */
 async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {
   const running = findAnvilOn(stateFile);
   if (running) {
     if ((await answersAs(running.url, chainId)) && (await hasUsdc(running.url))) {
       await setTimeToNow(running.url);
+      await ensureRecurringContract(running.url, chainId);
       return { ...running, stateFile, started: false };
     }
     await running.stop();
@@ -77,6 +83,7 @@ async function openChain(chainId: number, stateFile: string, known: ChainConfig[
   const wishedPort = Number(new URL(known[0]?.rpcUrls[0] ?? 'http://localhost').port);
   const chain = await spawnAnvil(chainId, stateFile, wishedPort);
   if (!(await hasUsdc(chain.url))) await deployUsdc(chain.url);
+  await ensureRecurringContract(chain.url, chainId);
   return { ...chain, stateFile, started: true };
 }
 
@@ -85,7 +92,7 @@ export async function startDevChain(chainId: number, folder: string): Promise<{ 
   const process = await openChain(chainId, join(folder, `${chainId}.json`));
   const entry = { ...describe('test', process.url), chain_id: chainId };
   const other = { ...entry, chain_id: chainId + 1 };
-  const [chain] = readChains(JSON.stringify({ test: [entry], live: [other] })).test;
+  const [chain] = readChains(JSON.stringify({ test: [entry], live: [other] }), recurringAddress()).test;
   return { ...process, chain: chain as ChainConfig };
 }
 

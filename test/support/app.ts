@@ -18,6 +18,7 @@ export function idleChain(chainId: number): ChainConfig {
     tokens: [{ symbol: 'USDC', address: `0x${'5f'.repeat(20)}` }],
     finality: [{ upToUsdcMicro: null, confirmations: 2 }],
     explorerUrl: null,
+    recurringContract: null,
     pollMs: 100,
   };
 }

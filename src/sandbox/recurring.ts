@@ -1,0 +1,20 @@
+import { deploymentCall, deterministicDeployer, recurringAddress } from '../chain/recurring/contract.ts';
+import { readStanding } from '../chain/recurring/state.ts';
+import { callRpc, connectRpc, toHex } from '../chain/rpc.ts';
+import { minter } from './usdc.ts';
+import { submit } from './wallet.ts';
+
+/**
+ * Deploys the contract of recurring payments on a local chain, unless it stands there. Anvil has the deterministic
+ * deployer from the start, so the address is the same as everywhere.
+ *
+ * @throws Error when the deployment fails
+ */
+export async function ensureRecurringContract(url: string, chainId: number): Promise<void> {
+  const rpc = connectRpc(url);
+  const stands = async () => (await readStanding(rpc, chainId, recurringAddress())) === 'stands';
+  if (await stands()) return;
+  const transaction = { from: minter, to: deterministicDeployer, data: deploymentCall(), gas: toHex(3_000_000) };
+  await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));
+  if (!(await stands())) throw new Error('The contract of recurring payments could not be deployed.');
+}
