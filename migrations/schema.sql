@@ -94,6 +94,27 @@ create policy service on audit_log for ALL to quittance_service using (true) wit
 grant INSERT, SELECT on audit_log to quittance_app;
 grant INSERT, SELECT on audit_log to quittance_service;
 
+create table authorizations (
+  chain_id bigint not null,
+  token_address text not null,
+  authorizer text not null,
+  nonce bytea not null,
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  handed_in_at timestamp with time zone not null default now(),
+  constraint authorizations_nonce_check CHECK ((octet_length(nonce) = 32)),
+  constraint authorizations_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint authorizations_pkey PRIMARY KEY (chain_id, token_address, authorizer, nonce)
+);
+CREATE INDEX authorizations_request ON public.authorizations USING btree (partner_id, test_mode, request_id);
+alter table authorizations enable row level security, force row level security;
+create policy owner on authorizations for ALL to quittance using (true) with check (true);
+create policy scope on authorizations for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on authorizations for ALL to quittance_service using (true) with check (true);
+grant INSERT, SELECT on authorizations to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on authorizations to quittance_service;
+
 create table chain_blocks (
   chain_id bigint not null,
   number bigint not null,
@@ -964,13 +985,18 @@ create table transfers (
   calldata_read boolean not null default true,
   denials integer not null default 0,
   denied_at timestamp with time zone,
+  authorization_nonce bytea,
+  charged_reference bytea,
+  logs_read boolean not null default true,
+  constraint transfers_authorization_nonce_check CHECK ((octet_length(authorization_nonce) = 32)),
+  constraint transfers_charged_reference_check CHECK ((octet_length(charged_reference) = 16)),
   constraint transfers_check CHECK (((NOT counts) OR (request_id IS NOT NULL))),
   constraint transfers_note_overpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_note_underpaid TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
   constraint transfers_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint transfers_pkey PRIMARY KEY (chain_id, tx_hash, ordinal),
-  constraint transfers_rule_check CHECK ((rule = ANY (ARRAY['authorization'::text, 'reference'::text, 'amount'::text, 'claim'::text, 'merchant'::text]))),
+  constraint transfers_rule_check CHECK ((rule = ANY (ARRAY['authorization'::text, 'charge'::text, 'reference'::text, 'amount'::text, 'claim'::text, 'merchant'::text]))),
   constraint transfers_value_check CHECK ((value > (0)::numeric))
 );
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);

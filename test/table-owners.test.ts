@@ -9,6 +9,7 @@ const owners: Record<string, string> = {
   api_keys: 'auth',
   audit_chains: 'audit',
   audit_log: 'audit',
+  authorizations: 'payments',
   chain_blocks: 'chain',
   chain_cursors: 'chain',
   differing_replays: 'requests',

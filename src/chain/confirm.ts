@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../config/chains.ts';
+import type { Bindings } from './reader/bindings.ts';
 import { transferTopic } from './reader/blocks.ts';
 import { confirmsTransfer, isSameBlock, isSameLog } from './reader/evidence.ts';
 import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';
@@ -21,6 +22,8 @@ export type TransferKey = {
    * did not.
    */
   calldata: { reference: string | null } | null;
+  /** What other logs of its transaction said it was made for; null where they did not decide. */
+  bindings: Bindings | null;
 };
 
 const timeoutMs = 4_000;
@@ -55,13 +58,12 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
       rpc.header(key.blockNumber),
       rpc.transaction(key.txHash),
     ]);
-    const tokens = chain.tokens.map(({ address }) => address);
     const confirms = (what: TransferKey) =>
-      receipt && header && transaction && confirmsTransfer({ receipt, header, transaction }, what, tokens);
+      receipt && header && transaction && confirmsTransfer({ receipt, header, transaction }, what, chain);
     if (confirms(key)) return 'agreed';
     if (header?.hash !== key.blockHash || (receipt && receipt.blockHash !== key.blockHash)) return 'missing';
     if (!receipt?.logs.some((log) => isSameLog(log, key))) return 'absent';
-    return confirms({ ...key, calldata: null }) ? 'altered' : 'missing';
+    return confirms({ ...key, calldata: null, bindings: null }) ? 'altered' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (await isAway(rpc)) return 'unavailable';
@@ -71,10 +73,12 @@ async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promis
 
 /**
  * What an endpoint reports about a transfer whose receipt it cannot return: only the log, and that its block is on the
- * chain. Where bytes of the calldata decided whom it pays, that is not enough.
+ * chain. Where bytes of the calldata or another log decided whom it pays, that is not enough.
  */
 async function askWithoutReceipt(rpc: Rpc, key: TransferKey): Promise<Confirmation> {
-  if (key.logIndex === null || key.calldata?.reference) return 'unreadable';
+  const { calldata, bindings } = key;
+  if (calldata?.reference || bindings?.authorizationNonce || bindings?.chargedReference) return 'unreadable';
+  if (key.logIndex === null) return 'unreadable';
   try {
     const topics = [key.fromAddress, key.toAddress].map((address) => `0x${address.slice(2).padStart(64, '0')}`);
     const logs = await rpc.logsOfBlock(key.blockHash, [key.tokenAddress], transferTopic, ...topics);

@@ -7,6 +7,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
 import { findReferenced, findReservations } from '../requests/proof.ts';
 import { applyTransfer } from './apply.ts';
+import { type AuthorizationKey, selectAuthorized } from './authorized/store.ts';
 import { selectDecision } from './decision-store.ts';
 import { crossCheck, emptyCrossCheck } from './proof/cross-check.ts';
 import { needsCrossCheck, readHeads } from './proof/heads.ts';
@@ -16,6 +17,7 @@ import {
   type Choice,
   canBePaid,
   choose,
+  type Named,
   neighbourhoodMicro,
   type Reason,
   rejection,
@@ -105,9 +107,12 @@ function matchOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
 
 async function readCandidates(tx: Tx, scope: Scope, row: TransferRow, transfer: Transfer): Promise<Candidates> {
   const aroundMicro = neighbourhoodMicro(transfer.value);
-  const [decided, referenced, reservations] = await Promise.all([
+  const { authorizationNonce, chargedReference, reference } = transfer;
+  const [decided, authorized, charged, referenced, reservations] = await Promise.all([
     selectDecision(tx, scope, row),
-    transfer.reference === null ? null : findReferenced(tx, scope, Buffer.from(transfer.reference, 'hex')),
+    authorizationNonce === null ? null : selectAuthorized(tx, scope, authorizationOf(transfer, authorizationNonce)),
+    findNamed(tx, scope, chargedReference),
+    findNamed(tx, scope, reference),
     findReservations(tx, scope, {
       walletAddress: transfer.to,
       chainId: transfer.chainId,
@@ -117,7 +122,9 @@ async function readCandidates(tx: Tx, scope: Scope, row: TransferRow, transfer: 
   ]);
   return {
     decided: decided && { requestId: decided.request_id, rule: decided.rule },
-    referenced: referenced && { id: referenced.id, walletAddress: referenced.wallet_address },
+    authorized,
+    charged,
+    referenced,
     reservations: reservations.map((row) => ({
       requestId: row.request_id,
       usdcMicro: BigInt(row.usdc_micro),
@@ -126,4 +133,13 @@ async function readCandidates(tx: Tx, scope: Scope, row: TransferRow, transfer: 
       startBlock: row.start_block === null ? null : Number(row.start_block),
     })),
   };
+}
+
+function authorizationOf({ chainId, tokenAddress, from }: Transfer, nonce: string): AuthorizationKey {
+  return { chainId, tokenAddress, authorizer: from, nonce: Buffer.from(nonce, 'hex') };
+}
+
+async function findNamed(tx: Tx, scope: Scope, reference: string | null): Promise<Named | null> {
+  const row = reference === null ? null : await findReferenced(tx, scope, Buffer.from(reference, 'hex'));
+  return row && { id: row.id, walletAddress: row.wallet_address };
 }

@@ -28,6 +28,8 @@ const transfer = (details: Partial<Transfer> = {}): Transfer => ({
   blockNumber: 101,
   blockTime: at('12:05:00'),
   reference: null,
+  authorizationNonce: null,
+  chargedReference: null,
   ...details,
 });
 
@@ -55,11 +57,14 @@ const reservation = (details: Partial<Reservation> = {}): Reservation => ({
 });
 
 const candidates = (details: Partial<Candidates> = {}): Candidates => ({
+  authorized: null,
+  charged: null,
   referenced: null,
   decided: null,
   reservations: [],
   ...details,
 });
+const named = (id: string, walletAddress = wallet) => ({ id, walletAddress });
 const applied = (requestId: string, rule: string) => ({ requestId, rule });
 const unmatched = (reason: string) => ({ requestId: null, reason });
 
@@ -82,6 +87,36 @@ const choices: [name: string, Transfer, Candidates, object][] = [
     transfer(),
     candidates({ referenced: { id: 'r', walletAddress: token }, reservations: [reservation({ requestId: 's' })] }),
     unmatched('conflict'),
+  ],
+  [
+    'an authorization made for a request → that request, whatever else names another',
+    transfer({ value: 1n }),
+    candidates({ authorized: named('r'), charged: named('s'), referenced: named('t'), reservations: [reservation()] }),
+    applied('r', 'authorization'),
+  ],
+  [
+    'a charge that names a request → that request, whatever the calldata or the amount say',
+    transfer(),
+    candidates({ charged: named('r'), referenced: named('t'), reservations: [reservation({ requestId: 's' })] }),
+    applied('r', 'charge'),
+  ],
+  [
+    'an authorization for a request to another wallet → conflict, and no weaker rule',
+    transfer(),
+    candidates({ authorized: named('r', token), charged: named('r'), reservations: [reservation()] }),
+    unmatched('conflict'),
+  ],
+  [
+    'a charge for a request to another wallet → conflict, and no weaker rule',
+    transfer(),
+    candidates({ charged: named('r', token), referenced: named('r'), reservations: [reservation()] }),
+    unmatched('conflict'),
+  ],
+  [
+    'what the merchant decided before a reorganisation → that request, whatever the authorization says',
+    transfer(),
+    candidates({ decided: { requestId: 's', rule: 'merchant' }, authorized: named('r') }),
+    applied('s', 'merchant'),
   ],
   [
     'what was signed for before a reorganisation → that request, whatever the amount says',

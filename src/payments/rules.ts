@@ -1,6 +1,6 @@
 import { minuteMs } from '../lib/durations.ts';
 /** The ways in which a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
-export type Rule = 'authorization' | 'reference' | 'amount' | 'claim' | 'merchant';
+export type Rule = 'authorization' | 'charge' | 'reference' | 'amount' | 'claim' | 'merchant';
 
 /** Why a transfer is applied to no request. Stored and shown: a value never changes its meaning. */
 export type Reason =
@@ -8,7 +8,7 @@ export type Reason =
   | 'no_match'
   /** A whole-cent amount while other amounts close to it are reserved: it may be somebody's rounded figure. */
   | 'ambiguous'
-  /** It carries the reference of a request that is paid to another wallet. */
+  /** It names a request that is paid to another wallet. */
   | 'conflict'
   /** The amount is that of a request, but by its block's number or time it was mined before the request was made. */
   | 'before_request'
@@ -45,6 +45,10 @@ export type Transfer = {
   blockTime: Date;
   /** 16 bytes of calldata in lower-case hex, where they can only mean this transfer. */
   reference: string | null;
+  /** The nonce of the EIP-3009 authorization that it executed: 32 bytes in lower-case hex. */
+  authorizationNonce: string | null;
+  /** The 16 bytes that the contract for recurring payments named when it moved the money, in lower-case hex. */
+  chargedReference: string | null;
 };
 
 /** What is known of a request when a transfer is matched against it. */
@@ -76,10 +80,17 @@ export type Reservation = {
   startBlock: number | null;
 };
 
+/** A request that a transfer names, and the wallet it is paid to. */
+export type Named = { id: string; walletAddress: string };
+
 /** What a wallet's data say about a transfer to it. */
 export type Candidates = {
-  /** The request that the reference names, and the wallet it is paid to. */
-  referenced: { id: string; walletAddress: string } | null;
+  /** The request for which its authorization was made: its nonce names it, or it was handed in for it. */
+  authorized: Named | null;
+  /** The request that an automatic charge named. */
+  charged: Named | null;
+  /** The request that the reference in the calldata names. */
+  referenced: Named | null;
   /**
    * An earlier signature or manual decision about this transfer, from before a reorganisation removed it; null for
    * none.
@@ -116,18 +127,17 @@ function wasMinedAfter({ blockNumber, blockTime }: Transfer, { startBlock, reser
 
 /**
  * Chooses the request that a transfer is meant for, by what the payer put into it, in order of strength. `canApply`
- * decides whether it counts for that request. An earlier decision outlives a reorganisation. A reference to a request
- * that cannot accept the transfer never falls back to the amount.
- *
- * The first rule, an EIP-3009 authorization made for one request, belongs here; there is no such scheme yet.
+ * decides whether it counts for that request. An earlier decision outlives a reorganisation. What names a request that
+ * cannot accept the transfer never falls back to a weaker rule.
  */
 export function choose(transfer: Transfer, candidates: Candidates): Choice {
-  const { referenced, decided } = candidates;
+  const { authorized, charged, referenced, decided } = candidates;
   if (decided) return decided;
-  if (referenced) {
-    if (referenced.walletAddress !== transfer.to) return { requestId: null, reason: 'conflict' };
-    return { requestId: referenced.id, rule: 'reference' };
-  }
+  const byName = (named: Named, rule: Rule): Choice =>
+    named.walletAddress === transfer.to ? { requestId: named.id, rule } : { requestId: null, reason: 'conflict' };
+  if (authorized) return byName(authorized, 'authorization');
+  if (charged) return byName(charged, 'charge');
+  if (referenced) return byName(referenced, 'reference');
   return chooseByAmount(transfer, candidates.reservations);
 }
 

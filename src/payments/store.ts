@@ -10,6 +10,8 @@ export function isDoubted({ final_at, looks }: Pick<TransferRow, 'final_at' | 'l
   return final_at === null && looks >= doubtedAfterChecks;
 }
 
+const hexOf = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString('hex');
+
 /** A row as the rules read it. */
 export function toTransfer(row: TransferRow): Transfer {
   return {
@@ -20,7 +22,9 @@ export function toTransfer(row: TransferRow): Transfer {
     value: BigInt(row.value),
     blockNumber: Number(row.block_number),
     blockTime: row.block_time,
-    reference: row.calldata_reference && Buffer.from(row.calldata_reference).toString('hex'),
+    reference: hexOf(row.calldata_reference),
+    authorizationNonce: hexOf(row.authorization_nonce),
+    chargedReference: hexOf(row.charged_reference),
   };
 }
 

@@ -25,6 +25,11 @@ export type TransferRow = {
   account_id: string;
   calldata_reference: Uint8Array | null;
   calldata_read: boolean;
+  /** The nonce of the EIP-3009 authorization that it executed. */
+  authorization_nonce: Uint8Array | null;
+  /** The request's reference in the log of an automatic charge. */
+  charged_reference: Uint8Array | null;
+  logs_read: boolean;
   request_id: string | null;
   candidate_request_id: string | null;
   rule: Rule | null;

@@ -85,6 +85,7 @@ test('a receipt of 38 MiB → its transfer is found in its place and confirmed, 
       toAddress: row.to_address,
       value: 1n,
       calldata: null,
+      bindings: null,
     };
     assert.equal(await confirmTransfer(fixtures.node.chain, key), 'agreed');
     // The short receipt is checked by the ordinal, the long one by the block's logs.

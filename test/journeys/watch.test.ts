@@ -174,6 +174,7 @@ test('confirmTransfer › agreed for what stands in its block, or how it does no
     toAddress: row.to_address,
     value: 40n,
     calldata: { reference: row.calldata_reference?.toString('hex') ?? null },
+    bindings: { authorizationNonce: null, chargedReference: null },
   };
   assert.equal(await confirmTransfer(chain, key), 'agreed');
   const calldata = { reference: '00'.repeat(16) };
@@ -186,6 +187,8 @@ test('confirmTransfer › agreed for what stands in its block, or how it does no
     [{ toAddress: row.from_address }, 'absent'],
     [{ calldata }, 'altered'],
     [{ calldata: { reference: null } }, 'altered'],
+    [{ bindings: { authorizationNonce: 'ab'.repeat(32), chargedReference: null } }, 'altered'],
+    [{ bindings: { authorizationNonce: null, chargedReference: 'ab'.repeat(16) } }, 'altered'],
   ] as const) {
     assert.equal(await confirmTransfer(chain, { ...key, ...wrong }), answer);
   }

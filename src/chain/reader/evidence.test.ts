@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem';
 import { entryPoint07Abi, entryPoint07Address } from 'viem/account-abstraction';
+import type { TransferKey } from '../confirm.ts';
 import { transferTopic } from './blocks.ts';
 import { confirmsTransfer, type Evidence } from './evidence.ts';
 
@@ -41,10 +42,11 @@ function told(others: ReturnType<typeof transfer>[] = []): Evidence {
 
 const key = {
   ...{ txHash, ordinal: 0, logIndex: 0, blockNumber: 7, blockHash, blockTime, tokenAddress: token },
-  ...{ fromAddress: ada, toAddress: shop, value: 20n },
+  ...{ fromAddress: ada, toAddress: shop, value: 20n, bindings: null },
 };
+const chain = { tokens: [{ symbol: 'USDC', address: token }], recurringContract: station };
 const read = (found: string | null, evidence: Evidence) =>
-  confirmsTransfer(evidence, { ...key, calldata: { reference: found } }, [token]);
+  confirmsTransfer(evidence, { ...key, calldata: { reference: found } }, chain);
 
 test('a reference in a user operation → confirmed, also beside a fee to somebody else', () => {
   assert.equal(read(reference, told()), true);
@@ -67,13 +69,29 @@ test('none where one could not be told from another transfer → confirmed; none
 test('a block of another time, number or hash → not confirmed', () => {
   for (const header of [{ time: new Date(0) }, { hash: txHash }]) {
     assert.equal(
-      confirmsTransfer({ ...told(), header: { ...told().header, ...header } }, { ...key, calldata: null }, []),
+      confirmsTransfer({ ...told(), header: { ...told().header, ...header } }, { ...key, calldata: null }, chain),
       false,
     );
   }
   const { receipt } = told();
   assert.equal(
-    confirmsTransfer({ ...told(), receipt: { ...receipt, blockNumber: 6 } }, { ...key, calldata: null }, []),
+    confirmsTransfer({ ...told(), receipt: { ...receipt, blockNumber: 6 } }, { ...key, calldata: null }, chain),
     false,
   );
+});
+
+const used = toEventSelector('AuthorizationUsed(address,bytes32)');
+const nonce = 'ab'.repeat(32);
+
+test('what the other logs say a transfer was made for → confirmed as it was read, and not otherwise', () => {
+  const evidence = told();
+  evidence.receipt.logs.unshift(log(9, token, [used, word(ada), `0x${nonce}`]));
+  const confirms = (bindings: NonNullable<TransferKey['bindings']>, what = evidence) =>
+    confirmsTransfer(what, { ...key, ordinal: what === evidence ? 1 : 0, calldata: null, bindings }, chain);
+  assert.equal(confirms({ authorizationNonce: nonce, chargedReference: null }), true);
+  assert.equal(confirms({ authorizationNonce: null, chargedReference: null }), false);
+  assert.equal(confirms({ authorizationNonce: 'cd'.repeat(32), chargedReference: null }), false);
+  assert.equal(confirms({ authorizationNonce: nonce, chargedReference: reference }), false);
+  assert.equal(confirms({ authorizationNonce: nonce, chargedReference: null }, told()), false);
+  assert.equal(confirms({ authorizationNonce: null, chargedReference: null }, told()), true);
 });

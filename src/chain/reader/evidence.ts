@@ -1,5 +1,7 @@
+import type { ChainConfig } from '../../config/chains.ts';
 import type { TransferKey } from '../confirm.ts';
 import type { Header, Log, Receipt, Transaction } from '../rpc.ts';
+import { readBindings } from './bindings.ts';
 import { readTransfer } from './blocks.ts';
 import { type Candidate, calldataReference } from './reference.ts';
 
@@ -7,8 +9,22 @@ import { type Candidate, calldataReference } from './reference.ts';
 export type Evidence = { receipt: Receipt; header: Header; transaction: Transaction };
 
 /** Whether an endpoint reports the same about a transfer as the endpoint that it was read from. */
-export function confirmsTransfer(told: Evidence, key: TransferKey, tokens: readonly string[]): boolean {
-  return isSameTransfer(told, key) && (!key.calldata || isSameReference(told, key, key.calldata.reference, tokens));
+export function confirmsTransfer(
+  told: Evidence,
+  key: TransferKey,
+  chain: Pick<ChainConfig, 'tokens' | 'recurringContract'>,
+): boolean {
+  if (!isSameTransfer(told, key) || !hasSameBindings(told, key, chain.recurringContract)) return false;
+  const tokens = chain.tokens.map(({ address }) => address);
+  return !key.calldata || isSameReference(told, key, key.calldata.reference, tokens);
+}
+
+function hasSameBindings({ receipt }: Evidence, { ordinal, bindings }: TransferKey, contract: string | null): boolean {
+  if (!bindings) return true;
+  const found = readBindings(receipt.logs, contract)(ordinal);
+  return (
+    found.authorizationNonce === bindings.authorizationNonce && found.chargedReference === bindings.chargedReference
+  );
 }
 
 function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolean {

@@ -4,7 +4,7 @@ import { checkLogs, lacksPromised, paidBy, readTransfer, transferTopic } from '.
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
 import type { FoundTransfer, Unread } from './store.ts';
-import { readTransaction } from './transaction.ts';
+import { type Reading, readTransaction } from './transaction.ts';
 import type { Owner } from './wallets.ts';
 
 /** Processes items, a few at a time, and keeps their order. */
@@ -179,21 +179,16 @@ export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
  * The transfers of a block to watched wallets, with what their transactions carry. Only those transactions are fetched;
  * one that cannot be read is set aside.
  *
- * @param rpcs the provider that is read from, and another for what the first cannot return
  * @throws ProviderFault when the provider's transaction or receipt is missing or contradicts the log
  * @throws RpcError when the first does not answer
  */
-export async function findTransfers(
-  header: Header,
-  logs: readonly Log[],
-  owners: ReadonlyMap<string, Owner>,
-  rpcs: readonly Rpc[],
-): Promise<Found> {
+export async function findTransfers(header: Header, logs: readonly Log[], reading: Reading): Promise<Found> {
+  const { owners } = reading;
   const found: Found = { transfers: [], unread: [] };
   const read = await mapFew([...watchedLogs(logs, owners)], 4, async ([txHash, own]) => ({
     txHash,
     own,
-    transfers: await readTransaction(header, txHash, own, owners, rpcs, false),
+    transfers: await readTransaction(header, txHash, own, reading, false),
   }));
   for (const { txHash, own, transfers } of read) {
     if (transfers) found.transfers.push(...transfers);

@@ -248,13 +248,14 @@ type LogsByBlock = Map<number, Log[] | null>;
 async function findAll(reader: Reader, provider: RpcProvider, headers: Header[], logs: LogsByBlock): Promise<Found> {
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
+  const reading = { owners: reader.wallets.owners, rpcs, contract: reader.chain.recurringContract };
   const all: Found = { transfers: [], unread: [] };
   for (const header of headers) {
     const own = logs.get(header.number);
     const found: Found =
       own === null
         ? { transfers: [], unread: [{ block: header, txHash: null, logs: [], owners: {} }] }
-        : await findTransfers(header, own ?? [], reader.wallets.owners, rpcs);
+        : await findTransfers(header, own ?? [], reading);
     all.transfers.push(...found.transfers);
     all.unread.push(...found.unread);
   }

@@ -2,6 +2,7 @@ import { raiseAlarm } from '../../db/alarms.ts';
 import type { Database, Tx } from '../../db/connection.ts';
 import { insertion } from '../../db/sql.ts';
 import type { Header, Log } from '../rpc.ts';
+import type { Bindings } from './bindings.ts';
 import type { Lease } from './lease.ts';
 import { type RemovedRow, type RemovedTransfer, toRemoved } from './removed.ts';
 import { deleteUnreadAfter, insertUnread } from './unread-store.ts';
@@ -32,7 +33,9 @@ export type FoundTransfer = {
   /** False where no provider returned what the transaction carries. */
   calldataRead: boolean;
   calldataReference: Buffer | null;
-};
+  /** False where no provider returned the other logs of the transaction. */
+  logsRead: boolean;
+} & Bindings;
 
 /** A transaction of a block that could not be read; without a hash, all logs of the block. */
 export type Unread = {
@@ -186,6 +189,9 @@ export async function insertTransfers(
       account_id: t.accountId,
       calldata_reference: t.calldataReference,
       calldata_read: t.calldataRead,
+      authorization_nonce: t.authorizationNonce && Buffer.from(t.authorizationNonce, 'hex'),
+      charged_reference: t.chargedReference && Buffer.from(t.chargedReference, 'hex'),
+      logs_read: t.logsRead,
     }));
     await tx`
       insert into transfers ${insertion(rows)}

@@ -1,16 +1,25 @@
 import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError, type Transaction } from '../rpc.ts';
+import { authorizationUsedTopic, type Bindings, chargedTopic, readBindings } from './bindings.ts';
 import { readTransfer } from './blocks.ts';
 import { ProviderFault } from './pool.ts';
 import { calldataReferences, isEntryPoint } from './reference.ts';
 import type { FoundTransfer } from './store.ts';
 import type { Owner } from './wallets.ts';
 
+/** For whom transactions are read, and from whom. */
+export type Reading = {
+  owners: ReadonlyMap<string, Owner>;
+  /** The provider that is read from, and another for what the first cannot return. */
+  rpcs: readonly Rpc[];
+  /** The contract for recurring payments; null where the chain has none. */
+  contract: string | null;
+};
+
 /**
  * Reads what a transaction carries for its transfers to watched wallets.
  *
  * @param logs those transfers, as reported in the block's logs
- * @param rpcs as in `findTransfers`
- * @param anyhow stores them without a reference when no provider returns what the transaction carries
+ * @param anyhow stores them without what no provider returns of the transaction
  * @returns null when no provider returns enough: whatever a transaction does, the next one can still be read
  * @throws ProviderFault, RpcError
  */
@@ -18,8 +27,7 @@ export async function readTransaction(
   header: Header,
   txHash: string,
   logs: readonly Log[],
-  owners: ReadonlyMap<string, Owner>,
-  rpcs: readonly Rpc[],
+  { owners, rpcs, contract }: Reading,
   anyhow: boolean,
 ): Promise<FoundTransfer[] | null> {
   const [told, toldReceipt] = await Promise.all([
@@ -34,6 +42,10 @@ export async function readTransaction(
   const ordinals = receipt ? ordinalsIn(receipt, logs, header) : await ordinalsWithout(header, txHash, logs, rpcs);
   const referenceOf = tx && readReferences(tx, receipt ?? null, logs, ordinals ?? [], owners);
   if (!ordinals || (!referenceOf && !anyhow)) return null;
+  const bindingsOf = receipt
+    ? readBindings(receipt.logs, contract)
+    : await bindingsWithout(header, txHash, { logs, ordinals }, rpcs, contract);
+  if (!bindingsOf && !anyhow) return null;
   return logs.flatMap((log, i) => {
     const transfer = readTransfer(log);
     const owner = transfer && owners.get(transfer.to);
@@ -52,6 +64,8 @@ export async function readTransaction(
       accountId: owner.accountId,
       calldataRead: !!referenceOf,
       calldataReference: referenceOf?.({ from: transfer.from, ordinal }) ?? null,
+      logsRead: !!bindingsOf,
+      ...(bindingsOf?.(ordinal) ?? { authorizationNonce: null, chargedReference: null }),
     };
   });
 }
@@ -131,4 +145,25 @@ async function countLogsBefore(rpc: Rpc, header: Header, txHash: string): Promis
     if (last) return last.logIndex + 1;
   }
   return own >= 0 && own <= mostSteps ? 0 : null;
+}
+
+/** What transfers were made for, without the receipt: from the block's logs of the kinds that say so. */
+async function bindingsWithout(
+  header: Header,
+  txHash: string,
+  { logs, ordinals }: { logs: readonly Log[]; ordinals: readonly number[] },
+  rpcs: readonly Rpc[],
+  contract: string | null,
+): Promise<((ordinal: number) => Bindings) | null> {
+  const addresses = [...new Set(logs.map(({ address }) => address)), ...(contract === null ? [] : [contract])];
+  const topics = [authorizationUsedTopic, chargedTopic];
+  const told = await askEach(rpcs, (rpc) => rpc.logsOfBlock(header.hash, addresses, topics));
+  const [log, ordinal] = [logs[0], ordinals[0]];
+  if (!told || !log || ordinal === undefined) return null;
+  const placed: Log[] = [];
+  for (const one of [...told.answer, ...logs]) {
+    const at = one.logIndex - log.logIndex + ordinal;
+    if (one.txHash === txHash && at >= 0) placed[at] = one;
+  }
+  return readBindings(placed, contract);
 }

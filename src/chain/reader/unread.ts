@@ -49,6 +49,7 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
   const owners = new Map(Object.entries(row.owners));
+  const contract = reader.chain.recurringContract;
   try {
     const header = await provider.rpc.header(Number(row.block_number));
     // The reader will detect the reorganisation and remove this then.
@@ -57,7 +58,7 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
     const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
     if (told === 'denied' && row.is_stale) return { transfers: [], unread: [], complete: true };
     if (!told || told === 'denied') return null;
-    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, told.owners, told.rpcs, anyhow);
+    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, { ...told, contract }, anyhow);
     const transfers = await read(false);
     if (transfers) return { transfers, unread: [], complete: true };
     const poorer = row.is_late ? await read(true) : null;
@@ -106,7 +107,12 @@ async function readBlock(
   await reader.wallets.refresh();
   const { owners } = reader.wallets;
   const logs = await logsOfBlock(header, { tokens, owners, rpc, other, doubts: new Map() });
-  return logs && { ...(await findTransfers(header, logs, owners, rpcs)), complete: true };
+  return (
+    logs && {
+      ...(await findTransfers(header, logs, { owners, rpcs, contract: reader.chain.recurringContract })),
+      complete: true,
+    }
+  );
 }
 
 function save(reader: Reader, row: store.UnreadRow, { transfers, unread, complete }: Read): Promise<void> {

@@ -49,10 +49,13 @@ export function needsCrossCheck(chain: ChainConfig): boolean {
 
 /**
  * A transfer with everything that must be the same at both endpoints. A signature and a merchant's decision hold
- * whatever the calldata says, and calldata that no endpoint returned when it was read proved nothing.
+ * whatever else the transaction says, what was made for one request holds whatever the calldata says, and what no
+ * endpoint returned when it was read proved nothing.
  */
 export function asSeen(row: TransferRow): SeenTransfer {
   const isDecided = row.rule === 'claim' || row.rule === 'merchant';
+  const isBound = row.rule === 'authorization' || row.rule === 'charge';
+  const { authorizationNonce, chargedReference } = toTransfer(row);
   return {
     txHash: row.tx_hash,
     ordinal: row.ordinal,
@@ -64,6 +67,7 @@ export function asSeen(row: TransferRow): SeenTransfer {
     fromAddress: row.from_address,
     toAddress: row.to_address,
     value: BigInt(row.value),
-    calldata: isDecided || !row.calldata_read ? null : { reference: toTransfer(row).reference },
+    calldata: isDecided || isBound || !row.calldata_read ? null : { reference: toTransfer(row).reference },
+    bindings: isDecided || !row.logs_read ? null : { authorizationNonce, chargedReference },
   };
 }

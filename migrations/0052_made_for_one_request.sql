@@ -1,0 +1,33 @@
+-- What a transfer was made for, as other logs of its transaction say: the nonce of the EIP-3009 authorization that it
+-- executed, and the reference that the contract for recurring payments named. Of rows from before, nobody looked.
+alter table transfers
+  add column authorization_nonce bytea check (octet_length(authorization_nonce) = 32),
+  add column charged_reference bytea check (octet_length(charged_reference) = 16),
+  add column logs_read boolean not null default false;
+alter table transfers alter column logs_read set default true;
+alter table transfers
+  drop constraint transfers_rule_check,
+  add constraint transfers_rule_check check (rule in ('authorization', 'charge', 'reference', 'amount', 'claim', 'merchant'));
+
+-- Authorizations that were handed in for a request before anybody sent them. The first one wins, over the whole platform.
+create table authorizations (
+  chain_id bigint not null,
+  token_address text not null,
+  authorizer text not null,
+  nonce bytea not null check (octet_length(nonce) = 32),
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  handed_in_at timestamptz not null default now(),
+  primary key (chain_id, token_address, authorizer, nonce),
+  foreign key (partner_id, test_mode, request_id) references requests (partner_id, test_mode, id)
+);
+create index authorizations_request on authorizations (partner_id, test_mode, request_id);
+alter table authorizations enable row level security, force row level security;
+create policy owner on authorizations to current_user using (true) with check (true);
+create policy service on authorizations to quittance_service using (true) with check (true);
+create policy scope on authorizations to quittance_app
+  using (partner_id = scope_partner() and test_mode = (select scope_test_mode()))
+  with check (partner_id = scope_partner() and test_mode = (select scope_test_mode()));
+grant select, insert on authorizations to quittance_app;
+grant select, insert, update, delete on authorizations to quittance_service;
