@@ -3,7 +3,7 @@ import { type TObject, Type } from 'typebox';
 import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
-import { type FieldFault, refuse } from '../errors.ts';
+import { type ErrorCode, type FieldFault, refuse } from '../errors.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
 import { type Caller, type Facts, type GateRule, mustHaveKey, mustKnowKey, noFacts, passGate } from './gate.ts';
 import { coerceQuery, compileCheck } from './validate.ts';
@@ -34,6 +34,8 @@ export type ApiRoute<F extends object> = GateRule & {
   method: HTTPMethods;
   url: string;
   schema: FastifySchema & Described & { body?: TObject; querystring?: TObject };
+  /** The errors that it answers beside those of every call, for the OpenAPI document. */
+  errors: ErrorCode[];
   /** Adds what the decision needs to the gate's statement. The body is not validated yet. */
   facts?: (sql: Sql, body: Record<string, unknown>) => Facts;
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
@@ -67,7 +69,8 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));
   // Before the body is taken in.
   const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);
-  const { method, url, schema } = route;
+  const { method, url } = route;
+  const schema = { ...route.schema, 'x-errors': route.errors };
   app.route({ method, url, schema, config: { auth: 'api-key' }, onRequest, handler });
 }
 

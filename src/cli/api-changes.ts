@@ -1,3 +1,5 @@
+import { withoutReferences } from '../http/api-schemas.ts';
+
 /** As much of an OpenAPI document as comparing two needs. */
 export type OpenApi = { paths: Record<string, Record<string, Operation>> };
 type Content = { content?: { 'application/json'?: { schema: Schema } } };
@@ -25,7 +27,8 @@ type Schema = {
  * Changes in a new document that would break a client of the old one: things removed, new requirements on requests,
  * weaker guarantees about responses. Additions are fine.
  */
-export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
+export function breakingChanges(earlier: OpenApi, later: OpenApi): string[] {
+  const [before, after] = [withoutReferences(earlier), withoutReferences(later)];
   const found: string[] = [];
   for (const [path, operations] of Object.entries(before.paths)) {
     for (const [method, old] of Object.entries(operations)) {

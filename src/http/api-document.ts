@@ -3,24 +3,15 @@ import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { html, raw } from '../lib/text/html.ts';
+import { apiGuide } from './api-guide.ts';
+import { completeDocument } from './api-schemas.ts';
 import { compressReferenceScript } from './reference-script.ts';
 
 /** Where the reference page lives. */
 export const docsPath = '/docs';
 
-const description = `Quittance lets merchants get paid in stablecoins, straight to their own wallet.
-
-**Keys.** \`Authorization: Bearer qt_test_…\` accesses only sandbox data, \`qt_live_…\` only real data.
-
-**Limits.** Each endpoint counts calls per key and calendar minute. After a 429 wait 60 seconds, then back off
-exponentially with about 10 seconds of jitter. Follow new requests by polling the list with \`since\`, not each request.
-
-**Webhook.** \`payment.proof_verified\` is sent once a payment is verified on the chain. Its \`x-service-signature\` is
-\`v1=<hex>,t=<unix time>\`: HMAC-SHA256 over \`<t>.<raw body>\` with your signing secret as the key. Allow 300 seconds of
-clock difference, and answer 2xx within 8 seconds. The same delivery carries the headers of the Standard Webhooks
-specification, so its libraries can verify it unchanged.`;
-
 const proofVerified = {
+  title: 'PaymentProofVerified',
   type: 'object',
   required: [
     'event',
@@ -46,28 +37,66 @@ const proofVerified = {
   },
 };
 
+const proofVerifiedExample = {
+  event: 'payment.proof_verified',
+  delivery_id: '7d0f4c52-4f0e-4b59-9a06-3f5d1c1f2a10',
+  request_id: '9d3f6d2e-8a41-4f1c-a1c5-6f2f0f6f7b10',
+  account_id: '5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69',
+  proof_status: 'verified',
+  tx_hash: `0x${'5e'.repeat(32)}`,
+  payer_address: `0x${'a1'.repeat(20)}`,
+  metadata: { order: 'A-1042' },
+  timestamp: '2026-01-31T09:31:12.000Z',
+};
+
+const webhookHeaders = [
+  ['x-service-event', 'The name of the event.'],
+  ['x-service-delivery', 'Equal to delivery_id in the body.'],
+  ['x-service-signature', '`v1=<hex>,t=<unix time>`: HMAC-SHA256 over `<t>.<raw body>`.'],
+].map(([name = '', description = '']) => ({
+  name,
+  in: 'header' as const,
+  required: true,
+  description,
+  schema: { type: 'string' as const },
+}));
+
+/** The service belongs to who runs it; the document asks for a licence all the same. */
+const license = { name: 'All rights reserved', identifier: 'LicenseRef-proprietary' };
+
 /** Serves the OpenAPI document, generated from the contracts, and a reference page for trying requests. */
 export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Quittance', version: '1.0.0', description },
+      info: { title: 'Quittance', version: '1.0.0', description: apiGuide(ctx.config.baseUrl), license },
       servers: [{ url: ctx.config.baseUrl }],
-      tags: [{ name: 'Payment requests' }, { name: 'Merchants' }],
+      tags: [
+        { name: 'Payment requests', description: 'Ask customers for money, and see what became of it.' },
+        { name: 'Merchants', description: 'Provision those who are paid. They finish wallet and terms themselves.' },
+      ],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'qt_test_… or qt_live_…' } },
       },
       webhooks: {
         'payment.proof_verified': {
           post: {
+            operationId: 'paymentProofVerified',
             summary: 'A payment was verified on the chain',
-            requestBody: { content: { 'application/json': { schema: proofVerified as never } } },
+            security: [],
+            parameters: webhookHeaders,
+            requestBody: {
+              required: true,
+              content: { 'application/json': { schema: proofVerified as never, example: proofVerifiedExample } },
+            },
             responses: { '2XX': { description: 'Received. Any other status, or none within 8 seconds, is retried.' } },
           },
         },
       },
     },
     hideUntagged: true,
+    transformObject: (generated) =>
+      completeDocument('openapiObject' in generated ? generated.openapiObject : generated.swaggerObject),
   });
   app.get('/openapi.json', { config: { auth: 'public' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),

@@ -38,6 +38,7 @@ export const ErrorBody = Type.Object(
     message: Type.String({ description: 'One sentence for humans.' }),
   },
   {
+    title: 'Error',
     additionalProperties: true,
     description: 'Some errors have more fields, such as details or expected_fiat_code.',
     examples: [{ ok: false, error: 'not_found', message: 'Nothing was found at this address or with this id.' }],

@@ -51,7 +51,7 @@ export const CreateMerchant = Type.Object(
     instagram: Type.Optional(text(200, 'The shop’s Instagram name.')),
     industry: Type.Optional(text(80, 'Your own label.')),
     display_currency: Type.Optional(CurrencyCode),
-    app_mode: Type.Optional(Type.Enum(['personal', 'business'], { default: 'personal' })),
+    app_mode: Type.Optional(Type.Enum(['personal', 'business'], { description: 'personal if it is left out.' })),
     wallet_address: Type.Optional(
       Type.String({
         pattern: '^0x[0-9a-fA-F]{40}$',
@@ -61,6 +61,7 @@ export const CreateMerchant = Type.Object(
     ),
   },
   {
+    title: 'NewMerchant',
     additionalProperties: true,
     examples: [{ email: 'ada@example.com', business_name: 'Ada’s Bakery', country: 'DE', app_mode: 'business' }],
   },
@@ -91,7 +92,7 @@ export const MerchantObject = Type.Object(
     ),
     idempotent_replay: Type.Optional(Type.Literal(true)),
   },
-  { examples: [merchantExample] },
+  { title: 'Merchant', examples: [merchantExample] },
 );
 
 export const MerchantQuery = Type.Object({
@@ -109,5 +110,8 @@ export const MerchantList = Type.Object(
     limit: Type.Integer(),
     offset: Type.Integer(),
   },
-  { examples: [{ ok: true, merchants: [merchantExample], has_more: false, limit: 50, offset: 0 }] },
+  {
+    title: 'MerchantList',
+    examples: [{ ok: true, merchants: [merchantExample], has_more: false, limit: 50, offset: 0 }],
+  },
 );

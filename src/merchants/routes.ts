@@ -20,6 +20,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'accounts.create',
     perMinute: 30,
     scope: 'accounts:write',
+    errors: ['invalid_json', 'invalid_request', 'wallet_address_conflict', 'body_too_large', 'unsupported_media_type'],
     schema: {
       operationId: 'createMerchant',
       tags,
@@ -44,6 +45,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'accounts.get',
     perMinute: 60,
     scope: 'accounts:read',
+    errors: [],
     schema: {
       operationId: 'getMerchant',
       tags,
@@ -65,6 +67,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'accounts.list',
     perMinute: 60,
     scope: 'accounts:read',
+    errors: ['invalid_request'],
     schema: {
       operationId: 'listMerchants',
       tags,

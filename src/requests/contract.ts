@@ -5,6 +5,7 @@ const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
 const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
 
 const Metadata = Type.Record(Type.String(), text(500, 'Your own value.'), {
+  title: 'Metadata',
   maxProperties: 20,
   propertyNames: { maxLength: 40 },
   description: 'Your own keys and values, returned unchanged here and in the webhook.',
@@ -62,7 +63,7 @@ export const CreateRequest = Type.Object(
       Type.String({ description: '32 to 64 characters of base64url or hex; the same key returns the same request.' }),
     ),
     metadata: Type.Optional(Metadata),
-    payment_mode: Type.Optional(Type.Enum(['pos', 'invoice'], { default: 'pos' })),
+    payment_mode: Type.Optional(Type.Enum(['pos', 'invoice'], { description: 'pos if it is left out.' })),
     customer_name: Type.Optional(text(200, 'Required when payment_mode is invoice.')),
     customer_email: Type.Optional(text(254, 'For receipts.')),
     customer_phone: Type.Optional(text(50, 'For receipts.')),
@@ -70,7 +71,7 @@ export const CreateRequest = Type.Object(
       Type.Integer({ description: 'One of the values allowed for the partner.', examples: [15] }),
     ),
   },
-  { additionalProperties: true, examples: [createExample] },
+  { title: 'NewPaymentRequest', additionalProperties: true, examples: [createExample] },
 );
 
 export const RequestObject = Type.Object(
@@ -84,11 +85,14 @@ export const RequestObject = Type.Object(
     created_at: Timestamp,
     proof_verified_at: nullable(Timestamp),
     tx_hash: nullable(Type.String()),
-    amount: Type.Object({
-      fiat_int: Type.Integer({ description: 'Minor units.' }),
-      fiat_code: CurrencyCode,
-      usdc_micro: Type.String({ description: 'Micro units of the stablecoin.', examples: ['13586957'] }),
-    }),
+    amount: Type.Object(
+      {
+        fiat_int: Type.Integer({ description: 'Minor units.' }),
+        fiat_code: CurrencyCode,
+        usdc_micro: Type.String({ description: 'Micro units of the stablecoin.', examples: ['13586957'] }),
+      },
+      { title: 'Amount' },
+    ),
     account_id: Uuid,
     metadata: Metadata,
     test_mode: Type.Boolean(),
@@ -105,7 +109,7 @@ export const RequestObject = Type.Object(
     fiat_currency: Type.String({ description: 'Same as amount.fiat_code, in lower case.' }),
     idempotent_replay: Type.Optional(Type.Literal(true)),
   },
-  { examples: [requestExample] },
+  { title: 'PaymentRequest', examples: [requestExample] },
 );
 
 export const RequestQuery = Type.Object({
@@ -126,5 +130,8 @@ export const RequestList = Type.Object(
     limit: Type.Integer(),
     offset: Type.Integer(),
   },
-  { examples: [{ ok: true, requests: [requestExample], has_more: false, limit: 50, offset: 0 }] },
+  {
+    title: 'PaymentRequestList',
+    examples: [{ ok: true, requests: [requestExample], has_more: false, limit: 50, offset: 0 }],
+  },
 );

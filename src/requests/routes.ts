@@ -24,6 +24,20 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'requests.create',
     perMinute: 60,
     scope: 'requests:write',
+    errors: [
+      'invalid_json',
+      'invalid_request',
+      'invalid_idempotency_key',
+      'customer_name_required',
+      'currency_mismatch',
+      'expiry_not_allowed',
+      'merchant_disabled',
+      'merchant_mode_mismatch',
+      'merchant_onboarding_incomplete',
+      'body_too_large',
+      'unsupported_media_type',
+      'rate_unavailable',
+    ],
     schema: {
       operationId: 'createRequest',
       tags,
@@ -48,6 +62,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'requests.get',
     perMinute: 60,
     scope: 'requests:read',
+    errors: [],
     schema: {
       operationId: 'getRequest',
       tags,
@@ -67,6 +82,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'requests.list',
     perMinute: 60,
     scope: 'requests:read',
+    errors: ['invalid_request'],
     schema: {
       operationId: 'listRequests',
       tags,
@@ -94,6 +110,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
     endpoint: 'requests.cancel',
     perMinute: 60,
     scope: 'requests:write',
+    errors: ['cannot_cancel'],
     schema: {
       operationId: 'cancelRequest',
       tags,

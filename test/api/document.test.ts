@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { get as httpGet, type IncomingHttpHeaders } from 'node:http';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import { breakingChanges, type OpenApi } from '../../src/cli/api-changes.ts';
+import { errors } from '../../src/errors.ts';
+import { withoutReferences } from '../../src/http/api-schemas.ts';
 import { startApp } from '../support/app.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 
@@ -14,10 +17,13 @@ type Document = { openapi: string; paths: Record<string, Record<string, Operatio
 
 const ajv = new Ajv({ strict: false });
 let app: Awaited<ReturnType<typeof startApp>>;
+/** As it is served, and with its references written out. */
+let served: Document;
 let document: Document;
 before(async () => {
   app = await startApp();
-  document = (await (await fetch(`${app.url}/openapi.json`)).json()) as Document;
+  served = (await (await fetch(`${app.url}/openapi.json`)).json()) as Document;
+  document = withoutReferences(served);
 });
 after(() => app.stop());
 
@@ -49,6 +55,47 @@ test('GET /openapi.json › every body has an example that keeps its own contrac
       assert.ok(ajv.validate(media.schema, example), `${operationId}: ${ajv.errorsText()}`);
     }
   }
+});
+
+test('GET /openapi.json › every object has a name of its own', () => {
+  const names = Object.keys((served as unknown as { components: { schemas: object } }).components.schemas);
+  assert.deepEqual(names, [
+    'Amount',
+    'Error',
+    'Merchant',
+    'MerchantList',
+    'Metadata',
+    'NewMerchant',
+    'NewPaymentRequest',
+    'PaymentProofVerified',
+    'PaymentRequest',
+    'PaymentRequestList',
+  ]);
+});
+
+test('GET /openapi.json › each error stands at its own status, with an example that has its code and message', () => {
+  for (const { operationId, responses } of operations()) {
+    const told = Object.entries(responses).filter(([status]) => Number(status) >= 400);
+    assert.ok(told.length >= 6, operationId);
+    for (const [status, content] of told) {
+      for (const [code, { value }] of Object.entries(content.content?.['application/json']?.examples ?? {})) {
+        const [expected, message] = errors[code as keyof typeof errors];
+        const { error, message: sentence } = value as Record<string, unknown>;
+        assert.deepEqual([status, code, sentence], [String(expected), error, message], operationId);
+        assert.ok(ajv.validate(schemaOf(content) ?? {}, value), `${operationId} ${code}: ${ajv.errorsText()}`);
+      }
+    }
+  }
+});
+
+test('GET /openapi.json › a strict linter finds nothing', async () => {
+  // The server is the one that was asked: here this machine.
+  const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-server-example.com': 'off' } });
+  const problems = await lintFromString({ source: JSON.stringify(served), config });
+  assert.deepEqual(
+    problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),
+    [],
+  );
 });
 
 test('answers of the running service keep the documented contracts', async () => {

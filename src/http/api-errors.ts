@@ -1,0 +1,67 @@
+import { type ErrorCode, errors } from '../errors.ts';
+
+/** Errors that any call may get. */
+const ofEveryCall = [
+  'unauthorized',
+  'insufficient_scope',
+  'partner_disabled',
+  'not_found',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+] as const satisfies ErrorCode[];
+
+/** What the bodies of some errors hold beside code and message. */
+const extras: Partial<Record<ErrorCode, object>> = {
+  invalid_request: { details: [{ field: 'fiat_amount_int', message: 'must be >= 1' }] },
+  currency_mismatch: { expected_fiat_code: 'EUR' },
+  expiry_not_allowed: { allowed_expiry_minutes: [5, 15, 60] },
+  insufficient_scope: { required_scope: 'requests:write' },
+};
+
+const titles: Record<number, string> = {
+  400: 'The call is not valid.',
+  401: 'The key is missing or not valid.',
+  403: 'The key may not do this.',
+  404: 'There is no such thing for this key.',
+  409: 'The call conflicts with what is stored.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  429: 'Too many calls in this minute.',
+  500: 'Something failed on our side.',
+  503: 'The service cannot answer now.',
+};
+
+const schema = { $ref: '#/components/schemas/Error' };
+
+/**
+ * The responses of an operation for its errors, by status, each error with an example.
+ *
+ * @param own the errors that it may answer beside those of every call
+ * @param held what `request` of `cannot_cancel` is shown with
+ */
+export function errorResponses(own: readonly ErrorCode[], held: unknown): Record<string, object> {
+  const codes = [...new Set<ErrorCode>([...own, ...ofEveryCall])];
+  const byStatus = Map.groupBy(codes, (code) => errors[code][0]);
+  const example = (code: ErrorCode) => ({
+    summary: errors[code][1],
+    value: {
+      ok: false,
+      error: code,
+      message: errors[code][1],
+      ...extras[code],
+      ...(code === 'cannot_cancel' && { request: held }),
+    },
+  });
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: titles[status] ?? '',
+        content: {
+          'application/json': { schema, examples: Object.fromEntries(codes.map((code) => [code, example(code)])) },
+        },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,132 @@
+import { type ErrorCode, errors } from '../errors.ts';
+import { createSnippet, receiverSnippet, type SnippetLanguage, snippetLanguages } from '../portal/overview/snippets.ts';
+
+const names: Record<SnippetLanguage, [heading: string, fence: string]> = {
+  curl: ['curl and a shell', 'sh'],
+  typescript: ['TypeScript', 'ts'],
+  python: ['Python', 'python'],
+  php: ['PHP', 'php'],
+};
+
+const inAllLanguages = (snippet: (language: SnippetLanguage) => string): string =>
+  snippetLanguages
+    .map((language) => {
+      const [heading, fence] = names[language];
+      return `### ${heading}\n\n\`\`\`${fence}\n${snippet(language)}\n\`\`\``;
+    })
+    .join('\n\n');
+
+/** What an API client may do about each error; those of HTTP itself reach nobody who writes valid HTTP. */
+const advice: Partial<Record<ErrorCode, string>> = {
+  invalid_json: 'Fix the body.',
+  invalid_request: 'Read `details`: it lists every invalid field with a message.',
+  invalid_idempotency_key: 'Use a key of 32 to 64 characters.',
+  customer_name_required: 'Send `customer_name`.',
+  currency_mismatch: 'Leave `fiat_currency_code` out, or send `expected_fiat_code` of the answer.',
+  expiry_not_allowed: 'Use one of `allowed_expiry_minutes` of the answer.',
+  merchant_disabled: 'Ask the operator, or enable the merchant in the portal.',
+  merchant_mode_mismatch: 'Use a key of the merchant’s mode.',
+  merchant_onboarding_incomplete: 'Send the merchant to its `onboarding_url`.',
+  unauthorized: 'Send a valid key.',
+  insufficient_scope: 'Use a key with `required_scope`.',
+  partner_disabled: 'Ask the operator.',
+  not_found: 'Check the id. Another partner’s or another mode’s looks the same.',
+  method_not_allowed: 'Use a method of the header `Allow`.',
+  cannot_cancel: 'Read `request` in the answer.',
+  wallet_address_conflict: 'Use another wallet.',
+  body_too_large: 'Send less.',
+  unsupported_media_type: 'Send `Content-Type: application/json`.',
+  rate_limited: 'Wait 60 seconds, then back off.',
+  internal_error: 'Retry with the same `idempotency_key`; tell us the `x-request-id`.',
+  rate_unavailable: 'Retry in a minute.',
+  unavailable: 'Retry with the same `idempotency_key`.',
+};
+
+const errorRows = Object.entries(advice)
+  .map(([code, what]) => `| ${errors[code as ErrorCode][0]} | \`${code}\` | ${what} |`)
+  .join('\n');
+
+/** The chapters that introduce the API's reference, as Markdown. */
+export function apiGuide(baseUrl: string): string {
+  const values = { baseUrl, key: 'qt_test_…', accountId: '<account_id>' };
+  return `A payment request asks a customer for an amount in the merchant’s own currency. The customer opens
+\`pay_page_url\` and pays in stablecoins, straight to the merchant’s wallet. Once the payment is verified on the chain, you
+receive one signed event.
+
+# Authentication
+
+Send your key with every call: \`Authorization: Bearer qt_test_…\`. Create keys in the portal under **Keys**; a key is
+shown once. A \`qt_test_\` key reaches test data only, and a \`qt_live_\` key reaches live data only. Scopes limit what a key may
+do: \`requests:write\`, \`requests:read\`, \`accounts:write\`, \`accounts:read\`.
+
+# Create a payment request
+
+${inAllLanguages((language) => createSnippet(language, values))}
+
+# Idempotency
+
+Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex) with every create, and send the same key when you retry.
+The same key for the same merchant returns the request that it created, in its present state, with \`idempotent_replay: true\`.
+The other fields of a repeated call are ignored. Creating a merchant is idempotent by \`wallet_address\`.
+
+# States
+
+| \`status\` | meaning |
+| --- | --- |
+| \`requested\` | Created; nobody has opened the pay page. Only now can it be cancelled. |
+| \`opened\` | A customer has opened the pay page. |
+| \`expired\` | \`expires_at\` has passed without payment. A payment up to 30 minutes late still counts. |
+| \`voided\` | Cancelled. |
+
+| \`proof_status\` | meaning |
+| --- | --- |
+| \`none\` | No payment in full has been found. |
+| \`attached\` | A payment in full is on the chain and not final yet. |
+| \`verified\` | The payment is final. It never changes again. |
+
+Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` says.
+
+# Paging
+
+Lists are sorted by \`created_at\`, oldest first. \`limit\` is 1 to 100 (50 by default), and \`has_more\` says whether another page
+follows. To follow new requests, pass the last \`created_at\` that you saw as \`since\`: it is inclusive, so skip ids that you
+know. No request is missed, however many are created meanwhile.
+
+# Limits
+
+Each endpoint counts the calls of each key in each calendar minute: 60, and 30 for creating merchants. There are no rate-limit
+headers. After a 429, wait 60 seconds, then back off exponentially with about 10 seconds of jitter. Follow requests with
+webhooks or with the list, not by reading each one. A body has at most 128 KiB.
+
+# Errors
+
+Every error is JSON: \`ok\` is false, \`error\` is a code for your program, \`message\` a sentence for people. Codes never change
+their meaning. Every answer has an \`x-request-id\`.
+
+| status | error | what to do |
+| --- | --- | --- |
+${errorRows}
+
+# Webhooks
+
+When a payment is verified, \`payment.proof_verified\` is sent to your URL: at least once, in no guaranteed order, and always
+with the same body and \`delivery_id\`. Ignore a \`delivery_id\` that you have processed. Answer 2xx within 8 seconds; anything
+else is retried for about 76 hours. Nothing is sent about an expired, cancelled or failed request.
+
+\`\`\`http
+POST /events HTTP/1.1
+content-type: application/json
+x-service-event: payment.proof_verified
+x-service-delivery: 7d0f4c52-4f0e-4b59-9a06-3f5d1c1f2a10
+x-service-signature: v1=<64 hex digits>,t=1769852400
+
+{"event":"payment.proof_verified","delivery_id":"7d0f4c52-4f0e-4b59-9a06-3f5d1c1f2a10","request_id":"9d3f6d2e-8a41-4f1c-a1c5-6f2f0f6f7b10", …}
+\`\`\`
+
+\`v1\` is HMAC-SHA256 over \`<t>.<raw body>\`, keyed by the whole signing secret (\`whsec_…\`). Compare in constant time and allow
+300 seconds of clock difference. The headers of the Standard Webhooks specification come along, so its libraries verify the
+same delivery.
+
+${inAllLanguages(receiverSnippet)}
+`;
+}

@@ -1,0 +1,72 @@
+import type { ErrorCode } from '../errors.ts';
+import { errorResponses } from './api-errors.ts';
+
+type Json = Record<string, unknown>;
+type Response = { description: string; content: { 'application/json': { example?: unknown } } };
+type Operation = Json & { 'x-errors'?: ErrorCode[]; operationId: string; responses: Record<string, Response> };
+/** As much of an OpenAPI document as is changed here. */
+export type ApiDocument = { paths: Record<string, Record<string, Operation>>; components: { schemas?: Json } };
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+
+/**
+ * Gives a generated document what its generator cannot know: each titled schema becomes a component that is referred
+ * to by its title, and each operation tells every error that it may answer.
+ *
+ * @throws Error when two different schemas have one title
+ */
+export function completeDocument<T extends object>(generated: T): T {
+  const document = structuredClone(generated) as T & ApiDocument;
+  const found: Json = {};
+  const held = document.paths['/api/v1/requests/{request_id}']?.get?.responses['200']?.content['application/json'];
+  const named = withReferences(document, found) as T & ApiDocument;
+  named.components.schemas = Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
+  for (const operations of Object.values(named.paths))
+    for (const operation of Object.values(operations)) describe(operation, held?.example);
+  return named;
+}
+
+/** Replaces titled schemas, the inner ones first, and collects them. */
+function withReferences(value: unknown, found: Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, found));
+  if (!isObject(value)) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, found)]));
+  const { title, type } = copy;
+  if (typeof title !== 'string' || typeof type !== 'string') return copy;
+  // The generator moves the examples of a whole body beside its schema.
+  const { examples: _, ...schema } = copy;
+  if (title in found && JSON.stringify(found[title]) !== JSON.stringify(schema))
+    throw new Error(`Two schemas of the API have the title ${title}.`);
+  found[title] = schema;
+  return { $ref: `#/components/schemas/${title}` };
+}
+
+const done: Record<string, string> = {
+  '200': 'Done.',
+  '201': 'Created.',
+  '4XX': 'Any other refusal.',
+  '5XX': 'Any other failure on our side.',
+};
+
+function describe(operation: Operation, held: unknown): void {
+  const own = operation['x-errors'] ?? [];
+  delete operation['x-errors'];
+  for (const [status, response] of Object.entries(operation.responses)) {
+    const isReplay = status === '200' && '201' in operation.responses;
+    response.description = isReplay ? 'What an earlier call had created already.' : (done[status] ?? '');
+  }
+  Object.assign(operation.responses, errorResponses(own, held));
+}
+
+/** The same document with every reference written out, for readers of schemas that follow none. */
+export function withoutReferences<T>(document: T): T {
+  const { schemas = {} } = (document as { components?: { schemas?: Json } }).components ?? {};
+  const writeOut = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(writeOut);
+    if (!isObject(value)) return value;
+    const name = typeof value.$ref === 'string' ? value.$ref.replace('#/components/schemas/', '') : null;
+    if (name !== null) return writeOut(schemas[name]);
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, writeOut(part)]));
+  };
+  return writeOut(document) as T;
+}
