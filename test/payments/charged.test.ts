@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
+import { chargeCall, referenceWord } from '../../src/chain/recurring/calls.ts';
+import { recurringAddress } from '../../src/chain/recurring/contract.ts';
+import { mandateTypedData } from '../../src/chain/recurring/mandate.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
@@ -27,7 +31,7 @@ async function payer(spender = contract.address) {
   await fixtures.node.fund(wallet.address, 10n ** 9n);
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, 10n ** 9n] });
   await sendTransaction(fixtures.node.chain, wallet.privateKey, usdc(), data);
-  return wallet.address;
+  return wallet;
 }
 
 type Details = Partial<Parameters<typeof chargedLog>[0]>;
@@ -64,9 +68,41 @@ async function request(): Promise<RequestRow> {
   return made;
 }
 
+test('a mandate charged in the contract itself → paid by the payer, who sends nothing', async () => {
+  const { chain } = fixtures.node;
+  const [due, executor] = [await request(), fixtures.node.wallet()];
+  const from = await payer(recurringAddress());
+  const now = Math.floor(Date.now() / 1000);
+  const mandate = {
+    payer: from.address,
+    payee: due.wallet_address as Hex,
+    token: usdc(),
+    executor: executor.address,
+    maxAmount: BigInt(due.usdc_micro),
+    minIntervalSeconds: 86_400,
+    startsAt: now - 3_600,
+    endsAt: now + 86_400,
+    plan: `0x${'00'.repeat(32)}`,
+    salt: `0x${'01'.repeat(32)}`,
+  } as const;
+  const signature = await privateKeyToAccount(from.privateKey).signTypedData(
+    mandateTypedData(mandate, chain.chainId, recurringAddress()),
+  );
+  const charge = { mandate, signature, amount: mandate.maxAmount, reference: referenceWord(due.reference) };
+  await fixtures.node.fund(executor.address, 0n);
+  chain.recurringContract = recurringAddress();
+  const txHash = await sendTransaction(chain, executor.privateKey, recurringAddress(), chargeCall(charge, null));
+  await settle();
+  chain.recurringContract = contract.address;
+  assert.deepEqual([...(await transfersOf(txHash))], [{ request_id: due.id, rule: 'charge', reason: null }]);
+  const paid = await fixtures.read(due);
+  assert.equal(paid.proof_status, 'verified');
+  assert.equal(paid.payer_address, from.address);
+});
+
 test('a charge that names a request → paid by the payer of the mandate, whoever sent the transaction', async () => {
   const due = await request();
-  const from = await payer();
+  const { address: from } = await payer();
   const txHash = await contract.run([moveOf(due, from), logOf(due, from)]);
   await settle();
   assert.deepEqual([...(await transfersOf(txHash))], [{ request_id: due.id, rule: 'charge', reason: null }]);
@@ -77,7 +113,7 @@ test('a charge that names a request → paid by the payer of the mandate, whoeve
 
 test('two charges in one transaction → each pays its own request', async () => {
   const dues = [await request(), await request()];
-  const from = await payer();
+  const { address: from } = await payer();
   await contract.run(dues.flatMap((due) => [moveOf(due, from), logOf(due, from)]));
   await settle();
   for (const due of dues) assert.equal((await fixtures.read(due)).proof_status, 'verified');
@@ -85,7 +121,7 @@ test('two charges in one transaction → each pays its own request', async () =>
 
 test('a log of another contract, or one that states another amount, token, payer or payee → pays nothing', async () => {
   const foreign = await placeScript(fixtures.node);
-  const from = await payer();
+  const { address: from } = await payer();
   const due = await request();
   const neighbour = fixtures.node.wallet().address;
   for (const details of [{ usdcMicro: 1n }, { token: neighbour }, { payer: neighbour }, { payee: neighbour }]) {
@@ -93,7 +129,7 @@ test('a log of another contract, or one that states another amount, token, payer
     await settle();
     assert.deepEqual([...(await transfersOf(txHash))], [{ request_id: null, rule: null, reason: 'no_match' }]);
   }
-  const theirs = await payer(foreign.address);
+  const { address: theirs } = await payer(foreign.address);
   const txHash = await foreign.run([moveOf(due, theirs), logOf(due, theirs)]);
   await settle();
   assert.equal((await transfersOf(txHash))[0]?.reason, 'no_match');
@@ -102,7 +138,7 @@ test('a log of another contract, or one that states another amount, token, payer
 
 test('two equal transfers before one log → it names neither', async () => {
   const due = await request();
-  const from = await payer();
+  const { address: from } = await payer();
   const txHash = await contract.run([moveOf(due, from), moveOf(due, from), logOf(due, from)]);
   await settle();
   assert.deepEqual(
@@ -116,7 +152,7 @@ test('a charge whose reference is of a request to another wallet → conflict', 
   const neighbour = await makeMerchant(fixtures.db, fixtures.scope);
   const theirs = await makeRequest(fixtures.db, fixtures.scope, neighbour);
   const own = await fixtures.request();
-  const from = await payer();
+  const { address: from } = await payer();
   const txHash = await contract.run([moveOf(own, from), logOf(own, from, { reference: theirs.reference })]);
   await settle();
   assert.deepEqual([...(await transfersOf(txHash))], [{ request_id: null, rule: null, reason: 'conflict' }]);
@@ -125,7 +161,7 @@ test('a charge whose reference is of a request to another wallet → conflict', 
 
 test('a charge of a cancelled or paid request → not counted; less than the amount → a part', async () => {
   const [voided, paid, part] = [await request(), await request(), await request()];
-  const from = await payer();
+  const { address: from } = await payer();
   await cancelRequest(fixtures.ctx, theService, fixtures.scope, voided.id);
   await contract.run([moveOf(paid, from), logOf(paid, from)]);
   await settle();
@@ -148,7 +184,7 @@ test('a charge of a cancelled or paid request → not counted; less than the amo
 
 test('a charge that is reorganised away before it is final → none again', async () => {
   const due = await request();
-  const from = await payer();
+  const { address: from } = await payer();
   await contract.run([moveOf(due, from), logOf(due, from)]);
   await fixtures.turn();
   assert.equal((await fixtures.read(due)).proof_status, 'attached');

@@ -9,6 +9,7 @@ import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { onRemoved } from '../../src/payments/removed.ts';
 import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
+import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import { moveExpiry } from '../../src/requests/proof.ts';
@@ -34,7 +35,9 @@ type Pay = {
   kind: 'pay';
   request: number;
   part: 'all' | 'half' | 'double';
-  tagged: boolean;
+  by: 'authorization' | 'charge' | 'reference' | 'amount';
+  /** Weaker than a charge or an authorization: the calldata names the other request. */
+  contradicted: boolean;
   lateMinutes: number;
   depth: number;
 };
@@ -52,7 +55,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('pay' as const),
       request: which,
       part: fc.constantFrom('all' as const, 'all' as const, 'half' as const, 'half' as const, 'double' as const),
-      tagged: fc.boolean(),
+      by: fc.constantFrom('authorization' as const, 'charge' as const, 'reference' as const, 'amount' as const),
+      contradicted: fc.boolean(),
       lateMinutes: fc.constantFrom(0, 0, 0, 40, 50),
       depth: fc.constantFrom(0, 0, 0, 3),
     }),
@@ -75,6 +79,7 @@ type ModelTransfer = {
   atMs: number;
   value: bigint;
   for: number;
+  rule: string;
   applied: boolean;
   final: boolean;
   reason: string | null;
@@ -222,8 +227,10 @@ async function pay(run: Run, each: Pay): Promise<void> {
   const row = rows[each.request] as RequestRow;
   const due = BigInt(row.usdc_micro);
   const value = each.part === 'all' ? due : each.part === 'half' ? due / 2n + 1n : due * 2n;
-  // Without a reference, only the exact amount matches its request.
-  const tagged = each.tagged || each.part !== 'all';
+  // Where nothing names it, only the exact amount matches its request.
+  const rule = each.by === 'amount' && each.part !== 'all' ? 'reference' : each.by;
+  const other = rows[1 - each.request] as RequestRow;
+  const inCalldata = rule === 'reference' ? row : each.contradicted && rule !== 'amount' ? other : null;
   if (each.depth === 0) model.head += 1;
   await moveHead(run);
   const transfer: ModelTransfer = {
@@ -232,6 +239,7 @@ async function pay(run: Run, each: Pay): Promise<void> {
     atMs: run.baseMs + each.lateMinutes * 60_000,
     value,
     for: each.request,
+    rule,
     applied: false,
     final: false,
     reason: null,
@@ -239,10 +247,12 @@ async function pay(run: Run, each: Pay): Promise<void> {
   if (transfer.block <= 90) return; // older than the requests
   await ctx.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
-      to_address, value, partner_id, test_mode, account_id, calldata_reference)
+      to_address, value, partner_id, test_mode, account_id, calldata_reference, charged_reference, authorization_nonce)
     values (31337, ${`0x${randomBytes(32).toString('hex')}`}, ${transfer.id}, ${transfer.block}, '0x', ${new Date(transfer.atMs)},
       ${chain.tokens[0]?.address ?? ''}, ${randomAddress()}, ${row.wallet_address}, ${value.toString()}, ${scope.partnerId}, true,
-      ${run.accountId}, ${tagged ? Buffer.from(row.reference) : null})`;
+      ${run.accountId}, ${inCalldata && Buffer.from(inCalldata.reference)},
+      ${rule === 'charge' ? Buffer.from(row.reference) : null},
+      ${rule === 'authorization' ? authorizationNonce(row.reference, transfer.id) : null})`;
   model.transfers.push(transfer);
   assert.equal(await matchPending(ctx), 1);
   model.judge(transfer);
@@ -306,9 +316,14 @@ async function compare({ model, rows, scope }: Run): Promise<void> {
     );
   }
   const stored = await ctx.db.sql`
-    select ordinal, reason, counts from transfers where partner_id = ${scope.partnerId} order by ordinal`;
+    select ordinal, rule, reason, counts from transfers where partner_id = ${scope.partnerId} order by ordinal`;
   assert.deepEqual(
-    [...stored].map(({ ordinal, reason, counts }) => ({ ordinal, reason, counts })),
-    model.transfers.map((t) => ({ ordinal: t.id, reason: t.reason, counts: t.applied })),
+    [...stored].map(({ ordinal, rule, reason, counts }) => ({ ordinal, rule, reason, counts })),
+    model.transfers.map((t) => ({
+      ordinal: t.id,
+      rule: t.applied ? t.rule : null,
+      reason: t.reason,
+      counts: t.applied,
+    })),
   );
 }

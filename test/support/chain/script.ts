@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { encodeAbiParameters, type Hex, toEventSelector } from 'viem';
 import { callRpc } from '../../../src/chain/rpc.ts';
-import { sendTransaction } from '../../../src/sandbox/wallet.ts';
+import { fund, sendTransaction } from '../../../src/sandbox/wallet.ts';
 import type { TestChain } from './chain.ts';
 
 /** What a script does next: call a contract, or emit a log of four topics itself. */
@@ -20,14 +20,15 @@ const program: Hex = `0x${[
 /** Places a script contract at an address of its own, or at the given one. */
 export async function placeScript(node: TestChain, at: Hex = `0x${randomBytes(20).toString('hex')}`) {
   const url = node.chain.rpcUrls.at(-1) ?? '';
+  const chain = { ...node.chain, rpcUrls: [url] };
   await callRpc(url, 'anvil_setCode', [at, program]);
   return {
     address: at,
     /** Does all of this in one transaction, sent by a wallet of nobody; returns its hash. */
     run: async (acts: readonly Act[]) => {
       const sender = node.wallet();
-      await node.fund(sender.address, 0n);
-      return sendTransaction(node.chain, sender.privateKey, at, encode(acts));
+      await fund(chain, sender.address, 0n);
+      return sendTransaction(chain, sender.privateKey, at, encode(acts));
     },
     /** The act that makes it call another script. */
     nested: (acts: readonly Act[]): Act => ({ to: at, data: encode(acts) }),
