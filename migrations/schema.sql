@@ -727,6 +727,126 @@ create policy service on receipts for ALL to quittance_service using (true) with
 grant INSERT, SELECT, UPDATE on receipts to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on receipts to quittance_service;
 
+create table relay_accounts (
+  chain_id bigint not null,
+  address text not null,
+  next_nonce bigint not null,
+  chain_nonce bigint not null,
+  balance_wei numeric(78,0) not null,
+  base_fee_wei numeric(78,0) not null,
+  priority_fee_wei numeric(78,0) not null,
+  head_number bigint not null,
+  seen_number bigint,
+  checked_at timestamp with time zone not null,
+  look_at timestamp with time zone not null default now(),
+  filler_nonce bigint,
+  filler_fee_wei numeric(78,0),
+  filler_priority_wei numeric(78,0),
+  filler_head bigint,
+  constraint relay_accounts_chain_nonce_check CHECK ((chain_nonce >= 0)),
+  constraint relay_accounts_next_nonce_check CHECK ((next_nonce >= 0)),
+  constraint relay_accounts_pkey PRIMARY KEY (chain_id, address)
+);
+alter table relay_accounts enable row level security, force row level security;
+create policy everybody on relay_accounts for SELECT to quittance_app using (true);
+create policy owner on relay_accounts for ALL to quittance using (true) with check (true);
+create policy service on relay_accounts for ALL to quittance_service using (true) with check (true);
+grant SELECT on relay_accounts to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on relay_accounts to quittance_service;
+
+create table relay_spending (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  chain_id bigint not null,
+  day date not null,
+  wei numeric(78,0) not null,
+  constraint relay_spending_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint relay_spending_pkey PRIMARY KEY (partner_id, test_mode, chain_id, day),
+  constraint relay_spending_wei_check CHECK ((wei >= (0)::numeric))
+);
+CREATE INDEX relay_spending_day ON public.relay_spending USING btree (chain_id, day);
+alter table relay_spending enable row level security, force row level security;
+create policy owner on relay_spending for ALL to quittance using (true) with check (true);
+create policy scope on relay_spending for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on relay_spending for ALL to quittance_service using (true) with check (true);
+grant SELECT on relay_spending to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on relay_spending to quittance_service;
+
+create table relay_transactions (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  id uuid not null,
+  chain_id bigint not null,
+  from_address text not null,
+  nonce bigint not null,
+  to_address text not null,
+  data bytea not null,
+  gas bigint not null,
+  purpose text not null,
+  subject_id uuid not null,
+  state text not null default 'allotted'::text,
+  hash text,
+  day date not null,
+  fee_wei numeric(78,0) not null,
+  allotted_at timestamp with time zone not null default now(),
+  sent_at timestamp with time zone,
+  sent_head bigint,
+  reached boolean not null default false,
+  tried_at timestamp with time zone,
+  trouble text,
+  mined_at timestamp with time zone,
+  block_number bigint,
+  block_hash text,
+  succeeded boolean,
+  passed_block bigint,
+  ended_at timestamp with time zone,
+  constraint relay_transactions_chain_id_from_address_nonce_key UNIQUE (chain_id, from_address, nonce),
+  constraint relay_transactions_check CHECK (
+CASE state
+    WHEN 'allotted'::text THEN (hash IS NULL)
+    WHEN 'lost'::text THEN true
+    ELSE (hash IS NOT NULL)
+END),
+  constraint relay_transactions_check1 CHECK (((state = ANY (ARRAY['final'::text, 'reverted'::text, 'lost'::text])) = (ended_at IS NOT NULL))),
+  constraint relay_transactions_check2 CHECK ((num_nulls(block_number, block_hash) = ANY (ARRAY[0, 2]))),
+  constraint relay_transactions_gas_check CHECK ((gas > 0)),
+  constraint relay_transactions_id_key UNIQUE (id),
+  constraint relay_transactions_nonce_check CHECK ((nonce >= 0)),
+  constraint relay_transactions_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  constraint relay_transactions_pkey PRIMARY KEY (partner_id, test_mode, id),
+  constraint relay_transactions_purpose_check CHECK ((purpose = ANY (ARRAY['charge'::text, 'revoke'::text, 'authorization'::text]))),
+  constraint relay_transactions_state_check CHECK ((state = ANY (ARRAY['allotted'::text, 'sent'::text, 'mined'::text, 'final'::text, 'reverted'::text, 'lost'::text])))
+);
+CREATE INDEX relay_transactions_live ON public.relay_transactions USING btree (chain_id, from_address, nonce) WHERE (state = ANY (ARRAY['allotted'::text, 'sent'::text, 'mined'::text]));
+CREATE INDEX relay_transactions_subject ON public.relay_transactions USING btree (partner_id, test_mode, subject_id);
+CREATE INDEX relay_transactions_waiting ON public.relay_transactions USING btree (partner_id, test_mode, chain_id) WHERE (state = ANY (ARRAY['allotted'::text, 'sent'::text]));
+alter table relay_transactions enable row level security, force row level security;
+create policy owner on relay_transactions for ALL to quittance using (true) with check (true);
+create policy scope on relay_transactions for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on relay_transactions for ALL to quittance_service using (true) with check (true);
+grant SELECT on relay_transactions to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on relay_transactions to quittance_service;
+
+create table relay_variants (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  relay_id uuid not null,
+  hash text not null,
+  signed bytea not null,
+  max_fee_wei numeric(78,0) not null,
+  priority_fee_wei numeric(78,0) not null,
+  signed_at timestamp with time zone not null default now(),
+  constraint relay_variants_hash_key UNIQUE (hash),
+  constraint relay_variants_partner_id_test_mode_relay_id_fkey FOREIGN KEY (partner_id, test_mode, relay_id) REFERENCES relay_transactions(partner_id, test_mode, id),
+  constraint relay_variants_pkey PRIMARY KEY (partner_id, test_mode, relay_id, hash)
+);
+alter table relay_variants enable row level security, force row level security;
+create policy owner on relay_variants for ALL to quittance using (true) with check (true);
+create policy scope on relay_variants for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on relay_variants for ALL to quittance_service using (true) with check (true);
+grant SELECT on relay_variants to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on relay_variants to quittance_service;
+
 create table requests (
   partner_id uuid not null,
   test_mode boolean not null,

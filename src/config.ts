@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { dataDirOf } from './config/address.ts';
 import { type ChainConfig, readChainsFile } from './config/chains.ts';
 import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
+import { type RelayerConfig, readRelayer } from './config/relayer.ts';
 import { decideSandbox } from './config/sandbox.ts';
+import { readSecretKeys } from './config/secret-keys.ts';
 import type { SecretKey } from './lib/encrypt.ts';
-import { createFile } from './lib/files.ts';
 import type { Mode } from './lib/mode.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
 
@@ -73,6 +71,8 @@ export type Config = {
   /** Pages that one client may open in ten seconds, signed in or not. */
   pageLimit: number;
   metrics: MetricsConfig;
+  /** What signs and pays fees for transactions that the service sends. */
+  relayer: RelayerConfig;
   logLevel: string;
 };
 
@@ -119,6 +119,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const sandbox = decideSandbox(env, { host, baseUrl, payUrl }, faults);
   if (!sandbox && !env.BASE_URL) faults.push('BASE_URL is required in production: the public address of the service');
   readSwitch('DATABASE_TLS', env.DATABASE_TLS, faults);
+  const secretKeys = readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults);
   const config: Config = {
     sandbox,
     devAllowCidrs: readNetworks('DEV_ALLOW_CIDRS', env, [], 1, faults),
@@ -129,7 +130,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir,
     databaseUrl: readDatabaseUrl('DATABASE_URL', env, faults),
     databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL', env, faults),
-    secretKeys: readSecretKeys(env.SECRET_KEYS, sandbox, dataDir, faults),
+    secretKeys,
     chains: readChainsFile(env, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
     webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
@@ -142,6 +143,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     hsts: readSwitch('HSTS', env.HSTS, faults),
     pageLimit: readPageLimit(env.PAGE_LIMIT, faults),
     metrics: readMetrics(env, port, faults),
+    relayer: readRelayer(env, { sandbox, derived: sandbox && !env.CHAINS_FILE, secretKeys }, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   if (config.databaseOwnerUrl && !config.databaseUrl) {
@@ -264,37 +266,4 @@ function readSchedule(value: string | undefined, faults: string[]): number[] {
     faults.push('WEBHOOK_SCHEDULE_SECONDS must be up to 50 numbers of seconds, separated by commas');
   }
   return seconds.map((wait) => Math.round(wait * 1000));
-}
-
-/**
- * `SECRET_KEYS` is `id:base64 of 32 bytes`, comma-separated. A sandbox generates one and keeps it in its data folder.
- */
-function readSecretKeys(value: string | undefined, sandbox: boolean, dataDir: string, faults: string[]): SecretKey[] {
-  const text = value || (sandbox ? sandboxSecret(dataDir, faults) : '');
-  if (!text && !sandbox) {
-    faults.push(
-      'SECRET_KEYS is required in production: <id>:<base64 of 32 random bytes>, newest first, comma-separated',
-    );
-  }
-  return readList(text, []).map((part, index) => {
-    const [id = '', encoded = ''] = part.split(':');
-    const key = Buffer.from(encoded, 'base64');
-    if (!/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32) {
-      // Without its value: what stands in the wrong place is the secret itself.
-      faults.push(`SECRET_KEYS: entry ${index + 1} must be <id of 1 to 16 a-z0-9>:<base64 of 32 bytes>`);
-    }
-    return { id, key };
-  });
-}
-
-function sandboxSecret(dataDir: string, faults: string[]): string {
-  const file = join(dataDir, 'secret-keys');
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    if (!existsSync(file)) createFile(file, `sandbox:${randomBytes(32).toString('base64')}`, 0o600);
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    faults.push(`DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}`);
-    return '';
-  }
 }

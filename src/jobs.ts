@@ -1,5 +1,6 @@
 import { noteEnds } from './audit/note-ends.ts';
 import { startWatching } from './chain/reader/watcher.ts';
+import { followRelays, relayDue } from './chain/relay/follow.ts';
 import type { ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
@@ -121,6 +122,12 @@ function loopsOf(chain: ChainConfig): Loop[] {
       run: (ctx) => settle(ctx, [chain]),
       queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250 },
     },
+    {
+      name: `follow what is relayed on ${chain.chainId}`,
+      everyMs: minute,
+      run: (ctx) => followRelays(ctx, chain),
+      queue: { due: relayDue(chain), wakes: ['transfers'], restMs: Math.max(250, chain.pollMs) },
+    },
   ];
 }
 
@@ -128,6 +135,11 @@ function loopsOf(chain: ChainConfig): Loop[] {
 function miningLoop({ blocksDue, mineWhileWaiting }: Sandbox): Loop {
   const queue: Queue = { due: blocksDue, wakes: ['request', 'merchant'], restMs: second };
   return { name: 'mine sandbox blocks', everyMs: minute, run: mineWhileWaiting, queue };
+}
+
+/** Local coin is worth nothing, so a sandbox never runs out of it. */
+function fundingLoop({ fundRelayer }: Sandbox): Loop {
+  return { name: 'fund the sandbox’s relayer', everyMs: minute, run: fundRelayer };
 }
 
 /** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
@@ -145,7 +157,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
         },
       ]
     : [];
-  const mining = ctx.sandbox && ctx.config.chains === null ? [miningLoop(ctx.sandbox)] : [];
+  const mining = ctx.sandbox && ctx.config.chains === null ? [miningLoop(ctx.sandbox), fundingLoop(ctx.sandbox)] : [];
   const ofChains = [...ctx.chains.test, ...ctx.chains.live].flatMap(loopsOf);
   const mine = [...ofChains, ...loops, ...mining, refresh, ...messages].map((loop) => ({
     ...loop,

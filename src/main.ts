@@ -39,6 +39,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   const { config } = ctx;
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
+  await ctx.sandbox?.fundRelayer(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; requests cannot be created until they are');
   });

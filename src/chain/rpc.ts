@@ -1,37 +1,33 @@
-/** A failure of one call to one provider. `kind` classifies it. Of the provider's address only the host is kept. */
-export class RpcError extends Error {
-  readonly kind: 'unreachable' | 'timeout' | 'limited' | 'too_large' | 'malformed' | 'refused';
-  /** With `limited`: how long the provider asks us to wait. */
-  readonly retryAfterMs: number | null;
-  constructor(kind: RpcError['kind'], message: string, retryAfterMs: number | null = null) {
-    super(message);
-    this.kind = kind;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
+import {
+  type BlockTag,
+  type Hex,
+  RpcError,
+  readArray,
+  readBig,
+  readBytes,
+  readFees,
+  readHeader,
+  readHex,
+  readLogs,
+  readNumber,
+  readObject,
+  readReceipt,
+  readTransaction,
+  toHex,
+} from './rpc-answers.ts';
 
-export type Hex = `0x${string}`;
-export type Header = { number: number; hash: string; parentHash: string; time: Date; logsBloom: string };
-export type Log = {
-  address: string;
-  topics: string[];
-  data: string;
-  blockHash: string;
-  blockNumber: number;
-  txHash: string;
-  logIndex: number;
-};
-export type Transaction = {
-  hash: string;
-  from: string;
-  nonce: number;
-  to: string | null;
-  input: string;
-  /** Null while it is not mined. */
-  blockHash: string | null;
-};
-export type Receipt = { txHash: string; blockHash: string; blockNumber: number; success: boolean; logs: Log[] };
-export type BlockTag = 'latest' | 'safe' | 'finalized';
+export {
+  type BlockTag,
+  type Fees,
+  type Header,
+  type Hex,
+  type Log,
+  type Receipt,
+  RpcError,
+  type Said,
+  type Transaction,
+  toHex,
+} from './rpc-answers.ts';
 
 const defaultTimeoutMs = 5_000;
 /** No honest answer to our calls comes near this size; a range of logs that does is requested in smaller ranges. */
@@ -119,7 +115,7 @@ function readAnswer(text: string, status: number, retryAfter: string | null, whe
     const seconds = Number(retryAfter);
     throw new RpcError('limited', `${where}: too many calls`, seconds > 0 ? Math.min(seconds, 60) * 1000 : null);
   }
-  let answer: { result?: unknown; error?: { code?: number; message?: string } } | null;
+  let answer: { result?: unknown; error?: { code?: number; message?: string; data?: unknown } } | null;
   try {
     answer = JSON.parse(text);
   } catch {
@@ -130,12 +126,23 @@ function readAnswer(text: string, status: number, retryAfter: string | null, whe
     // -32005 means "limit exceeded": the number of calls at some providers, the size of the answer at others.
     const tooMany = code === 429 || (code === -32005 && /rate|per second|too many requests/i.test(String(message)));
     const kind = tooMany ? 'limited' : 'refused';
-    throw new RpcError(kind, `${where}: ${code} ${String(message).slice(0, 300)}`);
+    const said = String(message).slice(0, 300);
+    throw new RpcError(kind, `${where}: ${code} ${said}`, null, {
+      code: typeof code === 'number' ? code : null,
+      message: said,
+      data: revertData(answer.error.data),
+    });
   }
   if (typeof answer !== 'object' || answer === null || answer.result === undefined) {
     throw new RpcError('malformed', `${where}: status ${status} without a result`);
   }
   return answer.result;
+}
+
+/** Some providers wrap the bytes in an object. */
+function revertData(data: unknown): Hex | null {
+  const bytes = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data;
+  return typeof bytes === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(bytes) ? (bytes.toLowerCase() as Hex) : null;
 }
 
 /** The typed calls of one provider. All throw RpcError; every answer's shape is checked. */
@@ -202,99 +209,22 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
         await call('eth_getTransactionCount', [address, typeof block === 'number' ? toHex(block) : block]),
         'transaction count',
       ),
+    balance: async (address: string) => readBig(await call('eth_getBalance', [address, 'latest']), 'balance'),
+    /** How much gas a call would use; a call that would revert is refused. */
+    estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
+      readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
+    /** What gas cost in the newest blocks. */
+    feeHistory: async (blocks: number) =>
+      readFees(await call('eth_feeHistory', [toHex(blocks), 'latest', [50]], maxAnswerBytes)),
+    /** What the provider advises to offer beyond the base fee. */
+    advisedPriorityFee: async () => readBig(await call('eth_maxPriorityFeePerGas', [], maxAnswerBytes), 'priority fee'),
+    /** Hands on a signed transaction; the hash in the answer proves nothing. */
+    sendRaw: async (signed: Hex) => {
+      await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
+    },
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
     call: async (to: string, data: string) => callContract({ to, data }),
     /** Executes code named by a stranger; without `to`, as a deployment. */
     tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) => callContract(transaction),
-  };
-}
-
-export const toHex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
-
-function malformed(what: string): RpcError {
-  return new RpcError('malformed', `the provider's answer has no valid ${what}`);
-}
-
-function readHex(value: unknown, what: string): string {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) throw malformed(what);
-  return value.toLowerCase();
-}
-
-function readBytes(value: unknown, length: number, what: string): string {
-  const hex = readHex(value, what);
-  if (hex.length !== 2 + 2 * length) throw malformed(what);
-  return hex;
-}
-
-function readNumber(value: unknown, what: string): number {
-  const number = Number(readHex(value, what));
-  if (!Number.isSafeInteger(number) || value === '0x') throw malformed(what);
-  return number;
-}
-
-function readArray(value: unknown, what: string): unknown[] {
-  if (!Array.isArray(value)) throw malformed(what);
-  return value;
-}
-
-function readObject(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) throw malformed(what);
-  return value as Record<string, unknown>;
-}
-
-function readHeader(value: unknown): Header | null {
-  if (value === null) return null;
-  const block = readObject(value, 'block');
-  return {
-    number: readNumber(block.number, 'block number'),
-    hash: readBytes(block.hash, 32, 'block hash'),
-    parentHash: readBytes(block.parentHash, 32, 'parent hash'),
-    time: new Date(readNumber(block.timestamp, 'timestamp') * 1000),
-    logsBloom: readBytes(block.logsBloom, 256, 'bloom filter'),
-  };
-}
-
-/** Logs in the order of the chain. A provider's "removed" logs belong to no block and are omitted. */
-function readLogs(value: unknown): Log[] {
-  return readArray(value, 'logs')
-    .map((entry) => readObject(entry, 'log'))
-    .filter((log) => log.removed !== true)
-    .map(readLog)
-    .sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
-}
-
-function readLog(log: Record<string, unknown>): Log {
-  return {
-    address: readBytes(log.address, 20, 'log address'),
-    topics: readArray(log.topics, 'topics').map((topic) => readBytes(topic, 32, 'topic')),
-    data: readHex(log.data, 'log data'),
-    blockHash: readBytes(log.blockHash, 32, 'block hash'),
-    blockNumber: readNumber(log.blockNumber, 'block number'),
-    txHash: readBytes(log.transactionHash, 32, 'transaction hash'),
-    logIndex: readNumber(log.logIndex, 'log index'),
-  };
-}
-
-function readTransaction(value: unknown): Transaction | null {
-  if (value === null) return null;
-  const tx = readObject(value, 'transaction');
-  return {
-    hash: readBytes(tx.hash, 32, 'transaction hash'),
-    from: readBytes(tx.from, 20, 'sender'),
-    nonce: readNumber(tx.nonce, 'nonce'),
-    to: tx.to == null ? null : readBytes(tx.to, 20, 'recipient'),
-    input: readHex(tx.input, 'calldata'),
-    blockHash: tx.blockHash == null ? null : readBytes(tx.blockHash, 32, 'block hash'),
-  };
-}
-
-function readReceipt(value: unknown): Receipt {
-  const receipt = readObject(value, 'receipt');
-  return {
-    txHash: readBytes(receipt.transactionHash, 32, 'transaction hash'),
-    blockHash: readBytes(receipt.blockHash, 32, 'block hash'),
-    blockNumber: readNumber(receipt.blockNumber, 'block number'),
-    success: readNumber(receipt.status, 'status') === 1,
-    logs: readLogs(receipt.logs),
   };
 }

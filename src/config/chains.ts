@@ -36,7 +36,32 @@ export type ChainConfig = {
   recurringContract: `0x${string}` | null;
   /** How often the head is asked for. */
   pollMs: number;
+  /** What sending transactions may cost; the usual limits unless said. */
+  relayer?: RelayerLimits;
 };
+
+/** Limits of what the relayer spends on one chain, in wei of its coin. */
+export type RelayerLimits = {
+  /** Never offered more for a unit of gas. While the chain asks for more, nothing is sent. */
+  maxFeeWei: bigint;
+  /** What one partner's calls may cost on a day, per mode. */
+  budgetWei: bigint;
+  /** Below this nothing new is sent, and an alarm is raised. */
+  leastBalanceWei: bigint;
+  /** A transaction that is not mined by then is sent again with higher fees. */
+  resendMs: number;
+};
+
+const coin = 10n ** 18n;
+const usualLimits: RelayerLimits = {
+  maxFeeWei: 500n * 10n ** 9n,
+  budgetWei: coin / 20n,
+  leastBalanceWei: coin / 100n,
+  resendMs: 30_000,
+};
+
+/** What the relayer may spend on a chain. */
+export const limitsOf = ({ relayer }: Pick<ChainConfig, 'relayer'>): RelayerLimits => relayer ?? usualLimits;
 
 /** All faults of a chains file, one per line. */
 export class ChainsFault extends Error {
@@ -89,7 +114,8 @@ function readRecurringContract(value: string | undefined, faults: string[]): Cha
 /**
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
  * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?,
- * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?}`.
+ * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?, "relayer"?:
+ * {"max_fee_gwei"?, "budget_per_day"?, "least_balance"?, "resend_s"?}}`.
  *
  * @param recurringContract put on every chain, since it has the same address on all
  * @throws ChainsFault naming every fault
@@ -151,6 +177,30 @@ function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
     ...(typeof entry.public_rpc_url === 'string' ? { publicRpcUrl: entry.public_rpc_url } : {}),
     ...(typeof entry.coin === 'string' ? { coin: entry.coin } : {}),
     pollMs: typeof entry.poll_ms === 'number' ? entry.poll_ms : 1000,
+    ...(entry.relayer === undefined ? {} : { relayer: readLimits(entryOf(entry.relayer), fail) }),
+  };
+}
+
+/** Amounts are decimal strings: of gwei for the fee, of whole coins for the others. */
+function readLimits(entry: Entry, fail: Tell): RelayerLimits {
+  const amount = (name: string, decimals: number, usual: bigint): bigint => {
+    const value = entry[name];
+    if (value === undefined) return usual;
+    const [, whole = '', part = ''] = /^(\d{1,12})(?:\.(\d+))?$/.exec(typeof value === 'string' ? value : '') ?? [];
+    const wei = BigInt(`${whole}${part.padEnd(decimals, '0')}` || 0);
+    if (whole && part.length <= decimals && wei > 0n) return wei;
+    fail(`relayer.${name} must be a decimal string above 0, such as "0.05"`);
+    return usual;
+  };
+  const seconds = entry.resend_s ?? usualLimits.resendMs / 1000;
+  if (typeof seconds !== 'number' || !(seconds >= 1 && seconds <= 3600)) {
+    fail('relayer.resend_s must be a number of seconds from 1 to 3600');
+  }
+  return {
+    maxFeeWei: amount('max_fee_gwei', 9, usualLimits.maxFeeWei),
+    budgetWei: amount('budget_per_day', 18, usualLimits.budgetWei),
+    leastBalanceWei: amount('least_balance', 18, usualLimits.leastBalanceWei),
+    resendMs: Math.round(Number(seconds) * 1000),
   };
 }
 

@@ -23,6 +23,7 @@ type Purpose =
   | 'recovery'
   | 'passkey'
   | 'plan-mails'
+  | 'relayer'
   | 'database';
 
 /** Key objects, because an HMAC with raw bytes as its key takes several times as long. */

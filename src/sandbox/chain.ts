@@ -105,6 +105,8 @@ function describe(mode: Mode, url: string) {
     tokens: [{ symbol: 'USDC', address: devUsdcAddress }],
     finality: [{ up_to_usdc_micro: '1000000000', confirmations: 2 }, { confirmations: 4 }],
     poll_ms: 250,
+    // Its coin is worth nothing.
+    relayer: { budget_per_day: '100', least_balance: '1' },
   };
 }
 

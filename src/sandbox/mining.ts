@@ -12,11 +12,12 @@ const isOnItsWay = (sql: Sql) => sql`
 /** Whether something waits for blocks, on any chain. */
 export const blocksDue: Due = (sql) => sql`
   select now() where exists (select from transfers where counts and final_at is null)
-    or exists (select from returns where ${isOnItsWay(sql)})`;
+    or exists (select from returns where ${isOnItsWay(sql)})
+    or exists (select from relay_transactions where state = 'mined')`;
 
 /**
- * Mines one block on each local chain where a payment or a refund waits for finality, and none where nothing waits or
- * somebody rehearses a reorganisation. Does nothing for chains of a file.
+ * Mines one block on each local chain where a payment, a refund or a relayed call waits for finality, and none where
+ * nothing waits or somebody rehearses a reorganisation. Does nothing for chains of a file.
  *
  * @returns on how many chains something waits
  */
@@ -29,7 +30,8 @@ export async function mineWhileWaiting(ctx: Context): Promise<number> {
       exists (select from leases where name = ${rehearsalPrefix} || id and held_until > now()) as rehearsed
     from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as id
     where exists (select from transfers t where t.chain_id = id and t.counts and t.final_at is null)
-      or exists (select from returns b where b.chain_id = id and ${isOnItsWay(ctx.db.sql)})`;
+      or exists (select from returns b where b.chain_id = id and ${isOnItsWay(ctx.db.sql)})
+      or exists (select from relay_transactions r where r.chain_id = id and r.state = 'mined')`;
   const waiting = new Set(rows.flatMap((row) => (row.rehearsed ? [] : [Number(row.chain_id)])));
   await Promise.all(local.filter((chain) => waiting.has(chain.chainId)).map((chain) => mine(chain, 1)));
   return rows.length;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { seedDemo } from './demo.ts';
 import { frontPage } from './front-page.ts';
+import { fundRelayer } from './fund-relayer.ts';
 import { guardDev } from './guard.ts';
 import { mailPages } from './mail-pages.ts';
 import { blocksDue, mineWhileWaiting } from './mining.ts';
@@ -25,6 +26,7 @@ export const sandbox = {
   },
   blocksDue,
   mineWhileWaiting,
+  fundRelayer,
   testPanel,
   hasTestWallet,
   createTestRequest,

@@ -6,6 +6,7 @@ import type { Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
+import { testRelayer } from './chain/relayer.ts';
 import { testDatabase } from './database.ts';
 import { testSecrets } from './fixtures.ts';
 
@@ -47,6 +48,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     hsts: true,
     pageLimit: 100_000, // tests open pages faster than people do
     metrics: { host: '127.0.0.1', port: null, token: null },
+    relayer: { signers: [testRelayer] },
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,
   };

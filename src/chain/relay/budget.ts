@@ -1,0 +1,30 @@
+import type { Scope, Sql, Tx } from '../../db/connection.ts';
+
+/** A partner's spending on one chain today (UTC, by the database's clock). */
+type Budget = { scope: Scope; chainId: number; budgetWei: bigint };
+
+/**
+ * Counts what a call may cost at most, and holds the partner's row until the transaction ends.
+ *
+ * @returns false when the day's budget has no room for it; then nothing is counted
+ */
+export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei: bigint): Promise<boolean> {
+  if (wei > budgetWei) return false;
+  const rows = await tx`
+    insert into relay_spending as spent (partner_id, test_mode, chain_id, day, wei)
+    values (${scope.partnerId}, ${scope.testMode}, ${chainId}, (now() at time zone 'utc')::date, ${wei})
+    on conflict (partner_id, test_mode, chain_id, day) do update set wei = spent.wei + excluded.wei
+      where spent.wei + excluded.wei <= ${budgetWei}
+    returning wei`;
+  return rows.length === 1;
+}
+
+/** What is left of a partner's budget on a chain today, in wei. */
+export async function budgetLeft(sql: Sql | Tx, { scope, chainId, budgetWei }: Budget): Promise<bigint> {
+  const [row] = await sql<{ wei: string }[]>`
+    select wei from relay_spending
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and chain_id = ${chainId}
+      and day = (now() at time zone 'utc')::date`;
+  const left = budgetWei - BigInt(row?.wei ?? 0);
+  return left > 0n ? left : 0n;
+}

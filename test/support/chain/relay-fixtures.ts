@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { encodeFunctionData, erc20Abi } from 'viem';
+import { acquireLease } from '../../../src/chain/reader/lease.ts';
+import { leaseName, makeReader } from '../../../src/chain/reader/watcher.ts';
+import { followRelays } from '../../../src/chain/relay/follow.ts';
+import { allot, type RelayCall, readRelay, simulate } from '../../../src/chain/relay/relay.ts';
+import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
+import type { Context } from '../../../src/context.ts';
+import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
+import { headNumber } from '../../../src/sandbox/wallet.ts';
+import { testContext } from '../app.ts';
+import { testDatabase } from '../database.ts';
+import { makePartner } from '../fixtures.ts';
+import { testChain } from './chain.ts';
+import { fundRelayer, testRelayer } from './relayer.ts';
+import { pollUntil } from './watch-fixtures.ts';
+
+/** `approve(spender, amount)` of the token: a call that anybody can make. */
+export const approval = (amount: bigint): Hex =>
+  encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [`0x${'ab'.repeat(20)}`, amount] });
+
+/** A real chain with a relayer that holds coin, and a database with a partner. Loops run only when a test says so. */
+export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
+  const database = await testDatabase();
+  const node = await testChain({ pollMs: 10 });
+  const chain: ChainConfig = { ...node.chain, ...overrides };
+  const ctx = testContext(database.db, { chains: { test: [chain], live: [] } });
+  const { test: scope } = await makePartner(database.db);
+  const url = node.chain.rpcUrls[0] ?? '';
+  await fundRelayer(node.chain);
+
+  const fixtures = {
+    ctx,
+    db: database.db,
+    node,
+    chain,
+    scope,
+    url,
+    /** A call of the token, for a subject of its own. */
+    call: (details: Partial<RelayCall> = {}): RelayCall => ({
+      ...{ scope, chain, from: null, to: devUsdcAddress, data: approval(7n) },
+      ...{ purpose: 'charge' as const, subjectId: randomUUID() },
+      ...details,
+    }),
+    /** Simulates and takes on a call. */
+    allot: (call: RelayCall, within: Context = ctx) => allotAlone(within, call),
+    /** One pass of the loop, whenever it would be due. */
+    follow: async (within: Context = ctx) => {
+      await database.db.sql`update relay_accounts set look_at = now()`;
+      return followRelays(within, within.chains.test[0] ?? chain);
+    },
+    /** The reader reads what there is, so that the chain's head is known. */
+    read: () => readOnce(ctx, node.chain),
+    state: async (id: string) => (await readRelay(database.db.sql, id))?.state,
+    rpc: (method: string, params: unknown[] = []) => callRpc(url, method, params),
+    /** How many transactions of the relayer are mined. */
+    mined: async (address: Hex = testRelayer.address) =>
+      Number(await callRpc(url, 'eth_getTransactionCount', [address, 'latest'])),
+    stop: async () => {
+      await node.stop();
+      await database.drop();
+    },
+  };
+  await fixtures.read();
+  await fixtures.follow();
+  return fixtures;
+}
+
+export type RelayFixtures = Awaited<ReturnType<typeof relayFixtures>>;
+
+/** Simulates a call and takes it on in a transaction of its own. */
+export async function allotAlone(ctx: Context, call: RelayCall): Promise<string> {
+  const simulated = await simulate(ctx, call);
+  const gas = simulated.kind === 'ok' ? simulated.gas : 100_000n;
+  return ctx.db.transaction((tx) => allot(ctx, tx, call, gas));
+}
+
+async function readOnce(ctx: Context, chain: ChainConfig): Promise<void> {
+  await ctx.db.sql`update leases set held_until = now() where name = ${leaseName(chain)}`;
+  const lease = await acquireLease(ctx.db, leaseName(chain), randomUUID());
+  if (!lease) throw new Error('the lease is not free');
+  const reader = await makeReader(ctx, chain, true, lease, { onRemoved: async () => {} }, new AbortController().signal);
+  const head = await headNumber(chain);
+  const isRead = async () => {
+    const [row] = await ctx.db.sql`select number from chain_cursors where chain_id = ${chain.chainId}`;
+    return Number(row?.number ?? -1) >= head;
+  };
+  await pollUntil(reader, isRead);
+}
