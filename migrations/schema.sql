@@ -42,10 +42,16 @@ create table api_keys (
   scopes text[] not null,
   created_at timestamp with time zone not null default now(),
   revoked_at timestamp with time zone,
+  name text,
+  created_by text,
+  ends_at timestamp with time zone,
+  form_key text,
   constraint api_keys_hash_key UNIQUE (hash),
+  constraint api_keys_name_check CHECK (((name <> ''::text) AND (char_length(name) <= 60))),
   constraint api_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint api_keys_pkey PRIMARY KEY (id)
 );
+CREATE UNIQUE INDEX api_keys_form ON public.api_keys USING btree (partner_id, test_mode, form_key) WHERE (form_key IS NOT NULL);
 CREATE INDEX api_keys_partner ON public.api_keys USING btree (partner_id, created_at);
 alter table api_keys enable row level security, force row level security;
 create policy owner on api_keys for ALL to quittance using (true) with check (true);
@@ -1383,6 +1389,7 @@ create table webhook_endpoints (
   last_success_at timestamp with time zone,
   failing_since timestamp with time zone,
   probe_at timestamp with time zone,
+  secret_form text,
   constraint webhook_endpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint webhook_endpoints_pkey PRIMARY KEY (partner_id, test_mode)
 );

@@ -6,6 +6,7 @@ import type { Database, Scope } from '../db/connection.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type Mode, modeOf } from '../lib/mode.ts';
 import { checksum62, randomBase62 } from '../lib/text/base62.ts';
+import { FormRepeated } from './form-repeated.ts';
 import { scopeOfRow } from './scope.ts';
 
 /** The scopes a key can have. */
@@ -29,21 +30,39 @@ export type ApiKeyView = {
   key_id: string;
   mode: Mode;
   hint: string;
+  name: string | null;
   scopes: string[];
   created_at: string;
+  created_by: string | null;
+  ends_at: string | null;
   revoked_at: string | null;
 };
+
+/** What a key is created with. */
+export type NewKey = {
+  scopes: readonly ScopeName[];
+  /** What it is for, in its users' words: 1 to 60 characters. */
+  name: string | null;
+  /** From then on it is refused; null: it works until it is revoked. */
+  endsAt: Date | null;
+  /** Which form asks for it; null for none. */
+  formKey: string | null;
+};
+
+/** A key with all scopes, without name or end. */
+export const usualKey: NewKey = { scopes: scopeNames, name: null, endsAt: null, formKey: null };
 
 /**
  * Creates a key and stores its hash.
  *
  * @returns the key itself, which is never shown again
+ * @throws FormRepeated when the same form has created one already
  */
 export async function createApiKey(
   ctx: Pick<Context, 'config' | 'db' | 'clock'>,
   actor: Actor,
   scope: Scope,
-  scopes: readonly ScopeName[],
+  { scopes, name, endsAt, formKey }: NewKey,
 ): Promise<{ key_id: string; key: string }> {
   const id = randomUUID();
   const body = `qt_${modeOf(scope.testMode)}_${randomBase62(32)}`;
@@ -51,25 +70,33 @@ export async function createApiKey(
   const hint = `${body.slice(0, 8)}…${key.slice(-4)}`;
   const hash = keyedHash(newest(ctx.config.secretKeys), 'api-key', key);
   await ctx.db.transaction(async (tx) => {
-    await tx`
-      insert into api_keys (id, partner_id, test_mode, hash, hint, scopes)
-      values (${id}, ${scope.partnerId}, ${scope.testMode}, ${hash}, ${hint}, ${[...scopes]})`;
+    const { count } = await tx`
+      insert into api_keys (id, partner_id, test_mode, hash, hint, scopes, name, created_by, ends_at, form_key)
+      values (${id}, ${scope.partnerId}, ${scope.testMode}, ${hash}, ${hint}, ${[...scopes]}, ${name},
+        ${emailOf(actor)}, ${endsAt}, ${formKey})
+      on conflict (partner_id, test_mode, form_key) where form_key is not null do nothing`;
+    if (count === 0) throw new FormRepeated();
     await audit(ctx, tx, actor, { ...scope, action: 'key.created', object: { kind: 'key', id }, details: { scopes } });
   });
   return { key_id: id, key };
 }
 
+const emailOf = (actor: Actor): string | null => ('email' in actor ? actor.email : null);
+
 /** All keys of a partner, oldest first, without their values. */
 export async function listApiKeys(db: Database, partnerId: string): Promise<ApiKeyView[]> {
   const rows = await db.sql`
-    select id, test_mode, hint, scopes, created_at, revoked_at from api_keys
+    select id, test_mode, hint, name, scopes, created_at, created_by, ends_at, revoked_at from api_keys
     where partner_id = ${partnerId} order by created_at, id limit 1000`;
   return rows.map((row) => ({
     key_id: row.id,
     mode: modeOf(row.test_mode),
     hint: row.hint,
+    name: row.name,
     scopes: row.scopes,
     created_at: row.created_at.toISOString(),
+    created_by: row.created_by,
+    ends_at: row.ends_at?.toISOString() ?? null,
     revoked_at: row.revoked_at?.toISOString() ?? null,
   }));
 }

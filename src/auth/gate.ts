@@ -38,13 +38,16 @@ export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
 /**
  * Looks up only the key, without counting: before work is done for a caller that may be unknown.
  *
- * @throws Refusal unauthorized when the key does not exist or was revoked
+ * @throws Refusal unauthorized when the key does not exist, has ended or was revoked
  */
 export async function mustKnowKey({ db: { sql }, config }: Context, headers: IncomingHttpHeaders): Promise<void> {
   const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
-  const rows = await sql`select from api_keys where hash in ${list(hashes)} and revoked_at is null`;
+  const rows = await sql`select from api_keys where hash in ${list(hashes)} and revoked_at is null and ${isOpen(sql)}`;
   if (rows.length === 0) throw refuse('unauthorized');
 }
+
+/** By the database's clock, as limits are. */
+const isOpen = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
 
 type GateRow = {
   id: string;
@@ -106,7 +109,7 @@ async function readAndCount(
       select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
         p.allowed_expiry_minutes, p.default_expiry_minutes
       from api_keys k join partners p on p.id = k.partner_id
-      where k.hash in ${list(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null
+      where k.hash in ${list(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null and ${isOpen(sql)}
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key

@@ -9,8 +9,13 @@ import { isUuid } from '../lib/ids.ts';
 export type OwnKey = {
   id: string;
   hint: string;
+  name: string | null;
   scopes: string[];
   created_at: Date;
+  /** The e-mail address of the user who created it; null where no user did. */
+  created_by: string | null;
+  /** From then on it is refused; null: never. */
+  ends_at: Date | null;
   revoked_at: Date | null;
   /** The minute of its last call; null for a key that was never used. */
   last_used_at: Date | null;
@@ -48,7 +53,7 @@ function selectKeys(
   limit: number,
 ): Promise<OwnKey[]> {
   return sql<OwnKey[]>`
-    select k.id, k.hint, k.scopes, k.created_at, k.revoked_at,
+    select k.id, k.hint, k.name, k.scopes, k.created_at, k.created_by, k.ends_at, k.revoked_at,
       (select max(c.minute) from rate_counters c where c.partner_id = k.partner_id and c.subject = k.id) as last_used_at
     from api_keys k
     where k.partner_id = ${partnerId} and k.test_mode = ${testMode}

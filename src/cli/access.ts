@@ -3,6 +3,7 @@ import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } f
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
+import { parseInstant } from '../lib/time.ts';
 import { setMerchantDisabled } from '../merchants/disable.ts';
 import { setBranding } from '../partners/branding.ts';
 import { setPartnerEmail } from '../partners/contact.ts';
@@ -13,7 +14,7 @@ import { setPartnerDisabled } from '../partners/settings.ts';
 import type { Partner } from '../partners/store.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { commandLine, mustReadPartner } from './acting.ts';
-import { type Arguments, type Command, option, testModeOption, word } from './command.ts';
+import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';
 
 const view = ({ disabled_at, logo_hash, ...partner }: Partner) => ({
@@ -107,7 +108,13 @@ async function createKey(ctx: Context, args: Arguments) {
   if (unknown.length > 0)
     throw new Error(`Unknown scopes: ${unknown.join(', ')}. The known scopes are ${scopeNames.join(', ')}.`);
   const scope = scopeOf(partner.id, testModeOption(args));
-  return createApiKey(ctx, commandLine, scope, wanted as ScopeName[]);
+  const name = args.options.name === undefined ? null : option(args, 'name');
+  if (name !== null && (name.trim() === '' || name.length > 60))
+    throw new UsageFault('--name must have 1 to 60 characters.');
+  const endsAt = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
+  if (args.options.until !== undefined && (endsAt === null || endsAt <= ctx.clock.now()))
+    throw new UsageFault('--until must be a time to come, like 2027-01-31T12:00:00Z.');
+  return createApiKey(ctx, commandLine, scope, { scopes: wanted as ScopeName[], name, endsAt, formKey: null });
 }
 
 async function revokeKey(ctx: Context, args: Arguments) {
@@ -141,8 +148,9 @@ export const accessCommands: Command[] = [
   { name: 'partner enable', usage: '<slug>', summary: 'Enables a partner again.', run: switchPartner(false) },
   {
     name: 'key create',
-    usage: '--partner <slug> --mode test|live [--scopes a,b]',
-    summary: 'Creates an API key and shows it once; with all scopes unless --scopes says otherwise.',
+    usage: '--partner <slug> --mode test|live [--scopes a,b] [--name N] [--until <time>]',
+    summary:
+      'Creates an API key and shows it once; with all scopes unless --scopes says otherwise. --until ends it by itself.',
     run: createKey,
   },
   {

@@ -36,7 +36,7 @@ const rotate: Command = {
   summary: 'Creates a new signing secret, pending until it is activated or 24 h have passed',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    return { secret: await rotateSecret(ctx, commandLine, scope) };
+    return { secret: await rotateSecret(ctx, commandLine, scope, null) };
   },
 };
 

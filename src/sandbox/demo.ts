@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { theService } from '../audit/write.ts';
-import { createApiKey, listApiKeys, scopeNames } from '../auth/api-keys.ts';
+import { createApiKey, listApiKeys, usualKey } from '../auth/api-keys.ts';
 import { scopeOf } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
@@ -62,7 +62,7 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
 }
 
 function makeKey(ctx: Context, scope: Scope) {
-  return createApiKey(ctx, theService, scope, scopeNames);
+  return createApiKey(ctx, theService, scope, usualKey);
 }
 
 const currency = 'EUR';

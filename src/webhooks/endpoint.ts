@@ -1,6 +1,7 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit, theService, withAudit } from '../audit/write.ts';
 import { countCall } from '../auth/count.ts';
+import { FormRepeated } from '../auth/form-repeated.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -116,18 +117,20 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
 /**
  * Creates a new secret, pending until activated. Until then `v1` uses the old one.
  *
+ * @param formKey which form asks for it; null for none
  * @returns the pending secret
- * @throws EndpointRefusal no_url; Refusal `rate_limited`
+ * @throws EndpointRefusal no_url; FormRepeated; Refusal `rate_limited`
  */
-export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope): Promise<string> {
+export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope, formKey: string | null): Promise<string> {
   const secret = newSecret();
   const rotate = async ({ db }: Context) => {
     await countUpdate(db, scope);
     await db.scoped(scope, async (tx) => {
       const endpoint = await existing(tx, scope);
+      if (formKey !== null && endpoint.secret_form === formKey) throw new FormRepeated();
       const now = ctx.clock.now();
       if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
-      await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), now);
+      await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), now, formKey);
     });
   };
   await withAudit(ctx, actor, rotate, () => ({

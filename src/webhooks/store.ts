@@ -7,6 +7,8 @@ export type EndpointRow = {
   secret: Uint8Array;
   pending_secret: Uint8Array | null;
   pending_since: Date | null;
+  /** The form that created the latest secret; null where none did. */
+  secret_form: string | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
   failures: number;
@@ -69,10 +71,17 @@ export async function updateAfresh(tx: Tx, scope: Scope): Promise<void> {
       and state = 'waiting' and next_attempt_at > now()`;
 }
 
-/** Stores a new pending secret in place of an earlier one. */
-export async function updatePending(tx: Tx, scope: Scope, encryptedSecret: Uint8Array, since: Date): Promise<void> {
+/** Stores a new pending secret in place of an earlier one, with the form that asked for it. */
+export async function updatePending(
+  tx: Tx,
+  scope: Scope,
+  encryptedSecret: Uint8Array,
+  since: Date,
+  formKey: string | null,
+): Promise<void> {
   await tx`
-    update webhook_endpoints set pending_secret = ${Buffer.from(encryptedSecret)}, pending_since = ${since}
+    update webhook_endpoints set pending_secret = ${Buffer.from(encryptedSecret)}, pending_since = ${since},
+      secret_form = ${formKey}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
 

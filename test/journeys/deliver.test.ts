@@ -216,7 +216,7 @@ describe('delivering', () => {
 
   test('a rotated secret is pending until activated: v1 is made with the old one, webhook-signature with both', async () => {
     const { scope, secret, receiver } = await partnerWithReceiver();
-    const next = await rotateSecret(made.ctx, theService, scope);
+    const next = await rotateSecret(made.ctx, theService, scope, null);
     const send = async () => {
       await makeEvents(fixtures.db, scope);
       await pass();
@@ -243,7 +243,7 @@ describe('delivering', () => {
   test('a pending secret takes over by itself after 24 h', async () => {
     const { scope, secret } = await partnerWithReceiver();
     const { ctx, clock } = deliveryContext(fixtures.db);
-    const next = await rotateSecret(ctx, theService, scope);
+    const next = await rotateSecret(ctx, theService, scope, null);
     clock.forward(24 * hour - 1);
     await activateDueSecrets(ctx);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [secret, next]);
@@ -253,9 +253,9 @@ describe('delivering', () => {
     assert.equal((await endpointRow(fixtures.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
 
-    const last = await rotateSecret(ctx, theService, scope);
+    const last = await rotateSecret(ctx, theService, scope, null);
     clock.forward(24 * hour);
-    const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope), activateDueSecrets(ctx)]);
+    const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope, null), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
     const acts = await fixtures.db.sql`
       select actor_kind, action from audit_log

@@ -49,6 +49,48 @@ test('making a key › it works with the scopes that were ticked, is shown this 
   assert.equal(row?.actor_kind, 'partner_user');
 });
 
+test('a form that is sent again, as by reloading its answer › makes no second key, and says so', async () => {
+  const page = await developer.open('/portal/keys?mode=test');
+  const formKey = /name="form" value="([0-9a-f-]{36})"/.exec(page.html)?.[1] ?? assert.fail('the form has no key');
+  const count = async () => (await acts('key.created')).length;
+  const before = await count();
+  const submit = () =>
+    postForm(app.url, developer, '/portal/keys?mode=test', [
+      ['scopes', 'requests:read'],
+      ['form', formKey],
+    ]);
+  const answers = await Promise.all([submit(), submit(), submit()]);
+  assert.equal(answers.filter(({ html }) => keyOn(html)).length, 1);
+  assert.equal((await submit()).location, '/portal/keys?done=repeated');
+  assert.equal(await count(), before + 1);
+  assert.match((await developer.open('/portal/keys?done=repeated')).html, /No second key was created/);
+});
+
+test('a key › has a name, says who created it, and is refused from its end on', async () => {
+  const page = await postForm(app.url, developer, '/portal/keys?mode=test', [
+    ['scopes', 'requests:read'],
+    ['name', '  Checkout <server> '],
+    ['lifetime', '30'],
+  ]);
+  const key = keyOn(page.html) ?? assert.fail('no key on the page');
+  const [row] = await app.db.sql<{ id: string; created_by: string; ends_at: Date; created_at: Date }[]>`
+    select * from api_keys where hint = ${`${key.slice(0, 8)}…${key.slice(-4)}`}`;
+  assert.ok(row);
+  assert.equal(Math.round((row.ends_at.getTime() - row.created_at.getTime()) / 86_400_000), 30);
+  const list = (await developer.open('/portal/keys')).html;
+  assert.match(list, /Checkout &lt;server&gt;/);
+  assert.ok(list.includes(row.created_by) && /^[^@]+@[^@]+$/.test(row.created_by));
+  assert.match(list, /Active<\/span> until <time/);
+  assert.equal((await call(key)).status, 200);
+  await app.db.sql`update api_keys set ends_at = now() where id = ${row.id}`;
+  assert.equal((await call(key)).status, 401);
+  assert.equal(
+    (await send(app.url, 'POST', '/api/v1/accounts', { key, body: { phone: 'x'.repeat(9000) } })).status,
+    401,
+  );
+  assert.match((await developer.open('/portal/keys')).html, /Expired/);
+});
+
 test('the log says from where a key was made, although whoever asked hung up at once', async () => {
   const { length } = await acts('key.created');
   const body = 'scopes=requests%3Aread';
@@ -106,8 +148,8 @@ test('revoking › the next call is refused; once more, or from elsewhere, chang
 
 test('live keys › only an owner makes and revokes them; a form means the mode of its page', async () => {
   const page = await developer.open('/portal/keys?mode=live');
-  assert.match(page.html, /Only an owner makes and revokes live keys/);
-  assert.doesNotMatch(page.html, /<button>Make the key/);
+  assert.match(page.html, /Only owners can create and revoke live keys/);
+  assert.doesNotMatch(page.html, /<button>Create key/);
   const wanted: [string, string][] = [['scopes', 'requests:read']];
   const refused = await postForm(app.url, developer, '/portal/keys?mode=live', wanted);
   assert.equal(refused.status, 403);
@@ -162,7 +204,7 @@ test('the list of keys › by pages and as CSV, newest first, of one partner and
 
   assert.match(second.html, /href="\/portal\/keys\.csv"/);
   const [header, ...lines] = (await visitor.open('/portal/keys.csv')).html.trim().split('\r\n');
-  assert.equal(header, 'key_id,hint,scopes,created_at,last_used_at,revoked_at');
+  assert.equal(header, 'key_id,hint,scopes,created_at,last_used_at,revoked_at,name,created_by,ends_at');
   assert.deepEqual(
     lines.map((line) => line.split(',').slice(0, 2)),
     stored.map(({ id, hint }) => [id, hint]),

@@ -192,7 +192,7 @@ test('the key is shown this once: later the programs hold its prefix, and so do 
 
 test('live keys are not made here', async () => {
   const live = await owner.open(`${path}?mode=live`);
-  assert.doesNotMatch(live.html, /Make a test key/);
+  assert.doesNotMatch(live.html, /Create test key/);
   assert.match(snippet(live.html, 'curl-create'), /Bearer qt_live_…/);
   assert.equal((await postForm(url, owner, `${path}/key?mode=live`)).location, '/portal/keys');
   assert.equal((await database.db.sql`select from api_keys where not test_mode`).length, 0);

@@ -115,6 +115,17 @@ test('ten changes a minute › the next is refused and changes nothing', async (
   assert.equal((await readEndpoint(ctx, scope))?.url, receiver.url);
 });
 
+test('a rotation that is sent again, as by reloading its answer › the pending secret stays', async () => {
+  const { test: scope, owner } = await newPartner();
+  const page = await typeUrl(owner, receiver.url);
+  const formKey = /name="form" value="([0-9a-f-]{36})"/.exec(page.html)?.[1] ?? assert.fail('the form has no key');
+  const rotate = () => postForm(url, owner, `${path}/rotate?mode=test`, [['form', formKey]]);
+  const pending = secretOn((await rotate()).html) ?? assert.fail('no secret');
+  assert.equal((await rotate()).location, `${path}?done=repeated`);
+  assert.equal((await readEndpoint(ctx, scope))?.pendingSecret, pending);
+  assert.match((await owner.open(`${path}?done=repeated`)).html, /No second secret was created/);
+});
+
 test('a new secret › pending and shown once, then in force; each step stands in the log without the secret', async () => {
   const { partner, test: scope, owner } = await newPartner();
   assert.match((await owner.send(await opened(owner), '/rotate?mode=test')).html, /A new secret waits/);

@@ -94,7 +94,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await see(owner, '0 of 5 steps done');
   await see(owner, 'This service has no test wallet');
   await picture(owner, 'start');
-  await press(owner, 'Make a test key');
+  await press(owner, 'Create test key');
   await see(owner, 'Your new key');
   const key = await offered(owner, 'Copy the key');
   await picture(owner, 'key');

@@ -134,7 +134,7 @@ test('A live key after ten minutes › the page asks for the passkey, keeps what
   await page.goto(`${base}/portal/keys?mode=live`);
   await page.getByText('Make a live key', { exact: true }).click();
   await page.getByLabel(/requests:read/).uncheck();
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await look(page, 'asked-for-an-act');
   await page.getByRole('button', { name: 'Show your passkey' }).click();

@@ -105,7 +105,7 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await go('/portal/start');
   await see(page, '0 of 5 steps done');
   await look(page, 'start-empty');
-  await press(page, 'Make a test key');
+  await press(page, 'Create test key');
   await see(page, 'Your new key');
   await press(page, 'Copy the key');
   assert.match(await copied(page), /^qt_test_\w{38}$/);
@@ -189,9 +189,9 @@ test('keys, settings, team and audit log', async () => {
   const { page, go, email } = await openPage();
   await go('/portal/keys');
   await look(page, 'keys-empty');
-  await page.getByText('Make a test key', { exact: true }).click();
+  await page.getByText('Create test key', { exact: true }).click();
   await page.getByLabel('Create merchants').uncheck();
-  await page.getByRole('button', { name: 'Make the key' }).dblclick();
+  await page.getByRole('button', { name: 'Create key' }).dblclick();
   await see(page, 'Your new key');
   assert.equal(await page.locator('tbody tr').count(), 1, 'pressed twice, one key');
   await look(page, 'keys-made');
@@ -239,9 +239,9 @@ test('a page that answers a form leaves when its session ends or its role change
     const { page, go, userId, test: scope } = await openPage();
     await portalPerson(ctx, scope.partnerId); // another owner: without one the role could not change
     await go('/portal/keys');
-    await page.locator('summary', { hasText: 'Make a test key' }).click();
+    await page.locator('summary', { hasText: 'Create test key' }).click();
     const listening = page.waitForResponse((answer) => answer.url().includes('/portal/events'));
-    await press(page, 'Make the key');
+    await press(page, 'Create key');
     await see(page, 'Your new key');
     await listening;
     const next = page.waitForRequest((request) => request.isNavigationRequest());
@@ -249,7 +249,7 @@ test('a page that answers a form leaves when its session ends or its role change
     if (change === 'role') await changeRole(ctx, scope, userId, 'developer', { kind: 'command_line' });
     else await ctx.db.sql`update sessions set revoked_at = now() where user_id = ${userId}`;
     assert.equal((await next).method(), 'GET');
-    await see(page, change === 'role' ? 'Make a test key' : 'Sign in');
+    await see(page, change === 'role' ? 'Create test key' : 'Sign in');
     const keys = await ctx.db.sql`select from api_keys where partner_id = ${scope.partnerId}`;
     assert.equal(keys.length, 1);
     await page.context().close();

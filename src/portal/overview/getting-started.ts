@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { createApiKey, scopeNames } from '../../auth/api-keys.ts';
+import { createApiKey, usualKey } from '../../auth/api-keys.ts';
+import { FormRepeated } from '../../auth/form-repeated.ts';
 import { browseKeys } from '../../auth/own-keys.ts';
 import { may, type Permission } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
@@ -8,7 +10,7 @@ import { findPayableMerchant, listMerchants } from '../../merchants/read.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
-import { card, shapeOf } from '../../ui/components.ts';
+import { card, hiddenField, shapeOf } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { readDeliveryHealth } from '../../webhooks/health.ts';
@@ -33,8 +35,14 @@ export function gettingStarted(pages: PortalPages, ctx: Context): void {
     const sandbox = testWalletOf(ctx, call.scope);
     const isAlone = sandbox && (await findPayableMerchant(ctx, call.scope)) === null;
     if (isAlone) await newTestMerchant(ctx, sandbox, call);
-    const { key } = await createApiKey(ctx, call.actor, call.scope, scopeNames);
-    return showStart(ctx, call, key);
+    const formKey = call.typed('form').slice(0, 100) || null;
+    try {
+      const { key } = await createApiKey(ctx, call.actor, call.scope, { ...usualKey, formKey });
+      return await showStart(ctx, call, key);
+    } catch (error) {
+      if (error instanceof FormRepeated) return call.done('/portal/keys', 'repeated');
+      throw error;
+    }
   });
 }
 
@@ -63,7 +71,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
   };
   const keyForm = form({
     action: actionIn(call, `${path}/key`),
-    inside: html`<p class="quiet">${start.keyRest}</p>`,
+    inside: html`<p class="quiet">${start.keyRest}</p>${hiddenField('form', randomUUID())}`,
     submit: start.makeKey,
   });
   const isMaker = mode === 'test' && may(user, 'keys', mode);

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { createApiKey, scopeNames } from '../../auth/api-keys.ts';
+import { createApiKey, type NewKey, type ScopeName, scopeNames } from '../../auth/api-keys.ts';
+import { FormRepeated } from '../../auth/form-repeated.ts';
 import { browseKeys, exportKeys, type OwnKey, revokeOwnKey } from '../../auth/own-keys.ts';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
+import { dayMs } from '../../lib/durations.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -12,8 +15,8 @@ import { portalTexts } from '../../texts/portal.ts';
 import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
-import { ago } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { ago, formatUnit, instant } from '../../ui/formats.ts';
+import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { readQuery } from '../../web/query.ts';
@@ -37,8 +40,13 @@ export function keyPages(pages: PortalPages, ctx: Context): void {
   pages.form({ url: path, permission: 'keys', fresh: 'live' }, async (call) => {
     const scopes = scopeNames.filter((name) => call.ticked('scopes').includes(name));
     if (scopes.length === 0) return call.done(path, 'no_scope');
-    const { key } = await createApiKey(ctx, call.actor, call.scope, scopes);
-    return showKeys(ctx, call, key);
+    try {
+      const { key } = await createApiKey(ctx, call.actor, call.scope, wantedKey(call, scopes, ctx.clock.now()));
+      return await showKeys(ctx, call, key);
+    } catch (error) {
+      if (error instanceof FormRepeated) return call.done(path, 'repeated');
+      throw error;
+    }
   });
 
   pages.form({ url: `${path}/revoke`, permission: 'keys', fresh: 'live' }, async (call) => {
@@ -48,6 +56,29 @@ export function keyPages(pages: PortalPages, ctx: Context): void {
     const hint = await revokeOwnKey(ctx, call.actor, scope, id);
     return call.done(path, hint === null ? 'not_revoked' : 'revoked');
   });
+}
+
+const longestName = 60;
+/** After how many days a key may end by itself; the first choice is never. */
+const lifetimes = [30, 90, 365] as const;
+
+function wantedKey(call: PortalCall, scopes: ScopeName[], now: Date): NewKey {
+  const name = [
+    ...call
+      .typed('name')
+      .replace(/\p{Cc}+/gu, ' ')
+      .trim(),
+  ]
+    .slice(0, longestName)
+    .join('')
+    .trim();
+  const days = lifetimes.find((days) => String(days) === call.typed('lifetime'));
+  return {
+    scopes,
+    name: name || null,
+    endsAt: days ? new Date(now.getTime() + days * dayMs) : null,
+    formKey: call.typed('form').slice(0, 100) || null,
+  };
 }
 
 async function showKeys(ctx: Context, call: PortalCall, made: string | null): Promise<FastifyReply> {
@@ -62,7 +93,7 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
       : emptyState(keys.none, fill(keys.noneRest, { mode: commonTexts(words).app[mode].toLowerCase() }));
   const flashes = {
     done: { revoked: keys.revoked },
-    refused: { no_scope: keys.noScope, not_revoked: keys.notRevoked },
+    refused: { no_scope: keys.noScope, not_revoked: keys.notRevoked, repeated: keys.repeated },
   };
   return sendPortal(ctx, call.reply, call, {
     path,
@@ -106,7 +137,19 @@ function keyForm(call: PortalCall): Html {
         action: actionIn(call, path),
         inside: html`
           <p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
+          ${hiddenField('form', randomUUID())}
+          <label>
+            <span>${keys.name}</span>
+            <input name="name" maxlength="${longestName}" autocomplete="off" placeholder="${keys.nameExample}">
+          </label>
           <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
+          <label>
+            <span>${keys.ends}</span>
+            <select name="lifetime">
+              <option value="">${keys.endsNever}</option>
+              ${lifetimes.map((days) => html`<option value="${days}">${formatUnit(words, days, 'day')}</option>`)}
+            </select>
+          </label>
         `,
         submit: keys.make,
       })}
@@ -129,22 +172,26 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
   return table<OwnKey>(
     places.keys,
     [
-      { name: keys.key, cell: ({ hint }) => mono(hint) },
+      {
+        name: keys.key,
+        cell: ({ name, hint }) => (name === null ? mono(hint) : html`<strong>${name}</strong> ${mono(hint)}`),
+      },
       {
         name: keys.may,
         cell: ({ scopes }) => scopesOf(words, scopes),
       },
-      { name: keys.created, cell: ({ created_at }) => ago(words, created_at, now) },
+      {
+        name: keys.created,
+        cell: ({ created_at, created_by }) =>
+          html`${ago(words, created_at, now)}${created_by !== null && html` <span class="quiet">${created_by}</span>`}`,
+      },
       {
         name: keys.lastUsed,
         cell: ({ last_used_at }) => (last_used_at === null ? keys.never : ago(words, last_used_at, now)),
       },
       {
         name: keys.state,
-        cell: ({ revoked_at }) =>
-          revoked_at === null
-            ? badge('paid', keys.inForce)
-            : html`<span>${badge('ended', keys.isRevoked)} ${ago(words, revoked_at, now)}</span>`,
+        cell: (row) => stateOf(words, row, now),
       },
       {
         name: '',
@@ -167,8 +214,20 @@ function keyTable(words: Words, rows: OwnKey[], now: Date, revokePath: string | 
   );
 }
 
-const csvHeader = ['key_id', 'hint', 'scopes', 'created_at', 'last_used_at', 'revoked_at'];
+function stateOf(words: Words, { revoked_at, ends_at }: OwnKey, now: Date): Html {
+  const { keys } = portalTexts(words);
+  if (revoked_at !== null) return html`<span>${badge('ended', keys.isRevoked)} ${ago(words, revoked_at, now)}</span>`;
+  if (ends_at === null) return badge('paid', keys.inForce);
+  if (ends_at <= now) return html`<span>${badge('ended', keys.ended)} ${ago(words, ends_at, now)}</span>`;
+  return html`<span>${badge('paid', keys.inForce)} ${fillHtml(keys.until, { date: instant(words, ends_at) })}</span>`;
+}
 
-const csvRow = ({ id, hint, scopes, created_at, last_used_at, revoked_at }: OwnKey): CsvRow => [
-  ...[id, hint, scopes.join(' '), created_at, last_used_at, revoked_at],
+const csvHeader = [
+  ...['key_id', 'hint', 'scopes', 'created_at', 'last_used_at', 'revoked_at'],
+  ...['name', 'created_by', 'ends_at'],
+];
+
+const csvRow = (key: OwnKey): CsvRow => [
+  ...[key.id, key.hint, key.scopes.join(' '), key.created_at, key.last_used_at, key.revoked_at],
+  ...[key.name, key.created_by, key.ends_at],
 ];

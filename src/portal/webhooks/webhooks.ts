@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../../audit/actions.ts';
+import { FormRepeated } from '../../auth/form-repeated.ts';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, field, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
@@ -63,7 +65,7 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
   pages.form({ url: `${path}/rotate`, permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope } = call;
     try {
-      const secret = await rotateSecret(ctx, call.actor, scope);
+      const secret = await rotateSecret(ctx, call.actor, scope, call.typed('form').slice(0, 100) || null);
       return await showWebhooks(ctx, call, { kind: 'pending', secret });
     } catch (error) {
       return refused(call, error);
@@ -91,6 +93,7 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
 
 function refusalOf(error: unknown): string | null {
   if (error instanceof EndpointRefusal) return error.reason;
+  if (error instanceof FormRepeated) return 'repeated';
   return error instanceof Refusal && error.code === 'rate_limited' ? error.code : null;
 }
 
@@ -216,7 +219,7 @@ function secretCard(call: PortalCall, endpoint: Endpoint): Html {
       consequence: webhooks.rotateRest,
       action: actionIn(call, `${path}/rotate`),
     },
-    null,
+    hiddenField('form', randomUUID()),
   );
   const activate = confirmButton(
     {

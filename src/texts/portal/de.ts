@@ -269,6 +269,14 @@ export const de: PortalTexts<'de'> = {
     missing: 'Seit einem Tag kennt kein Netzwerk die Transaktion: Das Geld ist sehr wahrscheinlich noch beim Händler.',
   },
   keys: {
+    name: 'Name',
+    nameExample: 'Kassenserver',
+    ends: 'Läuft ab',
+    endsNever: 'Nie',
+    until: 'bis {date}',
+    ended: 'Abgelaufen',
+    repeated:
+      'Es wurde kein zweiter Schlüssel erstellt: Dieses Formular wurde schon gesendet. Ein Schlüssel wird nur einmal gezeigt; haben Sie ihn nicht kopiert, widerrufen Sie ihn und erstellen Sie einen neuen.',
     key: 'Schlüssel',
     may: 'Darf',
     created: 'Erstellt',
@@ -313,6 +321,8 @@ export const de: PortalTexts<'de'> = {
         'Die Zahlung ist gesendet. Ihr Ereignis geht hinaus, sobald sie endgültig ist, in wenigen Sekunden; es erscheint unten.',
     },
     refused: {
+      repeated:
+        'Es wurde kein zweites Geheimnis erstellt: Dieses Formular wurde schon gesendet. Ein Geheimnis wird nur einmal gezeigt; haben Sie es nicht kopiert, wechseln Sie es noch einmal.',
       url_refused:
         'Diese Adresse ist nicht möglich. Sie muss mit https:// beginnen (mit http:// nur für Tests), darf weder Benutzernamen noch Passwort enthalten, höchstens 2048 Zeichen haben und nicht in ein privates Netz führen.',
       no_url: 'Es wurde nichts geändert: Hinterlegen Sie zuerst eine URL.',

@@ -287,6 +287,14 @@ export const es: PortalTexts<'es'> = {
       'Ninguna red conoce la transacción desde hace un día: lo más probable es que el dinero siga en poder del comercio.',
   },
   keys: {
+    name: 'Nombre',
+    nameExample: 'Servidor de caja',
+    ends: 'Caduca',
+    endsNever: 'Nunca',
+    until: 'hasta el {date}',
+    ended: 'Caducada',
+    repeated:
+      'No se creó una segunda clave: este formulario ya se había enviado. Una clave se muestra una sola vez; si no la copió, revóquela y cree otra.',
     key: 'Clave',
     may: 'Puede',
     created: 'Creada',
@@ -328,6 +336,8 @@ export const es: PortalTexts<'es'> = {
       test_sent: 'El pago está enviado. Su evento sale en cuanto sea definitivo, en segundos; aparece abajo.',
     },
     refused: {
+      repeated:
+        'No se creó un segundo secreto: este formulario ya se había enviado. Un secreto se muestra una sola vez; si no lo copió, vuelva a rotarlo.',
       url_refused:
         'Esta dirección no se puede usar. Debe empezar por https:// (con http:// solo para pruebas), no llevar usuario ni contraseña, tener como máximo 2048 caracteres y no llevar a una red privada.',
       no_url: 'No se cambió nada: indique primero una URL.',

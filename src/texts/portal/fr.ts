@@ -289,6 +289,14 @@ export const fr: PortalTexts<'fr'> = {
       'Aucun réseau ne connaît la transaction depuis un jour : l’argent est très probablement toujours chez le commerçant.',
   },
   keys: {
+    name: 'Nom',
+    nameExample: 'Serveur de caisse',
+    ends: 'Expire',
+    endsNever: 'Jamais',
+    until: 'jusqu’au {date}',
+    ended: 'Expirée',
+    repeated:
+      'Aucune seconde clé n’a été créée : ce formulaire avait déjà été envoyé. Une clé n’est affichée qu’une fois ; si vous ne l’avez pas copiée, révoquez-la et créez-en une autre.',
     key: 'Clé',
     may: 'Peut',
     created: 'Créée',
@@ -332,6 +340,8 @@ export const fr: PortalTexts<'fr'> = {
         'Le paiement est envoyé. Son événement part dès qu’il est définitif, en quelques secondes ; il apparaît ci-dessous.',
     },
     refused: {
+      repeated:
+        'Aucun second secret n’a été créé : ce formulaire avait déjà été envoyé. Un secret n’est affiché qu’une fois ; si vous ne l’avez pas copié, renouvelez-le.',
       url_refused:
         'Cette adresse ne peut pas servir. Elle doit commencer par https:// (par http:// pour les tests seulement), ne contenir ni nom d’utilisateur ni mot de passe, avoir 2048 caractères au maximum et ne pas mener dans un réseau privé.',
       no_url: 'Rien n’a été modifié : définissez d’abord une URL.',

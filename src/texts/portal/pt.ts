@@ -287,6 +287,14 @@ export const pt: PortalTexts<'pt'> = {
     missing: 'Nenhuma rede conhece a transação há um dia: o dinheiro muito provavelmente continua com o lojista.',
   },
   keys: {
+    name: 'Nome',
+    nameExample: 'Servidor do caixa',
+    ends: 'Expira',
+    endsNever: 'Nunca',
+    until: 'até {date}',
+    ended: 'Expirada',
+    repeated:
+      'Nenhuma segunda chave foi criada: este formulário já tinha sido enviado. Uma chave é mostrada uma única vez; se não a copiou, revogue-a e crie outra.',
     key: 'Chave',
     may: 'Pode',
     created: 'Criada',
@@ -328,6 +336,8 @@ export const pt: PortalTexts<'pt'> = {
       test_sent: 'O pagamento foi enviado. O evento sai assim que ele for definitivo, em segundos; aparece abaixo.',
     },
     refused: {
+      repeated:
+        'Nenhum segundo segredo foi criado: este formulário já tinha sido enviado. Um segredo é mostrado uma única vez; se não o copiou, troque-o novamente.',
       url_refused:
         'Este endereço não pode ser usado. Ele deve começar com https:// (com http:// só para testes), não ter usuário nem senha, ter no máximo 2048 caracteres e não levar a uma rede privada.',
       no_url: 'Nada foi alterado: defina primeiro uma URL.',
