@@ -157,6 +157,52 @@ create policy service on chain_cursors for ALL to quittance_service using (true)
 grant SELECT on chain_cursors to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on chain_cursors to quittance_service;
 
+create table collections (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  request_id uuid not null,
+  plan_id uuid not null,
+  account_id uuid not null,
+  number integer not null,
+  mandate_id uuid not null,
+  chain_id bigint not null,
+  state text not null default 'waiting'::text,
+  due_at timestamp with time zone,
+  attempts integer not null default 0,
+  failing_since timestamp with time zone,
+  waits integer not null default 0,
+  reason text,
+  reason_at timestamp with time zone,
+  relay_id uuid,
+  reverted boolean not null default false,
+  made_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint collections_check CHECK (((state = 'waiting'::text) = (due_at IS NOT NULL))),
+  constraint collections_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'sent'::text])) = (ended_at IS NULL))),
+  constraint collections_check2 CHECK (((reason IS NULL) = (reason_at IS NULL))),
+  constraint collections_check3 CHECK (((state <> 'sent'::text) OR (relay_id IS NOT NULL))),
+  constraint collections_check4 CHECK (((attempts > 0) = (failing_since IS NOT NULL))),
+  constraint collections_number_check CHECK ((number > 0)),
+  constraint collections_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
+  constraint collections_partner_id_test_mode_mandate_id_fkey FOREIGN KEY (partner_id, test_mode, mandate_id) REFERENCES mandates(partner_id, test_mode, id),
+  constraint collections_partner_id_test_mode_plan_id_number_fkey FOREIGN KEY (partner_id, test_mode, plan_id, number) REFERENCES plan_charges(partner_id, test_mode, plan_id, number),
+  constraint collections_partner_id_test_mode_plan_id_number_key UNIQUE (partner_id, test_mode, plan_id, number),
+  constraint collections_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint collections_pkey PRIMARY KEY (partner_id, test_mode, request_id),
+  constraint collections_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'charged'::text, 'paid'::text, 'asked'::text, 'past_due'::text, 'stopped'::text])))
+);
+CREATE INDEX collections_due ON public.collections USING btree (chain_id, partner_id, test_mode, due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX collections_next ON public.collections USING btree (chain_id, due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX collections_open ON public.collections USING btree (partner_id, test_mode, plan_id, number) WHERE (state = ANY (ARRAY['waiting'::text, 'sent'::text]));
+CREATE UNIQUE INDEX collections_relay ON public.collections USING btree (relay_id) WHERE (state = 'sent'::text);
+CREATE UNIQUE INDEX collections_sent ON public.collections USING btree (partner_id, test_mode, plan_id) WHERE (state = 'sent'::text);
+alter table collections enable row level security, force row level security;
+create policy owner on collections for ALL to quittance using (true) with check (true);
+create policy scope on collections for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on collections for ALL to quittance_service using (true) with check (true);
+grant INSERT, SELECT, UPDATE on collections to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on collections to quittance_service;
+
 create table differing_replays (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -622,6 +668,7 @@ create table plans (
   cap_fiat_int bigint,
   reserve_percent integer not null default 0,
   after_past_due text not null default 'link'::text,
+  foreseen_on date,
   constraint plans_after_past_due_check CHECK ((after_past_due = ANY (ARRAY['link'::text, 'end'::text]))),
   constraint plans_cap_fiat_int_check CHECK (((cap_fiat_int >= 1) AND (cap_fiat_int <= 2147483647))),
   constraint plans_check CHECK (((state = 'ended'::text) OR (num_nulls(name, customer_name, next_on) = 0))),
@@ -644,6 +691,7 @@ create table plans (
 CREATE INDEX plans_customer_email ON public.plans USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
 CREATE INDEX plans_customer_phone ON public.plans USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
 CREATE INDEX plans_due ON public.plans USING btree (partner_id, test_mode, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX plans_foresee ON public.plans USING btree (due_at) WHERE ((collect = 'automatic'::text) AND (state = 'active'::text));
 CREATE UNIQUE INDEX plans_form ON public.plans USING btree (partner_id, test_mode, account_id, form_key);
 CREATE INDEX plans_list ON public.plans USING btree (partner_id, test_mode, account_id, created_at, id);
 CREATE INDEX plans_next ON public.plans USING btree (due_at) WHERE (due_at IS NOT NULL);
@@ -1864,6 +1912,15 @@ CREATE OR REPLACE FUNCTION public.tell_chain()
 AS $function$
 begin
   perform pg_notify('changes', format('chain %s', new.chain_id));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_collection()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('changes', format('plan %s %s %s', new.account_id, new.partner_id, new.test_mode));
   return null;
 end $function$;
 

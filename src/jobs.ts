@@ -18,6 +18,7 @@ import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
+import { collectDue, collectionsDue } from './plans/collect/run.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue, refreshPeriodMs } from './rates/refresh.ts';
 import { receiptsDue } from './receipts/enqueue.ts';
@@ -121,6 +122,12 @@ function loopsOf(chain: ChainConfig): Loop[] {
       everyMs: minute,
       run: (ctx) => settle(ctx, [chain]),
       queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250 },
+    },
+    {
+      name: `charge customers' wallets on ${chain.chainId}`,
+      everyMs: minute,
+      run: (ctx, signal) => collectDue(ctx, chain, signal),
+      queue: { due: collectionsDue(chain.chainId), wakes: [], restMs: second },
     },
     {
       name: `follow what is relayed on ${chain.chainId}`,

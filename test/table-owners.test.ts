@@ -12,6 +12,7 @@ const owners: Record<string, string> = {
   authorizations: 'payments',
   chain_blocks: 'chain',
   chain_cursors: 'chain',
+  collections: 'plans',
   differing_replays: 'requests',
   erased_customers: 'customers',
   kept_bindings: 'payments',

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
+import { stopCollecting } from './collect/stop.ts';
 import { afterPause, dayOf, startOf } from './rules.ts';
 import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResumed } from './store.ts';
 
@@ -31,13 +32,16 @@ async function change(
 export type PlanOf = { scope: Scope; accountId: string; id: string };
 
 /**
- * Pauses a plan: nothing is charged until it is resumed.
+ * Pauses a plan: nothing is charged until it is resumed, and charges that would have been tried again are not.
  *
  * @returns false when it is not active
  * @throws Refusal not_found
  */
 export function pausePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
-  return change(ctx, actor, 'plan.paused', plan, ['active'], (tx, { id }) => updatePaused(tx, plan.scope, id));
+  return change(ctx, actor, 'plan.paused', plan, ['active'], async (tx, { id }) => {
+    await updatePaused(tx, plan.scope, id);
+    await stopCollecting(tx, plan.scope, id, 'plan_paused', ctx.clock.now());
+  });
 }
 
 /**
@@ -60,7 +64,8 @@ export function resumePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<bo
  * @throws Refusal not_found
  */
 export function endPlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
-  return change(ctx, actor, 'plan.ended', plan, ['active', 'paused'], (tx, { id }) =>
-    updateEnded(tx, plan.scope, id, ctx.clock.now()),
-  );
+  return change(ctx, actor, 'plan.ended', plan, ['active', 'paused'], async (tx, { id }) => {
+    await updateEnded(tx, plan.scope, id, ctx.clock.now());
+    await stopCollecting(tx, plan.scope, id, 'plan_ended', ctx.clock.now());
+  });
 }

@@ -9,7 +9,10 @@ import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { createInScope } from '../requests/manual.ts';
+import { beginCollecting } from './collect/begin.ts';
+import { collectMinutes } from './collect/rules.ts';
 import { planMail } from './mail.ts';
+import { readActiveMandate } from './mandates/read.ts';
 import { afterCharge, retryMs, startOf } from './rules.ts';
 import {
   courseOf,
@@ -84,8 +87,9 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' 
 }
 
 /**
- * One charge, all or nothing: plan, request, the link between them, and the mail. The request comes as late as
- * possible, because from then on the transaction holds its partner's clock.
+ * One charge, all or nothing: plan, request, the link between them, and either the mail that asks the customer to pay
+ * or, where the customer has agreed to automatic charges, the charge that the loops of `collect` make next. The request
+ * comes as late as possible, because from then on the transaction holds its partner's clock.
  */
 async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;
@@ -98,6 +102,7 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
   // After a missed date the next one may be past, too: it has its turn later than this one.
   const dueAt = next && new Date(Math.max(startOf(next.nextOn).getTime(), now.getTime() + 1));
   await updateCharged(tx, scope, plan, next && dueAt && { ...next, dueAt }, now);
+  const mandate = plan.collect === 'automatic' ? await readActiveMandate(tx, scope, plan.id) : null;
   const { row: request } = await createInScope(
     inner,
     scope,
@@ -112,11 +117,17 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
       customer_name,
       ...(customer_email !== null && { customer_email }),
       ...(customer_phone !== null && { customer_phone }),
+      ...(mandate !== null && { expiry_minutes: collectMinutes }),
     },
-    keyOrderOf(plan.metadata),
+    { keyOrder: keyOrderOf(plan.metadata), allowedMinutes: [collectMinutes] },
   );
+  const charging = { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now };
+  if (mandate !== null) {
+    await insertCharge(tx, scope, charging);
+    return beginCollecting(inner, tx, scope, { plan, request, mandate, number, now });
+  }
   await Promise.all([
-    insertCharge(tx, scope, { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now }),
+    insertCharge(tx, scope, charging),
     customer_email !== null &&
       branding !== null &&
       queueCustomerMail(

@@ -1,5 +1,6 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import { seenStatus } from '../requests/expiry.ts';
+import type { CollectionReason, CollectionState } from './collect/rules.ts';
 import type { NewPlan } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
 
@@ -34,6 +35,10 @@ export type PlanRow = {
   ended_at: Date | null;
   /** When the customer stopped the mails; null while each new request is mailed. */
   mails_stopped_at: Date | null;
+  /** How its charges are paid: by a link that is mailed, or from the customer's wallet where that was agreed. */
+  collect: 'link' | 'automatic';
+  /** What follows once all attempts at a charge have failed: links again, or the end. */
+  after_past_due: 'link' | 'end';
 };
 
 /** How a plan stands, in one word. `failing`: active, but the charge that is due could not be made. */
@@ -268,6 +273,12 @@ export type ChargeRow = {
   made_at: Date;
   status: string;
   proof_status: string;
+  /** How it stands where the customer's wallet is charged; null where the customer is asked by link. */
+  collection: CollectionState | null;
+  /** Why the last attempt failed, was put off or ended; null when nothing is wrong. */
+  collect_reason: CollectionReason | null;
+  /** When the next attempt comes, after one that failed or was put off. */
+  next_attempt_at: Date | null;
 };
 
 /** Charges of a plan, the newest first. */
@@ -280,9 +291,12 @@ export function selectCharges(
 ): Promise<ChargeRow[]> {
   return tx<ChargeRow[]>`
     select c.number, c.due_on::text as due_on, c.request_id, c.made_at, r.proof_status,
-      ${seenStatus(tx)} as status
+      ${seenStatus(tx)} as status, k.state as collection, k.reason as collect_reason,
+      case when k.reason is not null then k.due_at end as next_attempt_at
     from plan_charges c
       join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+      left join collections k
+        on (k.partner_id, k.test_mode, k.plan_id, k.number) = (c.partner_id, c.test_mode, c.plan_id, c.number)
     where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.plan_id = ${planId}
       ${before === null ? tx`` : tx`and c.number < ${before}`}
     order by c.number desc limit ${limit}`;

@@ -44,14 +44,15 @@ export function createManually(ctx: Context, actor: Actor, scope: Scope, fields:
  * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
  * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests
- * @param keyOrder the keys of `metadata` in the order written, where there are any
+ * @param more `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values of `expiry_minutes`
+ * that are allowed whatever the partner has chosen
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses
  */
 export async function createInScope(
   ctx: Context,
   scope: Scope,
   fields: ManualFields,
-  keyOrder: Map<string, string[]> = new Map(),
+  { keyOrder = new Map(), allowedMinutes = [] }: { keyOrder?: Map<string, string[]>; allowedMinutes?: number[] } = {},
 ): Promise<Created> {
   const body: Record<string, unknown> = { ...fields };
   const facts = await selectManualFacts(ctx.db.sql, scope, body);
@@ -59,7 +60,7 @@ export async function createInScope(
   const caller = {
     scope,
     currency: facts.currency,
-    allowedExpiryMinutes: facts.allowed_expiry_minutes,
+    allowedExpiryMinutes: [...facts.allowed_expiry_minutes, ...allowedMinutes],
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
   return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body), ordered: 'at commit' });

@@ -6,6 +6,7 @@ import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.
 import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
 import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../../plans/read.ts';
 import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
+import { chargesTexts } from '../../texts/charges.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
@@ -17,6 +18,7 @@ import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
+import { collectionCell } from './charge-words.ts';
 import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
 
 const path = '/dashboard/plans';
@@ -44,6 +46,8 @@ export function planPage(pages: MerchantPages, ctx: Context): void {
   }
 }
 
+const collectNames = ['automatic_charge', 'automatic_charge_reason', 'next_attempt_at'];
+
 const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).id;
 
 /** Where a plan does not stand so any more, its page says how it stands now. */
@@ -60,9 +64,10 @@ async function sendCharges(ctx: Context, visit: MerchantVisit): Promise<FastifyR
   return sendCsv(
     visit.reply,
     'charges',
-    ['number', 'due_on', 'request_id', 'made_at', 'status', 'proof_status'],
+    [...['number', 'due_on', 'request_id', 'made_at', 'status', 'proof_status'], ...collectNames],
     csvOf(exportCharges(ctx, scope, id), (row) => [
       ...[row.number, row.due_on, row.request_id, row.made_at, row.status, row.proof_status],
+      ...[row.collection, row.collect_reason, row.next_attempt_at],
     ]),
   );
 }
@@ -167,6 +172,9 @@ function chargeTable(words: Words, rows: ChargeRow[]): Html {
       },
       { name: t.count, figures: true, cell: (row) => String(row.number) },
       { name: t.state, cell: (row) => dashboardStatusBadge(words, dashboardStatusOf(row)) },
+      ...(rows.some(({ collection }) => collection !== null)
+        ? [{ name: chargesTexts(words).column, cell: (row: ChargeRow) => collectionCell(words, row) }]
+        : []),
     ],
     rows,
   );

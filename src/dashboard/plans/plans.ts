@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { decimalOf } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { readTroubled, type TroubledRow } from '../../plans/collect/read.ts';
 import {
   exportPlans,
   listPlans,
@@ -18,6 +19,7 @@ import { emptyState, type Filter, filters, pager, table } from '../../web/table.
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
+import { troubleNote } from './charge-words.ts';
 import { chargeText, dayHtml, planBadge, planName, waitingCard } from './plan-words.ts';
 
 const path = '/dashboard/plans';
@@ -43,6 +45,11 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;
   const { rows, next } = await listPlans(ctx, scope, accountId, displayStatusIn(query), query.after ?? null);
+  const troubled = await readTroubled(
+    ctx,
+    scope,
+    rows.map(({ id }) => id),
+  );
   const filtered = names.some((name) => query[name] !== undefined);
   const nothing = filtered ? emptyState(t.none, t.noneRest) : emptyState(t.first, t.firstRest);
   return sendDashboard(ctx, visit, {
@@ -53,7 +60,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
       <p class="row"><a class="button primary" href="${path}/new">${t.make}</a></p>
       ${filters(words, path, query, choices(words), csvPath)}
       <div class="list" data-live="${dashboardEventsPath()}" data-region="list">
-        ${rows.length > 0 ? planTable(words, rows) : nothing}
+        ${rows.length > 0 ? planTable(words, rows, troubled) : nothing}
         ${pager(words, path, query, next)}
       </div>
     `,
@@ -66,7 +73,7 @@ function choices(words: Words): Filter[] {
   return [{ kind: 'choice', name: 'state', label: plans.state, options }];
 }
 
-function planTable(words: Words, rows: PlanRow[]): Html {
+function planTable(words: Words, rows: PlanRow[], troubled: Map<string, TroubledRow>): Html {
   const { plans: t } = dashboardTexts(words);
   return table<PlanRow>(
     t.title,
@@ -80,7 +87,10 @@ function planTable(words: Words, rows: PlanRow[]): Html {
         cell: (row) => row.customer_name && html`<span class="clip" dir="auto">${row.customer_name}</span>`,
       },
       { name: t.each, cell: (row) => chargeText(words, row) },
-      { name: t.state, cell: (row) => planBadge(words, row) },
+      {
+        name: t.state,
+        cell: (row) => html`${planBadge(words, row)}${troubleNote(words, troubled.get(row.id))}`,
+      },
       { name: t.next, cell: (row) => (row.state === 'active' && row.next_on ? dayHtml(words, row.next_on) : null) },
     ],
     rows,

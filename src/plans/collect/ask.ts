@@ -1,0 +1,52 @@
+import { theService } from '../../audit/write.ts';
+import type { Context } from '../../context.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { nestedInScope } from '../../db/nested.ts';
+import { queuePlanMail } from '../../mail/outbox.ts';
+import { readMailBranding } from '../../partners/branding.ts';
+import { endMandate } from '../mandates/end.ts';
+import type { EndReason, MandateRow } from '../mandates/read.ts';
+import { chargeMail, type ToldReason } from './mail.ts';
+import type { Uncovered } from './rules.ts';
+import type { MailedRequest, NamedPlan } from './store.ts';
+
+/** What ends with the charge that could not be made by it. Where a network is gone, an operator may bring it back. */
+const endReasons: Record<Uncovered, EndReason | null> = {
+  no_mandate: null,
+  revoked: 'revoked_on_chain',
+  expired: 'expired',
+  above_cap: 'above_cap',
+  wallet_changed: 'wallet_changed',
+  currency_changed: 'currency_changed',
+  chain_gone: null,
+};
+
+type Asking = { plan: NamedPlan; request: MailedRequest; mandate: MandateRow | null; reason: Uncovered };
+
+/**
+ * Asks the customer to pay a request by its link because the mandate does not serve for it, and uses that mandate no
+ * more. The caller has locked the plan.
+ */
+export async function askInstead(
+  ctx: Context,
+  tx: Tx,
+  scope: Scope,
+  { plan, request, mandate, reason }: Asking,
+): Promise<void> {
+  await tellCustomer(ctx, tx, scope, { plan, request, reason, payer: null, kind: { name: 'ask' } });
+  const endReason = endReasons[reason];
+  if (mandate === null || endReason === null) return;
+  // Last: the end of the audit log stays locked until commit.
+  await endMandate({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, theService, scope, mandate.id, endReason);
+}
+
+type Telling = Omit<Parameters<typeof chargeMail>[1], 'branding' | 'to' | 'reason'> & { reason: ToldReason };
+
+/** Mails the customer of a plan about a charge, unless there is no address or the customer has stopped the mails. */
+export async function tellCustomer(ctx: Context, tx: Tx, scope: Scope, telling: Telling): Promise<void> {
+  const { plan } = telling;
+  if (plan.customer_email === null || plan.mails_stopped_at !== null) return;
+  const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
+  const branding = await readMailBranding(inner, scope.partnerId);
+  await queuePlanMail(ctx, tx, scope, plan.id, chargeMail(ctx, { ...telling, branding, to: plan.customer_email }));
+}

@@ -1,0 +1,206 @@
+import { scopeOfRow } from '../../auth/scope.ts';
+import { chargeCall, type Permit, type Revert, readRevert, referenceWord } from '../../chain/recurring/calls.ts';
+import {
+  allot,
+  dispatch,
+  type RelayCall,
+  RelayRefusal,
+  relayerAddresses,
+  type Simulation,
+  simulate,
+} from '../../chain/relay/relay.ts';
+import type { Hex } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import type { PermitRow } from '../mandates/read.ts';
+import { toMandate } from '../mandates/read.ts';
+import { isOffered, priceOf, termsOf } from './cover.ts';
+import { readHoldings } from './holdings.ts';
+import { type KnownRow, lockToSend, type UsableMandate } from './known-store.ts';
+import { judge, type Known, mostGas, tokenFault } from './rules.ts';
+import { ask, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
+import { updateSent } from './store.ts';
+
+/** A charge in hand, with the mandate of its plan and the last permit of that mandate's payer. */
+export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
+
+/** The chain's clock may be so much behind ours. */
+const chainSkewMs = 15_000;
+
+/**
+ * Makes one attempt at a charge: decides by what is known, runs the charge without sending it, and then stores and
+ * sends its transaction. Whatever comes of it is stored with the charge.
+ *
+ * @returns true when a transaction was sent
+ */
+export async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: boolean): Promise<boolean> {
+  const { row, mandate } = one;
+  const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
+  switch (verdict.kind) {
+    case 'paid':
+      await endPaid(ctx, one, 'paid');
+      return false;
+    case 'stop':
+      await stop(ctx, one, verdict.reason);
+      return false;
+    case 'ask':
+      await ask(ctx, one, verdict.reason);
+      return false;
+    case 'delay':
+      await putOff(ctx, one, verdict.reason, verdict.until);
+      return false;
+    case 'charge':
+      break;
+  }
+  if (!mandate) throw new Error(`the charge of ${row.request_id} has no mandate`);
+  if (Number(mandate.chain_id) !== chain.chainId) {
+    await moveOn(ctx, row, mandate);
+    return false;
+  }
+  return charge(ctx, chain, { ...one, mandate }, verdict.amountMicro);
+}
+
+function knownOf(ctx: Context, { row, mandate }: Attempt, ready: boolean): Known {
+  return {
+    price: priceOf(row),
+    status: row.status,
+    proofStatus: row.proof_status,
+    countedMicro: BigInt(row.counted_micro),
+    paymentSeen: row.payment_seen,
+    terms: mandate && termsOf(mandate),
+    offered: mandate !== null && isOffered(ctx, mandate, row),
+    canRelay: ready && mandate !== null && relayerAddresses(ctx).includes(mandate.executor),
+    merchantDisabled: row.merchant_disabled,
+    partnerDisabled: row.partner_disabled,
+  };
+}
+
+type Charging = Attempt & { mandate: UsableMandate };
+type Tried = { call: RelayCall; result: Simulation };
+
+async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<boolean> {
+  const permit = usablePermit(ctx, one.permit);
+  const attemptWith = async (used: Permit | null): Promise<Tried> => {
+    const call = callOf(chain, one, amountMicro, used);
+    return { call, result: await simulate(ctx, call) };
+  };
+  // The first charge sets the allowance. A permit that was used already does no harm; later ones need it rarely.
+  const first = one.mandate.uncharged ? permit : null;
+  let tried = await attemptWith(first);
+  if (permit && !first && reasonOf(tried.result)?.kind === 'allowance') tried = await attemptWith(permit);
+  const { call, result } = tried;
+  if (result.kind === 'unreachable') {
+    await putOff(ctx, one, 'chain_unreachable', null);
+    return false;
+  }
+  if (result.kind === 'reverted') {
+    await settleRevert(ctx, chain, one, amountMicro, readRevert(result.data));
+    return false;
+  }
+  // What passes now and was reverted before cost the relayer a fee: not again at once.
+  if (one.row.reverted || result.gas > mostGas) {
+    await fail(ctx, one, one.row.reverted ? 'reverted' : 'wallet_refused');
+    return false;
+  }
+  return send(ctx, one, call, amountMicro, result.gas);
+}
+
+const reasonOf = (result: Simulation): Revert | null => (result.kind === 'reverted' ? readRevert(result.data) : null);
+
+function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
+  if (!permit || BigInt(permit.deadline) * 1000n <= BigInt(ctx.clock.now().getTime())) return null;
+  return { value: BigInt(permit.value), deadline: BigInt(permit.deadline), signature: hexOf(permit.signature) };
+}
+
+const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
+
+function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, permit: Permit | null): RelayCall {
+  const reference = referenceWord(row.reference);
+  return {
+    scope: scopeOfRow(row),
+    chain,
+    from: mandate.executor,
+    to: mandate.contract_address,
+    data: chargeCall({ mandate: toMandate(mandate), signature: hexOf(mandate.signature), amount, reference }, permit),
+    purpose: 'charge',
+    subjectId: row.request_id,
+  };
+}
+
+/** What a charge that would be reverted says: nothing was sent. */
+async function settleRevert(
+  ctx: Context,
+  chain: ChainConfig,
+  one: Charging,
+  amountMicro: bigint,
+  revert: Revert,
+): Promise<void> {
+  switch (revert.kind) {
+    case 'reference_used':
+      return endPaid(ctx, one, 'charged');
+    case 'revoked':
+      return ask(ctx, one, 'revoked');
+    case 'ended':
+      return ask(ctx, one, 'expired');
+    case 'amount':
+      return ask(ctx, one, 'above_cap');
+    case 'too_soon':
+      return putOff(ctx, one, 'too_soon', new Date(revert.allowedAt * 1000 + chainSkewMs));
+    case 'not_started':
+      return putOff(ctx, one, 'not_started', null);
+    case 'executor':
+    case 'party':
+      return putOff(ctx, one, 'relayer_unready', null);
+    case 'paused':
+      return putOff(ctx, one, 'token_paused', null);
+    case 'balance':
+      return fail(ctx, one, 'balance_low');
+    case 'allowance':
+      return fail(ctx, one, 'allowance_low');
+    case 'signature':
+    case 'blacklisted':
+      return fail(ctx, one, 'wallet_refused');
+    case 'unknown':
+      return settleUnknown(ctx, chain, one, amountMicro);
+  }
+}
+
+/** Tokens word their reasons differently: what the payer holds tells what was missing. */
+async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
+  const holdings = await readHoldings(chain, one.mandate);
+  if (!holdings) return putOff(ctx, one, 'chain_unreachable', null);
+  const fault = tokenFault({ ...holdings, paused: false }, amountMicro, null);
+  return fail(ctx, one, fault === 'balance_low' || fault === 'allowance_low' ? fault : 'wallet_refused');
+}
+
+/**
+ * Stores the transaction together with the charge, under the locks of request, mandate and charge: what was paid,
+ * stopped or taken by another node meanwhile is not charged. Only then it is sent; a crash in between leaves it to the
+ * relayer's loop.
+ */
+async function send(
+  ctx: Context,
+  { row, mandate }: Charging,
+  call: RelayCall,
+  amountMicro: bigint,
+  gas: bigint,
+): Promise<boolean> {
+  let relayId: string | null = null;
+  try {
+    relayId = await ctx.db.transaction(async (tx) => {
+      const locked = await lockToSend(tx, row, mandate.id);
+      const missing = locked && BigInt(locked.usdc_micro) - BigInt(locked.counted_micro);
+      const open = locked?.proof_status === 'none' && (locked.status === 'requested' || locked.status === 'opened');
+      if (!open || missing !== amountMicro) return null; // it is looked at again when nobody holds it any more
+      const id = await allot(ctx, tx, call, gas);
+      await updateSent(tx, row, { relayId: id, mandate });
+      return id;
+    });
+  } catch (error) {
+    if (!(error instanceof RelayRefusal)) throw error;
+    await putOff(ctx, { row, mandate }, 'relayer_unready', null);
+  }
+  if (relayId === null) return false;
+  await dispatch(ctx, relayId);
+  return true;
+}

@@ -1,0 +1,44 @@
+import type { ChainConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import { modeOf } from '../../lib/mode.ts';
+import type { MandateRow } from '../mandates/read.ts';
+import type { Price, Terms } from './rules.ts';
+
+/** A mandate as the rules read it. */
+export const termsOf = (row: MandateRow): Terms => ({
+  payee: row.payee,
+  capMicro: BigInt(row.cap_micro),
+  capFiatInt: BigInt(row.cap_fiat_int),
+  fiatCode: row.fiat_code,
+  startsAt: row.starts_at,
+  endsAt: row.ends_at,
+});
+
+type PricedRow = { wallet_address: string; usdc_micro: string; fiat_int: string; fiat_code: string };
+
+/** What a request asks for, as the rules read it. */
+export const priceOf = (row: PricedRow): Price => ({
+  walletAddress: row.wallet_address,
+  usdcMicro: BigInt(row.usdc_micro),
+  fiatInt: BigInt(row.fiat_int),
+  fiatCode: row.fiat_code,
+});
+
+/** The chain of a mandate, where its mode still has it with the mandate's token and contract; null elsewhere. */
+export function chainOf(ctx: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | null {
+  const chain = ctx.chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === Number(mandate.chain_id));
+  const stands =
+    chain?.recurringContract === mandate.contract_address &&
+    chain.tokens.some(({ address }) => address === mandate.token_address);
+  return stands ? chain : null;
+}
+
+/** Whether a mandate can still be charged where it was given, and the request's wallet be paid there. */
+export function isOffered(
+  ctx: Pick<Context, 'chains'>,
+  mandate: MandateRow,
+  { wallet_chain_ids: checkedOn }: { wallet_chain_ids: number[] | null },
+): boolean {
+  const chain = chainOf(ctx, mandate);
+  return chain !== null && (checkedOn?.includes(chain.chainId) ?? true);
+}

@@ -1,0 +1,111 @@
+import type { Hex } from '../../chain/rpc.ts';
+import type { Sql, Tx } from '../../db/connection.ts';
+import { seenStatus } from '../../requests/expiry.ts';
+import type { MandateRow, PermitRow } from '../mandates/read.ts';
+import { type CollectionRow, isTaken, type Taken } from './store.ts';
+
+/** A charge in hand with what is known of its request. Amounts are decimal strings of micro units. */
+export type KnownRow = CollectionRow & {
+  due_at: Date;
+  usdc_micro: string;
+  fiat_int: string;
+  fiat_code: string;
+  wallet_address: string;
+  wallet_chain_ids: number[] | null;
+  reference: Uint8Array;
+  status: 'requested' | 'opened' | 'expired' | 'voided';
+  proof_status: 'none' | 'attached' | 'verified';
+  counted_micro: string;
+  payment_seen: boolean;
+  merchant_disabled: boolean;
+  partner_disabled: boolean;
+};
+
+/** A reported transaction holds a charge back for so long after the first report: anybody can report. */
+const heardHours = 24;
+
+/** What the transfers that count for a request `r` come to. */
+const countedOf = (sql: Sql | Tx) => sql`
+  (select coalesce(sum(t.value), 0) from transfers t
+    where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts)::text`;
+
+/** Whether a payment of a request `r` was read but not matched yet, or is being sent for its customer. */
+const isArriving = (sql: Sql | Tx) => sql`
+  (exists (select from transfers t
+    where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.judged_at is null
+      and t.to_address = r.wallet_address
+      and (t.value = r.usdc_micro or r.reference in (t.calldata_reference, t.charged_reference,
+        substring(t.authorization_nonce for 16))))
+  or exists (select from relay_transactions b
+    where b.partner_id = r.partner_id and b.test_mode = r.test_mode and b.subject_id = r.id
+      and b.purpose = 'authorization' and b.state in ('allotted', 'sent', 'mined')))`;
+
+/** Reads everything about charges in hand that decides about them. Those that have moved on are missing. */
+export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
+  return sql<KnownRow[]>`
+    select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,
+      ${seenStatus(sql)} as status, ${countedOf(sql)} as counted_micro,
+      ${isArriving(sql)} or exists (select from payment_hints h
+        where h.partner_id = r.partner_id and h.test_mode = r.test_mode and h.request_id = r.id
+          and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${heardHours} hours`}::interval
+          and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))) as payment_seen,
+      m.disabled_by_partner or m.disabled_by_operator as merchant_disabled, w.disabled_at is not null as partner_disabled
+    from unnest(${taken.map((one) => one.partner_id)}::uuid[], ${taken.map((one) => one.test_mode)}::boolean[],
+        ${taken.map((one) => one.request_id)}::uuid[], ${taken.map((one) => one.due_at.toISOString())}::timestamptz[])
+        as k (partner_id, test_mode, request_id, due_at)
+      join collections c using (partner_id, test_mode, request_id, due_at)
+      join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+      join merchants m on (m.partner_id, m.test_mode, m.id) = (c.partner_id, c.test_mode, c.account_id)
+      join partners w on w.id = c.partner_id`;
+}
+
+/** A mandate that was never charged, as far as is known, may still need its payer's permit. */
+export type UsableMandate = MandateRow & { uncharged: boolean };
+
+/** The mandates in use of the plans of charges in hand. */
+export function selectMandates(sql: Sql, rows: { partner_id: string; test_mode: boolean; plan_id: string }[]) {
+  return sql<UsableMandate[]>`
+    select a.*, not exists (select from collections o
+        where (o.partner_id, o.test_mode, o.plan_id, o.mandate_id) = (a.partner_id, a.test_mode, a.plan_id, a.id)
+          and o.state = 'charged') as uncharged
+    from unnest(${rows.map((one) => one.partner_id)}::uuid[], ${rows.map((one) => one.test_mode)}::boolean[],
+        ${rows.map((one) => one.plan_id)}::uuid[]) as k (partner_id, test_mode, plan_id)
+      join mandates a using (partner_id, test_mode, plan_id)
+    where a.state = 'active'`;
+}
+
+export type PermitOf = PermitRow & { chain_id: string; token_address: Hex; payer: Hex; contract_address: Hex };
+
+/** The permits that the payers of these mandates signed last. */
+export function selectPermits(sql: Sql, rows: MandateRow[]) {
+  return sql<PermitOf[]>`
+    select s.* from permits s
+    where (s.chain_id, s.token_address, s.payer, s.contract_address) in (
+      select * from unnest(${rows.map((one) => one.chain_id)}::bigint[], ${rows.map((one) => one.token_address)}::text[],
+        ${rows.map((one) => one.payer)}::text[], ${rows.map((one) => one.contract_address)}::text[]))`;
+}
+
+/** What a transaction that sends a charge must find unchanged. */
+export type Locked = { status: KnownRow['status']; proof_status: string; usdc_micro: string; counted_micro: string };
+
+/**
+ * Locks the request of a charge, its mandate and the charge itself, in the order in which everybody does.
+ *
+ * @returns null when the charge or its mandate is no longer what it was
+ */
+export async function lockToSend(tx: Tx, taken: Taken, mandateId: string): Promise<Locked | null> {
+  const { partner_id, test_mode, request_id } = taken;
+  const [request] = await tx<Locked[]>`
+    select r.proof_status, r.usdc_micro, ${seenStatus(tx)} as status from requests r
+    where r.partner_id = ${partner_id} and r.test_mode = ${test_mode} and r.id = ${request_id} for update`;
+  // In statements of their own: each sees what was committed while the one before it waited.
+  const [mandate] = await tx`
+    select from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode} and a.id = ${mandateId}
+      and a.state = 'active' for share`;
+  const [row] = await tx<{ counted_micro: string; arriving: boolean }[]>`
+    select ${countedOf(tx)} as counted_micro, ${isArriving(tx)} as arriving
+    from collections c join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+    where ${isTaken(tx, taken)} for update of c`;
+  if (!request || !mandate || !row || row.arriving) return null;
+  return { ...request, counted_micro: row.counted_micro };
+}

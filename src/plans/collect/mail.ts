@@ -1,0 +1,81 @@
+import type { Context } from '../../context.ts';
+import { formatFiat } from '../../lib/money.ts';
+import {
+  type CustomerMail,
+  type CustomerMailFact,
+  customerMailHtml,
+  customerMailText,
+} from '../../mail/customer-mail.ts';
+import { type MailBranding, oneLine } from '../../mail/layout.ts';
+import type { NewMail } from '../../mail/outbox.ts';
+import { payPageUrl } from '../../requests/render.ts';
+import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, isLanguage, type Words, wordsOf } from '../../ui/language.ts';
+import { stopMailsUrl } from '../stop-mails.ts';
+import type { MailedRequest, NamedPlan } from './store.ts';
+
+/** Why a charge failed or was not made, as its customer is told. */
+export type ToldReason = keyof ChargesTexts['yours'];
+
+type ChargeMail = {
+  plan: NamedPlan;
+  request: MailedRequest;
+  branding: MailBranding;
+  to: string;
+  reason: ToldReason;
+  /** The wallet that was to pay; null where none was tried. */
+  payer: string | null;
+  /** `failed`: it is tried again, at `next`. `past_due`: no more. `ask`: it was not tried. */
+  kind: { name: 'failed'; next: Date } | { name: 'past_due' } | { name: 'ask' };
+};
+
+const subjects = { failed: 'failedSubject', past_due: 'pastDueSubject', ask: 'askSubject' } as const;
+const headings = { failed: 'failed', past_due: 'pastDue', ask: 'ask' } as const;
+
+const day = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const time = (words: Words, at: Date): [string, ReturnType<typeof instant>] => [day(at), instant(words, at)];
+
+/** Tells a customer that a charge was not collected, why, whether it is tried again, and how to pay it by link. */
+export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail): NewMail {
+  const { plan, request, branding, to, reason, payer, kind } = mail;
+  const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
+  const texts = chargesTexts(words);
+  const t = texts.mail;
+  const merchant = plan.merchant_name ?? plan.partner_name;
+  const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
+  const url = payPageUrl(config, request.id);
+  const stopUrl = stopMailsUrl(config, request.id, plan.id);
+  const subject = fill(t[subjects[kind.name]], { merchant: oneLine(merchant), amount });
+  const facts: CustomerMailFact[] = [
+    [t.for, plan.name ?? ''],
+    [t.amount, amount],
+    [t.payTo, merchant],
+    [t.reason, fill(texts.yours[reason], { merchant })],
+    ...(payer === null ? [] : [[t.wallet, payer] as CustomerMailFact]),
+    ...(kind.name === 'failed' ? [[t.next, ...time(words, kind.next)] as CustomerMailFact] : []),
+    [t.until, ...time(words, request.expires_at)],
+  ];
+  return written({
+    to,
+    words,
+    branding,
+    subject: plan.test_mode ? fill(t.testSubject, { subject }) : subject,
+    heading: fill(t[headings[kind.name]], { merchant, amount }),
+    test: plan.test_mode ? t.test : null,
+    facts,
+    link: { url, label: t.pay, sentence: fill(t.payRest, { link: url }) },
+    why: `${kind.name === 'past_due' ? `${t.nothingMore} ` : ''}${fill(t.why, { merchant })}`,
+    stop: { url: stopUrl, label: t.stop },
+  });
+}
+
+function written({ to, ...mail }: CustomerMail & { to: string }): NewMail {
+  return {
+    recipient: to,
+    subject: mail.subject,
+    body: customerMailText(mail),
+    html: customerMailHtml(mail),
+    unsubscribeUrl: mail.stop?.url ?? null,
+  };
+}

@@ -1,0 +1,87 @@
+import type { Database, Sql } from '../../db/connection.ts';
+import type { Due } from '../../db/due.ts';
+import type { CollectionRow, Taken } from './store.ts';
+
+/**
+ * Takes charges of a chain that are due, over all partners, until a time: everyone's first comes before anyone's
+ * second, so a partner with thousands delays nobody. Of a plan the oldest comes first, and the others wait for it.
+ */
+export function takeDue(
+  db: Database,
+  chainId: number,
+  { now, leaseUntil, ofOne, all }: { now: Date; leaseUntil: Date; ofOne: number; all: number },
+): Promise<Taken[]> {
+  return db.sql<Taken[]>`
+    update collections c set due_at = ${leaseUntil}
+    from (
+      select due.partner_id, due.test_mode, due.request_id
+      from partners w cross join (values (false), (true)) mode (test)
+        cross join lateral (
+          select o.partner_id, o.test_mode, o.request_id, row_number() over (order by o.due_at) as turn
+          from collections o
+          where o.chain_id = ${chainId} and o.partner_id = w.id and o.test_mode = mode.test and o.state = 'waiting'
+            and o.due_at <= ${now} and not exists (
+              select from collections e where e.partner_id = o.partner_id and e.test_mode = o.test_mode
+                and e.plan_id = o.plan_id and e.number < o.number and e.state in ('waiting', 'sent'))
+          order by o.due_at limit ${ofOne}) due
+      order by due.turn, random() limit ${all}) due
+    where (c.partner_id, c.test_mode, c.request_id) = (due.partner_id, due.test_mode, due.request_id)
+      and c.state = 'waiting' and c.due_at <= ${now}
+    returning c.partner_id, c.test_mode, c.request_id, c.due_at`;
+}
+
+/** A charge whose transaction the chain has decided about. */
+export type DecidedRow = CollectionRow & { relay_state: 'final' | 'reverted' | 'lost' };
+
+/** Charges of a chain that its transactions have brought to an end, or back; at most so many. */
+export function selectDecided(sql: Sql, chainId: number, limit: number): Promise<DecidedRow[]> {
+  return sql<DecidedRow[]>`
+    select c.*, t.state as relay_state from collections c join relay_transactions t on t.id = c.relay_id
+    where c.chain_id = ${chainId} and c.state = 'sent' and t.state in ('final', 'reverted', 'lost') limit ${limit}`;
+}
+
+/** Ends the charges whose transactions are final. */
+export async function updateCharged(sql: Sql, rows: CollectionRow[], now: Date): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update collections c set state = 'charged', ended_at = ${now}, reason = null, reason_at = null
+    where c.relay_id = any(${rows.map((row) => row.relay_id)}::uuid[]) and c.state = 'sent'`;
+}
+
+/** Whether somebody has paused or ended a plan `p`; one that made its last charge ended by itself. */
+const isOver = (sql: Sql) => sql`
+  (p.state = 'paused' or (p.state = 'ended' and p.charges is distinct from p.max_charges))`;
+
+/**
+ * Makes charges due again whose transactions moved nothing. A charge of a plan that was paused or ended meanwhile is
+ * stopped instead.
+ */
+export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update collections c set reverted = k.reverted,
+      state = case when ${isOver(sql)} then 'stopped' else 'waiting' end,
+      due_at = case when ${isOver(sql)} then null else ${now}::timestamptz end,
+      ended_at = case when ${isOver(sql)} then ${now}::timestamptz end,
+      reason = case when ${isOver(sql)} then 'plan_' || p.state end,
+      reason_at = case when ${isOver(sql)} then ${now}::timestamptz end
+    from unnest(${rows.map((row) => row.relay_id)}::uuid[], ${rows.map((row) => row.relay_state === 'reverted')}::boolean[])
+        as k (relay_id, reverted)
+      cross join plans p
+    where c.relay_id = k.relay_id and c.state = 'sent'
+      and (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)`;
+}
+
+/** When the loop of a chain has work: a charge that no earlier one of its plan holds up, or a transaction's outcome. */
+export const collectionsDue =
+  (chainId: number): Due =>
+  (sql) =>
+    sql`
+    select least(
+      (select o.due_at from collections o
+        where o.chain_id = ${chainId} and o.state = 'waiting' and not exists (
+          select from collections e where e.partner_id = o.partner_id and e.test_mode = o.test_mode
+            and e.plan_id = o.plan_id and e.number < o.number and e.state in ('waiting', 'sent'))
+        order by o.due_at limit 1),
+      (select now() from collections c join relay_transactions t on t.id = c.relay_id
+        where c.chain_id = ${chainId} and c.state = 'sent' and t.state in ('final', 'reverted', 'lost') limit 1))`;

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
+import {
+  coverage,
+  delayMs,
+  foresee,
+  judge,
+  type Known,
+  nextAttempt,
+  retryDays,
+  type Terms,
+  tokenFault,
+} from './rules.ts';
+
+const wallet = `0x${'a1'.repeat(20)}`;
+const now = new Date('2027-03-31T00:00:00.000Z');
+const terms: Terms = {
+  payee: wallet,
+  capMicro: 12_009_999n,
+  capFiatInt: 1200n,
+  fiatCode: 'USD',
+  startsAt: new Date('2027-01-31T00:00:00.000Z'),
+  endsAt: new Date('2028-01-31T00:00:00.000Z'),
+};
+const price = { walletAddress: wallet, usdcMicro: 12_000_000n, fiatInt: 1200n, fiatCode: 'USD' };
+const known = (change: Partial<Known> = {}): Known => ({
+  price,
+  status: 'requested',
+  proofStatus: 'none',
+  countedMicro: 0n,
+  paymentSeen: false,
+  terms,
+  offered: true,
+  canRelay: true,
+  merchantDisabled: false,
+  partnerDisabled: false,
+  ...change,
+});
+
+test('A charge is tried again on days 1, 3, 5 and 7 after its first failure, and then no more', () => {
+  let [at, attempts] = [now, 1];
+  const days: number[] = [];
+  for (let next = nextAttempt(attempts, now, at); next; next = nextAttempt(++attempts, now, at)) {
+    days.push((next.getTime() - now.getTime()) / dayMs);
+    at = next;
+  }
+  assert.deepEqual(days, retryDays);
+  assert.equal(attempts, 5);
+});
+
+test('After an outage or a jump of the clock, the attempts that are left do not come all at once', () => {
+  const late = new Date(now.getTime() + 30 * dayMs);
+  for (const attempts of [1, 2, 3, 4]) {
+    assert.equal(nextAttempt(attempts, now, late)?.getTime(), late.getTime() + 20 * hourMs);
+  }
+  assert.equal(nextAttempt(5, now, late), null);
+});
+
+test('Where a charge is put off, the waits grow from a minute to an hour and no further', () => {
+  const waits = Array.from({ length: 9 }, (_, i) => delayMs(i + 1) / minuteMs);
+  assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  assert.equal(delayMs(1_000_000), hourMs);
+});
+
+test('What is missing is charged: all of it, or the rest after a part', () => {
+  assert.deepEqual(judge(known(), now), { kind: 'charge', amountMicro: 12_000_000n });
+  assert.deepEqual(judge(known({ countedMicro: 5_000_000n }), now), { kind: 'charge', amountMicro: 7_000_000n });
+});
+
+test('Whatever was paid by hand, or is on its way, holds the charge back', () => {
+  assert.deepEqual(judge(known({ proofStatus: 'verified' }), now), { kind: 'paid' });
+  const held = { kind: 'delay', reason: 'payment_seen', until: null };
+  assert.deepEqual(judge(known({ proofStatus: 'attached' }), now), held);
+  assert.deepEqual(judge(known({ paymentSeen: true }), now), held);
+  assert.deepEqual(judge(known({ paymentSeen: true, status: 'expired' }), now), held);
+  assert.deepEqual(judge(known({ countedMicro: 12_000_000n }), now), held);
+  assert.deepEqual(judge(known({ countedMicro: 13_000_000n }), now), held);
+});
+
+test('A request that was cancelled or has expired is charged no more', () => {
+  assert.deepEqual(judge(known({ status: 'voided' }), now), { kind: 'stop', reason: 'request_cancelled' });
+  assert.deepEqual(judge(known({ status: 'expired' }), now), { kind: 'stop', reason: 'request_expired' });
+});
+
+test('A disabled merchant or partner, a relayer that cannot send and a mandate before its start put a charge off', () => {
+  assert.deepEqual(judge(known({ merchantDisabled: true }), now), {
+    kind: 'delay',
+    reason: 'merchant_disabled',
+    until: null,
+  });
+  assert.deepEqual(judge(known({ partnerDisabled: true, merchantDisabled: true }), now), {
+    kind: 'delay',
+    reason: 'partner_disabled',
+    until: null,
+  });
+  assert.deepEqual(judge(known({ canRelay: false }), now), { kind: 'delay', reason: 'relayer_unready', until: null });
+  const startsAt = new Date(now.getTime() + 1);
+  assert.deepEqual(judge(known({ terms: { ...terms, startsAt } }), now), {
+    kind: 'delay',
+    reason: 'not_started',
+    until: startsAt,
+  });
+  assert.equal(judge(known({ terms: { ...terms, startsAt: now } }), now).kind, 'charge');
+});
+
+test('A mandate that does not cover the price is not used: the customer is asked', () => {
+  const asked = (change: Partial<Known>) => {
+    const verdict = judge(known(change), now);
+    return verdict.kind === 'ask' ? verdict.reason : verdict;
+  };
+  assert.equal(asked({ terms: null }), 'no_mandate');
+  assert.equal(asked({ price: { ...price, walletAddress: `0x${'b2'.repeat(20)}` } }), 'wallet_changed');
+  assert.equal(asked({ price: { ...price, fiatCode: 'EUR' } }), 'currency_changed');
+  assert.equal(asked({ price: { ...price, usdcMicro: 12_010_000n } }), 'above_cap');
+  assert.equal(asked({ price: { ...price, fiatInt: 1201n } }), 'above_cap');
+  assert.equal(asked({ terms: { ...terms, endsAt: now } }), 'expired');
+  assert.equal(asked({ offered: false }), 'chain_gone');
+  assert.equal(coverage(terms, { ...price, usdcMicro: terms.capMicro }, true, now), null, 'the cap itself is covered');
+});
+
+test('For any state of request and mandate, what is charged is what is missing and never above the cap', () => {
+  const micro = fc.bigInt({ min: 0n, max: 20_000_000n });
+  fc.assert(
+    fc.property(
+      micro,
+      micro,
+      micro,
+      fc.constantFrom('none', 'attached', 'verified'),
+      fc.constantFrom('requested', 'opened', 'expired', 'voided'),
+      (usdcMicro, countedMicro, capMicro, proofStatus, status) => {
+        const verdict = judge(
+          known({
+            price: { ...price, usdcMicro },
+            countedMicro,
+            terms: { ...terms, capMicro },
+            proofStatus: proofStatus as Known['proofStatus'],
+            status: status as Known['status'],
+          }),
+          now,
+        );
+        if (verdict.kind !== 'charge') return;
+        assert.equal(proofStatus, 'none');
+        assert.ok(status === 'requested' || status === 'opened');
+        assert.equal(verdict.amountMicro + countedMicro, usdcMicro);
+        assert.ok(verdict.amountMicro > 0n && verdict.amountMicro <= capMicro);
+      },
+    ),
+  );
+});
+
+test('What the chain holds tells why the money did not move', () => {
+  const holdings = { balanceMicro: 20n, allowanceMicro: 20n, paused: false };
+  assert.equal(tokenFault({ ...holdings, paused: true, balanceMicro: 0n }, 10n, null), 'token_paused');
+  assert.equal(tokenFault({ ...holdings, balanceMicro: 9n, allowanceMicro: 0n }, 10n, 50n), 'balance_low');
+  assert.equal(tokenFault({ ...holdings, allowanceMicro: 9n }, 10n, null), 'allowance_low');
+  assert.equal(tokenFault({ ...holdings, allowanceMicro: 9n }, 10n, 9n), 'allowance_low');
+  assert.equal(tokenFault({ ...holdings, allowanceMicro: 9n }, 10n, 10n), 'use_permit');
+  assert.equal(tokenFault(holdings, 10n, null), 'wallet_refused');
+});
+
+test('Ahead of a date, a stored permit makes up for an allowance, and nothing for a balance', () => {
+  assert.equal(foresee({ balanceMicro: 10n, allowanceMicro: 0n }, 10n, 10n), null);
+  assert.equal(foresee({ balanceMicro: 10n, allowanceMicro: 0n }, 10n, null), 'allowance_low');
+  assert.equal(foresee({ balanceMicro: 9n, allowanceMicro: 99n }, 10n, 99n), 'balance_low');
+  assert.equal(foresee({ balanceMicro: 10n, allowanceMicro: 10n }, 10n, null), null);
+});

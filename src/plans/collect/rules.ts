@@ -1,0 +1,176 @@
+import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
+
+/**
+ * How a charge under a mandate stands. `waiting`: it is tried when due. `sent`: a transaction is under way, and the
+ * chain alone decides. All others are ends: `charged` by the mandate; `paid` otherwise; `asked`: the customer was asked
+ * to pay by link, and to agree again where that helps; `past_due`: all attempts failed; `stopped`: nothing is collected
+ * any more.
+ */
+export const collectionStates = ['waiting', 'sent', 'charged', 'paid', 'asked', 'past_due', 'stopped'] as const;
+export type CollectionState = (typeof collectionStates)[number];
+
+/** What the customer can mend. An attempt that fails so counts, and the customer is told. */
+export const failures = ['balance_low', 'allowance_low', 'wallet_refused', 'reverted'] as const;
+export type Failure = (typeof failures)[number];
+
+/** What others mend, or time. The charge is put off, and nothing is counted. */
+export const delays = [
+  'token_paused',
+  'chain_unreachable',
+  'relayer_unready',
+  'too_soon',
+  'not_started',
+  'merchant_disabled',
+  'partner_disabled',
+  'payment_seen',
+] as const;
+export type Delay = (typeof delays)[number];
+
+/** Why the mandate does not serve for a charge: the customer is asked instead. */
+export const uncovered = [
+  'no_mandate',
+  'revoked',
+  'expired',
+  'above_cap',
+  'wallet_changed',
+  'currency_changed',
+  'chain_gone',
+] as const;
+export type Uncovered = (typeof uncovered)[number];
+
+/** Why nothing more is collected. */
+export const stopReasons = ['plan_paused', 'plan_ended', 'request_cancelled', 'request_expired'] as const;
+export type StopReason = (typeof stopReasons)[number];
+
+export type CollectionReason = Failure | Delay | Uncovered | StopReason;
+
+/** The days after its first failure on which a charge is tried again. */
+export const retryDays = [1, 3, 5, 7];
+/** Between two attempts at least, also where the service was down on the days between. */
+const leastGapMs = 20 * hourMs;
+/** How long the request of a charge can be paid: the retries fit in, and what was put off. */
+export const collectMinutes = 43_200;
+/** More gas than this no charge may take: the payer may be a contract that burns what it gets. */
+export const mostGas = 1_000_000n;
+
+const firstDelayMs = minuteMs;
+const longestDelayMs = hourMs;
+
+/**
+ * When a charge is tried again that has failed.
+ *
+ * @param attempts how often it has failed, this time included
+ * @param since when it failed first
+ * @returns null after the last attempt
+ */
+export function nextAttempt(attempts: number, since: Date, now: Date): Date | null {
+  const days = retryDays[attempts - 1];
+  if (days === undefined) return null;
+  return new Date(Math.max(since.getTime() + days * dayMs, now.getTime() + leastGapMs));
+}
+
+/** How long a charge is put off for the n-th time in a row: a minute, doubling each time, up to an hour. */
+export function delayMs(waits: number): number {
+  return Math.min(firstDelayMs * 2 ** Math.max(0, Math.min(waits, 20) - 1), longestDelayMs);
+}
+
+/** A mandate as far as a charge is measured by it. */
+export type Terms = {
+  payee: string;
+  capMicro: bigint;
+  /** What the cap was computed from, in minor units of `fiatCode`. */
+  capFiatInt: bigint;
+  fiatCode: string;
+  startsAt: Date;
+  endsAt: Date;
+};
+
+/** What a charge asks for. */
+export type Price = { walletAddress: string; usdcMicro: bigint; fiatInt: bigint; fiatCode: string };
+
+/**
+ * Whether a mandate covers a price, whatever else stands in the way.
+ *
+ * @param offered the mandate's token, contract and executor are still in use, and the wallet can be paid there
+ */
+export function coverage(terms: Terms | null, price: Price, offered: boolean, now: Date): Uncovered | null {
+  if (!terms) return 'no_mandate';
+  if (terms.payee !== price.walletAddress) return 'wallet_changed';
+  if (terms.fiatCode !== price.fiatCode) return 'currency_changed';
+  if (price.usdcMicro > terms.capMicro || price.fiatInt > terms.capFiatInt) return 'above_cap';
+  if (now >= terms.endsAt) return 'expired';
+  return offered ? null : 'chain_gone';
+}
+
+/** Everything that is known of a charge before the chain is asked. */
+export type Known = {
+  price: Price;
+  status: 'requested' | 'opened' | 'expired' | 'voided';
+  proofStatus: 'none' | 'attached' | 'verified';
+  /** The sum of the payments that count for the request. */
+  countedMicro: bigint;
+  /** A payment by hand was reported or read that is not matched yet. */
+  paymentSeen: boolean;
+  terms: Terms | null;
+  offered: boolean;
+  canRelay: boolean;
+  merchantDisabled: boolean;
+  partnerDisabled: boolean;
+};
+
+export type Verdict =
+  | { kind: 'charge'; amountMicro: bigint }
+  | { kind: 'paid' }
+  | { kind: 'stop'; reason: StopReason }
+  | { kind: 'ask'; reason: Uncovered }
+  | { kind: 'delay'; reason: Delay; until: Date | null };
+
+/** Decides about a charge that is due, as far as the service knows by itself. The chain decides after that. */
+export function judge(known: Known, now: Date): Verdict {
+  const { price, terms } = known;
+  if (known.proofStatus === 'verified') return { kind: 'paid' };
+  if (known.status === 'voided') return { kind: 'stop', reason: 'request_cancelled' };
+  // What was paid by hand comes before all else: a customer must not pay twice.
+  if (known.proofStatus === 'attached' || known.paymentSeen) return delayed('payment_seen');
+  if (known.status === 'expired') return { kind: 'stop', reason: 'request_expired' };
+  const amountMicro = price.usdcMicro - known.countedMicro;
+  if (amountMicro <= 0n) return delayed('payment_seen');
+  if (known.partnerDisabled) return delayed('partner_disabled');
+  if (known.merchantDisabled) return delayed('merchant_disabled');
+  const gap = coverage(terms, price, known.offered, now);
+  if (gap) return { kind: 'ask', reason: gap };
+  if (terms && now < terms.startsAt) return { kind: 'delay', reason: 'not_started', until: terms.startsAt };
+  if (!known.canRelay) return delayed('relayer_unready');
+  return { kind: 'charge', amountMicro };
+}
+
+const delayed = (reason: Delay): Verdict => ({ kind: 'delay', reason, until: null });
+
+/** What a chain says about a charge that it refuses; amounts in the token's micro units. */
+export type Holdings = { balanceMicro: bigint; allowanceMicro: bigint; paused: boolean };
+
+/**
+ * Why a token did not move the money, by what the chain holds.
+ *
+ * @param permitMicro what an unused permit would allow; null without one
+ */
+export function tokenFault(
+  { balanceMicro, allowanceMicro, paused }: Holdings,
+  amountMicro: bigint,
+  permitMicro: bigint | null,
+): Failure | 'token_paused' | 'use_permit' {
+  if (paused) return 'token_paused';
+  if (balanceMicro < amountMicro) return 'balance_low';
+  if (allowanceMicro >= amountMicro) return 'wallet_refused';
+  return permitMicro !== null && permitMicro >= amountMicro ? 'use_permit' : 'allowance_low';
+}
+
+/** What 72 hours ahead of a date is wrong with what the chain holds; null when it will do. */
+export function foresee(
+  holdings: Pick<Holdings, 'balanceMicro' | 'allowanceMicro'>,
+  amountMicro: bigint,
+  permitMicro: bigint | null,
+): 'balance_low' | 'allowance_low' | null {
+  const fault = tokenFault({ ...holdings, paused: false }, amountMicro, permitMicro);
+  return fault === 'balance_low' || fault === 'allowance_low' ? fault : null;
+}

@@ -1,0 +1,85 @@
+import { audit, theService } from '../../audit/write.ts';
+import { scopeOfRow } from '../../auth/scope.ts';
+import type { Context } from '../../context.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { nestedInScope } from '../../db/nested.ts';
+import { endMandate } from '../mandates/end.ts';
+import type { MandateRow } from '../mandates/read.ts';
+import { updateEnded as updatePlanEnded } from '../store.ts';
+import { askInstead, tellCustomer } from './ask.ts';
+import type { KnownRow } from './known-store.ts';
+import { type Delay, delayMs, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
+import { stopCollecting } from './stop.ts';
+import { lockNamedPlan, selectMailed, updateDelayed, updateEnded, updateFailed, updateMoved } from './store.ts';
+
+/** A charge in hand, and the mandate of its plan that is in use. */
+export type InHand = { row: KnownRow; mandate: MandateRow | null };
+
+const within = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Promise<unknown>): Promise<unknown> => {
+  const scope = scopeOfRow(row);
+  return ctx.db.scoped(scope, (tx) => work(tx, scope));
+};
+
+/** Ends a charge that the chain has made, or that somebody has paid by hand. */
+export async function endPaid(ctx: Context, { row }: InHand, state: 'charged' | 'paid'): Promise<void> {
+  await within(ctx, row, (tx) => updateEnded(tx, row, { state, reason: null, now: ctx.clock.now() }));
+}
+
+/** Ends a charge of which nothing is to be collected any more. */
+export async function stop(ctx: Context, { row }: InHand, reason: StopReason): Promise<void> {
+  await within(ctx, row, (tx) => updateEnded(tx, row, { state: 'stopped', reason, now: ctx.clock.now() }));
+}
+
+/**
+ * Puts a charge off, without counting it: until a time, or for longer each time.
+ *
+ * @param until null where that is not known
+ */
+export async function putOff(ctx: Context, { row }: InHand, reason: Delay, until: Date | null): Promise<void> {
+  const now = ctx.clock.now();
+  const later = new Date(now.getTime() + delayMs(row.waits + 1));
+  const dueAt = until && until > now ? until : later;
+  await within(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
+}
+
+/** Hands a charge to the loop of the chain on which the customer has agreed since. */
+export async function moveOn(ctx: Context, row: KnownRow, mandate: MandateRow): Promise<void> {
+  await within(ctx, row, (tx) => updateMoved(tx, row, mandate, ctx.clock.now()));
+}
+
+/** Ends a charge that the mandate does not serve for: the customer is asked to pay by link, and to agree again. */
+export async function ask(ctx: Context, { row, mandate }: InHand, reason: Uncovered): Promise<void> {
+  await within(ctx, row, async (tx, scope) => {
+    const plan = await lockNamedPlan(tx, scope, row.plan_id);
+    if (!(await updateEnded(tx, row, { state: 'asked', reason, now: ctx.clock.now() }))) return;
+    await askInstead(ctx, tx, scope, { plan, request: await selectMailed(tx, scope, row.request_id), mandate, reason });
+  });
+}
+
+/**
+ * Counts a failed attempt and tells the customer. After the last one the charge is past due: the mandate is used no
+ * more, and the plan goes on by links or ends, as the merchant chose.
+ */
+export async function fail(ctx: Context, { row, mandate }: InHand, reason: Failure): Promise<void> {
+  const now = ctx.clock.now();
+  const since = row.failing_since ?? now;
+  const dueAt = nextAttempt(row.attempts + 1, since, now);
+  await within(ctx, row, async (tx, scope) => {
+    const plan = await lockNamedPlan(tx, scope, row.plan_id);
+    if (!(await updateFailed(tx, row, { reason, since, now, dueAt }))) return;
+    const request = await selectMailed(tx, scope, row.request_id);
+    const kind = dueAt ? ({ name: 'failed', next: dueAt } as const) : ({ name: 'past_due' } as const);
+    await tellCustomer(ctx, tx, scope, { plan, request, reason, payer: mandate?.payer ?? null, kind });
+    if (dueAt) return;
+    const ends = plan.after_past_due === 'end' && plan.state !== 'ended';
+    if (ends) {
+      await updatePlanEnded(tx, scope, plan.id, now);
+      await stopCollecting(tx, scope, plan.id, 'plan_ended', now);
+    }
+    // The end of the audit log stays locked from here until commit.
+    const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
+    if (mandate) await endMandate(inner, theService, scope, mandate.id, 'past_due');
+    const object = { kind: 'plan' as const, id: plan.id };
+    if (ends) await audit(ctx, tx, theService, { ...scope, action: 'plan.ended', object, details: {} });
+  });
+}

@@ -1,0 +1,169 @@
+import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import type { MandateRow } from '../mandates/read.ts';
+import type { PlanRow } from '../store.ts';
+import type { CollectionReason, CollectionState } from './rules.ts';
+
+/** What a mail says of a charge's request. */
+export type MailedRequest = Pick<RequestRow, 'id' | 'fiat_int' | 'fiat_code' | 'expires_at'>;
+
+/** A row of `collections`. */
+export type CollectionRow = {
+  partner_id: string;
+  test_mode: boolean;
+  request_id: string;
+  plan_id: string;
+  account_id: string;
+  number: number;
+  mandate_id: string;
+  chain_id: string;
+  state: CollectionState;
+  /** When it is tried; for one in hand, until when nobody else takes it. */
+  due_at: Date | null;
+  attempts: number;
+  failing_since: Date | null;
+  waits: number;
+  reason: CollectionReason | null;
+  reason_at: Date | null;
+  relay_id: string | null;
+  /** The last transaction was reverted, and why is still to be found out. */
+  reverted: boolean;
+  made_at: Date;
+  ended_at: Date | null;
+};
+
+const inScope = (tx: Sql | Tx, { partnerId, testMode }: Scope) =>
+  tx`c.partner_id = ${partnerId} and c.test_mode = ${testMode}`;
+
+export type NewCollection = {
+  requestId: string;
+  planId: string;
+  accountId: string;
+  number: number;
+  mandateId: string;
+  chainId: number;
+  now: Date;
+};
+
+/** Makes a charge due at once. */
+export async function insertCollection(tx: Tx, scope: Scope, one: NewCollection): Promise<void> {
+  await tx`
+    insert into collections (partner_id, test_mode, request_id, plan_id, account_id, number, mandate_id, chain_id, due_at,
+      made_at)
+    values (${scope.partnerId}, ${scope.testMode}, ${one.requestId}, ${one.planId}, ${one.accountId}, ${one.number},
+      ${one.mandateId}, ${one.chainId}, ${one.now}, ${one.now})`;
+}
+/** What names a charge in hand; `leaseUntil` is its `due_at`, by which nobody else has taken it since. */
+export type Taken = { partner_id: string; test_mode: boolean; request_id: string; due_at: Date };
+
+/** A charge that is in the same hands as before. */
+export const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) => tx`
+  c.partner_id = ${partner_id} and c.test_mode = ${test_mode} and c.request_id = ${request_id} and c.state = 'waiting'
+    and c.due_at = ${due_at}`;
+
+/** Notes the transaction that charges, in the transaction that stores it. */
+export async function updateSent(
+  tx: Tx,
+  taken: Taken,
+  { relayId, mandate }: { relayId: string; mandate: MandateRow },
+): Promise<void> {
+  const { count } = await tx`
+    update collections c set state = 'sent', due_at = null, relay_id = ${relayId}, mandate_id = ${mandate.id},
+      chain_id = ${mandate.chain_id}, waits = 0, reason = null, reason_at = null
+    where ${isTaken(tx, taken)}`;
+  if (count !== 1) throw new Error(`the charge of ${taken.request_id} changed while it was locked`);
+}
+
+/** Puts a charge off; false when it is in other hands by now. */
+export async function updateDelayed(
+  tx: Tx,
+  taken: Taken,
+  { reason, now, dueAt }: { reason: CollectionReason; now: Date; dueAt: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update collections c set due_at = ${dueAt}, waits = c.waits + 1, reason = ${reason}, reason_at = ${now}
+    where ${isTaken(tx, taken)}`;
+  return count === 1;
+}
+
+/** Hands a charge to the loop of another chain, where its plan's mandate is by now. */
+export async function updateMoved(tx: Tx, taken: Taken, mandate: MandateRow, now: Date): Promise<void> {
+  await tx`
+    update collections c set chain_id = ${mandate.chain_id}, mandate_id = ${mandate.id}, due_at = ${now}
+    where ${isTaken(tx, taken)}`;
+}
+
+/** Counts a failed attempt. `dueAt`: of the next one; null when that was the last. False when in other hands by now. */
+export async function updateFailed(
+  tx: Tx,
+  taken: Taken,
+  { reason, since, now, dueAt }: { reason: CollectionReason; since: Date; now: Date; dueAt: Date | null },
+): Promise<boolean> {
+  const { count } = await tx`
+    update collections c set attempts = c.attempts + 1, failing_since = ${since}, waits = 0, reason = ${reason},
+      reason_at = ${now}, reverted = false, due_at = ${dueAt},
+      state = ${dueAt ? 'waiting' : 'past_due'}, ended_at = ${dueAt ? null : now}
+    where ${isTaken(tx, taken)}`;
+  return count === 1;
+}
+
+/** Ends a charge in hand; false when it is in other hands by now. */
+export async function updateEnded(
+  tx: Tx,
+  taken: Taken,
+  { state, reason, now }: { state: CollectionState; reason: CollectionReason | null; now: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update collections c set state = ${state}, due_at = null, ended_at = ${now}, reverted = false, reason = ${reason},
+      reason_at = ${reason === null ? null : now}
+    where ${isTaken(tx, taken)}`;
+  return count === 1;
+}
+
+/** Stops the charges of a plan that wait; what was sent goes on until the chain has decided. */
+export async function stopWaiting(
+  tx: Tx,
+  scope: Scope,
+  planId: string,
+  { reason, now }: { reason: CollectionReason; now: Date },
+): Promise<void> {
+  await tx`
+    update collections c set state = 'stopped', due_at = null, ended_at = ${now}, reason = ${reason}, reason_at = ${now}
+    where ${inScope(tx, scope)} and c.plan_id = ${planId} and c.state = 'waiting'`;
+}
+
+/** A plan that a charge is one of, with the names that its customer knows. */
+export type NamedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
+
+/** Locked until the transaction ends, before any charge of the plan. */
+export async function lockNamedPlan(tx: Tx, scope: Scope, id: string): Promise<NamedPlan> {
+  const [row] = await tx<NamedPlan[]>`
+    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
+      coalesce(m.business_name, m.display_name) as merchant_name, w.name as partner_name
+    from plans p
+      join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
+      join partners w on w.id = p.partner_id
+    where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${id} for update of p`;
+  if (!row) throw new Error(`there is no plan ${id}`); // plans are never deleted
+  return row;
+}
+
+/** What a mail says of a charge's request. */
+export async function selectMailed(tx: Tx, scope: Scope, requestId: string): Promise<MailedRequest> {
+  const [row] = await tx<MailedRequest[]>`
+    select r.id, r.fiat_int, r.fiat_code, r.expires_at from requests r
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}`;
+  if (!row) throw new Error(`there is no request ${requestId}`);
+  return row;
+}
+
+/** The charge of a plan that has failed or was put off, and waits for its next attempt. */
+export type TroubledRow = { plan_id: string; reason: CollectionReason; due_at: Date };
+
+/** Of each of these plans the oldest charge that waits for another attempt. */
+export function selectTroubled(tx: Tx, scope: Scope, planIds: string[]): Promise<TroubledRow[]> {
+  return tx<TroubledRow[]>`
+    select distinct on (c.plan_id) c.plan_id, c.reason, c.due_at from collections c
+    where ${inScope(tx, scope)} and c.plan_id = any(${planIds}::uuid[]) and c.state = 'waiting' and c.reason is not null
+    order by c.plan_id, c.number`;
+}
