@@ -138,7 +138,7 @@ contract RecurringPayments is EIP712, ReentrancyGuardTransient {
 
     /// @notice The EIP-712 hash of a mandate for this contract on this chain: what its payer signs.
     function hashOf(Mandate calldata mandate) public view returns (bytes32) {
-        // A mandate has ten fields of one word each, so its encoding is its calldata.
+        // All fields take one word each, so the struct is encoded as EIP-712 asks for.
         return _hashTypedDataV4(keccak256(abi.encode(MANDATE_TYPEHASH, mandate)));
     }
 

@@ -30,6 +30,7 @@ const groups: Record<string, () => Promise<Command[]>> = {
   secrets: async () => (await import('./cli/secrets.ts')).secretCommands,
   sandbox,
   wallet: sandbox,
+  contracts: async () => (await import('./cli/contracts.ts')).contractCommands,
   logins: async () => (await import('./cli/logins.ts')).loginCommands,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommands,
 };

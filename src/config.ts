@@ -3,7 +3,7 @@ import { type ChainConfig, readChainsFile } from './config/chains.ts';
 import { readDatabaseUrl } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
-import { type RelayerConfig, readRelayer } from './config/relayer.ts';
+import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
 import { decideSandbox } from './config/sandbox.ts';
 import { readSecretKeys } from './config/secret-keys.ts';
 import type { SecretKey } from './lib/encrypt.ts';
@@ -73,6 +73,8 @@ export type Config = {
   metrics: MetricsConfig;
   /** What signs and pays fees for transactions that the service sends. */
   relayer: RelayerConfig;
+  /** Pays for `contracts deploy`; null: the relayer does. */
+  deployer: RelayerSigner | null;
   logLevel: string;
 };
 
@@ -144,6 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     pageLimit: readPageLimit(env.PAGE_LIMIT, faults),
     metrics: readMetrics(env, port, faults),
     relayer: readRelayer(env, { sandbox, derived: sandbox && !env.CHAINS_FILE, secretKeys }, faults),
+    deployer: readDeployer(env.DEPLOYER_KEY, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
   if (config.databaseOwnerUrl && !config.databaseUrl) {

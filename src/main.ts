@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { announceRecurring } from './chain/recurring/announce.ts';
 import { checkTokens } from './chain/status.ts';
 import { keepAddress } from './config/address.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -39,6 +40,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   const { config } = ctx;
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
+  await announceRecurring(ctx);
   await ctx.sandbox?.fundRelayer(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; requests cannot be created until they are');

@@ -10,6 +10,7 @@ import { findKeyFaults } from '../db/secret-keys.ts';
 import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
 import type { Command } from './command.ts';
+import { checkContracts } from './contracts.ts';
 
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
@@ -142,7 +143,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     usage: '',
     summary:
-      'Checks configuration, service, database, secret keys, clock, chains, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
+      'Checks configuration, service, database, secret keys, clock, chains, contracts, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
     hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
       const parts = await Promise.all([
@@ -150,6 +151,7 @@ export const doctorCommands: Command[] = [
         checkDatabase(ctx),
         checkSecrets(ctx),
         checkChains(ctx),
+        checkContracts(ctx),
         checkRates(ctx),
         checkWebhooks(ctx),
         checkAlarms(ctx),

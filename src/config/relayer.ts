@@ -45,6 +45,14 @@ export function readRelayer(
   return { signers: secretKeys.map((secret) => localSigner(derivedKey(secret))) };
 }
 
+/** Reads `DEPLOYER_KEY`: who pays for `contracts deploy`. Null: the relayer does. */
+export function readDeployer(value: string | undefined, faults: string[]): RelayerSigner | null {
+  if (!value) return null;
+  const signer = readKey(value);
+  if (!signer) faults.push('DEPLOYER_KEY must be a private key of 32 bytes in hex');
+  return signer;
+}
+
 /** Null for what is no key: 32 bytes, not zero, below the order of the curve. */
 function readKey(text: string): RelayerSigner | null {
   const hex = text.replace(/^0x/, '');

@@ -49,6 +49,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     pageLimit: 100_000, // tests open pages faster than people do
     metrics: { host: '127.0.0.1', port: null, token: null },
     relayer: { signers: [testRelayer] },
+    deployer: null,
     logLevel: process.env.LOG_LEVEL ?? 'silent',
     ...overrides,
   };

@@ -1,0 +1,29 @@
+import type { Context } from '../../context.ts';
+import { askStanding } from './standing.ts';
+
+/**
+ * Says in the log at start, outside a sandbox, whether plans are charged automatically, and by what: the operator chose
+ * a contract that nobody outside this project has audited.
+ */
+export async function announceRecurring({ config, chains, log }: Pick<Context, 'config' | 'chains' | 'log'>) {
+  if (config.sandbox) return;
+  const all = [...chains.test, ...chains.live];
+  const address = all.find(({ recurringContract }) => recurringContract !== null)?.recurringContract;
+  if (!address) {
+    log.warn(
+      'plans are not charged automatically, because RECURRING_CONTRACT is not set: `quittance contracts deploy` deploys the contract and names its address',
+    );
+    return;
+  }
+  log.warn(
+    { contract: address },
+    'plans are charged automatically by a contract that has not been audited by an outside party: docs/contracts.md says what it can and cannot do',
+  );
+  for (const chain of all) {
+    const standing = await askStanding(chain);
+    if (standing === 'absent')
+      log.warn({ chain: chain.chainId, contract: address }, 'the contract for automatic charges is not deployed here');
+    if (standing === 'foreign')
+      log.error({ chain: chain.chainId, contract: address }, 'RECURRING_CONTRACT is other code than this version’s');
+  }
+}

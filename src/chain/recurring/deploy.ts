@@ -1,0 +1,130 @@
+import { formatEther } from 'viem';
+import { type ChainConfig, limitsOf } from '../../config/chains.ts';
+import type { RelayerSigner } from '../../config/relayer.ts';
+import { pause } from '../../lib/time.ts';
+import { askAccount } from '../relay/account.ts';
+import { broadcast } from '../relay/broadcast.ts';
+import { firstOffer, isTooDear } from '../relay/fees.ts';
+import { signCall } from '../relay/sign.ts';
+import { simulateCall } from '../relay/simulate.ts';
+import { connectRpc, type Hex, type Receipt, RpcError } from '../rpc.ts';
+import { deploymentCall, deterministicDeployer, recurringAddress } from './contract.ts';
+import { askStanding, type ContractStanding } from './standing.ts';
+
+/** What a deployment did. The sender is null where the contract stood already. */
+export type Deployment = { address: Hex; sender: Hex | null; txHash: Hex | null; feeWei: bigint };
+
+/** Why the contract could not be deployed: a sentence that says the way out. */
+export class DeployFault extends Error {}
+
+const timeoutMs = 5_000;
+/** How long the transaction may take to be mined, and endpoints that are some blocks behind to see it. */
+const usualWaits = { minedMs: 180_000, seenMs: 30_000 };
+
+/** Who must be given coin, and how much, for the transaction that deploys the deterministic deployer. */
+const deployersMaker = '0x3fab184622dc19b6109349b94811493bf2a45362 0.01';
+
+/**
+ * Deploys the contract on a chain, unless it stands there, and compares the code that then stands with the artifact's.
+ * Its address is the same on every chain. Can be called again at any time.
+ *
+ * @param signer who pays; null where nobody can
+ * @throws DeployFault
+ */
+export async function deployRecurring(
+  chain: ChainConfig,
+  signer: RelayerSigner | null,
+  waits = usualWaits,
+): Promise<Deployment> {
+  const address = recurringAddress();
+  const target = { ...chain, recurringContract: address };
+  const standing = await askStanding(target);
+  if (standing === 'stands') return { address, sender: null, txHash: null, feeWei: 0n };
+  if (standing !== 'absent') throw faultOf(standing, chain, address);
+  if (!signer) throw new DeployFault('Nobody can pay: set DEPLOYER_KEY, or a key of the relayer.');
+  await checkDeployer(chain);
+  const hash = await send(chain, signer);
+  const receipt = await waitMined(chain, hash, waits.minedMs);
+  if (!receipt.success) throw new DeployFault(`The transaction ${hash} failed on chain ${chain.chainId}.`);
+  await waitUntilSeen(target, address, waits.seenMs);
+  return { address, sender: signer.address, txHash: hash, feeWei: receipt.feeWei };
+}
+
+function faultOf(standing: ContractStanding, { chainId }: ChainConfig, address: Hex): DeployFault {
+  return new DeployFault(
+    standing === 'foreign'
+      ? `At ${address} on chain ${chainId} stands other code, or an endpoint says so.`
+      : `An endpoint of chain ${chainId} does not answer. Check rpc_urls in CHAINS_FILE, then run this again.`,
+  );
+}
+
+async function checkDeployer(chain: ChainConfig): Promise<void> {
+  const rpc = connectRpc(chain.rpcUrls[0] ?? '', timeoutMs);
+  const [chainId, code] = await Promise.all([rpc.chainId(), rpc.code(deterministicDeployer)]);
+  if (chainId !== chain.chainId) throw new DeployFault(`${rpc.host} is of chain ${chainId}, not of ${chain.chainId}.`);
+  if (code !== '0x') return;
+  const [maker, coin] = deployersMaker.split(' ');
+  throw new DeployFault(
+    `Chain ${chainId} has no deterministic deployer at ${deterministicDeployer}, without which the contract would have another address there. Send ${coin} of the chain’s coin to ${maker} and broadcast the deployer’s signed transaction (docs/contracts.md), then run this again. A chain that refuses that transaction cannot have automatic charges.`,
+  );
+}
+
+async function send(chain: ChainConfig, signer: RelayerSigner): Promise<Hex> {
+  const call = { from: signer.address, to: deterministicDeployer, data: deploymentCall() };
+  const account = await askAccount(chain, signer.address);
+  const limits = limitsOf(chain);
+  if (isTooDear(account, limits)) {
+    throw new DeployFault(`Chain ${chain.chainId} asks for more than the relayer’s highest fee. Run this again later.`);
+  }
+  const simulation = await simulateCall(chain, call);
+  const offer = firstOffer(account, limits);
+  const gas = simulation.kind === 'ok' ? simulation.gas + simulation.gas / 5n : 0n;
+  if (simulation.kind !== 'ok' || account.balanceWei < gas * offer.maxFeeWei) {
+    const needed = gas > 0n ? ` It needs ${formatEther(gas * offer.maxFeeWei)}.` : '';
+    throw new DeployFault(
+      `${signer.address} cannot deploy on chain ${chain.chainId}: it has ${formatEther(account.balanceWei)} ${chain.coin ?? 'ETH'}.${needed}`,
+    );
+  }
+  const unsigned = { ...offer, gas, to: call.to, data: call.data, chainId: chain.chainId, nonce: account.chainNonce };
+  const { signed, hash } = await signCall(signer, unsigned);
+  const answer = await broadcast(chain, signed, true);
+  if (answer.kind !== 'taken') throw new DeployFault(`No endpoint took the transaction: ${answer.words}`);
+  return hash;
+}
+
+async function waitMined(chain: ChainConfig, hash: Hex, limitMs: number): Promise<Receipt> {
+  const found = await repeat(limitMs, chain.pollMs, async () => {
+    for (const url of chain.rpcUrls) {
+      const receipt = await connectRpc(url, timeoutMs).receipt(hash).catch(asSilence);
+      if (receipt) return receipt;
+    }
+    return null;
+  });
+  if (found) return found;
+  throw new DeployFault(`The transaction ${hash} was sent but is not mined yet. Run this again when it is.`);
+}
+
+function asSilence(error: unknown): null {
+  if (error instanceof RpcError) return null;
+  throw error;
+}
+
+async function waitUntilSeen(chain: ChainConfig, address: Hex, limitMs: number): Promise<void> {
+  const seen = await repeat(limitMs, chain.pollMs, async () => {
+    const standing = await askStanding(chain);
+    return standing === 'absent' || standing === 'unreachable' ? null : standing;
+  });
+  if (seen === 'stands') return;
+  throw new DeployFault(
+    `The transaction was mined on chain ${chain.chainId}, but the contract does not stand at ${address} as expected.`,
+  );
+}
+
+async function repeat<T>(limitMs: number, everyMs: number, ask: () => Promise<T | null>): Promise<T | null> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== null || performance.now() > deadline) return found;
+    await pause(everyMs);
+  }
+}

@@ -1,0 +1,26 @@
+import type { ChainConfig } from '../../config/chains.ts';
+import { connectRpc, RpcError } from '../rpc.ts';
+import { readStanding, type Standing } from './state.ts';
+
+/** What a chain says of its contract. `none`: no address is configured. Endpoints that disagree: the worse answer. */
+export type ContractStanding = Standing | 'none' | 'unreachable';
+
+const timeoutMs = 3_000;
+/** The worst first. */
+const order = ['foreign', 'absent', 'unreachable', 'stands'] as const;
+
+/** Asks every endpoint of a chain what stands at the configured address. Never throws for a chain in trouble. */
+export async function askStanding({ chainId, recurringContract, rpcUrls }: ChainConfig): Promise<ContractStanding> {
+  if (recurringContract === null) return 'none';
+  const words = await Promise.all(
+    rpcUrls.map(async (url) => {
+      try {
+        return await readStanding(connectRpc(url, timeoutMs), chainId, recurringContract);
+      } catch (error) {
+        if (error instanceof RpcError) return 'unreachable';
+        throw error;
+      }
+    }),
+  );
+  return order.find((word) => words.includes(word)) ?? 'unreachable';
+}
