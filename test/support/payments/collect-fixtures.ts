@@ -76,7 +76,7 @@ export async function collectFixtures(options: { endpoint?: (target: string) => 
     },
     /** A monthly plan of 12 dollars from today on, that charges by itself once its customer has agreed. */
     plan: async (
-      details: Partial<NewPlan> = {},
+      details: Partial<NewPlan> & { currency?: string } = {},
       of: { scope: Scope; merchant: { id: string } } = { scope, merchant },
     ) => {
       const made = await makePlan(ctx, of.scope, of.merchant, {
@@ -91,6 +91,11 @@ export async function collectFixtures(options: { endpoint?: (target: string) => 
         returning *, first_on::text as first_on, next_on::text as next_on`;
       return plan as PlanRow;
     },
+    /** Another merchant of the partner. */
+    merchantIn: async (currency: string) => ({
+      scope,
+      merchant: await makeMerchant(database.db, scope, { currency }),
+    }),
     /** A wallet with so much USDC and no coin. */
     payer: async (usdcMicro: bigint): Promise<TestWallet> => {
       const payer = node.wallet();

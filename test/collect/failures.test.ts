@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { mnemonicToAccount } from 'viem/accounts';
+import { revokeCall } from '../../src/chain/recurring/calls.ts';
+import { type Hex, toHex } from '../../src/chain/rpc.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
+import { collectDue } from '../../src/plans/collect/run.ts';
+import { toMandate } from '../../src/plans/mandates/read.ts';
+import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
+import { setRate } from '../support/fixtures.ts';
+import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
+import { planOf } from '../support/plans.ts';
+
+let of: CollectFixtures;
+before(async () => {
+  of = await collectFixtures();
+});
+after(() => of?.stop());
+/** What earlier tests have left takes no part in later ones. */
+beforeEach(async () => {
+  const { sql } = of.db;
+  await sql`update collections set state = 'stopped', due_at = null, ended_at = now() where state in ('waiting', 'sent')`;
+  await sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null, failure = null, failed_at = null
+    where state <> 'ended'`;
+  await sql`delete from mails`;
+});
+
+const one = async (plan: { id: string }) => {
+  const [collection] = await of.collections(plan);
+  assert.ok(collection, 'the plan has a charge');
+  return collection;
+};
+const stateOf = async (plan: { id: string }) => {
+  const { state, reason, attempts } = await one(plan);
+  return [state, reason, attempts];
+};
+
+test('Too little money: tried again on days 1, 3, 5 and 7, each told by mail with the link, then past due and links again', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(1_000_000n);
+  await of.agree(plan, payer);
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
+  const { failing_since: since } = await one(plan);
+  assert.ok(since);
+  const days: number[] = [];
+  while (days.length < 4) {
+    const dueAt = (await one(plan)).due_at?.getTime() ?? 0;
+    days.push(Math.round((dueAt - since.getTime()) / dayMs));
+    await of.forward(dueAt - of.clock.now().getTime() - minuteMs);
+    await of.collect();
+    assert.equal((await one(plan)).attempts, days.length, 'not before its time');
+    await of.forward(2 * minuteMs);
+    await of.collect();
+  }
+  assert.deepEqual(days, [1, 3, 5, 7]);
+  assert.deepEqual(await stateOf(plan), ['past_due', 'balance_low', 5]);
+  const [request] = await of.requests(plan);
+  assert.equal(request?.status, 'requested', 'it can still be paid by hand');
+  const mails = await of.mails();
+  assert.deepEqual(
+    mails.map(({ subject }) => subject),
+    [...Array(4).fill('Test: Payment failed: $12.00 to Ada’s Bakery'), 'Test: Past due: $12.00 to Ada’s Bakery'],
+  );
+  for (const { body } of mails) {
+    assert.ok(body.includes(`/pay/${request?.id}`), body);
+    assert.ok(body.includes('Your wallet holds too little USDC.'), body);
+  }
+  assert.ok(mails[4]?.body.includes('No further attempts will be made.'));
+  const { state, end_reason } = await of.mandateOf(plan);
+  assert.deepEqual([state, end_reason], ['ended', 'past_due']);
+  assert.equal((await planOf(of.ctx, plan)).plan.state, 'active');
+  const events = await of.db.sql`select from webhook_deliveries where request_id = ${request?.id}`;
+  assert.equal(events.length, 0, 'the partner is told nothing of a failure');
+});
+
+test('A merchant who chose so has the plan ended once a charge is past due', async () => {
+  const plan = await of.plan();
+  await of.db.sql`update plans set after_past_due = 'end' where id = ${plan.id}`;
+  await of.agree(plan, await of.payer(0n));
+  await of.turn();
+  for (const step of [1, 2, 2, 2]) {
+    await of.forward(step * dayMs + minuteMs);
+    await of.collect();
+  }
+  assert.equal((await one(plan)).state, 'past_due');
+  assert.equal((await planOf(of.ctx, plan)).plan.state, 'ended');
+  const log = await of.db.sql`select action, actor_kind from audit_log where object_id = ${plan.id} order by number`;
+  assert.deepEqual(
+    log.slice(-2).map(({ action, actor_kind }) => [action, actor_kind]),
+    [
+      ['mandate.ended', 'service'],
+      ['plan.ended', 'service'],
+    ],
+  );
+});
+
+test('Money that comes before the next attempt is charged by it, once', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(0n);
+  await of.agree(plan, payer);
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
+  await of.node.fund(payer.address, 50_000_000n);
+  await of.forward(dayMs + minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 1]);
+  const [request] = await of.requests(plan);
+  assert.equal(request?.proof_status, 'verified');
+  assert.equal(await of.balance(payer.address), 50_000_000n - BigInt(request?.usdc_micro ?? 0));
+  await of.forward(3 * dayMs);
+  await of.collect();
+  assert.equal(await of.balance(payer.address), 50_000_000n - BigInt(request?.usdc_micro ?? 0));
+});
+
+test('Without an allowance a charge fails and is told; with one by a transaction of the payer it goes through', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(50_000_000n);
+  await of.agree(plan, payer, { permitMicro: null });
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'allowance_low', 1]);
+  assert.ok((await of.mails())[0]?.body.includes('spending limit'));
+  await of.approve(payer, 30_000_000n);
+  await of.forward(dayMs + minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 1]);
+});
+
+test('A mandate that was revoked on the chain ends at once: the customer is asked by link', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(50_000_000n);
+  const row = await of.agree(plan, payer);
+  await of.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
+  await sendTransaction(of.chain, payer.privateKey, of.contract, revokeCall(toMandate(row)));
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['asked', 'revoked', 0]);
+  const [request] = await of.requests(plan);
+  const [mail, ...others] = await of.mails();
+  assert.equal(others.length, 0);
+  assert.ok(mail?.body.includes('You revoked automatic payments for this plan.'));
+  assert.ok(mail?.body.includes(`/pay/${request?.id}`));
+  assert.equal((await of.mandateOf(plan)).end_reason, 'revoked_on_chain');
+  assert.equal(await of.balance(payer.address), 50_000_000n);
+});
+
+const pauser = mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex: 8 });
+
+async function setPaused(paused: boolean): Promise<void> {
+  const data = encodeFunctionData({
+    abi: parseAbi(['function pause()', 'function unpause()']),
+    functionName: paused ? 'pause' : 'unpause',
+  });
+  await of.rpc('eth_sendTransaction', [{ from: pauser.address, to: of.token, data, gas: toHex(200_000) }]);
+  await of.node.mine(1);
+}
+
+test('While the token is paused a charge is put off, not counted and not mailed; afterwards it goes through', async () => {
+  const plan = await of.plan();
+  await of.agree(plan, await of.payer(50_000_000n));
+  await setPaused(true);
+  try {
+    await of.turn();
+    for (let i = 0; i < 12; i++) {
+      await of.forward(hourMs + minuteMs);
+      await of.collect();
+    }
+    const { waits } = await one(plan);
+    assert.deepEqual(await stateOf(plan), ['waiting', 'token_paused', 0]);
+    assert.ok(waits >= 10, `${waits} looks`);
+    assert.equal((await of.mails()).length, 0);
+  } finally {
+    await setPaused(false);
+  }
+  await of.forward(hourMs + minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+});
+
+test('While the chain cannot be reached, or the relayer has no coin, a charge is put off and not counted', async () => {
+  const plan = await of.plan();
+  await of.agree(plan, await of.payer(50_000_000n));
+  const { ctx, chain } = of;
+  const running = new AbortController().signal;
+  const down = { ...chain, rpcUrls: ['http://127.0.0.1:9'] };
+  const chains = { test: [down], live: [] };
+  const { chargeDue } = await import('../../src/plans/charge.ts');
+  await chargeDue(ctx, running);
+  await of.follow();
+  await collectDue({ ...ctx, chains }, down, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', 'chain_unreachable', 0]);
+  await of.db.sql`update relay_accounts set balance_wei = 0`;
+  await of.forward(2 * minuteMs);
+  await collectDue(ctx, chain, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', 'relayer_unready', 0]);
+  assert.equal((await of.mails()).length, 0);
+  await of.forward(hourMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+});
+
+test('A charge that would come too soon waits until the interval has passed, as the chain says', async () => {
+  const plan = await of.plan({ period: 'day' });
+  await of.agree(plan, await of.payer(100_000_000n));
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+  await of.db.sql`update plans set due_at = ${of.clock.now()} where id = ${plan.id}`;
+  const before = of.clock.now().getTime();
+  await of.turn();
+  const [, second] = await of.collections(plan);
+  assert.deepEqual([second?.state, second?.reason, second?.attempts], ['waiting', 'too_soon', 0]);
+  const waits = ((second?.due_at?.getTime() ?? 0) - before) / hourMs;
+  assert.ok(waits > 17.9 && waits < 18.1, `${waits} hours: three quarters of a day`);
+  await of.forward(18 * hourMs + minuteMs);
+  await of.collect();
+  assert.deepEqual(
+    (await of.collections(plan)).map(({ state }) => state),
+    ['charged', 'charged'],
+  );
+});
+
+test('A price above the cap is not charged: the customer is asked, and to agree anew', async () => {
+  const eur = await of.merchantIn('EUR');
+  const plan = await of.plan({ currency: 'EUR' }, eur);
+  const payer = await of.payer(100_000_000n);
+  await of.agree(plan, payer, { cap_micro: '13053479' }); // 12 € at 0.92, and the cent
+  await setRate(of.db, 'EUR', '0.91');
+  try {
+    await of.turn();
+  } finally {
+    await setRate(of.db, 'EUR', '0.92');
+  }
+  assert.equal((await of.collections(plan)).length, 0, 'it was clear when the request was made');
+  const [mail] = await of.mails();
+  assert.ok(mail?.body.includes('higher than the most you agreed to'), mail?.body);
+  assert.equal((await of.mandateOf(plan)).end_reason, 'above_cap');
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A merchant who changes the wallet between agreeing and charging is not paid by the old mandate', async () => {
+  const shop = await of.merchantIn('USD');
+  const plan = await of.plan({}, shop);
+  const payer = await of.payer(100_000_000n);
+  await of.agree(plan, payer, { payee: of.merchant.wallet as Hex });
+  await of.turn();
+  assert.equal((await of.mandateOf(plan)).end_reason, 'wallet_changed');
+  assert.ok((await of.mails())[0]?.body.includes('paid at another wallet'));
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A customer who takes the money away between simulation and inclusion costs one fee, and the attempt is counted', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(50_000_000n);
+  await of.agree(plan, payer);
+  await of.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
+  const away = await signCall(
+    of.chain,
+    payer.privateKey,
+    of.token,
+    transferCall({ to: `0x${'77'.repeat(20)}`, usdcMicro: 50_000_000n }),
+  );
+  const { chargeDue } = await import('../../src/plans/charge.ts');
+  const running = new AbortController().signal;
+  await chargeDue(of.ctx, running);
+  await of.rpc('evm_setAutomine', [false]);
+  try {
+    await of.follow();
+    assert.equal(await collectDue(of.ctx, of.chain, running), 1);
+    assert.equal((await one(plan)).state, 'sent');
+    // The transfer comes before the charge in the block.
+    const [variant] = await of.db.sql`
+      select hash, '0x' || encode(signed, 'hex') as signed from relay_variants order by signed_at desc limit 1`;
+    await of.rpc('anvil_dropTransaction', [variant?.hash]);
+    for (const signed of [away, variant?.signed]) await of.rpc('eth_sendRawTransaction', [signed]);
+    await of.node.mine(1);
+  } finally {
+    await of.rpc('evm_setAutomine', [true]);
+  }
+  await of.collect();
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
+  // Back again: what would pass now waits for its day all the same.
+  await of.node.fund(payer.address, 50_000_000n);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
+  const relayed = await of.db
+    .sql`select state from relay_transactions where subject_id = ${(await one(plan)).request_id}`;
+  assert.deepEqual(
+    relayed.map(({ state }) => state),
+    ['reverted'],
+  );
+  await of.forward(dayMs + minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 1]);
+  assert.equal((await of.requests(plan))[0]?.proof_status, 'verified');
+});
+
+/** Code that says yes to every signature after so many rounds of nothing. */
+function slowWallet(rounds: number): Hex {
+  const count = rounds.toString(16).padStart(6, '0');
+  return `0x62${count}5b6001900380600457631626ba7e60e01b60005260206000f3`;
+}
+
+test('A contract wallet that burns gas is not charged: the relayer pays for no more than a charge needs', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(50_000_000n);
+  await of.approve(payer, 50_000_000n);
+  await of.agree(plan, payer, { permitMicro: null });
+  await of.db.sql`update mandates set signature = ${Buffer.alloc(96, 1)} where plan_id = ${plan.id}`;
+  await of.rpc('anvil_setCode', [payer.address, slowWallet(80_000)]);
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'wallet_refused', 1]);
+  await of.rpc('anvil_setCode', [payer.address, slowWallet(10)]);
+  await of.forward(dayMs + minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 1]);
+});
