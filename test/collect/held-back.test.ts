@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
+import type { Hex } from '../../src/chain/rpc.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
+import { matchPending } from '../../src/payments/match.ts';
+import { settle } from '../../src/payments/proof/verify.ts';
+import { upsertSubmitted } from '../../src/payments/submitted/store.ts';
+import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
+import { chargeDue } from '../../src/plans/charge.ts';
+import { collectDue } from '../../src/plans/collect/run.ts';
+import { endMandate } from '../../src/plans/mandates/end.ts';
+import type { PlanRow } from '../../src/plans/read.ts';
+import { cancelRequest } from '../../src/requests/cancel.ts';
+import { makeMerchant } from '../support/fixtures.ts';
+import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
+
+let of: CollectFixtures;
+const running = new AbortController().signal;
+before(async () => {
+  of = await collectFixtures();
+});
+after(() => of?.stop());
+/** What earlier tests have left takes no part in later ones. */
+beforeEach(async () => {
+  const { sql } = of.db;
+  await sql`update collections set state = 'stopped', due_at = null, ended_at = now() where state in ('waiting', 'sent')`;
+  await sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null, failure = null, failed_at = null
+    where state <> 'ended'`;
+});
+
+const stateOf = async (plan: { id: string }) => {
+  const [row] = await of.collections(plan);
+  return [row?.state, row?.reason];
+};
+const requestOf = async (plan: { id: string }) => {
+  const [request] = await of.requests(plan);
+  assert.ok(request);
+  return request;
+};
+
+/** An automatic plan whose customer has agreed and holds enough. */
+async function agreed(details: Parameters<typeof of.plan>[0] = {}) {
+  const plan = await of.plan(details);
+  const payer = await of.payer(100_000_000n);
+  await of.agree(plan, payer);
+  return { plan, payer };
+}
+
+const actOn = (plan: PlanRow) => ({ scope: of.scope, accountId: plan.account_id, id: plan.id });
+
+test('A part that was paid by hand leaves the rest to be charged, and the sum is exact', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  const request = await requestOf(plan);
+  const hand = of.node.wallet();
+  await of.node.pay({ from: hand, to: request.wallet_address, usdcMicro: 5_000_000n, reference: request.reference });
+  await of.caughtUp();
+  await collectDue(of.ctx, of.chain, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen'], 'read but not matched');
+  await matchPending(of.ctx);
+  await of.forward(minuteMs + 1000);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
+  assert.equal((await requestOf(plan)).proof_status, 'verified');
+  const [sum] = await of.db.sql`
+    select sum(value)::text as value from transfers where request_id = ${request.id} and counts`;
+  assert.equal(sum?.value, request.usdc_micro);
+  assert.equal(await of.balance(payer.address), 100_000_000n - BigInt(request.usdc_micro) + 5_000_000n);
+});
+
+test('A request that was paid by hand in whole is not charged', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  const request = await requestOf(plan);
+  const usdcMicro = BigInt(request.usdc_micro);
+  await of.node.pay({ from: of.node.wallet(), to: request.wallet_address, usdcMicro, reference: request.reference });
+  await of.caughtUp();
+  await matchPending(of.ctx);
+  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  await collectDue(of.ctx, of.chain, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
+  await of.node.mine(2);
+  await of.caughtUp();
+  await settle(of.ctx);
+  await of.forward(minuteMs + 1000);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['paid', null]);
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A payment that was reported and not mined holds a charge back, for a day at most', async () => {
+  const { plan } = await agreed();
+  await chargeDue(of.ctx, running);
+  const request = await requestOf(plan);
+  const hint = {
+    ...{ requestId: request.id, chainId: of.chain.chainId, txHash: `0x${'ab'.repeat(32)}` },
+    ...{ fromAddress: `0x${'cd'.repeat(20)}`, nonce: 0, seenBlock: 1, state: 'seen' as const, valueMicro: null },
+  };
+  await of.db.scoped(of.scope, (tx) => upsertSubmitted(tx, of.scope, hint));
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
+  await of.db.sql`update payment_hints set heard_at = now() - interval '25 hours' where request_id = ${request.id}`;
+  await of.forward(2 * minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
+});
+
+test('A merchant or partner that is disabled is not charged for; enabled again, it is', async () => {
+  const { sql } = of.db;
+  const merchant = await makeMerchant(of.db, of.scope, { currency: 'USD' });
+  const plan = await of.plan({}, { scope: of.scope, merchant });
+  const payer = await of.payer(100_000_000n);
+  await of.agree(plan, payer);
+  await chargeDue(of.ctx, running);
+  await sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`;
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'merchant_disabled']);
+  await sql`update merchants set disabled_by_operator = false where id = ${merchant.id}`;
+  await sql`update partners set disabled_at = now() where id = ${of.partner.id}`;
+  await of.forward(hourMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'partner_disabled']);
+  await sql`update partners set disabled_at = null where id = ${of.partner.id}`;
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+  await of.forward(hourMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
+});
+
+test('A pause stops what waits for another attempt, and skips its dates; resumed, only the dates to come are charged', async () => {
+  const plan = await of.plan({ period: 'week' });
+  const payer = await of.payer(0n);
+  await of.agree(plan, payer);
+  await of.turn();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low']);
+  await of.node.fund(payer.address, 100_000_000n);
+  await pausePlan(of.ctx, theService, actOn(plan));
+  assert.deepEqual(await stateOf(plan), ['stopped', 'plan_paused']);
+  await of.forward(10 * dayMs);
+  await of.turn();
+  await resumePlan(of.ctx, theService, actOn(plan));
+  await of.turn();
+  assert.equal(await of.balance(payer.address), 100_000_000n, 'neither the old date nor one of the pause');
+  assert.equal((await of.requests(plan)).length, 1);
+  assert.equal((await requestOf(plan)).status, 'requested', 'which can still be paid by its link');
+  await of.forward(7 * dayMs);
+  await of.turn();
+  const states = (await of.collections(plan)).map(({ state }) => state);
+  assert.deepEqual(states, ['stopped', 'charged']);
+});
+
+test('An ended plan charges nothing more, though its last charge is made after it has ended by itself', async () => {
+  const ended = await agreed();
+  await chargeDue(of.ctx, running);
+  await endPlan(of.ctx, theService, actOn(ended.plan));
+  await of.collect();
+  assert.deepEqual(await stateOf(ended.plan), ['stopped', 'plan_ended']);
+  assert.equal(await of.balance(ended.payer.address), 100_000_000n);
+  const last = await agreed({ maxCharges: 1 });
+  await of.turn();
+  assert.deepEqual(await stateOf(last.plan), ['charged', null]);
+});
+
+test('A request that was cancelled is not charged', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  await cancelRequest(of.ctx, theService, of.scope, (await requestOf(plan)).id);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['stopped', 'request_cancelled']);
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A customer who stops between two attempts is asked by link', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  await endMandate(of.ctx, theService, of.scope, (await of.mandateOf(plan)).id, 'stopped_by_customer');
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['asked', 'no_mandate']);
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('Test and live keep apart: a mandate given in one mode is not charged for a plan of the other', async () => {
+  const merchant = await makeMerchant(of.db, of.live, { currency: 'USD' });
+  const plan = await of.plan({}, { scope: of.live, merchant });
+  const payer = await of.payer(100_000_000n);
+  // The live plan has a mandate on a chain that only test mode has.
+  await of.agree(plan, payer, { payee: merchant.wallet as Hex });
+  await of.turn();
+  assert.equal((await of.collections(plan)).length, 0, 'live mode has no such chain');
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+  const foreign = of.db.sql`
+    insert into collections (partner_id, test_mode, request_id, plan_id, account_id, number, mandate_id, chain_id, due_at, made_at)
+    select partner_id, true, request_id, plan_id, ${merchant.id}, number, gen_random_uuid(), 31337, now(), now()
+    from plan_charges where plan_id = ${plan.id}`;
+  await assert.rejects(foreign, { code: '23503' });
+});
+
+test('Of two nodes at once, one charges', async () => {
+  const plans = [];
+  for (let i = 0; i < 6; i++) plans.push(await agreed());
+  await chargeDue(of.ctx, running);
+  await of.follow();
+  const sent = await Promise.all([1, 2, 3].map(() => collectDue(of.ctx, of.chain, running)));
+  assert.equal(
+    sent.reduce((sum, count) => sum + count, 0),
+    6,
+    sent.join(),
+  );
+  await of.collect();
+  for (const { plan, payer } of plans) {
+    assert.deepEqual(await stateOf(plan), ['charged', null]);
+    assert.equal(await of.balance(payer.address), 100_000_000n - BigInt((await requestOf(plan)).usdc_micro));
+  }
+});
