@@ -9,7 +9,8 @@ alter table transfers
   drop constraint transfers_rule_check,
   add constraint transfers_rule_check check (rule in ('authorization', 'charge', 'reference', 'amount', 'claim', 'merchant'));
 
--- Authorizations that were handed in for a request before anybody sent them. The first one wins, over the whole platform.
+-- Authorizations that were handed in for a request before anybody sent them. The first request wins, over the whole
+-- platform. What was relayed of one is the relayer's to tell.
 create table authorizations (
   chain_id bigint not null,
   token_address text not null,
@@ -18,16 +19,21 @@ create table authorizations (
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
-  handed_in_at timestamptz not null default now(),
+  value numeric(78) not null check (value > 0),
+  valid_before timestamptz not null, -- no chain executes it later
+  relay_id uuid, -- the call that executes it; null while none was taken on
+  failures int not null default 0, -- calls before that one, which were reverted or lost
+  handed_in_at timestamptz not null default now(), -- anew when it is sent again
   primary key (chain_id, token_address, authorizer, nonce),
   foreign key (partner_id, test_mode, request_id) references requests (partner_id, test_mode, id)
 );
 create index authorizations_request on authorizations (partner_id, test_mode, request_id);
+create index authorizations_authorizer on authorizations (authorizer, handed_in_at);
 alter table authorizations enable row level security, force row level security;
 create policy owner on authorizations to current_user using (true) with check (true);
 create policy service on authorizations to quittance_service using (true) with check (true);
 create policy scope on authorizations to quittance_app
   using (partner_id = scope_partner() and test_mode = (select scope_test_mode()))
   with check (partner_id = scope_partner() and test_mode = (select scope_test_mode()));
-grant select, insert on authorizations to quittance_app;
+grant select, insert, update on authorizations to quittance_app;
 grant select, insert, update, delete on authorizations to quittance_service;

@@ -108,17 +108,23 @@ create table authorizations (
   partner_id uuid not null,
   test_mode boolean not null,
   request_id uuid not null,
+  value numeric(78,0) not null,
+  valid_before timestamp with time zone not null,
+  relay_id uuid,
+  failures integer not null default 0,
   handed_in_at timestamp with time zone not null default now(),
   constraint authorizations_nonce_check CHECK ((octet_length(nonce) = 32)),
   constraint authorizations_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
-  constraint authorizations_pkey PRIMARY KEY (chain_id, token_address, authorizer, nonce)
+  constraint authorizations_pkey PRIMARY KEY (chain_id, token_address, authorizer, nonce),
+  constraint authorizations_value_check CHECK ((value > (0)::numeric))
 );
+CREATE INDEX authorizations_authorizer ON public.authorizations USING btree (authorizer, handed_in_at);
 CREATE INDEX authorizations_request ON public.authorizations USING btree (partner_id, test_mode, request_id);
 alter table authorizations enable row level security, force row level security;
 create policy owner on authorizations for ALL to quittance using (true) with check (true);
 create policy scope on authorizations for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
 create policy service on authorizations for ALL to quittance_service using (true) with check (true);
-grant INSERT, SELECT on authorizations to quittance_app;
+grant INSERT, SELECT, UPDATE on authorizations to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on authorizations to quittance_service;
 
 create table chain_blocks (

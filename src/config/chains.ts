@@ -50,6 +50,8 @@ export type RelayerLimits = {
   leastBalanceWei: bigint;
   /** A transaction that is not mined by then is sent again with higher fees. */
   resendMs: number;
+  /** Payments below this are not sent for a customer who only signs: the fee would be too dear for them. */
+  leastPaymentMicro: bigint;
 };
 
 const coin = 10n ** 18n;
@@ -58,6 +60,7 @@ const usualLimits: RelayerLimits = {
   budgetWei: coin / 20n,
   leastBalanceWei: coin / 100n,
   resendMs: 30_000,
+  leastPaymentMicro: 1_000_000n,
 };
 
 /** What the relayer may spend on a chain. */
@@ -115,7 +118,7 @@ function readRecurringContract(value: string | undefined, faults: string[]): Cha
  * Reads a chains file: `{"test": [chain, …], "live": [chain, …]}` with
  * `{"chain_id", "name", "rpc_urls", "tokens": [{"symbol", "address"}], "finality": [{"up_to_usdc_micro"?,
  * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?, "relayer"?:
- * {"max_fee_gwei"?, "budget_per_day"?, "least_balance"?, "resend_s"?}}`.
+ * {"max_fee_gwei"?, "budget_per_day"?, "least_balance"?, "least_payment"?, "resend_s"?}}`.
  *
  * @param recurringContract put on every chain, since it has the same address on all
  * @throws ChainsFault naming every fault
@@ -181,7 +184,7 @@ function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
   };
 }
 
-/** Amounts are decimal strings: of gwei for the fee, of whole coins for the others. */
+/** Amounts are decimal strings: of gwei for the fee, of dollars for the least payment, otherwise of whole coins. */
 function readLimits(entry: Entry, fail: Tell): RelayerLimits {
   const amount = (name: string, decimals: number, usual: bigint): bigint => {
     const value = entry[name];
@@ -200,6 +203,7 @@ function readLimits(entry: Entry, fail: Tell): RelayerLimits {
     maxFeeWei: amount('max_fee_gwei', 9, usualLimits.maxFeeWei),
     budgetWei: amount('budget_per_day', 18, usualLimits.budgetWei),
     leastBalanceWei: amount('least_balance', 18, usualLimits.leastBalanceWei),
+    leastPaymentMicro: amount('least_payment', 6, usualLimits.leastPaymentMicro),
     resendMs: Math.round(Number(seconds) * 1000),
   };
 }

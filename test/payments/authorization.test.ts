@@ -178,14 +178,15 @@ test('an authorization handed in for a request before it is sent → pays it, wh
   const nonce = randomBytes(32);
   const { from, call } = await authorize(request, { nonce, usdcMicro: 50_000_000n });
   const key = { chainId: fixtures.node.chain.chainId, tokenAddress: usdc(), authorizer: from.address, nonce };
+  const terms = { valueMicro: 50_000_000n, validBefore: new Date(Date.now() + 60_000) };
   const bind = (to: RequestRow, what = key) =>
-    fixtures.db.scoped(fixtures.scope, (tx) => bindAuthorization(tx, fixtures.scope, what, to.id));
+    fixtures.db.scoped(fixtures.scope, (tx) => bindAuthorization(tx, fixtures.scope, what, to.id, terms));
   assert.equal(await bind(request), true);
   assert.equal(await bind(request), true, 'handed in again');
   assert.equal(await bind(other), false);
   const { test: foreign } = await makePartner(fixtures.db);
   const stranger = await makeRequest(fixtures.db, foreign, await makeMerchant(fixtures.db, foreign));
-  const taken = await fixtures.db.scoped(foreign, (tx) => bindAuthorization(tx, foreign, key, stranger.id));
+  const taken = await fixtures.db.scoped(foreign, (tx) => bindAuthorization(tx, foreign, key, stranger.id, terms));
   assert.equal(taken, false, 'over all partners');
   assert.equal(await bind(other, { ...key, nonce: authorizationNonce(request.reference, 0) }), false, 'named by it');
 

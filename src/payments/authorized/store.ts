@@ -1,3 +1,5 @@
+import type { RelayState } from '../../chain/relay/relay.ts';
+import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { readAuthorizationNonce } from '../../requests/authorization-nonce.ts';
 import { findReferenced } from '../../requests/proof.ts';
@@ -11,6 +13,22 @@ export type AuthorizationKey = {
   authorizer: string;
   /** 32 bytes. */
   nonce: Uint8Array;
+};
+
+/** A row of `authorizations`, with what became of the call that executes it. */
+export type AuthorizationRow = {
+  chain_id: string;
+  token_address: string;
+  authorizer: string;
+  nonce: Uint8Array;
+  value: string;
+  valid_before: Date;
+  handed_in_at: Date;
+  failures: number;
+  relay_id: string | null;
+  /** Null where no call was taken on. */
+  relay_state: RelayState | null;
+  hash: Hex | null;
 };
 
 const isKey = (sql: Sql | Tx, { chainId, tokenAddress, authorizer, nonce }: AuthorizationKey) => sql`
@@ -42,6 +60,7 @@ async function selectBound(tx: Tx, scope: Scope, key: AuthorizationKey): Promise
  * The caller has checked that the authorizer signed it and that it pays the request's wallet, and sends it only after
  * this transaction: a transfer that is matched before is not matched again.
  *
+ * @param terms its value, and until when it holds
  * @returns false where it belongs to another request, by its nonce or because it was handed in there first
  */
 export async function bindAuthorization(
@@ -49,13 +68,85 @@ export async function bindAuthorization(
   scope: Scope,
   key: AuthorizationKey,
   requestId: string,
+  terms: { valueMicro: bigint; validBefore: Date },
 ): Promise<boolean> {
   const named = await selectNamed(tx, scope, key.nonce);
   if (named && named.id !== requestId) return false;
   const rows = await tx`
-    insert into authorizations (chain_id, token_address, authorizer, nonce, partner_id, test_mode, request_id)
+    insert into authorizations (chain_id, token_address, authorizer, nonce, partner_id, test_mode, request_id, value,
+      valid_before)
     values (${key.chainId}, ${key.tokenAddress}, ${key.authorizer}, ${Buffer.from(key.nonce)}, ${scope.partnerId},
-      ${scope.testMode}, ${requestId})
+      ${scope.testMode}, ${requestId}, ${terms.valueMicro}, ${terms.validBefore})
     on conflict do nothing returning request_id`;
   return rows.length > 0 || (await selectBound(tx, scope, key))?.id === requestId;
+}
+
+/** The call that executes a bound authorization from now on; a call before it has failed. */
+export async function updateRelayed(
+  tx: Tx,
+  scope: Scope,
+  key: AuthorizationKey,
+  relay: { id: string; valueMicro: bigint; validBefore: Date },
+): Promise<void> {
+  await tx`
+    update authorizations a set failures = failures + case when relay_id is null then 0 else 1 end,
+      relay_id = ${relay.id}, value = ${relay.valueMicro}, valid_before = ${relay.validBefore}, handed_in_at = now()
+    where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and ${isKey(tx, key)}`;
+}
+
+/** Of an authorization `a` with its call `r`: whether its transfer was read already. */
+const isRead = (tx: Tx) => tx`
+  exists (select from transfers t
+    where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer
+      and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce)`;
+
+const mostOfRequest = 50;
+
+/** The authorizations that were handed in for a request and are no stored transfer yet, newest first. */
+export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
+  return tx<AuthorizationRow[]>`
+    select a.chain_id, a.token_address, a.authorizer, a.nonce, a.value, a.valid_before, a.handed_in_at, a.failures,
+      a.relay_id, r.state as relay_state, r.hash
+    from authorizations a
+      left join relay_transactions r on r.id = a.relay_id
+        and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
+    where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and a.request_id = ${requestId}
+      and not ${isRead(tx)}
+    order by a.handed_in_at desc, a.authorizer, a.nonce limit ${mostOfRequest}`;
+}
+
+/** The nonces of a wallet's authorizations that were executed for this request, whatever became of the money. */
+export async function selectExecuted(
+  tx: Tx,
+  scope: Scope,
+  reference: Uint8Array,
+  wallet: { chainId: number; tokenAddress: string; authorizer: string },
+): Promise<Buffer[]> {
+  const rows = await tx<{ authorization_nonce: Uint8Array }[]>`
+    select authorization_nonce from transfers
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and from_address = ${wallet.authorizer}
+      and chain_id = ${wallet.chainId} and token_address = ${wallet.tokenAddress}
+      and substring(authorization_nonce from 1 for 16) = ${Buffer.from(reference)} limit 1000`;
+  return rows.map(({ authorization_nonce }) => Buffer.from(authorization_nonce));
+}
+
+/** How often calls for authorizations of a wallet have failed within a day, over all partners. */
+export async function countFailures(tx: Tx, authorizer: string): Promise<number> {
+  const [row] = await tx<{ failures: number }[]>`
+    select coalesce(sum(a.failures + case when r.state = 'reverted' and not ${isRead(tx)} then 1 else 0 end), 0)::int
+      as failures
+    from authorizations a
+      left join relay_transactions r on r.id = a.relay_id
+        and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
+    where a.authorizer = ${authorizer} and a.handed_in_at > now() - interval '1 day'`;
+  return row?.failures ?? 0;
+}
+
+/** Whether a call is under way that charges for a request automatically. */
+export async function hasCharge(tx: Tx, scope: Scope, requestId: string): Promise<boolean> {
+  const rows = await tx`
+    select from relay_transactions
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and subject_id = ${requestId}
+      and purpose = 'charge' and state in ('allotted', 'sent', 'mined') limit 1`;
+  return rows.length > 0;
 }

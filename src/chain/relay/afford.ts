@@ -1,0 +1,25 @@
+import { type ChainConfig, limitsOf } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { hindranceOf, relayerAddresses, signerOf } from './account.ts';
+import { budgetLeft } from './budget.ts';
+import { firstOffer } from './fees.ts';
+import { selectAccount } from './store.ts';
+
+/**
+ * Whether the relayer's first address would take on a call of this much gas for a partner now: it can send, and the
+ * day's budget has room. Judges by what its loop last stored; what is taken on is judged anew.
+ */
+export async function canAfford(ctx: Context, scope: Scope, chain: ChainConfig, gas: bigint): Promise<boolean> {
+  const [address] = relayerAddresses(ctx);
+  if (!address || !signerOf(ctx, address)) return false;
+  const limits = limitsOf(chain);
+  const { chainId } = chain;
+  const [account, leftWei] = await Promise.all([
+    selectAccount(ctx.db.sql, { chainId, address }),
+    budgetLeft(ctx.db.sql, { scope, chainId, budgetWei: limits.budgetWei }),
+  ]);
+  if (!account || hindranceOf(account, chain) !== null) return false;
+  const asked = { baseFeeWei: BigInt(account.base_fee_wei), priorityFeeWei: BigInt(account.priority_fee_wei) };
+  return gas * firstOffer(asked, limits).maxFeeWei <= leftWei;
+}

@@ -1,0 +1,59 @@
+import { canAfford } from '../../chain/relay/afford.ts';
+import { RpcError } from '../../chain/rpc.ts';
+import { readTokenDomain, type TokenDomain } from '../../chain/token-domain.ts';
+import { type ChainConfig, limitsOf, type TokenConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { pause } from '../../lib/time.ts';
+
+/** A token on a network, and how much of it is due now. */
+export type Due = { chain: ChainConfig; token: TokenConfig; amountMicro: bigint };
+/** One that can be paid by a signature alone: the relayer sends the transfer. */
+export type AuthorizedOffer = Due & { domain: TokenDomain };
+
+/** What the execution of an authorization may use: a contract wallet's check of its own signature is most of it. */
+export const mostGas = 500_000n;
+/** What one by a key uses, with room for what the token's code may come to cost. */
+const usualGas = 150_000n;
+/** A page does not wait longer for a token's domain. What is learned later is known to the next page. */
+const patienceMs = 400;
+
+/**
+ * Which of these can be paid by a signature, without coin for the network fee: the token has EIP-3009, the amount is
+ * worth the fee, and the relayer can send and has a budget for it. Where it cannot, it is simply not offered.
+ */
+export async function authorizedOffers(ctx: Context, scope: Scope, dues: readonly Due[]): Promise<AuthorizedOffer[]> {
+  const worthwhile = dues.filter(({ chain, amountMicro }) => amountMicro >= limitsOf(chain).leastPaymentMicro);
+  const chains = [...new Set(worthwhile.map(({ chain }) => chain))];
+  const affordable = await Promise.all(chains.map((chain) => canAfford(ctx, scope, chain, usualGas)));
+  const able = worthwhile.filter(({ chain }) => affordable[chains.indexOf(chain)]);
+  const domains = await Promise.all(able.map(({ chain, token }) => domainInTime(chain, token)));
+  return able.flatMap((due, i) => {
+    const domain = domains[i];
+    return domain ? [{ ...due, domain }] : [];
+  });
+}
+
+async function domainInTime(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
+  const enough = new AbortController();
+  const late = pause(patienceMs, enough.signal).then(() => null);
+  const domain = await Promise.race([domainOrNull(chain, token), late]);
+  enough.abort();
+  return domain;
+}
+
+/** Asked for once at a time: a network that does not answer is not asked by every page. */
+const asked = new WeakMap<TokenConfig, Promise<TokenDomain | null>>();
+
+function domainOrNull(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
+  const before = asked.get(token);
+  if (before) return before;
+  const asking = readTokenDomain(chain, token)
+    .catch((error) => {
+      if (error instanceof RpcError) return null;
+      throw error;
+    })
+    .finally(() => asked.delete(token));
+  asked.set(token, asking);
+  return asking;
+}

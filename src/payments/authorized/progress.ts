@@ -1,0 +1,47 @@
+import type { Hex } from '../../chain/rpc.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import { type AuthorizationRow, selectUnread } from './store.ts';
+
+/** An authorization that was handed in for a request, and that no stored transfer stands for yet. */
+export type HandedInProgress = {
+  chainId: number;
+  authorizer: string;
+  usdcMicro: bigint;
+  /** `sent`: it is being sent, or was mined and is about to be read. `failed`: it moved nothing. */
+  state: 'sent' | 'failed';
+  /** Of the newest transaction that executes it; null before it is signed. */
+  hash: Hex | null;
+  handedInAt: Date;
+  /** With `failed`: until then somebody else could still execute it, if the cause goes away. */
+  validBefore: Date;
+};
+
+/** A block that was made in time may be read so much later. */
+const readLateMs = 2 * minuteMs;
+
+/** What was handed in for a request and is not decided, or failed; newest first. */
+export async function readHandedIn(ctx: Context, scope: Scope, requestId: string): Promise<HandedInProgress[]> {
+  const rows = await ctx.db.scoped(scope, (tx) => selectUnread(tx, scope, requestId));
+  const now = ctx.clock.now();
+  return rows.flatMap((row) => (row.relay_state === null ? [] : [describe(row, now)]));
+}
+
+/** Whether the call of an authorization will execute it no more. A token executes nothing whose time has ended. */
+export function hasFailed({ relay_state, valid_before }: AuthorizationRow, now: Date): boolean {
+  if (relay_state === 'reverted' || relay_state === 'lost') return true;
+  return relay_state !== 'final' && now.getTime() > valid_before.getTime() + readLateMs;
+}
+
+function describe(row: AuthorizationRow, now: Date): HandedInProgress {
+  return {
+    chainId: Number(row.chain_id),
+    authorizer: row.authorizer,
+    usdcMicro: BigInt(row.value),
+    state: hasFailed(row, now) ? 'failed' : 'sent',
+    hash: row.hash,
+    handedInAt: row.handed_in_at,
+    validBefore: row.valid_before,
+  };
+}

@@ -1,0 +1,56 @@
+import { decodeErrorResult, parseAbi } from 'viem';
+import type { Hex } from '../../chain/rpc.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import type { Authorization } from './authorization.ts';
+
+/** Signed for so long at most: what fails can then be paid in another way without waiting for long. */
+const longestMs = 20 * minuteMs;
+/** It must hold for so long at least, or it could end before it is mined. */
+export const leastMs = 10_000;
+/** Nothing is asked for that would end sooner. */
+const shortestOfferMs = minuteMs;
+
+/** Until when an authorization is to hold: never longer than its request. Null: too little time is left. */
+export function validUntil(expiresAt: Date, now: Date): Date | null {
+  const until = Math.min(expiresAt.getTime(), now.getTime() + longestMs);
+  return until - now.getTime() < shortestOfferMs ? null : new Date(Math.floor(until / 1000) * 1000);
+}
+
+/** Why an authorization pays no request of these terms, whoever signed it; null where it does. */
+export function faultOf(
+  { from, to, validAfter, validBefore }: Authorization,
+  { walletAddress, expiresAt, now }: { walletAddress: string; expiresAt: Date; now: Date },
+): 'recipient' | 'times' | null {
+  if (to !== walletAddress || from === to || /^0x0{40}$/.test(from)) return 'recipient';
+  const nowSeconds = now.getTime() / 1000;
+  const begins = Number(validAfter) <= nowSeconds;
+  const ends = Number(validBefore);
+  const inTime = ends >= nowSeconds + leastMs / 1000 && ends <= Math.ceil(expiresAt.getTime() / 1000);
+  return begins && inTime ? null : 'times';
+}
+
+/** Why a token refuses to execute an authorization. `other`: paused, blocked, or nothing that is known. */
+export type TokenRefusal = 'used' | 'signature' | 'balance' | 'times' | 'other';
+
+const errors = parseAbi([
+  'error Error(string reason)',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+]);
+
+/** Reads what a token reverted with, as a simulation reports it. */
+export function readTokenRefusal(data: Hex): TokenRefusal {
+  const reason = reasonOf(data);
+  if (/used or cancel/i.test(reason)) return 'used';
+  if (/signature|ecrecover/i.test(reason)) return 'signature';
+  if (/exceeds balance|InsufficientBalance/i.test(reason)) return 'balance';
+  return /expired|not yet valid/i.test(reason) ? 'times' : 'other';
+}
+
+function reasonOf(data: Hex): string {
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: errors, data });
+    return errorName === 'Error' ? String(args[0]) : errorName;
+  } catch {
+    return ''; // nothing, or an error of the token's own
+  }
+}

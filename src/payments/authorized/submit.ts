@@ -1,0 +1,178 @@
+import { allot, dispatch, RelayRefusal, simulate } from '../../chain/relay/relay.ts';
+import type { ChainConfig, TokenConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import { retryOnConflict } from '../../db/conflict.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { nestedIn } from '../../db/nested.ts';
+import { lockForProof } from '../../requests/proof.ts';
+import { effectiveStatus } from '../../requests/rules.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { toPayable } from '../apply.ts';
+import { canApply } from '../rules.ts';
+import { selectCounted } from '../transfers.ts';
+import { authorizationCall, type SignedAuthorization } from './authorization.ts';
+import { mostGas } from './offer.ts';
+import { hasFailed } from './progress.ts';
+import { faultOf, readTokenRefusal, type TokenRefusal } from './rules.ts';
+import {
+  type AuthorizationKey,
+  type AuthorizationRow,
+  bindAuthorization,
+  countFailures,
+  hasCharge,
+  selectAuthorized,
+  selectUnread,
+  updateRelayed,
+} from './store.ts';
+
+/** An authorization that was handed in for a request, and where it is executed. */
+export type HandedIn = {
+  requestId: string;
+  chain: ChainConfig;
+  token: TokenConfig;
+  /** What is asked for now: exactly this must be signed. */
+  amountMicro: bigint;
+  signed: SignedAuthorization;
+};
+
+/** What came of an authorization that was handed in. Only with `sent` anything leaves the service. */
+export type HandedInOutcome =
+  /** It is on its way, or was before. `relayId`: the call that executes it. */
+  | { kind: 'sent'; relayId: string }
+  /** Another payment of the request is on its way: this one would be the second. */
+  | { kind: 'other_under_way' }
+  /** It was executed already, by whomever, or cancelled. */
+  | { kind: 'used' }
+  /** It was handed in for another request before, or its nonce names one. */
+  | { kind: 'taken' }
+  /** The request can no longer be paid. */
+  | { kind: 'closed' }
+  /** Not what is asked for now: another amount or wallet, or a time that does not fit. */
+  | { kind: 'changed' }
+  /** Not signed by the wallet; it does not hold the amount; or the token refuses it. */
+  | { kind: 'signature' | 'balance' | 'refused' }
+  /** Calls for this request or this wallet have failed too often. */
+  | { kind: 'too_often' }
+  /** The chain could not be asked. */
+  | { kind: 'unreachable' }
+  /** The relayer does not send it now: no budget, no coin, or a fee that is too high. */
+  | { kind: 'not_offered' };
+
+/** What failed so often costs fees and is not tried again: of a request ever, of a wallet within a day. */
+const mostFailuresOfRequest = 3;
+const mostFailuresOfWallet = 3;
+
+const refusals: Record<
+  TokenRefusal,
+  HandedInOutcome['kind'] & ('used' | 'signature' | 'balance' | 'changed' | 'refused')
+> = {
+  used: 'used',
+  signature: 'signature',
+  balance: 'balance',
+  times: 'changed',
+  other: 'refused',
+};
+
+/**
+ * Takes an authorization, runs it without sending, binds it to its request and has the relayer send it; all that is
+ * stored is stored at once, before anything is sent. Handed in again, it is not sent again unless its call failed.
+ *
+ * The chain is asked, and what is sent costs a fee: the caller limits attempts and has checked that it is offered.
+ */
+export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome> {
+  const { chain, token, signed } = handedIn;
+  const call = { scope, chain, from: null, to: token.address, data: authorizationCall(signed) };
+  const known = await ctx.db.scoped(scope, (tx) => readKnown(tx, scope, handedIn, ctx.clock.now()));
+  if (known) return known;
+  const simulated = await simulate(ctx, call);
+  if (simulated.kind === 'unreachable') return { kind: 'unreachable' };
+  if (simulated.kind === 'reverted') return { kind: refusals[readTokenRefusal(simulated.data)] };
+  if (simulated.gas > mostGas) return { kind: 'refused' };
+  try {
+    const outcome = await retryOnConflict(() =>
+      ctx.db.transaction(async (tx): Promise<HandedInOutcome> => {
+        if ((await countFailures(tx, signed.from)) >= mostFailuresOfWallet) return { kind: 'too_often' };
+        const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) => hold(ctx, inner, scope, handedIn));
+        if (refused) return refused;
+        const subject = { purpose: 'authorization', subjectId: handedIn.requestId } as const;
+        const relayId = await allot(ctx, tx, { ...call, ...subject }, simulated.gas);
+        const { valueMicro, validBefore } = signed;
+        const until = new Date(Number(validBefore) * 1000);
+        await updateRelayed(tx, scope, keyOf(handedIn), { id: relayId, valueMicro, validBefore: until });
+        return { kind: 'sent', relayId };
+      }),
+    );
+    if (outcome.kind === 'sent') await send(ctx, outcome.relayId);
+    return outcome;
+  } catch (error) {
+    if (error instanceof RelayRefusal) return { kind: 'not_offered' };
+    throw error;
+  }
+}
+
+/** What is stored is sent by the relayer's loop, should this fail. */
+async function send(ctx: Context, relayId: string): Promise<void> {
+  await dispatch(ctx, relayId).catch((error) =>
+    ctx.log.warn({ err: error, relay_id: relayId }, 'an authorization could not be sent at once'),
+  );
+}
+
+function keyOf({ chain, token, signed }: HandedIn): AuthorizationKey {
+  const nonce = Buffer.from(signed.nonce.slice(2), 'hex');
+  return { chainId: chain.chainId, tokenAddress: token.address, authorizer: signed.from, nonce };
+}
+
+/** What is known without asking the chain: it is under way, or belongs to another request. */
+async function readKnown(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date): Promise<HandedInOutcome | null> {
+  const { live } = await readOwn(tx, scope, handedIn, now);
+  if (live) return { kind: 'sent', relayId: live };
+  const named = await selectAuthorized(tx, scope, keyOf(handedIn));
+  return named && named.id !== handedIn.requestId ? { kind: 'taken' } : null;
+}
+
+/**
+ * What was handed in for the request and is no stored transfer yet. `live`: the call of this very authorization, where
+ * that may still execute it. `others`: whether another authorization may still be executed by its call.
+ */
+async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {
+  const key = keyOf(handedIn);
+  const rows = await selectUnread(tx, scope, handedIn.requestId);
+  const isOwn = (row: AuthorizationRow) =>
+    Number(row.chain_id) === key.chainId &&
+    row.token_address === key.tokenAddress &&
+    row.authorizer === key.authorizer &&
+    Buffer.from(row.nonce).equals(key.nonce);
+  const live = rows.filter((row) => row.relay_id !== null && !hasFailed(row, now));
+  return { rows, live: live.find(isOwn)?.relay_id ?? null, others: live.some((row) => !isOwn(row)) };
+}
+
+/** Everything that must hold when the call is taken on, under the request's lock; null when it does. */
+async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome | null> {
+  const { requestId, chain, token, amountMicro, signed } = handedIn;
+  const request = await lockForProof(tx, scope, requestId);
+  const now = ctx.clock.now();
+  if (!request || !isPayable(request, now)) return { kind: 'closed' };
+  const own = await readOwn(tx, scope, handedIn, now);
+  if (own.live) return { kind: 'sent', relayId: own.live };
+  if (own.others || (await hasCharge(tx, scope, requestId))) return { kind: 'other_under_way' };
+  const terms = { walletAddress: request.wallet_address, expiresAt: request.expires_at, now };
+  if (signed.valueMicro !== amountMicro || faultOf(signed, terms)) return { kind: 'changed' };
+  const transfer = {
+    ...{ chainId: chain.chainId, tokenAddress: token.address, from: signed.from, to: signed.to },
+    ...{ value: signed.valueMicro, blockNumber: 0, blockTime: now, reference: null },
+    ...{ authorizationNonce: signed.nonce.slice(2), chargedReference: null },
+  };
+  const counted = await selectCounted(tx, scope, requestId);
+  const applicability = canApply(transfer, toPayable(request, counted), 'authorization');
+  if (!applicability.counts || !applicability.completes) return { kind: 'changed' };
+  const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.relay_state === 'reverted' ? 1 : 0), 0);
+  if (failures >= mostFailuresOfRequest) return { kind: 'too_often' };
+  const validBefore = new Date(Number(signed.validBefore) * 1000);
+  const bound = { valueMicro: signed.valueMicro, validBefore };
+  return (await bindAuthorization(tx, scope, keyOf(handedIn), requestId, bound)) ? null : { kind: 'taken' };
+}
+
+function isPayable(request: RequestRow, now: Date): boolean {
+  const status = effectiveStatus(request, now);
+  return request.proof_status === 'none' && status !== 'expired' && status !== 'voided';
+}
