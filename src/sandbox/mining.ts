@@ -26,12 +26,12 @@ export async function mineWhileWaiting(ctx: Context): Promise<number> {
   const ids: number[] = Object.values(devChainIds);
   const local = [...ctx.chains.test, ...ctx.chains.live].filter((chain) => ids.includes(chain.chainId));
   const rows = await ctx.db.sql<{ chain_id: string; rehearsed: boolean }[]>`
-    select id as chain_id,
-      exists (select from leases where name = ${rehearsalPrefix} || id and held_until > now()) as rehearsed
-    from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as id
-    where exists (select from transfers t where t.chain_id = id and t.counts and t.final_at is null)
-      or exists (select from returns b where b.chain_id = id and ${isOnItsWay(ctx.db.sql)})
-      or exists (select from relay_transactions r where r.chain_id = id and r.state = 'mined')`;
+    select local.id as chain_id,
+      exists (select from leases where name = ${rehearsalPrefix} || local.id and held_until > now()) as rehearsed
+    from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as local (id)
+    where exists (select from transfers t where t.chain_id = local.id and t.counts and t.final_at is null)
+      or exists (select from returns b where b.chain_id = local.id and ${isOnItsWay(ctx.db.sql)})
+      or exists (select from relay_transactions r where r.chain_id = local.id and r.state = 'mined')`;
   const waiting = new Set(rows.flatMap((row) => (row.rehearsed ? [] : [Number(row.chain_id)])));
   await Promise.all(local.filter((chain) => waiting.has(chain.chainId)).map((chain) => mine(chain, 1)));
   return rows.length;
