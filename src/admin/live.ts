@@ -1,3 +1,4 @@
+import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
@@ -26,7 +27,12 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
       await sendEvents(
         reply,
         ending,
-        (wake) => hear(ctx, wake),
+        (wake) => {
+          const ends = [hear(ctx, wake), watchTrouble(ctx, 'test', wake), watchTrouble(ctx, 'live', wake)];
+          return () => {
+            for (const end of ends) end();
+          };
+        },
         () => isStillIn(ctx, adminRealm, request, operator),
       );
     } catch (error) {

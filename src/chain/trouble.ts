@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
+import type { Database } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
 
@@ -20,4 +21,43 @@ export async function chainsInTrouble(
     const row = rows.find(({ chain_id }) => Number(chain_id) === chain.chainId);
     return row && !row.silent ? [] : [{ chain, readAt: row?.updated_at ?? null }];
   });
+}
+
+/** A chain that is not read announces nothing, so it is looked at this often while somebody watches. */
+const lookEveryMs = 15_000;
+
+type Watch = { wakes: Set<() => void>; timer: NodeJS.Timeout };
+const watches = new WeakMap<Database, Map<Mode, Watch>>();
+
+/**
+ * Wakes whoever watches when a chain of a mode gets into trouble, or out of it. However many watch, a process looks
+ * once.
+ *
+ * @returns a function that ends it
+ */
+export function watchTrouble(ctx: Context, mode: Mode, wake: () => void, everyMs = lookEveryMs): () => void {
+  const ofModes = watches.get(ctx.db) ?? new Map<Mode, Watch>();
+  watches.set(ctx.db, ofModes);
+  const watch = ofModes.get(mode) ?? beginWatch(ctx, mode, everyMs);
+  ofModes.set(mode, watch);
+  watch.wakes.add(wake);
+  return () => {
+    watch.wakes.delete(wake);
+    if (watch.wakes.size > 0 || ofModes.get(mode) !== watch) return;
+    ofModes.delete(mode);
+    clearInterval(watch.timer);
+  };
+}
+
+function beginWatch(ctx: Context, mode: Mode, everyMs: number): Watch {
+  const wakes = new Set<() => void>();
+  let last: string | null = null;
+  const look = async () => {
+    const now = (await chainsInTrouble(ctx, mode)).map(({ chain }) => chain.chainId).join();
+    if (last !== null && now !== last) for (const wake of wakes) wake();
+    last = now;
+  };
+  const tryToLook = () => void look().catch((error) => ctx.log.warn({ err: error }, 'chains cannot be looked at'));
+  tryToLook();
+  return { wakes, timer: setInterval(tryToLook, everyMs) };
 }

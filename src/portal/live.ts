@@ -1,6 +1,8 @@
+import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
 import { portalRealm } from '../users/realm.ts';
@@ -47,7 +49,10 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
     const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
     const begin = (wake: () => void) => {
       watcher.wake = wake;
-      return watchScope(ctx.db, watcher, complain);
+      const ends = [watchScope(ctx.db, watcher, complain), watchTrouble(ctx, modeOf(scope.testMode), wake)];
+      return () => {
+        for (const end of ends) end();
+      };
     };
     try {
       await sendEvents(reply, ending, begin, async () => {

@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/actions.ts';
+import { RpcError } from '../chain/rpc.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { createManually } from '../requests/manual.ts';
@@ -33,17 +34,19 @@ export async function createTestRequest(
 /**
  * Pays a test request.
  *
- * @returns null once it is paid; `busy` while others rehearse, `test_failed` when it could not be paid
+ * @returns null once it is paid; `busy` while others rehearse, `chain_down` when its chain does not answer,
+ * `test_failed` when it could not be paid for another reason
  */
 export async function payTestRequest(
   ctx: Context,
   scope: Scope,
   requestId: string,
-): Promise<'busy' | 'test_failed' | null> {
+): Promise<'busy' | 'chain_down' | 'test_failed' | null> {
   try {
     await sandboxOutcome(ctx, scope, requestId, 'exact');
     return null;
   } catch (error) {
+    if (error instanceof RpcError) return 'chain_down';
     if (!(error instanceof SandboxRefusal)) throw error;
     return error.reason === 'busy' ? 'busy' : 'test_failed';
   }

@@ -53,9 +53,10 @@ export async function lockEndpoint(tx: Tx, scope: Scope, encryptedSecret: Uint8A
   return row;
 }
 
+/** Sets the URL. What was delivered to another one says nothing of it. */
 export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promise<void> {
   await tx`
-    update webhook_endpoints set url = ${url}
+    update webhook_endpoints set url = ${url}, last_success_at = case when url = ${url} then last_success_at end
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
 

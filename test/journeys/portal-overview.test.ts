@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { watchTrouble } from '../../src/chain/trouble.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { assignment, insertion } from '../../src/db/sql.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -9,7 +10,9 @@ import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
 import { makeEvents } from '../support/deliveries.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, randomAddress, setRate } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
+import { postForm } from '../support/people/portal-post.ts';
 
 let aheadMs = 0;
 const clock = { now: () => new Date(Date.now() + aheadMs) };
@@ -114,6 +117,9 @@ test('is everything fine › one line when it is, and one for each thing that is
   await endpoint({ failures: 0, disabled_at: null, disabled_reason: null });
   await app.db.sql`update webhook_deliveries set state = 'exhausted' where partner_id = ${scope.partnerId}`;
   assert.match(await overview(), /2 events were given up<.*All attempts failed\./s);
+  await endpoint({ failures: 3 });
+  assert.match(await overview(), /3 failures in a row\..*2 events were given up</s, 'one trouble hides another');
+  await endpoint({ failures: 0 });
   await app.db.sql`update webhook_deliveries set state = 'delivered' where partner_id = ${scope.partnerId}`;
 
   await chainRead(31337, 90);
@@ -122,6 +128,26 @@ test('is everything fine › one line when it is, and one for each thing that is
   assert.doesNotMatch(dark, /Chain 31338/, 'live chains concern the live mode');
   await chainRead(31337, 0);
   assert.match(await overview(), /Everything is fine/);
+});
+
+test('a chain that falls silent, and one that is read again › wake every open page, by one look for all', async () => {
+  const pages = [{ woken: 0 }, { woken: 0 }];
+  const ends = pages.map((page) => watchTrouble(app.ctx, 'test', () => void page.woken++, 20));
+  await chainRead(31337, 90);
+  await until('all are told of the silence', async () => pages.every(({ woken }) => woken >= 1));
+  const told = pages.map(({ woken }) => woken);
+  await chainRead(31337, 0);
+  await until('all are told that it is over', async () => pages.every(({ woken }, i) => woken > (told[i] ?? 0)));
+  for (const end of ends) end();
+});
+
+test('“send me an event” › a chain that does not answer is told in a sentence', async () => {
+  const { partner } = await makePartner(app.db);
+  await setRate(app.db, partner.currency, '0.92');
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  const sent = await postForm(app.url, owner, '/portal/webhooks/test?mode=test', [['key', 'k'.repeat(32)]]);
+  assert.equal(sent.location, '/portal/webhooks?done=chain_down');
+  assert.match((await owner.open('/portal/webhooks?done=chain_down')).html, /the local chain does not answer/);
 });
 
 test('figures › paid by day and currency, paid share and the median time to pay', async () => {

@@ -104,6 +104,16 @@ test('a URL › one that cannot be used is refused in words, and stays to be men
   assert.equal((await readEndpoint(ctx, live))?.url, 'https://shop.example/hook');
 });
 
+test('a URL that was never reached › is said to be untried, whatever reached the one before', async () => {
+  const { test: scope, owner } = await newPartner();
+  assert.match((await typeUrl(owner, receiver.url)).html, /Not tried yet/);
+  await ctx.db.sql`update webhook_endpoints set last_success_at = now() where partner_id = ${scope.partnerId}`;
+  assert.match((await typeUrl(owner, receiver.url)).html, /Events get through/);
+  const moved = (await typeUrl(owner, `${receiver.url}/elsewhere`)).html;
+  assert.match(moved, /Not tried yet/);
+  assert.doesNotMatch(moved, /Events get through/);
+});
+
 test('ten changes a minute › the next is refused and changes nothing', async () => {
   const { partner, test: scope, owner } = await newPartner();
   await typeUrl(owner, receiver.url);

@@ -34,7 +34,7 @@ export async function healthOf(
   ]);
   const { overview } = portalTexts(words);
   const lines = [
-    webhookLine(words, delivery, now),
+    ...webhookLines(words, delivery, now),
     ...chains.map(({ chain }): Line => {
       return { kind: 'attention', title: fill(overview.chain, { network: chain.name }), rest: overview.chainRest };
     }),
@@ -59,33 +59,34 @@ export async function healthOf(
 
 const counted = (count: number) => ({ count: countedUpTo(count, mostRequestsCounted) });
 
-function webhookLine(words: Words, health: DeliveryHealth, now: Date): Line | null {
+function webhookLines(words: Words, health: DeliveryHealth, now: Date): Line[] {
   const { overview } = portalTexts(words);
   const link = { path: '/portal/webhooks', label: overview.toWebhooks };
   const waiting = fillCount(words, overview.eventsWaiting, health.waiting, counted(health.waiting));
   if (health.url === null) {
-    return { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }), link };
+    return [{ kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }), link }];
   }
   if (health.disabled_at) {
     const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;
-    return { kind: 'failed', title: overview.disabled, rest: fill(rest, { waiting }), link };
+    return [{ kind: 'failed', title: overview.disabled, rest: fill(rest, { waiting }), link }];
   }
+  const lines: Line[] = [];
   if (health.failures > 0) {
     const failures = fillCount(words, overview.failuresInARow, health.failures);
     const rest = fill(overview.failingRest, { failures, waiting });
-    return { kind: 'attention', title: overview.failing, rest, link };
+    lines.push({ kind: 'attention', title: overview.failing, rest, link });
   }
   if (health.exhausted > 0) {
     const title = fillCount(words, overview.exhausted, health.exhausted, counted(health.exhausted));
-    return { kind: 'attention', title, rest: overview.exhaustedRest, link };
+    lines.push({ kind: 'attention', title, rest: overview.exhaustedRest, link });
   }
   const waitedMs = health.oldest_waiting_at ? now.getTime() - health.oldest_waiting_at.getTime() : 0;
-  if (waitedMs < slowMs) return null;
+  if (lines.length > 0 || waitedMs < slowMs) return lines;
   const rest = fillCount(words, overview.waitingRest, health.waiting, {
     ...counted(health.waiting),
     time: formatRemaining(words, waitedMs),
   });
-  return { kind: 'attention', title: overview.waiting, rest, link };
+  return [{ kind: 'attention', title: overview.waiting, rest, link }];
 }
 
 function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { may } from '../../auth/roles.ts';
+import { RpcError } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
@@ -28,13 +29,14 @@ export function testEventForm(pages: PortalPages, ctx: Context): void {
   pages.form({ url: `${path}/test`, permission: 'payments.test', fresh: 'never' }, async (call) => {
     const sandbox = testWalletOf(ctx, call.scope);
     if (!sandbox) return call.done(path, 'no_test_wallet');
-    const { row, replayed } = await requestTestPayment(ctx, sandbox, call).catch((error) => {
-      if (error instanceof Refusal && error.code === 'rate_unavailable') return { row: null, replayed: true };
+    const made = await requestTestPayment(ctx, sandbox, call).catch((error) => {
+      if (error instanceof RpcError) return 'chain_down';
+      if (error instanceof Refusal && error.code === 'rate_unavailable') return error.code;
       throw error;
     });
-    if (row === null) return call.done(path, 'rate_unavailable');
+    if (typeof made === 'string') return call.done(path, made);
     // A form that is sent twice pays once.
-    const refusal = replayed ? null : await sandbox.payTestRequest(ctx, call.scope, row.id);
+    const refusal = made.replayed ? null : await sandbox.payTestRequest(ctx, call.scope, made.row.id);
     return call.done(path, refusal ?? 'test_sent');
   });
 }

@@ -11,7 +11,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
-import { instant } from '../../ui/formats.ts';
+import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
 import { confirmButton, emptyState } from '../../web/table.ts';
@@ -24,7 +24,7 @@ import {
   rotateSecret,
   setUrl,
 } from '../../webhooks/endpoint.ts';
-import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.ts';
+import { type DeliveryHealth, mostDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
 import { actionIn, type FormRule, type PortalCall, type PortalPages } from '../route.ts';
@@ -173,6 +173,15 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
     const enable = form({ action: actionIn(call, `${path}/enable`), submit: webhooks.enable });
     return card(stateLine('failed', overview.disabled, rest), mayChange && enable);
   }
+  const exhausted =
+    health.exhausted > 0 &&
+    stateLine(
+      'attention',
+      fillCount(words, overview.exhausted, health.exhausted, {
+        count: countedUpTo(health.exhausted, mostDeliveriesCounted),
+      }),
+      overview.exhaustedRest,
+    );
   if (failures > 0) {
     return card(
       stateLine(
@@ -181,11 +190,15 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
         fill(overview.failingRest, { failures: fillCount(words, overview.failuresInARow, failures), waiting }),
       ),
       html`<p class="quiet">${success}</p>`,
+      exhausted,
     );
   }
   if (last_success_at === null)
-    return card(stateLine('waiting', webhooks.ready, fill(webhooks.readyRest, { url: shownUrl(call, url) })));
-  return card(stateLine('paid', webhooks.works, html`${success}`));
+    return card(
+      stateLine('waiting', webhooks.ready, fill(webhooks.readyRest, { url: shownUrl(call, url) })),
+      exhausted,
+    );
+  return card(stateLine('paid', webhooks.works, html`${success}`), exhausted);
 }
 
 function urlCard(call: PortalCall, endpoint: Endpoint | null, faulty: Faulty | null): Html {

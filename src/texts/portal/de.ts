@@ -321,6 +321,8 @@ export const de: PortalTexts<'de'> = {
         'Die Zahlung ist gesendet. Ihr Ereignis geht hinaus, sobald sie endgültig ist, in wenigen Sekunden; es erscheint unten.',
     },
     refused: {
+      chain_down:
+        'Es wurde nichts gesendet: Die lokale Chain antwortet nicht. Starten Sie den Dienst neu und versuchen Sie es noch einmal.',
       repeated:
         'Es wurde kein zweites Geheimnis erstellt: Dieses Formular wurde schon gesendet. Ein Geheimnis wird nur einmal gezeigt; haben Sie es nicht kopiert, wechseln Sie es noch einmal.',
       url_refused:
@@ -361,7 +363,7 @@ export const de: PortalTexts<'de'> = {
       'x-service-signature entsteht mit dem alten; webhook-signature trägt beide. Das neue gilt, sobald Sie umschalten, spätestens 24 Stunden nachdem es erstellt wurde.',
     inForce: 'Ein Geheimnis ist hinterlegt',
     inForceRest: 'Es wird nur beim Erstellen gezeigt. Ist es verloren, erstellen Sie ein neues.',
-    ready: 'Bereit für das erste Ereignis',
+    ready: 'Noch nicht versucht',
     readyRest: 'Es geht an {url}, sobald eine Zahlung geprüft ist.',
     works: 'Ereignisse kommen an',
     lastSuccess: 'Zuletzt angekommen:',

@@ -292,6 +292,7 @@ export const en = {
       test_sent: 'The payment is sent. Its event goes out once it is final, within seconds; it shows below.',
     },
     refused: {
+      chain_down: 'Nothing was sent: the local chain does not answer. Restart the service, then try again.',
       repeated:
         'No second secret was created: this form was sent before. A secret is shown only once; if you did not copy it, rotate again.',
       url_refused:
@@ -327,7 +328,7 @@ export const en = {
       'x-service-signature is made with the old one; webhook-signature carries both. The new one takes over when you activate it, at the latest 24 hours after it was made.',
     inForce: 'A secret is set',
     inForceRest: 'It is shown only when it is made. If it is lost, make a new one.',
-    ready: 'Ready for the first event',
+    ready: 'Not tried yet',
     readyRest: 'It goes to {url} as soon as a payment is verified.',
     works: 'Events get through',
     lastSuccess: 'Last success:',

@@ -336,6 +336,7 @@ export const es: PortalTexts<'es'> = {
       test_sent: 'El pago está enviado. Su evento sale en cuanto sea definitivo, en segundos; aparece abajo.',
     },
     refused: {
+      chain_down: 'No se envió nada: la cadena local no responde. Reinicie el servicio e inténtelo de nuevo.',
       repeated:
         'No se creó un segundo secreto: este formulario ya se había enviado. Un secreto se muestra una sola vez; si no lo copió, vuelva a rotarlo.',
       url_refused:
@@ -372,7 +373,7 @@ export const es: PortalTexts<'es'> = {
       'x-service-signature se hace con el antiguo; webhook-signature lleva los dos. El nuevo entra en vigor cuando lo active, como muy tarde 24 horas después de crearlo.',
     inForce: 'Hay un secreto guardado',
     inForceRest: 'Solo se muestra al crearlo. Si se pierde, cree uno nuevo.',
-    ready: 'Listo para el primer evento',
+    ready: 'Aún sin probar',
     readyRest: 'Va a {url} en cuanto se verifique un pago.',
     works: 'Los eventos llegan',
     lastSuccess: 'Última entrega:',

@@ -340,6 +340,7 @@ export const fr: PortalTexts<'fr'> = {
         'Le paiement est envoyé. Son événement part dès qu’il est définitif, en quelques secondes ; il apparaît ci-dessous.',
     },
     refused: {
+      chain_down: 'Rien n’a été envoyé : la chaîne locale ne répond pas. Redémarrez le service, puis réessayez.',
       repeated:
         'Aucun second secret n’a été créé : ce formulaire avait déjà été envoyé. Un secret n’est affiché qu’une fois ; si vous ne l’avez pas copié, renouvelez-le.',
       url_refused:
@@ -378,7 +379,7 @@ export const fr: PortalTexts<'fr'> = {
       'x-service-signature est faite avec l’ancien ; webhook-signature porte les deux. Le nouveau entre en vigueur quand vous l’activez, au plus tard 24 heures après sa création.',
     inForce: 'Un secret est défini',
     inForceRest: 'Il n’est affiché qu’à sa création. S’il est perdu, créez-en un nouveau.',
-    ready: 'Prêt pour le premier événement',
+    ready: 'Pas encore essayé',
     readyRest: 'Il va à {url} dès qu’un paiement est vérifié.',
     works: 'Les événements arrivent',
     lastSuccess: 'Dernier succès :',

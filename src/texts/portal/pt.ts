@@ -336,6 +336,7 @@ export const pt: PortalTexts<'pt'> = {
       test_sent: 'O pagamento foi enviado. O evento sai assim que ele for definitivo, em segundos; aparece abaixo.',
     },
     refused: {
+      chain_down: 'Nada foi enviado: a cadeia local não responde. Reinicie o serviço e tente novamente.',
       repeated:
         'Nenhum segundo segredo foi criado: este formulário já tinha sido enviado. Um segredo é mostrado uma única vez; se não o copiou, troque-o novamente.',
       url_refused:
@@ -370,7 +371,7 @@ export const pt: PortalTexts<'pt'> = {
       'x-service-signature é feita com o antigo; webhook-signature traz os dois. O novo passa a valer quando você o ativar, no máximo 24 horas depois de criado.',
     inForce: 'Um segredo está definido',
     inForceRest: 'Ele só é mostrado ao ser criado. Se for perdido, crie um novo.',
-    ready: 'Pronto para o primeiro evento',
+    ready: 'Ainda não testado',
     readyRest: 'Ele vai para {url} assim que um pagamento for verificado.',
     works: 'Os eventos chegam',
     lastSuccess: 'Última entrega:',
