@@ -12,23 +12,13 @@ import type { RequestRow } from '../../src/requests/store.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
+import { randomFrom } from '../support/random.ts';
 import { crashService, endAll, type Service, startService } from '../support/service.ts';
 
 after(endAll);
 
 const rounds = 20;
 const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
-
-/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
-function randomFrom(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Pays one request after another until told to stop. Every fifth stays unpaid, and another gets a partial payment. */
 function keepPaying(fixtures: NodeFixtures) {

@@ -31,6 +31,8 @@ import { movableClock, until } from './pay-fixtures.ts';
 
 const never = new AbortController().signal;
 
+type MovableClock = ReturnType<typeof movableClock>;
+
 type Terms = Partial<Pick<MandateRow, 'cap_micro' | 'min_interval_s' | 'starts_at' | 'ends_at' | 'payee' | 'executor'>>;
 export type CollectFixtures = Awaited<ReturnType<typeof collectFixtures>>;
 
@@ -38,13 +40,15 @@ export type CollectFixtures = Awaited<ReturnType<typeof collectFixtures>>;
  * A real chain with the contract of recurring payments, its watcher, a relayer with coin, and a partner with a merchant
  * that is paid in dollars. Loops run only when a test says so.
  */
-export async function collectFixtures(options: { endpoint?: (target: string) => Promise<string> } = {}) {
+export async function collectFixtures(
+  options: { endpoint?: (target: string) => Promise<string>; clock?: MovableClock } = {},
+) {
   const database = await testDatabase();
   const node = await testChain();
   const target = node.chain.rpcUrls[0] ?? '';
   if (options.endpoint) node.chain.rpcUrls.splice(0, 1, await options.endpoint(target));
   const { chain } = node;
-  const clock = movableClock();
+  const clock = options.clock ?? movableClock();
   const config = testConfig({ relayer: { signers: [testRelayer] } });
   const ctx = testContext(database.db, { config, chains: { test: [chain], live: [] }, clock });
   await fundRelayer({ ...chain, rpcUrls: [target] });
@@ -64,6 +68,7 @@ export async function collectFixtures(options: { endpoint?: (target: string) => 
       ctx,
       db: database.db,
       owner: database.owner,
+      access: database.access,
       node,
       chain,
       clock,

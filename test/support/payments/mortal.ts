@@ -1,0 +1,53 @@
+import { followRelays } from '../../../src/chain/relay/follow.ts';
+import type { ChainConfig } from '../../../src/config/chains.ts';
+import type { Context } from '../../../src/context.ts';
+import { type Access, connect } from '../../../src/db/connection.ts';
+import { matchPending } from '../../../src/payments/match.ts';
+import { settle } from '../../../src/payments/proof/verify.ts';
+import { chargeDue } from '../../../src/plans/charge.ts';
+import { collectDue } from '../../../src/plans/collect/run.ts';
+
+/** Runs every loop that a charge passes through, once. */
+export async function runLoops(ctx: Context): Promise<void> {
+  const running = new AbortController().signal;
+  const [chain] = ctx.chains.test;
+  if (!chain) return;
+  await matchPending(ctx);
+  await settle(ctx);
+  await followRelays(ctx, chain);
+  await chargeDue(ctx, running);
+  await collectDue(ctx, chain, running);
+  await followRelays(ctx, chain);
+}
+
+/**
+ * Runs the loops as a process of its own, with its own connections, which dies before its n-th step: a statement, the
+ * commits among them, or a call of the chain. From then on nothing of it reaches anybody, and what it had begun is
+ * rolled back.
+ *
+ * @param steps null: it lives
+ * @returns whether it died
+ */
+export async function liveAndDie(from: Context, access: Access, steps: number | null): Promise<boolean> {
+  const db = connect(access, { service: 4, scoped: 4 });
+  let taken = 0;
+  const step = () => {
+    if (steps !== null && ++taken > steps) throw Object.assign(new Error('killed'), { code: '57P01' });
+  };
+  for (const pool of db.pools) pool.observer = step;
+  const [chain] = from.chains.test;
+  const mortal = Object.defineProperty({ ...chain } as ChainConfig, 'rpcUrls', {
+    get: () => {
+      step();
+      return chain?.rpcUrls;
+    },
+  });
+  try {
+    await runLoops({ ...from, db, chains: { test: [mortal], live: [] } });
+  } catch (error) {
+    if (steps === null || taken <= steps) throw error;
+  } finally {
+    await db.close();
+  }
+  return steps !== null && taken > steps;
+}

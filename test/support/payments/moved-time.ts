@@ -1,0 +1,76 @@
+import { decodeEventLog, encodeEventTopics } from 'viem';
+import { recurringAbi } from '../../../src/chain/recurring/contract.ts';
+import { callRpc, type Hex, toHex } from '../../../src/chain/rpc.ts';
+import type { PlanRow } from '../../../src/plans/read.ts';
+import { dateOf } from '../../../src/plans/rules.ts';
+import type { CollectFixtures } from './collect-fixtures.ts';
+
+/** A clock that stands still until it is moved. */
+export function standingClock(start: Date) {
+  let nowMs = start.getTime();
+  return {
+    now: () => new Date(nowMs),
+    forward: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+/** The database counts expiry by its own clock, which nobody moves: requests are told by how much the other is ahead. */
+export async function letRequestsLast({ owner, clock }: CollectFixtures): Promise<() => Promise<unknown>> {
+  await owner.unsafe(`
+    create table test_clock (ahead interval not null);
+    insert into test_clock values ('0');
+    create function move_expiry() returns trigger security definer language plpgsql as $$
+      begin new.expires_at := new.expires_at + (select ahead from test_clock); return new; end $$;
+    create trigger move_expiry before insert on requests for each row execute function move_expiry()`);
+  return () => owner`update test_clock set ahead = ${clock.now()}::timestamptz - now()`;
+}
+
+export const datesUntil = (plan: PlanRow, last: string): string[] => {
+  const dates: string[] = [];
+  const schedule = { firstOn: plan.first_on, every: plan.every, period: plan.period };
+  for (let slot = 0; dateOf(schedule, slot) <= last; slot++) dates.push(dateOf(schedule, slot));
+  return dates;
+};
+
+/** What the chain says was charged, by the reference of the request. */
+export async function chargedOnChain({ chain, contract }: CollectFixtures): Promise<Map<string, bigint[]>> {
+  const topics = encodeEventTopics({ abi: recurringAbi, eventName: 'Charged' });
+  const filter = { address: contract, fromBlock: '0x0', toBlock: 'latest', topics };
+  const logs = (await callRpc(chain.rpcUrls[0] ?? '', 'eth_getLogs', [filter])) as {
+    data: Hex;
+    topics: [Hex, ...Hex[]];
+  }[];
+  const charged = new Map<string, bigint[]>();
+  for (const { data, topics } of logs) {
+    const { args } = decodeEventLog({ abi: recurringAbi, eventName: 'Charged', data, topics });
+    const reference = args.paymentReference.slice(2, 34);
+    charged.set(reference, [...(charged.get(reference) ?? []), args.amount]);
+  }
+  return charged;
+}
+
+/** The next moment at which something is to be done: a date, or another attempt. */
+export async function nextMoment({ db }: CollectFixtures): Promise<Date | null> {
+  const [row] = await db.sql<{ at: Date | null }[]>`
+    select least((select min(due_at) from plans), (select min(c.due_at) from collections c where state = 'waiting'
+      and not exists (select from collections e where e.plan_id = c.plan_id and e.number < c.number
+        and e.state in ('waiting', 'sent')))) as at`;
+  return row?.at ?? null;
+}
+
+/** Moves the service's clock and the chain's to a moment, and tells the database. */
+export async function moveTo(of: CollectFixtures, at: Date, tellClock: () => Promise<unknown>): Promise<void> {
+  of.clock.forward(at.getTime() - of.clock.now().getTime());
+  await of.rpc('evm_setNextBlockTimestamp', [toHex(Math.ceil(at.getTime() / 1000))]);
+  await of.node.mine(1);
+  await tellClock();
+  await of.caughtUp();
+}
+
+/** What a dead process held is taken up at once, where seconds or minutes would pass otherwise. */
+export async function forgetHolds({ db }: CollectFixtures): Promise<void> {
+  await db.sql`update relay_accounts set look_at = now()`;
+  await db.sql`update relay_transactions set allotted_at = allotted_at - interval '10 seconds'`;
+}
