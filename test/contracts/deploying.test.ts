@@ -8,6 +8,7 @@ import { askStanding } from '../../src/chain/recurring/standing.ts';
 import { callRpc, connectRpc, toHex } from '../../src/chain/rpc.ts';
 import { type ChainConfig, limitsOf } from '../../src/config/chains.ts';
 import { localSigner } from '../../src/config/relayer.ts';
+import { waitMined } from '../../src/sandbox/wallet.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { randomWord } from '../support/chain/recurring.ts';
@@ -97,7 +98,7 @@ test('deploy › the deployer’s signed transaction in the documents makes the 
   const maker = '0x3fab184622dc19b6109349b94811493bf2a45362';
   await rpc('anvil_setNonce', maker, '0x0');
   await rpc('anvil_setBalance', maker, toHex(ether / 100n));
-  await rpc('eth_sendRawTransaction', signed);
+  await waitMined(node.chain.rpcUrls[0] ?? '', (await rpc('eth_sendRawTransaction', signed)) as string);
   assert.equal(await rpc('eth_getCode', deterministicDeployer, 'latest'), code);
 });
 

@@ -5,6 +5,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { chargeCall } from '../../src/chain/recurring/calls.ts';
 import { recurringDomain } from '../../src/chain/recurring/contract.ts';
 import { type Mandate, mandateHash, mandateTypedData } from '../../src/chain/recurring/mandate.ts';
+import { waitMined } from '../../src/sandbox/wallet.ts';
 import { asDone, kindOf, randomWord, recurringStage, type Stage } from '../support/chain/recurring.ts';
 import { randomAddress } from '../support/fixtures.ts';
 
@@ -140,7 +141,8 @@ async function delegate(account: PrivateKeyAccount, to: Hex): Promise<void> {
     ...{ type: 'eip7702', chainId: stage.chainId, nonce, to: account.address, gas: 200_000n },
     ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, authorizationList: [authorization] },
   });
-  await stage.rpc('eth_sendRawTransaction', signed);
+  const hash = (await stage.rpc('eth_sendRawTransaction', signed)) as Hex;
+  await waitMined(stage.node.chain.rpcUrls[0] ?? '', hash);
   const code = await stage.rpc('eth_getCode', account.address, 'latest');
   assert.equal(code, concat(['0xef0100', to]));
 }
@@ -181,15 +183,10 @@ test('a wallet that burns all gas in the charge costs the executor its limit, an
   const mandate = await stage.makeMandate(await fundedWallet('HostileWallet'), { minIntervalSeconds: 0 });
   assert.equal(await tried(mandate, '0x00'), 'done');
   const burning = chargeCall({ mandate, signature: '0x01', amount: 1n, reference: randomWord() }, null);
-  const limit = toHex(300_000);
-  const hash = await stage.rpc('eth_sendTransaction', {
-    from: mandate.executor,
-    to: stage.contract,
-    data: burning,
-    gas: limit,
-  });
-  const { gasUsed, status } = (await stage.rpc('eth_getTransactionReceipt', hash)) as { gasUsed: Hex; status: Hex };
-  assert.equal(status, '0x0');
+  const call = { from: mandate.executor, to: stage.contract, data: burning, gas: toHex(300_000) };
+  const hash = (await stage.rpc('eth_sendTransaction', call)) as Hex;
+  assert.equal(await waitMined(stage.node.chain.rpcUrls[0] ?? '', hash), '0x0');
+  const { gasUsed } = (await stage.rpc('eth_getTransactionReceipt', hash)) as { gasUsed: Hex };
   assert.ok(Number(gasUsed) <= 300_000);
   assert.equal(await stage.balanceOf(mandate.payee), 1n);
 });
