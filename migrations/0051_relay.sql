@@ -11,12 +11,13 @@ create table relay_accounts (
   priority_fee_wei numeric(78) not null, -- what a call gives beyond it
   head_number bigint not null,
   seen_number bigint, -- the block that the reader had read when the chain was last asked
-  checked_at timestamptz not null, -- when the chain last answered
+  counted_at timestamptz not null, -- when it was last asked how many are mined
+  checked_at timestamptz not null, -- and when about the balance too
   look_at timestamptz not null default now(), -- when the loop comes by again
-  filler_nonce bigint, -- a gap that is being closed by a transfer of nothing to itself, and what was offered for it
-  filler_fee_wei numeric(78),
-  filler_priority_wei numeric(78),
-  filler_head bigint,
+  gap_nonce bigint, -- a nonce without a call, below others that have one: it is closed by a transfer of nothing
+  gap_at timestamptz, -- when that was last tried
+  gap_fee_wei numeric(78),
+  gap_priority_fee_wei numeric(78),
   primary key (chain_id, address)
 );
 
@@ -41,8 +42,8 @@ create table relay_transactions (
   sent_head bigint, -- the chain's head at that time
   reached boolean not null default false, -- an endpoint has taken the last variant
   tried_at timestamptz, -- when it was last handed to an endpoint
-  trouble text, -- why no endpoint took it, as one of them put it
-  mined_at timestamptz, -- when it was found mined
+  trouble text, -- why it is not signed, or no endpoint took it
+  refused_at timestamptz, -- since when every endpoint refuses it
   block_number bigint,
   block_hash text,
   succeeded boolean, -- of the mined variant; null while that is not known
@@ -69,6 +70,8 @@ create table relay_variants (
   signed bytea not null,
   max_fee_wei numeric(78) not null,
   priority_fee_wei numeric(78) not null,
+  cancels boolean not null default false, -- a transfer of nothing in place of a call that every endpoint refuses
+  fee_wei numeric(78), -- what it cost, where the reader has read its receipt
   signed_at timestamptz not null default now(),
   primary key (partner_id, test_mode, relay_id, hash),
   foreign key (partner_id, test_mode, relay_id) references relay_transactions (partner_id, test_mode, id)

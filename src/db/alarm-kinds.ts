@@ -23,6 +23,10 @@ export type AlarmDetails = {
   'verified-reorged': { requestId: string };
   'returned-bound': { requestId: string };
   'returned-twice': { payment: string };
+  /** What an address of the relayer has left beyond what is under way, in wei of the chain's coin. */
+  'relay-low-coin': { chainId: number; chain: string; address: string; leftWei: string; leastWei: string };
+  'relay-fees': { chainId: number; chain: string; address: string; baseFeeWei: string; limitWei: string };
+  'relay-stuck': { chainId: number; chain: string; address: string; nonce: string };
   /** An alarm raised by another version of the service, as that version worded it. */
   other: { message: string };
 };
@@ -67,6 +71,12 @@ const sentences: ByAlarmKind<string> = {
     `The payment of request ${requestId} was given back by a transaction that turned up late; its money must be checked by hand.`,
   'returned-twice': ({ payment }) =>
     `The payment ${payment} was given back by a transaction in whose place another was noted; its money must be checked by hand.`,
+  'relay-low-coin': ({ chain, address, leftWei, leastWei }) =>
+    `The relayer has too little coin on ${chain}: ${leftWei} wei left, ${leastWei} needed. Fund ${address}.`,
+  'relay-fees': ({ chain, baseFeeWei, limitWei }) =>
+    `The relayer sends nothing on ${chain}: gas costs ${baseFeeWei} wei, and the limit is ${limitWei}.`,
+  'relay-stuck': ({ chain, address, nonce }) =>
+    `A transaction of the relayer on ${chain} is not mined for ten minutes: nonce ${nonce} of ${address}.`,
   other: ({ message }) => message,
 };
 

@@ -450,6 +450,9 @@ test('Each alarm is told in the reader’s language, with what others said of it
     'verified-reorged': [{ requestId: request }],
     'returned-bound': [{ requestId: request }],
     'returned-twice': [{ payment: '1_0xabc_0' }],
+    'relay-low-coin': [{ chainId, chain: network, address: '0xaaa', leftWei: '1', leastWei: '2' }],
+    'relay-fees': [{ chainId, chain: network, address: '0xaaa', baseFeeWei: '2', limitWei: '1' }],
+    'relay-stuck': [{ chainId, chain: network, address: '0xaaa', nonce: '41' }],
     other: [{ message: 'Something new: and unheard of' }],
   };
   await app.db.sql`delete from alarms`;
@@ -472,6 +475,9 @@ test('Each alarm is told in the reader’s language, with what others said of it
     `Zahlungen auf ${network} warten auf Bestätigung`,
     `lassen sich nicht lesen, Zahlungen darin können fehlen: <code lang="en" dir="ltr">0xdef</code>`,
     `${network} wurde tiefer umgeordnet`,
+    `Dem Relayer fehlt auf ${network} Guthaben für Gebühren; er sendet nichts Neues. Adresse: <code lang="en" dir="ltr">0xaaa</code>`,
+    `Gas auf ${network} kostet mehr als die Grenze erlaubt`,
+    'Adresse und Nonce: <code lang="en" dir="ltr">0xaaa 41</code>',
     `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xabc</code>`,
     `${network} hat endgültige Überweisungen zurückgenommen <code lang="en" dir="ltr">0xfed</code>`,
     `Anforderung <code>${request}</code> hat ihre Zahlung`,

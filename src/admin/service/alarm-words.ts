@@ -40,6 +40,10 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
     'verified-reorged': ({ requestId }) => ofRequest(t.verified_reorged, requestId),
     'returned-bound': ({ requestId }) => ofRequest(t.returned_bound, requestId),
     'returned-twice': ({ payment }) => fillHtml(t.returned_twice, { payment: html`<code>${payment}</code>` }),
+    'relay-low-coin': ({ chainId, address }) => html`${onNetwork(t.relay_low_coin, chainId)} ${asSaid(address)}`,
+    'relay-fees': ({ chainId }) => html`${onNetwork(t.relay_fees, chainId)}`,
+    'relay-stuck': ({ chainId, address, nonce }) =>
+      html`${onNetwork(t.relay_stuck, chainId)} ${asSaid(`${address} ${nonce}`)}`,
     other: ({ message }) => asSaid(message),
   };
 }
@@ -60,6 +64,9 @@ const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']>
   'verified-reorged': 'chain',
   'returned-bound': 'other',
   'returned-twice': 'other',
+  'relay-low-coin': 'relay_low_coin',
+  'relay-fees': 'relay_fees',
+  'relay-stuck': 'relay_stuck',
   other: 'other',
 };
 

@@ -1,6 +1,7 @@
 import { raiseAlarm } from '../../db/alarms.ts';
 import type { Database, Tx } from '../../db/connection.ts';
 import { insertion } from '../../db/sql.ts';
+import { updateVariantFees } from '../relay/store.ts';
 import type { Header, Log } from '../rpc.ts';
 import type { Bindings } from './bindings.ts';
 import type { Lease } from './lease.ts';
@@ -35,6 +36,8 @@ export type FoundTransfer = {
   calldataReference: Buffer | null;
   /** False where no provider returned the other logs of the transaction. */
   logsRead: boolean;
+  /** What the transaction's sender paid for it; null where its receipt was not read. */
+  feeWei: bigint | null;
 } & Bindings;
 
 /** A transaction of a block that could not be read; without a hash, all logs of the block. */
@@ -145,6 +148,7 @@ export async function saveBlocks(
     await moveCursor(tx, chain.chainId, lease, from, last, progress);
     await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
     await insertTransfers(tx, chain, found.transfers);
+    await updateVariantFees(tx, found.transfers);
     for (const unread of found.unread) await insertUnread(tx, chain.chainId, unread);
     await tx`delete from chain_blocks where chain_id = ${chain.chainId} and number < ${last.number - keptBlocks}`;
   });

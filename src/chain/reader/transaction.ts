@@ -65,6 +65,7 @@ export async function readTransaction(
       calldataRead: !!referenceOf,
       calldataReference: referenceOf?.({ from: transfer.from, ordinal }) ?? null,
       logsRead: !!bindingsOf,
+      feeWei: receipt?.feeWei ?? null,
       ...(bindingsOf?.(ordinal) ?? { authorizationNonce: null, chargedReference: null }),
     };
   });

@@ -85,7 +85,7 @@ async function send(chain: ChainConfig, signer: RelayerSigner): Promise<Hex> {
       `${signer.address} cannot deploy on chain ${chain.chainId}: it has ${formatEther(account.balanceWei)} ${chain.coin ?? 'ETH'}.${needed}`,
     );
   }
-  const unsigned = { ...offer, gas, to: call.to, data: call.data, chainId: chain.chainId, nonce: account.chainNonce };
+  const unsigned = { ...offer, gas, to: call.to, data: call.data, chainId: chain.chainId, nonce: account.most };
   const { signed, hash } = await signCall(signer, unsigned);
   const answer = await broadcast(chain, signed, true);
   if (answer.kind !== 'taken') throw new DeployFault(`No endpoint took the transaction: ${answer.words}`);

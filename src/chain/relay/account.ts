@@ -2,8 +2,8 @@ import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { RelayerSigner } from '../../config/relayer.ts';
 import type { Context } from '../../context.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from '../rpc.ts';
+import type { AccountState, Counted } from './account-store.ts';
 import { isTooDear, priorityFee } from './fees.ts';
-import type { AccountRow, Seen } from './store.ts';
 
 const timeoutMs = 4_000;
 const recentBlocks = 5;
@@ -19,28 +19,41 @@ export function signerOf({ config }: Pick<Context, 'config'>, address: Hex): Rel
 }
 
 /**
- * Asks a chain about an account. The count of its transactions is the lowest that any endpoint reports, so that one
- * that claims too many opens no gap; the rest comes from the first endpoint that answers.
+ * Asks every endpoint how many transactions of an account are mined, and then one of them what gas costs. The head that
+ * comes with it is at least as new as the counts.
  *
- * @throws RpcError when an endpoint does not answer
+ * @throws RpcError when none answers
  */
-export async function askAccount(chain: ChainConfig, address: Hex): Promise<Seen> {
-  const counts = await Promise.all(chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).nonceAt(address, 'latest')));
-  const { fees, balanceWei, advised } = await firstAnswer(chain, async (rpc) => {
-    const [fees, balanceWei, advised] = await Promise.all([
-      rpc.feeHistory(recentBlocks),
-      rpc.balance(address),
-      rpc.advisedPriorityFee().catch(() => null), // not every node has an opinion
-    ]);
-    return { fees, balanceWei, advised };
-  });
+export async function askCounts(chain: ChainConfig, address: Hex): Promise<Counted> {
+  const answers = await Promise.allSettled(
+    chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).nonceAt(address, 'latest')),
+  );
+  const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const failed = answers.find((answer) => answer.status === 'rejected')?.reason;
+  if (failed && (counts.length === 0 || !(failed instanceof RpcError))) throw failed;
+  const fees = await firstAnswer(chain, (rpc) => rpc.feeHistory(recentBlocks));
   return {
-    chainNonce: Math.min(...counts),
-    balanceWei,
+    least: Math.min(...counts),
+    most: Math.max(...counts),
+    all: counts.length === chain.rpcUrls.length,
     baseFeeWei: fees.baseFeeWei,
-    priorityFeeWei: priorityFee(fees.priorityFeesWei, advised),
+    priorityFeeWei: priorityFee(fees.priorityFeesWei, null),
     head: fees.head,
   };
+}
+
+/**
+ * The same with the balance, and with the provider's advice on the priority fee.
+ *
+ * @throws RpcError when no endpoint answers
+ */
+export async function askAccount(chain: ChainConfig, address: Hex): Promise<Counted & { balanceWei: bigint }> {
+  const counted = await askCounts(chain, address);
+  const [balanceWei, advised] = await firstAnswer(chain, (rpc) =>
+    // Not every node has advice to give.
+    Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(() => null)]),
+  );
+  return { ...counted, priorityFeeWei: priorityFee([counted.priorityFeeWei], advised), balanceWei };
 }
 
 async function firstAnswer<T>({ rpcUrls }: ChainConfig, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
@@ -56,14 +69,13 @@ async function firstAnswer<T>({ rpcUrls }: ChainConfig, ask: (rpc: Rpc) => Promi
   throw last;
 }
 
-/** Why nothing can be sent from an account now; null when it can. */
+/** Why nothing can be sent from an account now. */
 export type Hindrance = 'no_key' | 'not_ready' | 'low_coin' | 'fees';
 
-/** Judges by what the loop stored of an account. */
-export function hindranceOf(account: AccountRow | null, chain: ChainConfig): Hindrance | null {
+/** Judges by what the loop stored of an account; null when it can send. */
+export function hindranceOf(account: AccountState | null, chain: ChainConfig): Hindrance | null {
   if (!account?.fresh) return 'not_ready';
   const limits = limitsOf(chain);
-  if (BigInt(account.balance_wei) < limits.leastBalanceWei) return 'low_coin';
-  const asked = { baseFeeWei: BigInt(account.base_fee_wei), priorityFeeWei: BigInt(account.priority_fee_wei) };
-  return isTooDear(asked, limits) ? 'fees' : null;
+  if (account.balanceWei - account.reservedWei < limits.leastBalanceWei) return 'low_coin';
+  return isTooDear(account, limits) ? 'fees' : null;
 }

@@ -2,9 +2,9 @@ import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { hindranceOf, relayerAddresses, signerOf } from './account.ts';
+import { selectAccount } from './account-store.ts';
 import { budgetLeft } from './budget.ts';
 import { firstOffer } from './fees.ts';
-import { selectAccount } from './store.ts';
 
 /**
  * Whether the relayer's first address would take on a call of this much gas for a partner now: it can send, and the
@@ -20,6 +20,5 @@ export async function canAfford(ctx: Context, scope: Scope, chain: ChainConfig, 
     budgetLeft(ctx.db.sql, { scope, chainId, budgetWei: limits.budgetWei }),
   ]);
   if (!account || hindranceOf(account, chain) !== null) return false;
-  const asked = { baseFeeWei: BigInt(account.base_fee_wei), priorityFeeWei: BigInt(account.priority_fee_wei) };
-  return gas * firstOffer(asked, limits).maxFeeWei <= leftWei;
+  return gas * firstOffer(account, limits).maxFeeWei <= leftWei;
 }

@@ -1,20 +1,36 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { isUnreachable } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
+import { finalNumber, type Heads } from '../finality.ts';
 import { type Hex, RpcError } from '../rpc.ts';
-import { askAccount, relayerAddresses } from './account.ts';
-import { dispatch } from './dispatch.ts';
-import { claimAccount, releaseAccount, selectAddresses, selectLive, upsertAccount } from './follow-store.ts';
-import { settleMined } from './settle.ts';
+import { askAccount, askCounts, relayerAddresses } from './account.ts';
+import {
+  type Account,
+  type AccountState,
+  type Counted,
+  claimAccount,
+  releaseAccount,
+  selectAccount,
+  selectAddresses,
+  selectHeads,
+  upsertAccount,
+} from './account-store.ts';
+import { watchAccount } from './alarms.ts';
+import { closeGap } from './gaps.ts';
+import { sendOpen } from './resend.ts';
+import { settleFound, settleOthers } from './settle.ts';
+import { type KeptVariant, type RelayRow, selectFound, selectLive, selectVariants } from './store.ts';
 
 /** Calls of one account that are looked at in one pass, by nonce; the others come once these are decided. */
 const passSize = 500;
-/** Calls that are under way at once: nodes keep only so many of one sender. */
-const inFlight = 128;
-/** So long whoever took on a call has to dispatch it, before the loop does. */
-const patienceMs = 5_000;
-/** How often an account is looked at of which nothing is under way. */
+/** How often an account is looked at of which nothing is under way, and how often its balance is asked for. */
 const idleMs = 60_000;
+const balanceMs = 15_000;
+/** How often the chain is asked where the reader has read no new block. */
+const standstillMs = 10_000;
+/** Between two passes while calls are under way. */
+export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
 
 /** An account of a chain that is to be looked at. */
 export const relayDue =
@@ -23,10 +39,10 @@ export const relayDue =
     sql`select min(look_at) from relay_accounts where chain_id = ${chainId}`;
 
 /**
- * Follows what was relayed on one chain: sends what was not sent, and learns what was mined. Each account is looked at
- * by one process at a time; what fails for one delays no other.
+ * Follows what was relayed on one chain: sends what was not sent, sends again what is late, and learns what was mined.
+ * Each account is looked at by one process at a time; what fails for one delays no other.
  *
- * @returns how many calls are under way
+ * @returns how many calls were under way
  */
 export async function followRelays(ctx: Context, chain: ChainConfig): Promise<number> {
   const addresses = new Set([...relayerAddresses(ctx), ...(await selectAddresses(ctx.db.sql, chain.chainId))]);
@@ -37,29 +53,81 @@ export async function followRelays(ctx: Context, chain: ChainConfig): Promise<nu
 async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Promise<number> {
   const account = { chainId: chain.chainId, address };
   if (!(await claimAccount(ctx.db.sql, account))) return 0;
-  let live = 0;
+  let live = 1;
   try {
-    live = await pass(ctx, chain, address);
+    live = await pass(ctx, chain, account);
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    ctx.log.warn({ err: error, chain_id: chain.chainId }, 'the relayer cannot follow a chain now');
-    live = 1;
+    if (isUnreachable(error)) throw error;
+    const level = error instanceof RpcError ? 'warn' : 'error';
+    ctx.log[level]({ err: error, chain_id: chain.chainId }, 'the relayer cannot follow a chain now');
   }
-  await releaseAccount(ctx.db.sql, account, live > 0 ? chain.pollMs : idleMs);
+  await releaseAccount(ctx.db.sql, account, { liveMs: liveMsOf(chain), idleMs });
   return live;
 }
 
-async function pass(ctx: Context, chain: ChainConfig, address: Hex): Promise<number> {
-  const account = { chainId: chain.chainId, address };
-  const seen = await askAccount(chain, address);
-  await upsertAccount(ctx.db.sql, account, seen);
-  const live = await selectLive(ctx.db.sql, account, passSize);
-  const isUsed = ({ nonce }: { nonce: string }) => Number(nonce) < seen.chainNonce;
-  const settled = await settleMined(ctx, chain, live.filter(isUsed));
-  const open = live.filter((row) => !isUsed(row)).slice(0, inFlight);
-  for (const row of open) {
-    const waitedMs = Date.now() - row.allotted_at.getTime();
-    if (!row.reached && waitedMs > patienceMs) await dispatch(ctx, row.id);
+async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<number> {
+  const { sql } = ctx.db;
+  const heads = await selectHeads(sql, chain.chainId);
+  let account = await selectAccount(sql, key);
+  let counted: Counted | null = null;
+  if (!account || account.checkedMs >= balanceMs) {
+    const seen = await askAccount(chain, key.address);
+    counted = seen;
+    await upsertAccount(sql, key, seen, seen.balanceWei, heads?.latest ?? null);
+    account = await selectAccount(sql, key);
+    if (!account) return 0; // not every endpoint has answered yet
   }
-  return live.length - settled;
+  const live = await selectLive(sql, key, passSize);
+  const variants = await selectVariants(
+    sql,
+    live.map(({ id }) => id),
+  );
+  const rest = await settleByReader(ctx, chain, live, variants, heads);
+  if (rest.length > 0 && !counted && isWorthAsking(account, heads)) {
+    counted = await askCounts(chain, key.address);
+    await upsertAccount(sql, key, counted, null, heads?.latest ?? null);
+    account = (await selectAccount(sql, key)) ?? account;
+  }
+  const open = counted
+    ? await settleOthers(ctx, chain, rest, variants, { heads, counted })
+    : rest.filter((row) => row.state !== 'mined' && row.passed_block === null);
+  const isLate = await sendOpen(ctx, chain, open, variants, account);
+  if (counted) {
+    const first = open[0];
+    const firstLive = live.length === 0 ? null : Number((first ?? live.at(-1))?.nonce);
+    if (first || live.length === 0) await closeGap(ctx, chain, key.address, account, counted, firstLive);
+    await watchAccount(ctx, chain, key, account, isLate ? (first ?? null) : null);
+  }
+  return live.length;
+}
+
+/** The chain has moved on since it was last asked, or has not been asked for a while. */
+function isWorthAsking({ seenNumber, countedMs }: AccountState, heads: Heads | null): boolean {
+  return heads === null || heads.latest !== seenNumber || countedMs >= standstillMs;
+}
+
+/** Takes from the reader what it knows, without a question to the chain; returns the calls that remain. */
+async function settleByReader(
+  ctx: Context,
+  chain: ChainConfig,
+  live: readonly RelayRow[],
+  variants: Map<string, KeptVariant[]>,
+  heads: Heads | null,
+): Promise<RelayRow[]> {
+  const hashes = [...variants.values()].flat().map(({ hash }) => hash);
+  const found = hashes.length > 0 ? await selectFound(ctx.db.sql, chain.chainId, hashes) : new Map();
+  const final = heads === null ? -1 : finalNumber(chain.finality, heads);
+  const rest: RelayRow[] = [];
+  for (const row of live) {
+    const variant = variants.get(row.id)?.find(({ hash }) => found.has(hash));
+    const transfer = variant && found.get(variant.hash);
+    // What pays nobody is never made final there: its receipt decides.
+    const isDecidedThere = transfer && (transfer.counts || transfer.final || transfer.blockNumber > final);
+    if (variant && transfer && (isDecidedThere || row.state !== 'mined')) {
+      await settleFound(ctx, row, variant, transfer);
+    } else {
+      rest.push(row);
+    }
+  }
+  return rest;
 }

@@ -4,10 +4,11 @@ import type { Context } from '../../context.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
 import { type Hindrance, hindranceOf, relayerAddresses, signerOf } from './account.ts';
+import { selectAccount, takeNonce } from './account-store.ts';
 import { reserve } from './budget.ts';
 import { firstOffer } from './fees.ts';
 import { type Simulation, simulateCall } from './simulate.ts';
-import { insertRelay, type RelayPurpose, type RelayState, selectAccount, selectRelay, takeNonce } from './store.ts';
+import { countWaiting, insertRelay, type RelayPurpose, type RelayState, selectRelay } from './store.ts';
 
 export { relayerAddresses } from './account.ts';
 export { budgetLeft } from './budget.ts';
@@ -30,17 +31,24 @@ export type RelayCall = {
 
 /** Why a call is not taken on. Nothing was stored: the caller can try again later, or go another way. */
 export class RelayRefusal extends Error {
-  readonly reason: Hindrance | 'budget' | 'gas';
+  /**
+   * `budget`: the partner's budget of the day is used up. `queue`: too many of its calls wait to be mined; try again
+   * soon. `too_large`: the call is. The others concern the relayer.
+   */
+  readonly reason: Hindrance | 'budget' | 'queue' | 'too_large';
   constructor(reason: RelayRefusal['reason']) {
     super(`the relayer does not take on a call: ${reason}`);
     this.reason = reason;
   }
 }
 
-/** More gas than any call of ours needs; an estimate beyond it is an error, or somebody's trap. */
+/** More gas, and more bytes, than any call of ours needs; what is beyond is an error, or somebody's trap. */
 const mostGas = 2_000_000n;
+const mostBytes = 16_384;
 /** What a call may use beyond its estimate: the chain's state changes until it is mined. */
 const withRoom = (gas: bigint) => gas + gas / 4n + 10_000n;
+/** Calls of one partner, in one mode, that wait to be mined on a chain: so nobody fills the queue for others. */
+const mostWaiting = 100;
 
 const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
   from ?? relayerAddresses(ctx)[0] ?? null;
@@ -52,13 +60,9 @@ const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
  * @param from which of its addresses; null for its first
  */
 export async function canRelay(ctx: Context, chain: ChainConfig, from: Hex | null = null): Promise<boolean> {
-  return (await hindrance(ctx, ctx.db.sql, chain, from)) === null;
-}
-
-async function hindrance(ctx: Context, sql: Sql | Tx, chain: ChainConfig, from: Hex | null): Promise<Hindrance | null> {
   const address = senderOf(ctx, from);
-  if (!address || !signerOf(ctx, address)) return 'no_key';
-  return hindranceOf(await selectAccount(sql, { chainId: chain.chainId, address }), chain);
+  if (!address || !signerOf(ctx, address)) return false;
+  return hindranceOf(await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }), chain) === null;
 }
 
 /**
@@ -82,31 +86,30 @@ export async function simulate(
  *
  * @param gas what `simulate` estimated
  * @returns the id under which it is followed
- * @throws RelayRefusal before anything is written
+ * @throws RelayRefusal; the caller's transaction must then be rolled back, or a savepoint in it
  */
 export async function allot(ctx: Context, tx: Tx, call: RelayCall, gas: bigint): Promise<string> {
   const { scope, chain, to, data, purpose, subjectId } = call;
-  const reason = await hindrance(ctx, tx, chain, call.from);
-  if (reason) throw new RelayRefusal(reason);
-  if (gas > mostGas) throw new RelayRefusal('gas');
-  const from = senderOf(ctx, call.from) as Hex;
-  const account = { chainId: chain.chainId, address: from };
-  const known = await selectAccount(tx, account);
+  const { chainId, pollMs } = chain;
+  const address = senderOf(ctx, call.from);
+  if (!address || !signerOf(ctx, address)) throw new RelayRefusal('no_key');
+  const account = await selectAccount(tx, { chainId, address });
+  const hindrance = hindranceOf(account, chain);
+  if (!account || hindrance) throw new RelayRefusal(hindrance ?? 'not_ready');
+  if (gas > mostGas || data.length > 2 + 2 * mostBytes) throw new RelayRefusal('too_large');
   const limits = limitsOf(chain);
   const limit = withRoom(gas);
-  const asked = { baseFeeWei: BigInt(known?.base_fee_wei ?? 0), priorityFeeWei: BigInt(known?.priority_fee_wei ?? 0) };
-  const feeWei = limit * firstOffer(asked, limits).maxFeeWei;
-  if (!(await reserve(tx, { scope, chainId: chain.chainId, budgetWei: limits.budgetWei }, feeWei))) {
-    throw new RelayRefusal('budget');
-  }
-  const nonce = await takeNonce(tx, account, chain.pollMs);
-  const id = randomUUID();
+  const feeWei = limit * firstOffer(account, limits).maxFeeWei;
+  // The coin must suffice beside what is under way; the account is locked only below.
+  if (account.balanceWei - account.reservedWei < feeWei) throw new RelayRefusal('low_coin');
+  if (!(await reserve(tx, { scope, chainId, budgetWei: limits.budgetWei }, feeWei))) throw new RelayRefusal('budget');
   const { partnerId, testMode } = scope;
-  await insertRelay(tx, {
-    ...{ partnerId, testMode, id, chainId: chain.chainId, from, nonce, gas: limit, purpose, subjectId, feeWei },
-    to: to.toLowerCase() as Hex,
-    data,
-  });
+  if ((await countWaiting(tx, { partnerId, testMode, chainId })) >= mostWaiting) throw new RelayRefusal('queue');
+  const nonce = await takeNonce(tx, { chainId, address }, pollMs);
+  const id = randomUUID();
+  const lower = to.toLowerCase() as Hex;
+  const row = { partnerId, testMode, id, chainId, address, nonce, to: lower, data, gas: limit };
+  await insertRelay(tx, { ...row, purpose, subjectId, feeWei });
   return id;
 }
 

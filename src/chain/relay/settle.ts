@@ -1,66 +1,145 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { finalNumber } from '../finality.ts';
+import { finalNumber, type Heads } from '../finality.ts';
+import { mapFew } from '../reader/find.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
-import { selectFound, selectHeads, updateEnded, updateMined } from './follow-store.ts';
-import { type RelayRow, selectVariants } from './store.ts';
+import type { Counted } from './account-store.ts';
+import {
+  type Found,
+  type KeptVariant,
+  type RelayRow,
+  updateEnded,
+  updateGone,
+  updateMined,
+  updatePassed,
+} from './store.ts';
 
 const timeoutMs = 4_000;
+/** Calls whose receipts are asked for at once, and in one pass. */
+const few = 4;
+const mostAsked = 50;
 
-/**
- * Decides about calls whose nonce is used. What the reader has stored is taken from there; only of the rest are the
- * receipts asked for.
- *
- * @returns how many have ended
- */
-export async function settleMined(ctx: Context, chain: ChainConfig, rows: readonly RelayRow[]): Promise<number> {
-  if (rows.length === 0) return 0;
-  const { sql } = ctx.db;
-  const variants = Map.groupBy(
-    await selectVariants(
-      sql,
-      rows.map(({ id }) => id),
-    ),
-    ({ id }) => id,
-  );
-  const hashesOf = (row: RelayRow) => (variants.get(row.id) ?? []).map(({ hash }) => hash);
-  const found = await selectFound(sql, chain.chainId, rows.flatMap(hashesOf));
-  const heads = await selectHeads(sql, chain.chainId);
-  let ended = 0;
-  for (const row of rows) {
-    const hashes = hashesOf(row);
-    const transfer = hashes.map((hash) => found.get(hash)).find((one) => one !== undefined);
-    if (transfer) {
-      if (row.block_hash !== transfer.blockHash)
-        await updateMined(sql, row, { ...transfer, succeeded: true, feeWei: null });
-      if (transfer.final) {
-        await updateEnded(sql, row.id, 'final');
-        ended++;
-      }
-      continue;
-    }
-    const receipt = await findReceipt(chain, hashes);
-    if (!receipt) continue;
-    const { txHash, blockNumber, blockHash, success, feeWei } = receipt;
-    await updateMined(sql, row, { hash: txHash as `0x${string}`, blockNumber, blockHash, succeeded: success, feeWei });
-    if (heads && blockNumber <= finalNumber(chain.finality, heads)) {
-      await updateEnded(sql, row.id, success ? 'final' : 'reverted');
-      ended++;
-    }
+/** How a chain stands, as far as it was read and asked. */
+export type View = { heads: Heads | null; counted: Counted };
+
+/** Keeps what the reader has found of a call: it succeeded, and is final once its money is. True when it has ended. */
+export async function settleFound(ctx: Context, row: RelayRow, variant: KeptVariant, found: Found): Promise<boolean> {
+  if (row.state !== 'mined' || row.block_hash !== found.blockHash) {
+    const { blockNumber, blockHash } = found;
+    const { hash, feeWei } = variant;
+    await updateMined(ctx.db.sql, row, { hash, blockNumber, blockHash, succeeded: true, feeWei });
   }
-  return ended;
+  if (found.final) await updateEnded(ctx.db.sql, row.id, 'final', null);
+  return found.final;
 }
 
-async function findReceipt(chain: ChainConfig, hashes: readonly string[]): Promise<Receipt | null> {
-  for (const hash of hashes) {
-    for (const url of chain.rpcUrls) {
-      try {
-        const receipt = await connectRpc(url, timeoutMs).receipt(hash);
-        if (receipt) return receipt;
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
-      }
+/**
+ * Decides about calls that the reader has not found, by their receipts. A call that failed or was lost has
+ * consequences, so every endpoint must agree on it, and its block must be final.
+ *
+ * @returns the calls that are still to be mined
+ */
+export async function settleOthers(
+  ctx: Context,
+  chain: ChainConfig,
+  rows: readonly RelayRow[],
+  variants: Map<string, KeptVariant[]>,
+  view: View,
+): Promise<RelayRow[]> {
+  const { counted, heads } = view;
+  const isUsed = (row: RelayRow) => Number(row.nonce) < counted.most;
+  const fresh = rows.filter((row) => isUsed(row) && row.state !== 'mined' && row.passed_block === null);
+  await updatePassed(
+    ctx.db.sql,
+    fresh.map(({ id }) => id),
+    counted.head,
+  );
+  // An endpoint that claims too many was contradicted.
+  const back = rows.filter((row) => !isUsed(row) && row.passed_block !== null);
+  await updatePassed(
+    ctx.db.sql,
+    back.map(({ id }) => id),
+    null,
+  );
+  const asked = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head)).slice(0, mostAsked);
+  await mapFew(asked, few, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
+  return rows.filter((row) => !isUsed(row) && row.state !== 'mined');
+}
+
+/** Whether only a receipt can tell more of a call. */
+function needsReceipt(row: RelayRow, isUsed: boolean, chain: ChainConfig, heads: Heads | null, head: number): boolean {
+  if (row.state === 'mined') {
+    const isFinal = heads !== null && Number(row.block_number) <= finalNumber(chain.finality, heads);
+    return isFinal || !isUsed;
+  }
+  if (!isUsed) return false;
+  // What moves money to a merchant is found by the reader, once it has come that far.
+  const passed = Number(row.passed_block ?? head);
+  return row.purpose === 'revoke' || heads === null || heads.latest >= passed;
+}
+
+async function settleByReceipt(
+  ctx: Context,
+  chain: ChainConfig,
+  row: RelayRow,
+  variants: readonly KeptVariant[],
+  { heads, counted }: View,
+): Promise<void> {
+  const { sql } = ctx.db;
+  const final = heads === null ? -1 : finalNumber(chain.finality, heads);
+  const told = await lookUp(
+    chain,
+    variants.map(({ hash }) => hash),
+  );
+  if (told.receipt) {
+    const { receipt } = told;
+    const variant = variants.find(({ hash }) => hash === receipt.txHash);
+    if (!variant) return;
+    const { blockNumber, blockHash, feeWei } = receipt;
+    const succeeded = receipt.success && !variant.cancels;
+    await updateMined(sql, row, { hash: variant.hash, blockNumber, blockHash, succeeded, feeWei });
+    if (blockNumber > final || !(await allAgree(chain, receipt))) return;
+    await updateEnded(sql, row.id, variant.cancels ? 'lost' : succeeded ? 'final' : 'reverted', null);
+    return;
+  }
+  if (!told.denied) return;
+  if (row.state === 'mined') return updateGone(sql, row.id);
+  const isUsed = counted.all && Number(row.nonce) < counted.least;
+  const isFinal = row.passed_block !== null && Number(row.passed_block) <= final;
+  // A call that was never signed cannot have been mined.
+  if (isUsed && (isFinal || variants.length === 0)) await updateEnded(sql, row.id, 'lost', 0n);
+}
+
+type Told = { receipt: Receipt | null; denied: boolean };
+
+/** The receipt of any of these transactions; `denied` where every endpoint says that none of them is mined. */
+async function lookUp(chain: ChainConfig, hashes: readonly string[]): Promise<Told> {
+  let denied = true;
+  for (const url of chain.rpcUrls) {
+    for (const hash of hashes) {
+      const receipt = await receiptAt(url, hash);
+      if (receipt === 'unknown') denied = false;
+      else if (receipt) return { receipt, denied: false };
     }
   }
-  return null;
+  return { receipt: null, denied };
+}
+
+/** Whether every endpoint reports the same outcome in the same block. */
+async function allAgree(chain: ChainConfig, { txHash, blockHash, success }: Receipt): Promise<boolean> {
+  const answers = await Promise.all(chain.rpcUrls.map((url) => receiptAt(url, txHash)));
+  return answers.every(
+    (answer) =>
+      typeof answer === 'object' && answer !== null && answer.blockHash === blockHash && answer.success === success,
+  );
+}
+
+async function receiptAt(url: string, hash: string): Promise<Receipt | null | 'unknown'> {
+  try {
+    const receipt = await connectRpc(url, timeoutMs).receipt(hash);
+    return receipt && receipt.txHash !== hash ? 'unknown' : receipt;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    return 'unknown';
+  }
 }

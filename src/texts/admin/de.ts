@@ -68,6 +68,10 @@ export const de: AdminTexts<'de'> = {
       'Die Zahlung der Anforderung {request} zählt und wurde außerdem zurückgegeben: Prüfen Sie ihr Geld von Hand',
     returned_twice:
       'Die Zahlung {payment} wurde zweimal zurückgegeben oder zählt außerdem: Prüfen Sie ihr Geld von Hand',
+    relay_low_coin: 'Dem Relayer fehlt auf {network} Guthaben für Gebühren; er sendet nichts Neues. Adresse:',
+    relay_fees: 'Gas auf {network} kostet mehr als die Grenze erlaubt; der Relayer sendet nichts Neues',
+    relay_stuck:
+      'Eine Transaktion des Relayers auf {network} ist seit zehn Minuten in keinem Block. Adresse und Nonce:',
   },
   advices: {
     webhook:
@@ -85,6 +89,12 @@ export const de: AdminTexts<'de'> = {
       'Prüfen Sie die Uhr des Datenbankservers: Sie ist gesprungen. Anforderungen laufen nach der wirklichen Zeit ab; created_at bleibt voraus, bis diese aufgeholt hat.',
     recoveries_stuck:
       'Sehen Sie im Log des Dienstes nach dem Grund. Die Wallets bleiben solange, wie sie sind, und es wird mindestens jede Stunde neu versucht.',
+    relay_low_coin:
+      'Laden Sie diese Adresse auf. Danach wird von selbst weiter gesendet; bis dahin zahlen Kunden mit ihrer eigenen Wallet.',
+    relay_fees:
+      'Warten Sie, bis Gas günstiger ist, oder erhöhen Sie max_fee_gwei dieses Netzwerks in CHAINS_FILE. Danach wird von selbst weiter gesendet.',
+    relay_stuck:
+      'Sehen Sie unter „Relayer“ nach, was die Anbieter melden. Die Transaktion wird mit höheren Gebühren erneut gesendet, bis die Grenze aus CHAINS_FILE erreicht ist.',
     other: 'Sehen Sie im Log des Dienstes zur selben Zeit nach.',
   },
   partners: {

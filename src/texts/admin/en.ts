@@ -63,6 +63,9 @@ export const en = {
     verified_reorged: 'The verified request {request} lost its payment to a reorganisation: check its money by hand',
     returned_bound: 'The payment of request {request} counts, and was given back as well: check its money by hand',
     returned_twice: 'The payment {payment} was given back twice, or counts as well: check its money by hand',
+    relay_low_coin: 'The relayer is short of coin for fees on {network}, and sends nothing new. Address:',
+    relay_fees: 'Gas on {network} costs more than the limit, so the relayer sends nothing new',
+    relay_stuck: 'A transaction of the relayer on {network} has not been mined for ten minutes. Address and nonce:',
   },
   advices: {
     webhook: 'Ask the partner to fix the receiver, then enable the endpoint under “Stuck things”.',
@@ -78,6 +81,12 @@ export const en = {
       'Look at the clock of the database server: it has jumped. Requests expire by the real time; created_at stays ahead until that has caught up.',
     recoveries_stuck:
       'Look into the log of the service for why. Wallets stay as they are meanwhile, and it is tried again at least every hour.',
+    relay_low_coin:
+      'Send coin to this address. Sending starts again by itself; until then customers pay by their own wallets.',
+    relay_fees:
+      'Wait until gas is cheaper, or raise max_fee_gwei of this chain in CHAINS_FILE. Sending starts again by itself.',
+    relay_stuck:
+      'Look at “Relayer” for what its providers say. It is sent again with higher fees until the limit of CHAINS_FILE is reached.',
     other: 'Look into the log of the service for the same time.',
   },
   partners: {

@@ -65,6 +65,10 @@ export const es: AdminTexts<'es'> = {
       'La solicitud verificada {request} perdió su pago por una reorganización: compruebe el dinero a mano',
     returned_bound: 'El pago de la solicitud {request} cuenta y además se devolvió: revise su dinero a mano',
     returned_twice: 'El pago {payment} se devolvió dos veces o además cuenta: revise su dinero a mano',
+    relay_low_coin: 'Al relayer le falta saldo para comisiones en {network} y no envía nada nuevo. Dirección:',
+    relay_fees: 'El gas en {network} cuesta más que el límite, así que el relayer no envía nada nuevo',
+    relay_stuck:
+      'Una transacción del relayer en {network} lleva diez minutos sin entrar en un bloque. Dirección y nonce:',
   },
   advices: {
     webhook: 'Pida al socio que arregle el receptor y active después el punto de entrega en «Atascos».',
@@ -80,6 +84,11 @@ export const es: AdminTexts<'es'> = {
       'Revise el reloj del servidor de la base de datos: ha dado un salto. Las solicitudes caducan según la hora real; created_at sigue adelantado hasta que esta lo alcance.',
     recoveries_stuck:
       'Busque el motivo en el log del servicio. Mientras tanto las billeteras quedan como están, y se reintenta al menos cada hora.',
+    relay_low_coin:
+      'Envíe saldo a esta dirección. El envío se reanuda solo; hasta entonces los clientes pagan con su propia cartera.',
+    relay_fees: 'Espere a que baje el gas o suba max_fee_gwei de esta red en CHAINS_FILE. El envío se reanuda solo.',
+    relay_stuck:
+      'Mire en «Relayer» lo que dicen los proveedores. Se vuelve a enviar con comisiones más altas hasta el límite de CHAINS_FILE.',
     other: 'Mire el log del servicio a esa misma hora.',
   },
   partners: {

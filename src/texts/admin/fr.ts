@@ -66,6 +66,11 @@ export const fr: AdminTexts<'fr'> = {
       'La demande vérifiée {request} a perdu son paiement par une réorganisation : vérifiez l’argent à la main',
     returned_bound: 'Le paiement de la demande {request} compte et a aussi été rendu : vérifiez son argent à la main',
     returned_twice: 'Le paiement {payment} a été rendu deux fois, ou compte aussi : vérifiez son argent à la main',
+    relay_low_coin:
+      'Le relayeur manque de fonds pour les frais sur {network} et n’envoie plus rien de nouveau. Adresse :',
+    relay_fees: 'Le gaz sur {network} coûte plus que la limite : le relayeur n’envoie rien de nouveau',
+    relay_stuck:
+      'Une transaction du relayeur sur {network} n’est dans aucun bloc depuis dix minutes. Adresse et nonce :',
   },
   advices: {
     webhook: 'Demandez au partenaire de réparer le récepteur, puis activez le point de livraison dans « Blocages ».',
@@ -81,6 +86,12 @@ export const fr: AdminTexts<'fr'> = {
       'Vérifiez l’horloge du serveur de base de données : elle a fait un saut. Les demandes expirent à l’heure réelle ; created_at reste en avance jusqu’à ce qu’elle le rattrape.',
     recoveries_stuck:
       'Cherchez pourquoi dans le journal technique du service. Les portefeuilles restent entre-temps ce qu’ils sont, et un nouvel essai est fait au moins toutes les heures.',
+    relay_low_coin:
+      'Alimentez cette adresse. L’envoi reprend de lui-même ; d’ici là, les clients paient avec leur propre portefeuille.',
+    relay_fees:
+      'Attendez que le gaz baisse, ou augmentez max_fee_gwei de ce réseau dans CHAINS_FILE. L’envoi reprend de lui-même.',
+    relay_stuck:
+      'Voyez sous « Relayeur » ce que disent les fournisseurs. Elle est renvoyée avec des frais plus élevés jusqu’à la limite de CHAINS_FILE.',
     other: 'Regardez dans le log du service à la même heure.',
   },
   partners: {

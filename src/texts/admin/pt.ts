@@ -65,6 +65,9 @@ export const pt: AdminTexts<'pt'> = {
       'A cobrança verificada {request} perdeu o pagamento por uma reorganização: confira o dinheiro à mão',
     returned_bound: 'O pagamento da cobrança {request} conta e também foi devolvido: verifique o dinheiro à mão',
     returned_twice: 'O pagamento {payment} foi devolvido duas vezes ou também conta: verifique o dinheiro à mão',
+    relay_low_coin: 'O relayer está sem saldo para taxas em {network} e não envia nada de novo. Endereço:',
+    relay_fees: 'O gás em {network} custa mais do que o limite, por isso o relayer não envia nada de novo',
+    relay_stuck: 'Uma transação do relayer em {network} está há dez minutos fora de qualquer bloco. Endereço e nonce:',
   },
   advices: {
     webhook: 'Peça ao parceiro que conserte o receptor e depois ative o ponto de entrega em “Travamentos”.',
@@ -80,6 +83,11 @@ export const pt: AdminTexts<'pt'> = {
       'Verifique o relógio do servidor do banco de dados: ele deu um salto. As cobranças expiram pela hora real; created_at fica adiantado até que ela o alcance.',
     recoveries_stuck:
       'Procure o motivo no log do serviço. Enquanto isso as carteiras ficam como estão, e uma nova tentativa é feita ao menos a cada hora.',
+    relay_low_coin:
+      'Envie saldo para este endereço. O envio recomeça sozinho; até lá, os clientes pagam com a própria carteira.',
+    relay_fees: 'Espere o gás baixar ou aumente max_fee_gwei desta rede em CHAINS_FILE. O envio recomeça sozinho.',
+    relay_stuck:
+      'Veja em “Relayer” o que dizem os provedores. Ela é reenviada com taxas mais altas até o limite de CHAINS_FILE.',
     other: 'Olhe no log do serviço na mesma hora.',
   },
   partners: {

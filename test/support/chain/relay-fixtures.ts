@@ -7,6 +7,7 @@ import { allot, type RelayCall, readRelay, simulate } from '../../../src/chain/r
 import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import type { Context } from '../../../src/context.ts';
+import type { Database } from '../../../src/db/connection.ts';
 import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
 import { headNumber } from '../../../src/sandbox/wallet.ts';
 import { testContext } from '../app.ts';
@@ -45,9 +46,9 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
     }),
     /** Simulates and takes on a call. */
     allot: (call: RelayCall, within: Context = ctx) => allotAlone(within, call),
-    /** One pass of the loop, whenever it would be due. */
+    /** One pass of the loop, as if all its waits were over. */
     follow: async (within: Context = ctx) => {
-      await database.db.sql`update relay_accounts set look_at = now()`;
+      await passTime(database.db, 60);
       return followRelays(within, within.chains.test[0] ?? chain);
     },
     /** The reader reads what there is, so that the chain's head is known. */
@@ -65,6 +66,17 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
   await fixtures.read();
   await fixtures.follow();
   return fixtures;
+}
+
+/** Makes everything that the relayer has done so many seconds older. */
+export async function passTime({ sql }: Database, seconds: number): Promise<void> {
+  const ago = sql`${seconds} * interval '1 second'`;
+  await sql`
+    update relay_accounts set look_at = now(), counted_at = counted_at - ${ago}, checked_at = checked_at - ${ago},
+      gap_at = gap_at - ${ago}`;
+  await sql`
+    update relay_transactions set allotted_at = allotted_at - ${ago}, sent_at = sent_at - ${ago},
+      tried_at = tried_at - ${ago}, refused_at = refused_at - ${ago} where ended_at is null`;
 }
 
 export type RelayFixtures = Awaited<ReturnType<typeof relayFixtures>>;

@@ -1,0 +1,212 @@
+import type { Sql, Tx } from '../../db/connection.ts';
+import type { Heads } from '../finality.ts';
+import type { Hex } from '../rpc.ts';
+import type { Asked, Offer } from './fees.ts';
+
+/** One of the relayer's addresses on one chain. */
+export type Account = { chainId: number; address: Hex };
+
+/** What was learned of an account longer ago says nothing of now. */
+const staleMs = 5 * 60_000;
+/** After this time another process looks at an account whose pass has not ended. */
+const claimMs = 30_000;
+
+/** What the loop last learned of an account. */
+export type AccountState = Asked & {
+  nextNonce: number;
+  chainNonce: number;
+  balanceWei: bigint;
+  /** What its calls that are not mined may cost at most. */
+  reservedWei: bigint;
+  head: number;
+  /** How long ago the chain was asked how many are mined, and about the balance. */
+  countedMs: number;
+  checkedMs: number;
+  /** The block that the reader had read when the chain was last asked; null before it has begun. */
+  seenNumber: number | null;
+  /** The chain has answered lately. */
+  fresh: boolean;
+  gap: (Offer & { nonce: number; triedMs: number }) | null;
+};
+
+type Row = {
+  next_nonce: string;
+  chain_nonce: string;
+  balance_wei: string;
+  reserved_wei: string;
+  base_fee_wei: string;
+  priority_fee_wei: string;
+  head_number: string;
+  seen_number: string | null;
+  counted_ms: number;
+  checked_ms: number;
+  gap_nonce: string | null;
+  gap_ms: number | null;
+  gap_fee_wei: string | null;
+  gap_priority_fee_wei: string | null;
+};
+
+const ageMs = (sql: Sql | Tx, time: ReturnType<Sql>) => sql`(extract(epoch from now() - ${time}) * 1000)::float8`;
+
+/** An account as it was last seen; null before the chain has answered for the first time. */
+export async function selectAccount(sql: Sql | Tx, { chainId, address }: Account): Promise<AccountState | null> {
+  const [row] = await sql<Row[]>`
+    select next_nonce, chain_nonce, balance_wei, base_fee_wei, priority_fee_wei, head_number, seen_number, gap_nonce,
+      gap_fee_wei, gap_priority_fee_wei, ${ageMs(sql, sql`counted_at`)} as counted_ms,
+      ${ageMs(sql, sql`checked_at`)} as checked_ms, ${ageMs(sql, sql`gap_at`)} as gap_ms,
+      (select coalesce(sum(fee_wei), 0) from relay_transactions r where r.chain_id = a.chain_id
+        and r.from_address = a.address and r.state in ('allotted', 'sent')) as reserved_wei
+    from relay_accounts a where chain_id = ${chainId} and address = ${address}`;
+  if (!row) return null;
+  return {
+    nextNonce: Number(row.next_nonce),
+    chainNonce: Number(row.chain_nonce),
+    balanceWei: BigInt(row.balance_wei),
+    reservedWei: BigInt(row.reserved_wei),
+    baseFeeWei: BigInt(row.base_fee_wei),
+    priorityFeeWei: BigInt(row.priority_fee_wei),
+    head: Number(row.head_number),
+    countedMs: row.counted_ms,
+    checkedMs: row.checked_ms,
+    seenNumber: row.seen_number === null ? null : Number(row.seen_number),
+    fresh: row.checked_ms < staleMs,
+    gap:
+      row.gap_nonce === null
+        ? null
+        : {
+            nonce: Number(row.gap_nonce),
+            triedMs: row.gap_ms ?? 0,
+            maxFeeWei: BigInt(row.gap_fee_wei ?? 0),
+            priorityFeeWei: BigInt(row.gap_priority_fee_wei ?? 0),
+          },
+  };
+}
+
+/** What a chain says of an account now. */
+export type Counted = Asked & {
+  /** How many of its transactions are mined: the least that an endpoint reports, and the most. */
+  least: number;
+  most: number;
+  /** Whether every endpoint has answered. */
+  all: boolean;
+  head: number;
+};
+
+/**
+ * Keeps what a chain says of an account; the count only where every endpoint has answered. The next nonce only rises,
+ * and is never below the count.
+ *
+ * @param balanceWei null where it was not asked for
+ */
+export async function upsertAccount(
+  sql: Sql,
+  { chainId, address }: Account,
+  seen: Counted,
+  balanceWei: bigint | null,
+  seenNumber: number | null,
+): Promise<void> {
+  if (balanceWei !== null && seen.all) {
+    await sql`
+      insert into relay_accounts (chain_id, address, next_nonce, chain_nonce, balance_wei, base_fee_wei,
+        priority_fee_wei, head_number, seen_number, counted_at, checked_at)
+      values (${chainId}, ${address}, ${seen.least}, ${seen.least}, ${balanceWei}, ${seen.baseFeeWei},
+        ${seen.priorityFeeWei}, ${seen.head}, ${seenNumber}, now(), now())
+      on conflict (chain_id, address) do nothing`;
+  }
+  await sql`
+    update relay_accounts set base_fee_wei = ${seen.baseFeeWei}, priority_fee_wei = ${seen.priorityFeeWei},
+      head_number = ${seen.head}, seen_number = ${seenNumber}, counted_at = now(),
+      balance_wei = coalesce(${balanceWei}::numeric, balance_wei),
+      checked_at = case when ${balanceWei !== null} then now() else checked_at end,
+      chain_nonce = case when ${seen.all} then ${seen.least} else chain_nonce end,
+      next_nonce = case when ${seen.all} then greatest(next_nonce, ${seen.least}) else next_nonce end
+    where chain_id = ${chainId} and address = ${address}`;
+}
+
+/** The most nonces that are passed over because they have a call already. */
+const mostSkipped = 1_000;
+
+/**
+ * Gives out the next nonce of an account, and holds the account until the transaction ends. Nonces that have a call
+ * already, as after a gap was found, are passed over.
+ *
+ * @param lookMs when the loop is to look at the account at the latest
+ */
+export async function takeNonce(tx: Tx, { chainId, address }: Account, lookMs: number): Promise<number> {
+  await tx`select from relay_accounts where chain_id = ${chainId} and address = ${address} for update`;
+  const [row] = await tx<{ nonce: string }[]>`
+    update relay_accounts a set next_nonce = free.nonce + 1,
+      look_at = least(a.look_at, now() + ${lookMs} * interval '1 ms')
+    from (
+      select place as nonce
+      from relay_accounts known, generate_series(known.next_nonce, known.next_nonce + ${mostSkipped}) place
+      where known.chain_id = ${chainId} and known.address = ${address} and not exists (
+        select from relay_transactions r
+        where r.chain_id = known.chain_id and r.from_address = known.address and r.nonce = place)
+      order by place limit 1) free
+    where a.chain_id = ${chainId} and a.address = ${address} returning free.nonce`;
+  if (!row) throw new Error('the relayer has no account here, or no free nonce');
+  return Number(row.nonce);
+}
+
+/** Goes back to a nonce that was passed over by mistake; the next call gets it. */
+export async function updateNextNonce(sql: Sql, { chainId, address }: Account, nonce: number): Promise<void> {
+  await sql`
+    update relay_accounts set next_nonce = ${nonce}
+    where chain_id = ${chainId} and address = ${address} and next_nonce > ${nonce}`;
+}
+
+/** Keeps what was last offered to close a gap; null: there is none. */
+export async function updateGap(
+  sql: Sql,
+  { chainId, address }: Account,
+  gap: (Offer & { nonce: number }) | null,
+): Promise<void> {
+  await sql`
+    update relay_accounts set gap_nonce = ${gap?.nonce ?? null}, gap_fee_wei = ${gap?.maxFeeWei ?? null},
+      gap_priority_fee_wei = ${gap?.priorityFeeWei ?? null}, gap_at = now()
+    where chain_id = ${chainId} and address = ${address}`;
+}
+
+/** The addresses that have calls under way, which may no longer be configured. */
+export async function selectAddresses(sql: Sql, chainId: number): Promise<Hex[]> {
+  const rows = await sql<{ address: Hex }[]>`
+    select address from relay_accounts a where chain_id = ${chainId} and exists (
+      select from relay_transactions r where r.chain_id = a.chain_id and r.from_address = a.address
+        and r.state in ('allotted', 'sent', 'mined'))`;
+  return rows.map(({ address }) => address);
+}
+
+/** Whether an account is to be looked at now, and by us. An account that is not known yet is. */
+export async function claimAccount(sql: Sql, { chainId, address }: Account): Promise<boolean> {
+  const [row] = await sql<{ claimed: boolean }[]>`
+    with claimed as (
+      update relay_accounts set look_at = now() + ${claimMs} * interval '1 ms'
+      where chain_id = ${chainId} and address = ${address} and look_at <= now() returning address)
+    select exists (select from claimed)
+      or not exists (select from relay_accounts where chain_id = ${chainId} and address = ${address}) as claimed`;
+  return row?.claimed === true;
+}
+
+/** Says when an account is looked at again. A call that was taken on meanwhile may be waiting. */
+export async function releaseAccount(
+  sql: Sql,
+  { chainId, address }: Account,
+  { liveMs, idleMs }: { liveMs: number; idleMs: number },
+): Promise<void> {
+  await sql`
+    update relay_accounts a set look_at = now() + interval '1 ms' * case when exists (
+      select from relay_transactions r where r.chain_id = a.chain_id and r.from_address = a.address
+        and r.state in ('allotted', 'sent', 'mined')) then ${liveMs}::float8 else ${idleMs}::float8 end
+    where chain_id = ${chainId} and address = ${address}`;
+}
+
+/** How far a chain was read; null before its reader has begun. */
+export async function selectHeads(sql: Sql, chainId: number): Promise<Heads | null> {
+  const [row] = await sql<{ number: string; safe_number: string | null; finalized_number: string | null }[]>`
+    select number, safe_number, finalized_number from chain_cursors where chain_id = ${chainId}`;
+  const orNull = (number: string | null) => (number === null ? null : Number(number));
+  return row
+    ? { latest: Number(row.number), safe: orNull(row.safe_number), finalized: orNull(row.finalized_number) }
+    : null;
+}

@@ -1,0 +1,43 @@
+import { type ChainConfig, limitsOf } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
+import { signerOf } from './account.ts';
+import type { Account, AccountState } from './account-store.ts';
+import { isTooDear } from './fees.ts';
+import type { RelayRow } from './store.ts';
+
+/** A call that is first in line and not mined for this long is told to the operator. */
+const stuckMs = 10 * 60_000;
+
+/** Raises and ends the alarms of an account: too little coin, fees beyond the limit, a call that is not mined. */
+export async function watchAccount(
+  ctx: Context,
+  chain: ChainConfig,
+  { chainId, address }: Account,
+  account: AccountState,
+  late: RelayRow | null,
+): Promise<void> {
+  const { sql } = ctx.db;
+  const subject = `${chainId}:${address}`;
+  const about = { chainId, chain: chain.name, address };
+  const limits = limitsOf(chain);
+  const isConfigured = signerOf(ctx, address) !== undefined;
+  const left = account.balanceWei - account.reservedWei;
+  if (isConfigured && left < limits.leastBalanceWei) {
+    const details = { ...about, leftWei: String(left), leastWei: String(limits.leastBalanceWei) };
+    await raiseAlarm(sql, { kind: 'relay-low-coin', subject, details });
+  } else {
+    await clearAlarm(sql, 'relay-low-coin', subject);
+  }
+  if (isConfigured && isTooDear(account, limits)) {
+    const details = { ...about, baseFeeWei: String(account.baseFeeWei), limitWei: String(limits.maxFeeWei) };
+    await raiseAlarm(sql, { kind: 'relay-fees', subject, details });
+  } else {
+    await clearAlarm(sql, 'relay-fees', subject);
+  }
+  if (late && late.allotted_ms >= stuckMs) {
+    await raiseAlarm(sql, { kind: 'relay-stuck', subject, details: { ...about, nonce: late.nonce } });
+  } else {
+    await clearAlarm(sql, 'relay-stuck', subject);
+  }
+}

@@ -1,0 +1,63 @@
+import { type ChainConfig, limitsOf } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import type { Hex } from '../rpc.ts';
+import { RpcError } from '../rpc.ts';
+import { signerOf } from './account.ts';
+import { type AccountState, type Counted, updateGap, updateNextNonce } from './account-store.ts';
+import { broadcast } from './broadcast.ts';
+import { nothing, rebroadcast } from './dispatch.ts';
+import { firstOffer, type Offer, raisedOffer } from './fees.ts';
+import { signCall } from './sign.ts';
+import { selectByNonce } from './store.ts';
+
+/**
+ * Closes a gap: a nonce that the chain waits for and no call under way has. It opens when a chain goes back beyond what
+ * was final, or after an endpoint claimed too many transactions; every later call would wait for ever. Where the nonce
+ * had a call, that is handed on again; otherwise the next call gets it, or, where some wait already, a transfer of
+ * nothing.
+ *
+ * @param firstLive the lowest nonce of a call under way; null where there is none
+ */
+export async function closeGap(
+  ctx: Context,
+  chain: ChainConfig,
+  address: Hex,
+  account: AccountState,
+  counted: Counted,
+  firstLive: number | null,
+): Promise<void> {
+  const nonce = counted.least;
+  const key = { chainId: chain.chainId, address };
+  const isOpen = counted.all && counted.most === nonce && nonce < (firstLive ?? account.nextNonce);
+  if (!isOpen) {
+    if (account.gap) await updateGap(ctx.db.sql, key, null);
+    return;
+  }
+  const last = account.gap?.nonce === nonce ? account.gap : null;
+  if (last && last.triedMs < limitsOf(chain).resendMs) return;
+  const known = await selectByNonce(ctx.db.sql, key, nonce);
+  if (known?.hash && !last) {
+    await updateGap(ctx.db.sql, key, { nonce, maxFeeWei: 0n, priorityFeeWei: 0n });
+    await rebroadcast(ctx, chain, known, true);
+    return;
+  }
+  if (!known && firstLive === null) return updateNextNonce(ctx.db.sql, key, nonce);
+  const limits = limitsOf(chain);
+  const offer = last ? raisedOffer(last, account, limits) : firstOffer(account, limits);
+  if (!offer) return;
+  await updateGap(ctx.db.sql, key, { nonce, ...offer });
+  await sendNothing(ctx, chain, address, nonce, offer);
+}
+
+async function sendNothing(ctx: Context, chain: ChainConfig, address: Hex, nonce: number, offer: Offer): Promise<void> {
+  const signer = signerOf(ctx, address);
+  if (!signer) return;
+  try {
+    const { signed } = await signCall(signer, { ...nothing(address), ...offer, chainId: chain.chainId, nonce });
+    const answer = await broadcast(chain, signed, true);
+    ctx.log.warn({ chain_id: chain.chainId, nonce, answer: answer.kind }, 'a gap in the relayer’s nonces is closed');
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    ctx.log.warn({ err: error, chain_id: chain.chainId }, 'a gap in the relayer’s nonces could not be closed');
+  }
+}
