@@ -60,6 +60,7 @@ contract RecurringPayments is EIP712, ReentrancyGuardTransient {
         bool revoked;
     }
 
+    /// @notice A charge under a mandate. The token's own `Transfer` stands before it in the same transaction.
     event Charged(
         bytes32 indexed mandateHash,
         bytes32 indexed paymentReference,
@@ -68,16 +69,26 @@ contract RecurringPayments is EIP712, ReentrancyGuardTransient {
         address token,
         uint256 amount
     );
+    /// @notice A mandate was ended for ever.
     event Revoked(bytes32 indexed mandateHash);
 
+    /// @notice Only the mandate's executor may charge.
     error NotExecutor(address executor);
+    /// @notice Only payer, payee and executor may revoke without a signature.
     error NotParty(address caller);
+    /// @notice The signature is not the payer's, or is over something else.
     error InvalidSignature(address payer);
+    /// @notice The mandate was ended.
     error MandateRevoked(bytes32 mandateHash);
+    /// @notice The mandate cannot be charged before `start`.
     error NotStarted(uint256 start);
+    /// @notice The mandate cannot be charged from `end` on.
     error Ended(uint256 end);
+    /// @notice The mandate cannot be charged again before `allowedAt`.
     error TooSoon(uint256 allowedAt);
+    /// @notice A charge takes at least one unit and at most `maxAmount`.
     error AmountOutOfRange(uint256 amount, uint256 maxAmount);
+    /// @notice This was charged already.
     error ReferenceUsed(bytes32 paymentReference);
 
     bytes32 private constant MANDATE_TYPEHASH = keccak256(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { concat, type Hex, parseSignature, serializeSignature, toHex, zeroAddress } from 'viem';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { privateKeyToAccount } from 'viem/accounts';
 import { chargeCall } from '../../src/chain/recurring/calls.ts';
 import { recurringDomain } from '../../src/chain/recurring/contract.ts';
 import { type Mandate, mandateHash, mandateTypedData } from '../../src/chain/recurring/mandate.ts';
@@ -54,6 +54,17 @@ test('a mandate signed for another chain, another contract or under another name
   for (const other of [{ name: 'Recurring Payments' }, { version: '2' }]) {
     const signature = await payer.signTypedData({ ...data, domain: { ...data.domain, ...recurringDomain, ...other } });
     assert.equal(await tried(mandate, signature), 'signature');
+  }
+});
+
+test('a chain that splits in two → a mandate counts on the part that kept the chain id, and on the other not', async () => {
+  const { payer, mandate, signature } = await agreed();
+  await stage.rpc('anvil_setChainId', 4242);
+  try {
+    assert.equal(await tried(mandate, signature), 'signature');
+    assert.equal(await tried(mandate, await stage.sign(payer, mandate, 4242)), 'done');
+  } finally {
+    await stage.rpc('anvil_setChainId', stage.chainId);
   }
 });
 
@@ -132,24 +143,9 @@ test('a contract wallet (ERC-1271) → its owner signs for it in its own form; t
   assert.equal(await stage.balanceOf(mandate.payee), 1n);
 });
 
-/** Gives an account the code of a delegate by a transaction of EIP-7702. */
-async function delegate(account: PrivateKeyAccount, to: Hex): Promise<void> {
-  const nonceOf = async () => Number(await stage.rpc('eth_getTransactionCount', account.address, 'latest'));
-  const nonce = await nonceOf();
-  const authorization = await account.signAuthorization({ address: to, chainId: stage.chainId, nonce: nonce + 1 });
-  const signed = await account.signTransaction({
-    ...{ type: 'eip7702', chainId: stage.chainId, nonce, to: account.address, gas: 200_000n },
-    ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, authorizationList: [authorization] },
-  });
-  const hash = (await stage.rpc('eth_sendRawTransaction', signed)) as Hex;
-  await waitMined(stage.node.chain.rpcUrls[0] ?? '', hash);
-  const code = await stage.rpc('eth_getCode', account.address, 'latest');
-  assert.equal(code, concat(['0xef0100', to]));
-}
-
 test('a wallet with EIP-7702 code that refuses plain signatures → its key signs all the same', async () => {
   const { payer, mandate, signature } = await agreed();
-  await delegate(payer, await stage.deploy('RefusingDelegate'));
+  await stage.delegate(payer, await stage.deploy('RefusingDelegate'));
   assert.equal(await tried(mandate, await stage.sign(privateKeyToAccount(randomWord()), mandate)), 'signature');
   assert.equal(await tried(mandate, signature), 'done');
 });
@@ -157,7 +153,7 @@ test('a wallet with EIP-7702 code that refuses plain signatures → its key sign
 test('a wallet with EIP-7702 code that signs in its own form → that form counts beside the key', async () => {
   const payer = await stage.payer();
   const owner = privateKeyToAccount(randomWord());
-  await delegate(payer, await stage.deploy('OwnedWallet', owner.address));
+  await stage.delegate(payer, await stage.deploy('OwnedWallet', owner.address));
   const mandate = await stage.makeMandate(payer.address, { minIntervalSeconds: 0 });
   assert.equal(await tried(mandate, wrapped(await stage.sign(owner, mandate))), 'done');
   assert.equal(await tried(mandate, await stage.sign(payer, mandate)), 'done');

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { decodeFunctionResult, encodeErrorResult, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
+import {
+  decodeFunctionResult,
+  encodeErrorResult,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  parseAbi,
+  zeroAddress,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { chargeCall, type Permit, revokeCall } from '../../src/chain/recurring/calls.ts';
 import { recurringAbi } from '../../src/chain/recurring/contract.ts';
@@ -200,17 +208,41 @@ test('permit › a second one sets the allowance, it does not add to it: two man
   assert.equal(await allowanceOf(own.payer.address), 10n);
 });
 
-test('permit › of a contract wallet, whose signature is longer than a key’s → charged', async () => {
+test('permit › of a contract wallet, whose signature is longer than a key’s → charged, also once it was used', async () => {
   const owner = privateKeyToAccount(randomWord());
   const wallet = await stage.deploy('OwnedWallet', owner.address);
   await stage.node.fund(wallet, 100n);
-  const mandate = await stage.makeMandate(wallet);
+  const mandate = await stage.makeMandate(wallet, { minIntervalSeconds: 0 });
   const wrap = (signature: Hex): Hex => `0x01${signature.slice(2)}`;
   const account = { ...owner, address: wallet } as typeof owner;
   const permit = await stage.permit(account, 12n);
   const own = { payer: owner, mandate, signature: wrap(await stage.sign(owner, mandate)) };
   assert.equal(kindOf(await chargeWith(own, permit)), 'allowance', 'the owner’s plain signature');
-  assert.equal(kindOf(await chargeWith(own, { ...permit, signature: wrap(permit.signature) })), 'done');
+  const used = { ...permit, signature: wrap(permit.signature) };
+  for (const time of ['first', 'again']) assert.equal(kindOf(await chargeWith(own, used)), 'done', time);
+});
+
+test('permit › of a wallet with EIP-7702 code → the token asks that code, unlike the mandate', async () => {
+  for (const [code, kind] of [
+    ['PlainWallet', 'done'],
+    ['RefusingDelegate', 'allowance'],
+  ] as const) {
+    const own = await unapproved();
+    await stage.delegate(own.payer, await stage.deploy(code, ...(code === 'PlainWallet' ? [zeroAddress] : [])));
+    assert.equal(kindOf(await chargeWith(own, await stage.permit(own.payer, 12n))), kind, code);
+    await stage.approve(own.payer.address, 12n);
+    assert.equal(await tried(own), 'done', `${code}, after an approval transaction`);
+  }
+});
+
+test('permit › of a contract wallet that takes its owner’s plain signature → charged', async () => {
+  const owner = privateKeyToAccount(randomWord());
+  const wallet = await stage.deploy('PlainWallet', owner.address);
+  await stage.node.fund(wallet, 100n);
+  const mandate = await stage.makeMandate(wallet);
+  const permit = await stage.permit({ ...owner, address: wallet } as typeof owner, 12n);
+  const own = { payer: owner, mandate, signature: await stage.sign(owner, mandate) };
+  assert.equal(kindOf(await chargeWith(own, permit)), 'done');
 });
 
 test('permit › of a token that burns all gas or answers with a megabyte → at the cost of the limit, and nothing else', async () => {

@@ -16,6 +16,22 @@ contract OwnedWallet {
     }
 }
 
+/// Takes the plain signature of its owner's key; without an owner that of its own address, as code for EIP-7702.
+contract PlainWallet {
+    address private immutable owner;
+
+    constructor(address owner_) {
+        owner = owner_;
+    }
+
+    function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
+        (bytes32 r, bytes32 s) = abi.decode(signature, (bytes32, bytes32));
+        address signer = owner == address(0) ? address(this) : owner;
+        bool isSigned = signature.length == 65 && ecrecover(hash, uint8(signature[64]), r, s) == signer;
+        return isSigned ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+    }
+}
+
 /// Code for a wallet with EIP-7702 that takes no plain signature, as those that ask for a wrapped one.
 contract RefusingDelegate {
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {

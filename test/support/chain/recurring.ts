@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Abi, decodeEventLog, encodeDeployData, encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
+import {
+  type Abi,
+  concat,
+  decodeEventLog,
+  encodeDeployData,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  parseAbi,
+} from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { compile } from '../../../contracts/compile.ts';
 import { chargeCall, readRevert } from '../../../src/chain/recurring/calls.ts';
@@ -155,10 +164,22 @@ export async function recurringStage() {
     return { value, deadline, signature };
   }
 
+  /** Gives an account the code of a delegate by a transaction of EIP-7702. */
+  async function delegate(account: PrivateKeyAccount, to: Hex): Promise<void> {
+    const nonce = Number(await rpc('eth_getTransactionCount', account.address, 'latest'));
+    const authorization = await account.signAuthorization({ address: to, chainId, nonce: nonce + 1 });
+    const signed = await account.signTransaction({
+      ...{ type: 'eip7702', chainId, nonce, to: account.address, gas: 200_000n },
+      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, authorizationList: [authorization] },
+    });
+    await waitMined(url, (await rpc('eth_sendRawTransaction', signed)) as Hex);
+    assert.equal(await rpc('eth_getCode', account.address, 'latest'), concat(['0xef0100', to]));
+  }
+
   return {
     node,
     ...{ chainId, contract, usdc, rpc, now, send, act, payer, approve, executor, makeMandate, sign, charge },
-    ...{ balanceOf, deploy, permit },
+    ...{ balanceOf, deploy, permit, delegate },
     stop: () => node.stop(),
   };
 }
