@@ -8,12 +8,12 @@ export type Pools = { api: Database; pages: Database; loops: Database; close(): 
 
 /**
  * Creates and the gate use the service login. Together with the connections that listen for changes, a node has up to
- * 27.
+ * 31.
  */
 const connections = {
   api: { service: 8, scoped: 4 },
   pages: { service: 3, scoped: 4 },
-  loops: { service: 4, scoped: 2 },
+  loops: { service: 6, scoped: 4 },
 };
 
 /** @param open makes pools with at most this many connections; none is opened before it is needed */

@@ -1,4 +1,5 @@
 import { scopeOfRow } from '../auth/scope.ts';
+import { mapFew } from '../chain/reader/find.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
@@ -29,6 +30,8 @@ import { watchStuckPlans } from './stuck.ts';
 /** How many charges are looked up together: a partner never waits for more of another's, however many are due. */
 const batch = { ofOne: 20, all: 100 };
 const mostPerTurn = 1000;
+/** While one waits for its commit, another is made. */
+const sideBySide = 4;
 
 /** Why a charge could not be made, as it is kept on its plan. */
 export const chargeFailures = [
@@ -53,13 +56,13 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
   let made = 0;
   for (let settled = 0; settled < mostPerTurn; ) {
     const before = settled;
-    for (const plan of await selectDue(ctx.db, now, batch)) {
-      if (signal.aborted) return made;
+    await mapFew(await selectDue(ctx.db, now, batch), sideBySide, async (plan) => {
+      if (signal.aborted) return;
       const outcome = await chargeOne(ctx, plan, now);
       if (outcome === 'made') made++;
       if (outcome !== 'not due') settled++;
-    }
-    if (settled === before) break; // what is left is in other hands
+    });
+    if (settled === before || signal.aborted) break; // what is left is in other hands
   }
   await watchStuckPlans(ctx);
   return made;

@@ -172,6 +172,16 @@ function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Rec
   return Object.fromEntries(own);
 }
 
+/** Of so many transactions at most the receipts are asked for one by one; of more, for the whole block at once. */
+const mostSingly = 4;
+
+/** The receipts of a block by transaction; null when the provider does not return them together. */
+async function receiptsOf(header: Header, { rpcs }: Reading): Promise<Map<string, Receipt> | null> {
+  const [rpc] = rpcs;
+  const receipts = rpc ? await answerOrNull(rpc, () => rpc.blockReceipts(header.hash)) : null;
+  return receipts && new Map(receipts.map((receipt) => [receipt.txHash, receipt]));
+}
+
 /** What was found in a block, and which parts could not be read. */
 export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
 
@@ -185,10 +195,12 @@ export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
 export async function findTransfers(header: Header, logs: readonly Log[], reading: Reading): Promise<Found> {
   const { owners } = reading;
   const found: Found = { transfers: [], unread: [] };
-  const read = await mapFew([...watchedLogs(logs, owners)], 4, async ([txHash, own]) => ({
+  const watched = [...watchedLogs(logs, owners)];
+  const receipts = watched.length > mostSingly ? await receiptsOf(header, reading) : null;
+  const read = await mapFew(watched, 4, async ([txHash, own]) => ({
     txHash,
     own,
-    transfers: await readTransaction(header, txHash, own, reading, false),
+    transfers: await readTransaction(header, txHash, own, reading, false, receipts?.get(txHash)),
   }));
   for (const { txHash, own, transfers } of read) {
     if (transfers) found.transfers.push(...transfers);

@@ -8,7 +8,7 @@ import { submitAuthorization } from '../../../src/payments/authorized/submit.ts'
 import { authorizationNonce } from '../../../src/requests/authorization-nonce.ts';
 import type { RequestRow } from '../../../src/requests/store.ts';
 import type { TestWallet } from '../chain/chain.ts';
-import { fundRelayer, lookAnew } from '../chain/relayer.ts';
+import { fundRelayer } from '../chain/relayer.ts';
 import { payFixtures } from './pay-fixtures.ts';
 
 export type AuthorizedFixtures = Awaited<ReturnType<typeof authorizedFixtures>>;
@@ -24,7 +24,7 @@ export async function authorizedFixtures() {
   if (!token) throw new Error('the chain has no token');
   await fundRelayer(chain);
   const follow = async () => {
-    await lookAnew(fixtures.db);
+    await fixtures.db.sql`update relay_accounts set look_at = now()`;
     await followRelays(fixtures.ctx, chain);
   };
   await follow();
