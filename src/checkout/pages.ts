@@ -11,6 +11,8 @@ import { wordsFor } from '../ui/language.ts';
 import { walletConnectRoute } from '../web/assets.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
+import { isAgent } from './agents/agent.ts';
+import { serveAgents } from './agents/serve.ts';
 import { payOptions, transferUri } from './options.ts';
 import { sendPayPage } from './page.ts';
 import { payRoute } from './paths.ts';
@@ -39,7 +41,8 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
         return checkout ? answer(checkout, request, reply) : sendNotFound(reply);
       },
     });
-  show(route, async (checkout, request, reply) => {
+  const serveAgent = serveAgents(app, ctx);
+  const showPage = async (checkout: Checkout, request: Visit, reply: FastifyReply) => {
     const { scope, row } = checkout;
     if (opensRequest(request.method, request.headers)) {
       // A person's browser, and no preview: docs/decisions/0010-what-opens-a-request.md.
@@ -47,6 +50,18 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
       await keepLanguage(ctx, scope, row, checkout.words.language);
     }
     return sendPayPage(reply, 200, checkout);
+  };
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: route,
+    exposeHeadRoute: false,
+    config: publicRoute,
+    handler: async (request: Visit, reply) => {
+      reply.header('vary', 'accept');
+      const checkout = await readCheckout(ctx, request.params.request_id, wordsFor(request));
+      if (isAgent(request)) return serveAgent(request, reply, checkout);
+      return checkout ? showPage(checkout, request, reply) : sendNotFound(reply);
+    },
   });
   show(`${route}/receipt`, (checkout, _, reply) => sendReceipt(reply, checkout));
   show(`${route}/qr/:option`, (checkout, request, reply) => {

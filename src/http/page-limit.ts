@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { shownTokens } from '../auth/session-cookie.ts';
+import { isForAgent } from '../checkout/agents/agent.ts';
 import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { pause } from '../lib/time.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
@@ -53,6 +55,7 @@ export function limitPages(app: FastifyInstance, ctx: Context): void {
       await pause(holdMs, ending.signal);
       held--;
     }
+    if (isForAgent(ctx.config, request)) throw refuse('rate_limited');
     return sendSlowDown(reply);
   });
 }

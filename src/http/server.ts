@@ -13,6 +13,7 @@ import fastify, {
 import { adminPages } from '../admin/pages.ts';
 
 import { readApiBodies } from '../auth/api-body.ts';
+import { isForAgent } from '../checkout/agents/agent.ts';
 import { liveStates } from '../checkout/live.ts';
 import { payPages } from '../checkout/pages.ts';
 import type { Context } from '../context.ts';
@@ -196,7 +197,7 @@ function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
   return refuse('method_not_allowed');
 }
 
-/** The one place where errors become answers: JSON under /api/, a page for people elsewhere. */
+/** The one place where errors become answers: JSON for programs, a page for people. */
 function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toRefusal(error);
   const [status, message] = errors[refusal.code];
@@ -207,7 +208,8 @@ function answerError(ctx: Context, error: unknown, request: FastifyRequest, repl
   reply.code(status);
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
-  if (!request.url.startsWith('/api/')) return errorPage(reply, status, message);
+  const isForProgram = request.url.startsWith('/api/') || isForAgent(ctx.config, request);
+  if (!isForProgram) return errorPage(reply, status, message);
   return reply
     .type('application/json; charset=utf-8')
     .send(JSON.stringify({ ok: false, error: refusal.code, message, ...refusal.extra }));

@@ -108,7 +108,8 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
 
 /** Pages are small and made anew each time: compressed at once, where the client reads gzip. */
 function sendCompressed(reply: FastifyReply, text: string): FastifyReply {
-  reply.header('vary', 'accept-encoding');
+  const varies = reply.getHeader('vary');
+  reply.header('vary', varies ? `${varies}, accept-encoding` : 'accept-encoding');
   if (!/\bgzip\b/.test(String(reply.request.headers['accept-encoding'] ?? ''))) return reply.send(text);
   return reply.header('content-encoding', 'gzip').send(gzipSync(text));
 }

@@ -94,15 +94,18 @@ export async function updateRelayed(
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and ${isKey(tx, key)}`;
 }
 
-/** Of an authorization `a` with its call `r`: whether its transfer was read already. */
-const isRead = (tx: Tx) => tx`
+/** Of an authorization `a` with its call `r`: whether its transfer was read already, and more is true of it. */
+const isRead = (tx: Tx, also = tx``) => tx`
   exists (select from transfers t
     where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer
-      and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce)`;
+      and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce ${also})`;
 
 const mostOfRequest = 50;
 
-/** The authorizations that were handed in for a request and are no stored transfer yet, newest first. */
+/**
+ * The authorizations that were handed in for a request and of which no transfer was matched yet, newest first: between
+ * its reading and its matching a transfer changes no state, and would not be seen otherwise.
+ */
 export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
   return tx<AuthorizationRow[]>`
     select a.chain_id, a.token_address, a.authorizer, a.nonce, a.value, a.valid_before, a.handed_in_at, a.failures,
@@ -111,7 +114,7 @@ export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<A
       left join relay_transactions r on r.id = a.relay_id
         and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and a.request_id = ${requestId}
-      and not ${isRead(tx)}
+      and not ${isRead(tx, tx`and t.judged_at is not null`)}
     order by a.handed_in_at desc, a.authorizer, a.nonce limit ${mostOfRequest}`;
 }
 

@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify';
+import type { Config } from '../../config.ts';
+import { prefersJson } from '../../lib/text/accept.ts';
+import { payRoute } from '../paths.ts';
+
+/** A payment header, of version 2 or 1 of x402; null without one. */
+export function paymentHeaderOf({ headers }: Pick<FastifyRequest, 'headers'>): { text: string; version: 1 | 2 } | null {
+  const [second, first] = [headers['payment-signature'], headers['x-payment']];
+  if (second !== undefined) return { text: String(second), version: 2 };
+  return first === undefined ? null : { text: String(first), version: 1 };
+}
+
+/** Whether a pay page is asked for by a program that pays: it prefers JSON, or brings a payment. */
+export function isAgent(request: Pick<FastifyRequest, 'headers'>): boolean {
+  return prefersJson(request.headers.accept) || paymentHeaderOf(request) !== null;
+}
+
+/** Whether a call of any route is a program's for a pay page, so that its errors are JSON too. */
+export function isForAgent(config: Pick<Config, 'payUrl'>, request: FastifyRequest): boolean {
+  return request.routeOptions.url === payRoute(config) && isAgent(request);
+}

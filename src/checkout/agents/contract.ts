@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import type { Hex } from '../../chain/rpc.ts';
+
+/** The version of x402 spoken here: https://github.com/x402-foundation/x402, `specs/x402-specification-v2.md`. */
+export const x402Version = 2;
+
+/** One way to pay a request by a signed authorization (EIP-3009), as `accepts` of a 402 answer lists it. */
+export type Requirements = {
+  scheme: 'exact';
+  /** CAIP-2. */
+  network: `eip155:${number}`;
+  /** Micro units: exactly this is taken. */
+  amount: string;
+  asset: Hex;
+  payTo: Hex;
+  /** For how long the authorization may be valid, from now on. */
+  maxTimeoutSeconds: number;
+  /** The token's EIP-712 domain. */
+  extra: { name: string; version: string };
+};
+
+/** What a 402 answer says, in the header `PAYMENT-REQUIRED` and in its body. */
+export type PaymentRequired = {
+  x402Version: typeof x402Version;
+  /** Why: a sentence where nothing was paid yet, a code of x402 where a payment was refused. */
+  error: string;
+  resource: { url: string; description: string; mimeType: 'application/json' };
+  accepts: Requirements[];
+};
+
+/** What came of a payment, in the header `PAYMENT-RESPONSE`. */
+export type Settlement = {
+  success: boolean;
+  errorReason?: string;
+  payer: Hex;
+  /** Empty where nothing was sent. */
+  transaction: Hex | '';
+  network: string;
+  amount: string;
+};
+
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+/** An unsigned integer of 256 bits in decimal digits; larger ones are refused by the rules. */
+const Uint = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,77})$' });
+
+/** The header `PAYMENT-SIGNATURE`, decoded. What stands here beyond these fields is ignored. */
+export const PaymentPayload = Type.Object({
+  x402Version: Type.Literal(x402Version),
+  resource: Type.Optional(Type.Union([Type.Object({ url: Type.String({ maxLength: 2_000 }) }), Type.Null()])),
+  accepted: Type.Object({
+    scheme: Type.String({ maxLength: 100 }),
+    network: Type.String({ maxLength: 100 }),
+    amount: Uint,
+    asset: Type.String({ maxLength: 100 }),
+    payTo: Type.String({ maxLength: 100 }),
+    maxTimeoutSeconds: Type.Number({ exclusiveMinimum: 0 }),
+    extra: Type.Optional(
+      Type.Union([
+        Type.Object({
+          name: Type.Optional(Type.String()),
+          version: Type.Optional(Type.String()),
+          assetTransferMethod: Type.Optional(Type.String()),
+        }),
+        Type.Null(),
+      ]),
+    ),
+  }),
+  payload: Type.Object({
+    signature: Type.String(),
+    authorization: Type.Object({
+      from: Address,
+      to: Address,
+      value: Uint,
+      validAfter: Uint,
+      validBefore: Uint,
+      nonce: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
+    }),
+  }),
+});
+
+/** The same as a type. */
+export type Payment = Type.Static<typeof PaymentPayload>;

@@ -1,0 +1,30 @@
+import type { Hex } from '../../chain/rpc.ts';
+import type { Context } from '../../context.ts';
+import { type AuthorizedOffer, authorizedOffers } from '../../payments/authorized/offer.ts';
+import { payOptions } from '../options.ts';
+import type { Checkout } from '../read.ts';
+import type { Requirements } from './contract.ts';
+import { timeoutSeconds } from './rules.ts';
+
+/** One way to pay by a signed authorization, as we know it and as x402 says it. */
+export type AgentOffer = AuthorizedOffer & { requirements: Requirements };
+
+/** Every way to pay a request by a signed authorization now; empty where there is none. */
+export async function readOffers(ctx: Context, checkout: Checkout): Promise<AgentOffer[]> {
+  const { row, now, scope } = checkout;
+  const maxTimeoutSeconds = timeoutSeconds(now, row.expires_at);
+  if (maxTimeoutSeconds === null) return [];
+  const offers = await authorizedOffers(ctx, scope, payOptions(checkout));
+  return offers.map((offer) => ({
+    ...offer,
+    requirements: {
+      scheme: 'exact',
+      network: `eip155:${offer.chain.chainId}`,
+      amount: offer.amountMicro.toString(),
+      asset: offer.token.address,
+      payTo: row.wallet_address as Hex,
+      maxTimeoutSeconds,
+      extra: offer.domain,
+    },
+  }));
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { maxHeaderLength, readPaymentHeader } from './payment-header.ts';
+
+const payment = {
+  x402Version: 2,
+  resource: { url: 'https://pay.example.com/1', description: 'Zahlung für „Brot“', mimeType: 'application/json' },
+  accepted: {
+    scheme: 'exact',
+    network: 'eip155:8453',
+    amount: '13586957',
+    asset: `0x${'ab'.repeat(20)}`,
+    payTo: `0x${'cd'.repeat(20)}`,
+    maxTimeoutSeconds: 300,
+    extra: { name: 'USD Coin', version: '2' },
+  },
+  payload: {
+    signature: `0x${'1a'.repeat(65)}`,
+    authorization: {
+      from: `0x${'ef'.repeat(20)}`,
+      to: `0x${'cd'.repeat(20)}`,
+      value: '13586957',
+      validAfter: '0',
+      validBefore: '1772366700',
+      nonce: `0x${'f0'.repeat(32)}`,
+    },
+  },
+  extensions: { anything: { info: {} } },
+};
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64');
+const faultOf = (header: string) => {
+  const read = readPaymentHeader(header);
+  return read.kind === 'fault' ? read.code : read.kind;
+};
+
+test('A header as clients send it is read whole', () => {
+  const read = readPaymentHeader(encode(payment));
+  assert.deepEqual(read, { kind: 'payment', payment });
+});
+
+test('What is not base64 of one JSON object, or longer than 8 KiB, is no payment', () => {
+  for (const header of [
+    '',
+    ' ',
+    '{}',
+    'a b',
+    `${encode(payment)}, ${encode(payment)}`,
+    encode('[]'),
+    encode('null'),
+    encode('{"x402Version":2'),
+    encode('{"x402Version":2,"x402Version":2}'),
+    encode({ ...payment, extensions: { long: 'x'.repeat(maxHeaderLength) } }),
+    Buffer.from([0xff, 0xfe, 0x7b, 0x7d]).toString('base64'),
+  ]) {
+    assert.equal(faultOf(header), 'invalid_payload', header.slice(0, 100));
+  }
+});
+
+test('Another version of x402 is told apart from a malformed payment', () => {
+  const { accepted, ...rest } = payment;
+  assert.equal(faultOf(encode({ ...rest, x402Version: 1, scheme: 'exact', network: 'base' })), 'invalid_x402_version');
+  assert.equal(faultOf(encode({ ...payment, x402Version: '2' })), 'invalid_x402_version');
+  assert.equal(faultOf(encode({})), 'invalid_x402_version');
+});
+
+test('Every part of an authorization is checked for its type and form', () => {
+  const { accepted, payload } = payment;
+  const { authorization } = payload;
+  const broken = [
+    { ...payment, accepted: undefined },
+    { ...payment, payload: undefined },
+    { ...payment, resource: 'https://pay.example.com/1' },
+    { ...payment, accepted: { ...accepted, amount: 13586957 } },
+    { ...payment, accepted: { ...accepted, amount: '0x10' } },
+    { ...payment, accepted: { ...accepted, maxTimeoutSeconds: 0 } },
+    { ...payment, accepted: { ...accepted, extra: { name: 1 } } },
+    { ...payment, payload: { ...payload, signature: '0x123' } },
+    { ...payment, payload: { ...payload, signature: 27 } },
+    ...(
+      [
+        { from: 'ada.eth' },
+        { to: `0x${'cd'.repeat(19)}` },
+        { value: '-1' },
+        { value: '1.5' },
+        { value: '01' },
+        { value: '1'.repeat(79) },
+        { validAfter: null },
+        { validBefore: 1772366700 },
+        { nonce: '0x01' },
+        { nonce: undefined },
+      ] as object[]
+    ).map((change) => ({ ...payment, payload: { ...payload, authorization: { ...authorization, ...change } } })),
+  ];
+  for (const one of broken) assert.equal(faultOf(encode(one)), 'invalid_payload', JSON.stringify(one));
+});

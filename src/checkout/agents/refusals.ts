@@ -1,0 +1,58 @@
+import type { HandedInOutcome } from '../../payments/authorized/submit.ts';
+import type { PaymentFault } from './rules.ts';
+
+/** Why a payment is refused, in the codes of x402 where it has one. */
+export type RefusalCode =
+  | PaymentFault
+  | 'invalid_x402_version'
+  | 'invalid_exact_evm_payload_signature'
+  | 'invalid_exact_evm_nonce_already_used'
+  | 'insufficient_funds'
+  | 'invalid_transaction_state'
+  | 'other_payment'
+  | 'too_many_failures';
+
+/** The same in a sentence, with what to do. */
+export const refusalTexts: Record<RefusalCode, string> = {
+  unsupported_scheme: 'Only the scheme exact is accepted; sign one of accepts.',
+  invalid_network: 'The request cannot be paid on this network; sign one of accepts.',
+  invalid_payment_requirements: 'What the payment accepted is not asked for, or no longer; sign one of accepts.',
+  invalid_exact_evm_payload_recipient_mismatch: 'The authorization does not pay the wallet in payTo.',
+  invalid_exact_evm_payload_authorization_value_mismatch:
+    'The authorization must be of exactly the amount that is due.',
+  invalid_exact_evm_payload_authorization_valid_after: 'The authorization is not valid yet.',
+  invalid_exact_evm_payload_authorization_valid_before:
+    'The authorization ends too soon to be mined, or after the request does; see maxTimeoutSeconds.',
+  invalid_x402_version: 'This address speaks version 2 of x402: send the payment in the header PAYMENT-SIGNATURE.',
+  invalid_exact_evm_payload_signature: 'The authorization is not signed by the wallet that it names.',
+  invalid_exact_evm_nonce_already_used:
+    'The authorization was used or cancelled, or was sent for another request; sign a new one.',
+  insufficient_funds: 'The wallet does not hold the amount.',
+  invalid_transaction_state: 'The token refuses this transfer, or its transaction failed. No money moved.',
+  other_payment: 'Another payment pays this request, or is about to. This one was not sent.',
+  too_many_failures: 'Payments of this request or from this wallet have failed too often. Pay by an ordinary transfer.',
+};
+
+/** What an authorization that was not sent is refused with; null where it is the service that cannot send it. */
+export function refusalOf(
+  kind: Exclude<HandedInOutcome['kind'], 'sent' | 'closed' | 'other_under_way'>,
+): RefusalCode | null {
+  switch (kind) {
+    case 'used':
+    case 'taken':
+      return 'invalid_exact_evm_nonce_already_used';
+    case 'changed':
+      return 'invalid_payment_requirements';
+    case 'signature':
+      return 'invalid_exact_evm_payload_signature';
+    case 'balance':
+      return 'insufficient_funds';
+    case 'refused':
+      return 'invalid_transaction_state';
+    case 'too_often':
+      return 'too_many_failures';
+    case 'unreachable':
+    case 'not_offered':
+      return null;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Checkout } from '../read.ts';
+
+/**
+ * A request as whoever has its pay link may see it: what the page shows, and nothing of the customer's or the partner's
+ * own data.
+ */
+export function requestObject({ row, merchant, progress, state, url }: Checkout): Record<string, unknown> {
+  const part = state.kind === 'part' || state.kind === 'seen';
+  return {
+    request_id: row.id,
+    status: state.kind === 'expired' ? 'expired' : row.status,
+    proof_status: row.proof_status,
+    pay_page_url: url,
+    payee: merchant,
+    memo: row.memo,
+    amount: { fiat_int: Number(row.fiat_int), fiat_code: row.fiat_code, usdc_micro: row.usdc_micro },
+    missing_micro: (part ? state.missingMicro : progress.missingMicro).toString(),
+    expires_at: row.expires_at.toISOString(),
+    test_mode: row.test_mode,
+    payments: progress.transfers.map(({ chainId, txHash, usdcMicro, final }) => ({
+      network: `eip155:${chainId}`,
+      transaction: txHash,
+      usdc_micro: usdcMicro.toString(),
+      final,
+    })),
+  };
+}

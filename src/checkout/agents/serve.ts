@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../context.ts';
+import { AttemptLimit, clientSubject } from '../../lib/attempts.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import { readHandedIn } from '../../payments/authorized/progress.ts';
+import type { Checkout } from '../read.ts';
+import { payable } from '../state.ts';
+import { paymentHeaderOf } from './agent.ts';
+import { sendFault, sendPaymentRequired, sendRequest } from './answers.ts';
+import type { Settlement } from './contract.ts';
+import { readOffers } from './offers.ts';
+import { readPaymentHeader } from './payment-header.ts';
+import { type RefusalCode, refusalTexts } from './refusals.ts';
+import { type Paid, type Payer, payByHeader } from './settle.ts';
+
+/** Answers a program that asks for a pay page; null: there is no such request. */
+export type ServeAgent = (request: FastifyRequest, reply: FastifyReply, checkout: Checkout | null) => Promise<unknown>;
+
+const underWay = 'A payment is under way and not mined yet. Ask again in a few seconds; do not sign another payment.';
+const notNow =
+  'The request cannot be paid by a signed authorization now. Pay it by an ordinary transfer, as its page shows, or ask again later.';
+
+/** Why it asks to be paid: nothing was paid yet, or a payment was refused. */
+type Asked = { refused: RefusalCode | null; settlement?: Settlement };
+
+/** Makes what answers programs. Whoever knows a pay link can use up what is theirs, and hardly what all have. */
+export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
+  const perClientAndRequest = new AttemptLimit(10, minuteMs);
+  const perRequest = new AttemptLimit(100, minuteMs);
+  const perClient = new AttemptLimit(60, minuteMs);
+  const isAllowed = (client: string, id: string, now: Date) =>
+    perClient.take(client, now) && perClientAndRequest.take(`${client} ${id}`, now) && perRequest.take(id, now);
+  const ending = new AbortController();
+  app.addHook('preClose', async () => ending.abort());
+  const payer: Payer = { ctx, ending: ending.signal, waiting: 0 };
+
+  return async (request, reply, checkout) => {
+    if (!checkout) return sendFault(reply, 404, 'not_found', 'There is no request at this address.');
+    const header = request.method === 'GET' ? paymentHeaderOf(request) : null;
+    if (!header) return answerState(ctx, reply, checkout, { refused: null });
+    if (header.version === 1) return answerState(ctx, reply, checkout, { refused: 'invalid_x402_version' });
+    if (!isAllowed(clientSubject(request.ip), checkout.row.id, ctx.clock.now())) {
+      return sendFault(reply, 429, 'rate_limited', 'Too many payments were sent for this request; wait a minute.');
+    }
+    const read = readPaymentHeader(header.text);
+    if (read.kind === 'fault') {
+      const { code, what } = read;
+      return code === 'invalid_payload'
+        ? sendFault(reply, 400, code, what)
+        : answerState(ctx, reply, checkout, { refused: code });
+    }
+    return answerPaid(ctx, reply, await payByHeader(payer, checkout, read.payment, reply.raw));
+  };
+}
+
+/** What came of a payment header. */
+function answerPaid(ctx: Context, reply: FastifyReply, paid: Paid): unknown {
+  switch (paid.kind) {
+    case 'mined':
+      return sendRequest(reply, 200, paid.checkout, 'The payment was made.', paid.settlement);
+    case 'pending':
+      return sendRequest(reply, 202, paid.checkout, underWay, paid.settlement);
+    case 'refused':
+      return answerState(ctx, reply, paid.checkout, { refused: paid.code, settlement: paid.settlement });
+    case 'not_now':
+      return sendFault(reply, 503, 'not_payable_now', notNow, paid.checkout);
+  }
+}
+
+/** Where the request stands: paid, on its way, over, or to be paid. */
+async function answerState(ctx: Context, reply: FastifyReply, checkout: Checkout, asked: Asked): Promise<unknown> {
+  const { state, scope, row } = checkout;
+  const { refused, settlement = null } = asked;
+  const sendState = (status: number, message: string) =>
+    sendRequest(reply, status, checkout, refused === 'other_payment' ? refusalTexts[refused] : message, settlement);
+  switch (state.kind) {
+    case 'paid':
+      return sendState(200, 'The request is paid.');
+    case 'confirming':
+      return sendState(200, 'The request is paid, and its payment is being confirmed.');
+    case 'voided':
+      return sendFault(reply, 410, 'voided', 'The request was cancelled and can no longer be paid.', checkout);
+    case 'expired':
+    case 'too_late':
+      return sendFault(reply, 410, 'expired', 'The request has ended and can no longer be paid.', checkout);
+  }
+  const handedIn = await readHandedIn(ctx, scope, row.id);
+  if (payable(state) === 'no' || handedIn.some((one) => one.state === 'sent')) {
+    return sendState(202, underWay);
+  }
+  const offers = await readOffers(ctx, checkout);
+  if (offers.length === 0) return sendFault(reply, 503, 'not_payable_now', notNow, checkout);
+  return sendPaymentRequired(
+    reply,
+    checkout,
+    offers.map(({ requirements }) => requirements),
+    {
+      error: refused ?? 'PAYMENT-SIGNATURE header is required',
+      message: refused
+        ? refusalTexts[refused]
+        : 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.',
+      settlement,
+    },
+  );
+}

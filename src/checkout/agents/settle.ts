@@ -1,0 +1,204 @@
+import type { ServerResponse } from 'node:http';
+import { type Hex, RpcError } from '../../chain/rpc.ts';
+import { isAuthorizationUsed } from '../../chain/token-domain.ts';
+import type { Context } from '../../context.ts';
+import { pause } from '../../lib/time.ts';
+import type { SignedAuthorization } from '../../payments/authorized/authorization.ts';
+import { readStanding, type Standing } from '../../payments/authorized/standing.ts';
+import { submitAuthorization } from '../../payments/authorized/submit.ts';
+import { type Checkout, readCheckout } from '../read.ts';
+import { payable } from '../state.ts';
+import type { Payment, Settlement } from './contract.ts';
+import { type AgentOffer, readOffers } from './offers.ts';
+import { type RefusalCode, refusalOf } from './refusals.ts';
+import { judgePayment, toAuthorization } from './rules.ts';
+
+/** What came of a payment header. `checkout` is as of then. */
+export type Paid = { checkout: Checkout } & (
+  | { kind: 'mined' | 'pending'; settlement: Settlement }
+  /** `settlement`: of a transaction that failed. */
+  | { kind: 'refused'; code: RefusalCode; settlement?: Settlement }
+  /** It is the service that cannot send it. */
+  | { kind: 'not_now' }
+);
+
+/** What payments need; `waiting` counts the answers that wait for a block. */
+export type Payer = { ctx: Context; ending: AbortSignal; waiting: number };
+
+const longestWaitMs = 20_000;
+const mostWaiting = 500;
+const firstPauseMs = 100;
+const longestPauseMs = 500;
+
+/** Where a payment's authorization is executed, and what names it there. */
+type Place = { chainId: number; tokenAddress: string; signed: SignedAuthorization };
+
+/**
+ * Pays a request by what stands in a payment header, or tells what came of it: the same header is settled once, however
+ * often it is sent. Waits a while for the block.
+ */
+export async function payByHeader(
+  payer: Payer,
+  checkout: Checkout,
+  payment: Payment,
+  answer: ServerResponse,
+): Promise<Paid> {
+  const place = placeOf(payment);
+  const before = place && (await standing(payer.ctx, checkout, place));
+  if (place && before && before.state !== 'failed') return follow(payer, checkout, place, before, answer);
+  const paid = await payAnew(payer, checkout, payment, answer);
+  if (!place || paid.kind !== 'refused' || paid.settlement?.transaction) return paid;
+  // Refused, because the same header came a second time and was faster.
+  const after = await standing(payer.ctx, checkout, place);
+  return after && after.state !== 'failed' ? follow(payer, checkout, place, after, answer) : paid;
+}
+
+/** Pays by a header that was not settled before, or whose settlement failed. */
+async function payAnew(payer: Payer, checkout: Checkout, payment: Payment, answer: ServerResponse): Promise<Paid> {
+  const { ctx } = payer;
+  if (payable(checkout.state) === 'no') return notSent(checkout, payment);
+  const offers = await readOffers(ctx, checkout);
+  if (offers.length === 0) return { kind: 'not_now', checkout };
+  const judged = judgePayment(
+    payment,
+    offers.map(({ requirements }) => requirements),
+    { url: checkout.url, now: ctx.clock.now(), endsAt: checkout.row.expires_at },
+  );
+  if (judged.kind === 'fault') return { kind: 'refused', code: judged.code, checkout };
+  const offer = offers.find(({ requirements }) => requirements === judged.requirements) as AgentOffer;
+  return hand(payer, checkout, offer, payment, judged.signed, answer);
+}
+
+/** The request is paid, over, or being paid by another payment: this one stays with its payer. */
+function notSent(checkout: Checkout, { accepted: { network, amount }, payload }: Payment): Paid {
+  const payer = payload.authorization.from.toLowerCase() as Hex;
+  const settlement = { success: false, errorReason: 'other_payment', payer, transaction: '', network, amount } as const;
+  return { kind: 'refused', code: 'other_payment', settlement, checkout };
+}
+
+/** Null for a network of another kind than ours. */
+function placeOf(payment: Payment): Place | null {
+  const [, chainId] = /^eip155:([1-9]\d{0,14})$/.exec(payment.accepted.network) ?? [];
+  const tokenAddress = payment.accepted.asset.toLowerCase();
+  return chainId ? { chainId: Number(chainId), tokenAddress, signed: toAuthorization(payment) } : null;
+}
+
+const standing = (ctx: Context, { scope, row }: Checkout, { chainId, tokenAddress, signed }: Place) =>
+  readStanding(ctx, scope, row.id, {
+    ...{ chainId, tokenAddress, authorizer: signed.from },
+    nonce: Buffer.from(signed.nonce.slice(2), 'hex'),
+  });
+
+/** Hands a payment in that keeps the rules, and follows it. */
+async function hand(
+  payer: Payer,
+  checkout: Checkout,
+  { chain, token, amountMicro }: AgentOffer,
+  payment: Payment,
+  signed: SignedAuthorization,
+  answer: ServerResponse,
+): Promise<Paid> {
+  const { ctx } = payer;
+  const used = await isUsed(ctx, chain.chainId, token.address, signed, checkout);
+  if (used === null) return { kind: 'not_now', checkout };
+  if (used) return { kind: 'refused', code: 'invalid_exact_evm_nonce_already_used', checkout };
+  const handedIn = { requestId: checkout.row.id, chain, token, amountMicro, signed };
+  const outcome = await submitAuthorization(ctx, checkout.scope, handedIn);
+  if (outcome.kind === 'closed' || outcome.kind === 'other_under_way') {
+    return notSent(await reread(ctx, checkout), payment);
+  }
+  if (outcome.kind !== 'sent') {
+    const code = refusalOf(outcome.kind);
+    return code ? { kind: 'refused', code, checkout: await reread(ctx, checkout) } : { kind: 'not_now', checkout };
+  }
+  const place = { chainId: chain.chainId, tokenAddress: token.address, signed };
+  const sent: Standing = { state: 'sent', hash: null, valueMicro: signed.valueMicro };
+  return follow(payer, checkout, place, sent, answer);
+}
+
+/** Whether any endpoint knows the authorization as used or cancelled; null where one does not answer. */
+async function isUsed(
+  ctx: Context,
+  chainId: number,
+  token: Hex,
+  { from, nonce }: SignedAuthorization,
+  checkout: Checkout,
+): Promise<boolean | null> {
+  const chain = checkout.chains.find((one) => one.chainId === chainId);
+  if (!chain) return null;
+  try {
+    return await isAuthorizationUsed(chain, { token, authorizer: from, nonce });
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    ctx.log.warn({ err: error, chain_id: chainId }, 'an authorization could not be looked up');
+    return null;
+  }
+}
+
+/** Waits until the payment is mined, for a while and as long as the client does. */
+async function follow(
+  payer: Payer,
+  checkout: Checkout,
+  place: Place,
+  first: Standing,
+  answer: ServerResponse,
+): Promise<Paid> {
+  const { ctx } = payer;
+  const last = await waitFor(payer, () => standing(ctx, checkout, place), first, answer);
+  const now = await reread(ctx, checkout);
+  const settlement = settlementOf(place, last);
+  if (last.state === 'mined') return { kind: 'mined', settlement: { ...settlement, success: true }, checkout: now };
+  const pending: Paid = {
+    kind: 'pending',
+    settlement: { ...settlement, errorReason: 'settlement_pending' },
+    checkout: now,
+  };
+  if (last.state === 'sent') return pending;
+  // A call of ours also fails where somebody else was faster: then the money has moved, and will be read in a moment.
+  const { chainId, tokenAddress, signed } = place;
+  const used = await isUsed(ctx, chainId, tokenAddress as Hex, signed, checkout);
+  if (used !== false) return pending;
+  const code = 'invalid_transaction_state';
+  return { kind: 'refused', code, settlement: { ...settlement, errorReason: code }, checkout: now };
+}
+
+async function waitFor(
+  payer: Payer,
+  ask: () => Promise<Standing | null>,
+  first: Standing,
+  answer: ServerResponse,
+): Promise<Standing> {
+  if (first.state !== 'sent' || payer.waiting >= mostWaiting) return first;
+  const left = new AbortController();
+  const leave = () => left.abort();
+  const signal = AbortSignal.any([left.signal, payer.ending]);
+  answer.once('close', leave);
+  payer.waiting++;
+  try {
+    const until = performance.now() + longestWaitMs;
+    let last = first;
+    for (let pauseMs = firstPauseMs; last.state === 'sent'; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      await pause(pauseMs, signal);
+      last = (await ask()) ?? last;
+      if (signal.aborted || performance.now() > until) break;
+    }
+    return last;
+  } finally {
+    payer.waiting--;
+    answer.removeListener('close', leave);
+  }
+}
+
+function settlementOf({ chainId, signed }: Place, { hash, valueMicro }: Standing): Settlement {
+  return {
+    success: false,
+    payer: signed.from,
+    transaction: hash ?? '',
+    network: `eip155:${chainId}`,
+    amount: valueMicro.toString(),
+  };
+}
+
+async function reread(ctx: Context, checkout: Checkout): Promise<Checkout> {
+  return (await readCheckout(ctx, checkout.row.id, checkout.words)) ?? checkout;
+}

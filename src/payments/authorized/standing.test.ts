@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { standingOf } from './standing.ts';
+import type { StandingRow } from './standing-store.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const [ours, theirs] = [`0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`] as const;
+const row: StandingRow = {
+  valid_before: new Date(now.getTime() + 60_000),
+  value: '13586957',
+  relay_state: 'sent',
+  hash: ours,
+  succeeded: null,
+  transfer_hash: null,
+};
+const stateOf = (change: Partial<StandingRow>) => standingOf({ ...row, ...change }, now).state;
+
+test('An authorization is being sent until its call is mined, and as long as it can be', () => {
+  assert.deepEqual(standingOf(row, now), { state: 'sent', hash: ours, valueMicro: 13_586_957n });
+  assert.equal(stateOf({ relay_state: 'allotted', hash: null }), 'sent');
+  assert.equal(stateOf({ relay_state: 'mined', succeeded: null }), 'sent');
+  assert.equal(stateOf({ relay_state: 'mined', succeeded: false }), 'sent', 'not final yet');
+  assert.equal(stateOf({ relay_state: 'mined', succeeded: true }), 'mined');
+  assert.equal(stateOf({ relay_state: 'final', succeeded: true }), 'mined');
+  assert.equal(stateOf({ valid_before: new Date(now.getTime() - 119_000) }), 'sent');
+  assert.equal(stateOf({ valid_before: new Date(now.getTime() - 121_000) }), 'failed');
+});
+
+test('A call that failed moved nothing, unless somebody else’s moved the money', () => {
+  for (const failed of [
+    { relay_state: 'reverted', succeeded: false },
+    { relay_state: 'lost' },
+    { relay_state: null, hash: null },
+  ] as Partial<StandingRow>[]) {
+    assert.equal(stateOf(failed), 'failed', JSON.stringify(failed));
+    assert.deepEqual(standingOf({ ...row, ...failed, transfer_hash: theirs }, now), {
+      state: 'mined',
+      hash: theirs,
+      valueMicro: 13_586_957n,
+    });
+  }
+});

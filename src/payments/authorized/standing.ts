@@ -1,0 +1,45 @@
+import type { Hex } from '../../chain/rpc.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { minuteMs } from '../../lib/durations.ts';
+import { type StandingRow, selectStanding } from './standing-store.ts';
+import type { AuthorizationKey } from './store.ts';
+
+/** What came of one authorization that was handed in for a request. */
+export type Standing = {
+  /** `mined`: its money has moved. `failed`: it moved nothing, and is not being sent. */
+  state: 'sent' | 'mined' | 'failed';
+  /** Of the transaction that moved the money, whoever sent it; otherwise of the relayer's newest, null before it. */
+  hash: Hex | null;
+  valueMicro: bigint;
+};
+
+/** A block that was made in time may be read so much later. */
+const readLateMs = 2 * minuteMs;
+
+/** What came of an authorization; null where it was never handed in for this request. */
+export async function readStanding(
+  ctx: Context,
+  scope: Scope,
+  requestId: string,
+  key: AuthorizationKey,
+): Promise<Standing | null> {
+  const row = await ctx.db.scoped(scope, (tx) => selectStanding(tx, scope, requestId, key));
+  return row && standingOf(row, ctx.clock.now());
+}
+
+/** Judges what is stored. That a call of ours failed says nothing where somebody else executed the authorization. */
+export function standingOf(row: StandingRow, now: Date): Standing {
+  const valueMicro = BigInt(row.value);
+  if (row.transfer_hash) return { state: 'mined', hash: row.transfer_hash, valueMicro };
+  return { state: stateOf(row, now), hash: row.hash, valueMicro };
+}
+
+function stateOf({ relay_state, succeeded, valid_before }: StandingRow, now: Date): Standing['state'] {
+  if (relay_state === 'final' || (relay_state === 'mined' && succeeded)) return 'mined';
+  // One that failed in its block may be mined again in another: that is decided once the block is final.
+  const isLive = relay_state === 'allotted' || relay_state === 'sent' || relay_state === 'mined';
+  // A token executes nothing that has ended, whatever becomes of the call.
+  const isOver = now.getTime() > valid_before.getTime() + readLateMs;
+  return isLive && !isOver ? 'sent' : 'failed';
+}
