@@ -19,11 +19,10 @@ export async function announceRecurring({ config, chains, log }: Pick<Context, '
     { contract: address },
     'plans are charged automatically by a contract that has not been audited by an outside party: docs/contracts.md says what it can and cannot do',
   );
-  for (const chain of all) {
-    const standing = await askStanding(chain);
-    if (standing === 'absent')
-      log.warn({ chain: chain.chainId, contract: address }, 'the contract for automatic charges is not deployed here');
-    if (standing === 'foreign')
-      log.error({ chain: chain.chainId, contract: address }, 'RECURRING_CONTRACT is other code than this version’s');
+  const standings = await Promise.all(all.map(askStanding));
+  for (const [i, { chainId }] of all.entries()) {
+    const about = { chain: chainId, contract: address };
+    if (standings[i] === 'absent') log.warn(about, 'the contract for automatic charges is not deployed here');
+    if (standings[i] === 'foreign') log.error(about, 'RECURRING_CONTRACT is other code than this version’s');
   }
 }
