@@ -7,7 +7,7 @@ import { payable } from './state.ts';
 export type Option = { index: number; chain: ChainConfig; token: TokenConfig; amountMicro: bigint };
 
 /** What can be paid with now, and how much; empty when nothing is to be paid any more. */
-export function payOptions({ chains, state, progress }: Checkout): Option[] {
+export function payOptions({ chains, state, progress }: Pick<Checkout, 'chains' | 'state' | 'progress'>): Option[] {
   if (payable(state) === 'no') return [];
   const amountMicro = 'missingMicro' in state ? state.missingMicro : progress.dueMicro;
   return chains
@@ -25,7 +25,7 @@ export function transferUri({ row }: Checkout, { chain, token, amountMicro }: Op
  * request; the token ignores it.
  */
 export function walletOrders(checkout: Checkout, options: Option[]): object {
-  const { row, state } = checkout;
+  const { row, state, feeless } = checkout;
   const suffix = `0x${Buffer.from(row.reference).toString('hex')}`;
   return {
     suffix,
@@ -35,6 +35,7 @@ export function walletOrders(checkout: Checkout, options: Option[]): object {
       token: token.address,
       symbol: token.symbol,
       micro: amountMicro.toString(),
+      feeless: feeless.some((offer) => offer.chain === chain && offer.token === token),
       data: encodeFunctionData({
         abi: erc20Abi,
         functionName: 'transfer',

@@ -13,6 +13,7 @@ import { sendForeignForm, sendNotFound, sendTooMany } from '../web/error-page.ts
 import { isOwnForm } from '../web/origin.ts';
 import { isAgent } from './agents/agent.ts';
 import { serveAgents } from './agents/serve.ts';
+import { feelessForms } from './feeless.ts';
 import { payOptions, transferUri } from './options.ts';
 import { sendPayPage } from './page.ts';
 import { payRoute } from './paths.ts';
@@ -72,6 +73,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   });
   if (ctx.config.walletConnect) walletConnectRoute(app);
   payForms(app, ctx, route);
+  feelessForms(app, ctx);
   app.register((pages) => stopMailsPages(pages, ctx)); // they take a kind of form that no other page does
 }
 

@@ -27,13 +27,30 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
   return html`
     <section class="card ways" data-orders="${orders}">
       <h2>${paymentMethods.heading}</h2>
+      ${checkout.state.kind === 'sending' && html`<p class="warning">${paymentMethods.twice}</p>`}
       ${options.length > 1 && networkChips(checkout, options)}
+      ${checkout.feeless.length > 0 && withoutFee(checkout)}
       <div class="wallets" hidden></div>
       ${walletElsewhere(checkout)}
       <p class="told" role="status" hidden></p>
       ${phone(checkout)}
       ${manual(checkout, options)}
     </section>
+  `;
+}
+
+/**
+ * Only signs, and somebody else pays the network fee. Shown with script only, beside wallets that can sign. After one
+ * that may still be executed it is the usual way: the same wallet signs the same again, and cannot pay twice.
+ */
+function withoutFee({ words, state }: Checkout): Html {
+  const { paymentMethods } = payTexts(words);
+  const again = state.kind === 'sending' || (state.kind === 'unsent' && state.holds);
+  return html`
+    <label class="check feeless" hidden>
+      <input type="checkbox" name="feeless"${again && html` data-usual="yes"`}>
+      <span>${paymentMethods.feeless}<br><span class="quiet">${paymentMethods.feelessRest}</span></span>
+    </label>
   `;
 }
 

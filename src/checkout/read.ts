@@ -8,6 +8,8 @@ import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { readBranding } from '../partners/branding.ts';
+import { type AuthorizedOffer, authorizedOffers } from '../payments/authorized/offer.ts';
+import { readHandedIn } from '../payments/authorized/progress.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../payments/proof/progress.ts';
 import { claimTypedDataJson } from '../payments/submitted/claim.ts';
 import { readSubmitted, refreshSubmitted } from '../payments/submitted/follow.ts';
@@ -18,6 +20,7 @@ import { effectiveStatus } from '../requests/rules.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Branding } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
+import { payOptions } from './options.ts';
 import { type PayState, payState } from './state.ts';
 
 /** All that a customer's page is made of. */
@@ -30,6 +33,8 @@ export type Checkout = {
   state: PayState;
   /** Those of the mode that this merchant's wallet can be paid on. */
   chains: ChainConfig[];
+  /** What can be paid by a signature alone, without coin for the network fee. */
+  feeless: AuthorizedOffer[];
   /** A chain that could not be read for a while; null when all is well. */
   troubled: ChainConfig | null;
   branding: Branding;
@@ -65,29 +70,33 @@ export async function readCheckout(
   const now = ctx.clock.now();
   const refreshIfDue = misdirected && row.proof_status === 'none' ? refreshSubmitted : readSubmitted;
   const mode = modeOf(scope.testMode);
-  const [progress, submitted, branding, silent] = await Promise.all([
+  const [progress, submitted, handedIn, branding, silent] = await Promise.all([
     readProgress(ctx, scope, id),
     refreshIfDue(ctx, scope, id),
+    readHandedIn(ctx, scope, id),
     readBranding(ctx, scope.partnerId),
     chainsInTrouble(ctx, mode),
   ]);
   const status = effectiveStatus(row, now);
   const chains = offeredChains(ctx.chains[mode], row.wallet_chain_ids);
   const misled = progress.unmatched.filter(({ reason }) => reason === 'wrong_network');
+  const state = payState({
+    row,
+    status,
+    progress,
+    submitted,
+    handedIn,
+    misdirected: [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(misdirected ?? [])],
+    now,
+  });
   return {
     scope,
     row,
     merchant: row.merchant_name ?? row.partner_name,
     progress,
-    state: payState({
-      row,
-      status,
-      progress,
-      submitted,
-      misdirected: [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(misdirected ?? [])],
-      now,
-    }),
+    state,
     chains,
+    feeless: await authorizedOffers(ctx, scope, row.expires_at > now ? payOptions({ chains, state, progress }) : []),
     // One that was never read has just been configured: its watcher tells the operator, not the customer.
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
     branding,

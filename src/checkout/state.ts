@@ -1,4 +1,5 @@
 import { minuteMs } from '../lib/durations.ts';
+import type { HandedInProgress } from '../payments/authorized/progress.ts';
 import type { PaymentProgress } from '../payments/proof/progress.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
@@ -9,6 +10,10 @@ export type PayState =
   | { kind: 'waiting' }
   /** `open`: what can be paid all the same, since anybody can send what looks like a payment. */
   | { kind: 'seen'; submitted: SubmittedTransaction; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
+  /** The customer has signed, and we send it. `open`: what can be paid all the same, once it takes long. */
+  | { kind: 'sending'; handedIn: HandedInProgress; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
+  /** What was signed moved nothing. `holds`: somebody could still execute it. */
+  | { kind: 'unsent'; open: 'whole' | 'rest'; missingMicro: bigint; holds: boolean }
   /** `needed` null: the chain says by a tag when it is final. */
   | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
   | { kind: 'paid'; overMicro: bigint; late: boolean }
@@ -26,6 +31,7 @@ export type Known = {
   status: string;
   progress: PaymentProgress;
   submitted: SubmittedTransaction[];
+  handedIn: HandedInProgress[];
   misdirected: MisdirectedPayment[];
   now: Date;
 };
@@ -40,7 +46,7 @@ const minPartialMicro = 10_000n;
 
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState(known: Known): PayState {
-  const { row, status, progress, submitted, misdirected } = known;
+  const { row, status, progress, submitted, misdirected, now } = known;
   const { receivedMicro, soundMicro, dueMicro, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
@@ -50,9 +56,11 @@ export function payState(known: Known): PayState {
   const unmatched = progress.unmatched.find(({ reason }) => reason === 'late' || reason === 'voided');
   if (unmatched) return { kind: 'too_late', micro: unmatched.usdcMicro, voided: status === 'voided' };
   if (status === 'voided') return { kind: 'voided' };
-  const seen = seenState(known);
-  if (seen) return seen;
+  const under = sendingState(known) ?? seenState(known);
+  if (under) return under;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
+  const [last] = known.handedIn;
+  if (last) return { kind: 'unsent', ...dueOf(progress), holds: now < last.validBefore };
   if (soundMicro >= minPartialMicro)
     return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
   const [lost] = submitted;
@@ -61,6 +69,22 @@ export function payState(known: Known): PayState {
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
   const [wrong] = misdirected;
   return wrong ? { kind: 'stray', payment: wrong } : { kind: 'waiting' };
+}
+
+/** What is asked for: the rest after a partial payment that is worth it, otherwise the whole amount. */
+function dueOf({ soundMicro, dueMicro }: PaymentProgress): { open: 'whole' | 'rest'; missingMicro: bigint } {
+  return soundMicro >= minPartialMicro
+    ? { open: 'rest', missingMicro: dueMicro - soundMicro }
+    : { open: 'whole', missingMicro: dueMicro };
+}
+
+/** What was signed and is being sent: nothing else can be paid meanwhile, unless it takes long. */
+function sendingState({ status, progress, handedIn, now }: Known): PayState | null {
+  const sent = handedIn.find(({ state }) => state === 'sent');
+  if (!sent) return null;
+  const { open, missingMicro } = dueOf(progress);
+  const holds = status === 'expired' || now.getTime() - sent.handedInAt.getTime() < submittedHoldsMs;
+  return { kind: 'sending', handedIn: sent, open: holds ? 'no' : open, missingMicro };
 }
 
 /**
@@ -75,9 +99,9 @@ function seenState({ status, progress, submitted, now }: Known): PayState | null
     usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < submittedHoldsMs;
   const one = underWay.find(suffices) ?? underWay[0];
   if (!one) return null;
-  const part = soundMicro >= minPartialMicro ? 'rest' : 'whole';
-  const open = status === 'expired' || suffices(one) ? 'no' : part;
-  return { kind: 'seen', submitted: one, open, missingMicro: part === 'rest' ? missingMicro : dueMicro };
+  const due = dueOf(progress);
+  const open = status === 'expired' || suffices(one) ? 'no' : due.open;
+  return { kind: 'seen', submitted: one, open, missingMicro: due.missingMicro };
 }
 
 /** The transfer that needs longest decides. */
@@ -94,6 +118,8 @@ function confirming({ transfers }: PaymentProgress): PayState {
 export function payable(state: PayState): 'whole' | 'rest' | 'no' {
   switch (state.kind) {
     case 'seen':
+    case 'sending':
+    case 'unsent':
       return state.open;
     case 'waiting':
     case 'reorged':

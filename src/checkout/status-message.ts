@@ -5,7 +5,7 @@ import { descriptionList, type StateKind, stateLine } from '../ui/components.ts'
 import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
 import type { Checkout } from './read.ts';
-import { isOver, payable } from './state.ts';
+import { isOver, type PayState, payable } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
 
 type StatusMessage = { shape: StateKind; title: string; rest: string };
@@ -39,6 +39,17 @@ function tell(checkout: Checkout): StatusMessage {
         shape: 'confirming',
         title: fill(statusMessage.seen, { network: networkOf(checkout, state.submitted.chainId) }),
         rest: payable(state) === 'no' ? statusMessage.seenRest : statusMessage.seenOpenRest,
+      };
+    case 'sending': {
+      const title = fill(statusMessage.sending, { network: networkOf(checkout, state.handedIn.chainId) });
+      const rest = state.open === 'no' ? statusMessage.sendingRest : statusMessage.sendingLongRest;
+      return { shape: 'confirming', title, rest };
+    }
+    case 'unsent':
+      return {
+        shape: 'failed',
+        title: statusMessage.unsent,
+        rest: state.holds ? statusMessage.unsentHoldsRest : statusMessage.unsentRest,
       };
     case 'confirming': {
       const network = networkOf(checkout, state.chainId);
@@ -98,9 +109,10 @@ function tell(checkout: Checkout): StatusMessage {
 function extra(checkout: Checkout): Html | null {
   const { state, progress, words, merchant, chains } = checkout;
   if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
-  if ('submitted' in state) {
-    const chain = chains.find(({ chainId }) => chainId === state.submitted.chainId);
-    return html`<p>${explorerLink(chain, state.submitted.txHash)}</p>`;
+  const sent = sentTransaction(state);
+  if (sent) {
+    const chain = chains.find(({ chainId }) => chainId === sent.chainId);
+    return html`<p>${explorerLink(chain, sent.txHash)}</p>`;
   }
   if (state.kind !== 'paid') return null;
   const { statusMessage } = payTexts(words);
@@ -111,6 +123,13 @@ function extra(checkout: Checkout): Html | null {
     second && fill(statusMessage.alreadyPaid, { amount: groupMicro(words, second.usdcMicro), merchant }),
   ].filter((line) => typeof line === 'string');
   return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
+}
+
+/** A transaction that is under way, or was. */
+function sentTransaction(state: PayState): { chainId: number; txHash: string } | null {
+  if ('submitted' in state) return state.submitted;
+  if (state.kind !== 'sending' || state.handedIn.hash === null) return null;
+  return { chainId: state.handedIn.chainId, txHash: state.handedIn.hash };
 }
 
 function trouble(chain: ChainConfig, words: Checkout['words']): Html {

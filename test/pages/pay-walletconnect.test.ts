@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { callRpc } from '../../src/chain/rpc.ts';
 import { walletConnectPath } from '../../src/web/assets.ts';
 import { startApp } from '../support/app.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
@@ -9,7 +10,9 @@ import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-pa
 import { startRelay } from '../support/browser/relay.ts';
 import { walletElsewhere } from '../support/browser/wallet-elsewhere.ts';
 import { pageWallet } from '../support/browser/wallet-in-page.ts';
+import { fundRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
 let relay: Awaited<ReturnType<typeof startRelay>>;
 let fixtures: PayPageFixtures;
@@ -58,6 +61,35 @@ test('a wallet that scans the code pays → paid, and the session is over', asyn
   assert.equal(loads(), 1);
   assert.deepEqual(complaints, []);
   assert.ok(fetched.every((url) => new URL(url).host === new URL(fixtures.app.url).host));
+  await close();
+  await wallet.stop();
+});
+
+test('a wallet elsewhere that holds no coin for the fee signs, and the payment is sent for it → paid', async () => {
+  const request = await fixtures.request();
+  const { chain } = fixtures.node;
+  await fundRelayer(chain);
+  await until('the relayer’s coin is known', async () => {
+    await fixtures.db.sql`update relay_accounts set look_at = now()`;
+    const rows = await fixtures.db.sql`
+      select from relay_accounts where balance_wei > 0 and chain_id = ${chain.chainId} limit 1`;
+    return rows.length > 0;
+  });
+  const wallet = await walletElsewhere(relay.url, chain);
+  await fixtures.node.fund(wallet.address, 50_000_000n);
+  await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setBalance', [wallet.address, '0x0']);
+  const { page, says, complaints, close } = await fixtures.open(request);
+  await page.getByRole('checkbox', { name: 'Pay without a network fee' }).waitFor();
+  await button(page).click();
+  await wallet.scan(await codeOf(page));
+  await says('1 of 3 confirmations on Base Sandbox');
+  await wallet.ended;
+  const [row] = await fixtures.db.sql`select rule, from_address from transfers where request_id = ${request.id}`;
+  assert.deepEqual({ ...row }, { rule: 'authorization', from_address: wallet.address });
+  assert.deepEqual(wallet.sent, []);
+  await fixtures.node.mine(2);
+  await says('Paid');
+  assert.deepEqual(complaints, []);
   await close();
   await wallet.stop();
 });

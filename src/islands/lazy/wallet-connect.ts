@@ -6,7 +6,7 @@ import { MemoryStorage } from './memory-storage.ts';
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
 type Session = ReturnType<Client['session']['get']>;
 
-const methods = ['eth_sendTransaction'];
+const methods = ['eth_sendTransaction', 'eth_signTypedData_v4'];
 const events = ['chainChanged', 'accountsChanged'];
 /** For the relay to take what is sent to it. */
 const relayMs = 10_000;

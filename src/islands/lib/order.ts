@@ -10,6 +10,8 @@ export type PayOption = {
   micro: string;
   /** Calldata of the transfer. */
   data: string;
+  /** Whether a signature is enough: we send the payment, and pay the fee. */
+  feeless: boolean;
 };
 
 /** What a wallet is to be asked for. */

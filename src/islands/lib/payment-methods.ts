@@ -4,6 +4,7 @@ import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
 import type { Orders, PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
+import { askSignable, handIn, type Signable, signPayment } from './sign-payment.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
 import { askAccount, currentChain, type FoundWallet, knownAccounts } from './wallets.ts';
@@ -21,6 +22,16 @@ type Page = {
   released(): void;
 };
 
+/** A payment that a wallet only signs. `sent`: from here on nothing else may be paid. */
+type Signing = {
+  wallet: FoundWallet;
+  account: string;
+  option: PayOption;
+  signable: Signable;
+  tell: (text: string) => void;
+  sent: (text: string) => void;
+};
+
 /** Pays with the wallets of this browser. */
 export class PaymentMethods {
   readonly #page: Page;
@@ -31,6 +42,10 @@ export class PaymentMethods {
   #running: FoundWallet | null = null;
   #run = 0;
   #kind = '';
+  /** Whether only to sign: what the person chose; null while a wallet without coin for fees decides. */
+  #feeless: boolean | null = null;
+  /** The payment under way is only signed. */
+  #signing = false;
   #lazy: LazyWallet | null = null;
 
   constructor(page: Page) {
@@ -56,6 +71,7 @@ export class PaymentMethods {
     const { rest, options } = ordersOf(section);
     const { payWith, payRest } = this.#page.texts;
     this.#choice.show(section);
+    this.#showFeeless(section);
     const lazy = section.querySelector<HTMLElement>('.late');
     if (lazy) lazy.hidden = false;
     const place = this.#place('.wallets');
@@ -84,10 +100,30 @@ export class PaymentMethods {
     const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
     const wallet = uuid === LazyWallet.uuid ? this.#lazyWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
     if (wallet) void this.#pay(section, wallet);
-    if (!target.matches('input[name="option"]')) return;
-    // While a payment is under way the chips stay with what it is for.
-    if (this.busy) this.#choice.show(section);
-    else this.#choice.choose(section, Number((target as HTMLInputElement).value), true);
+    const input = target.matches('input') ? (target as HTMLInputElement) : null;
+    // While a payment is under way the choices stay with what it is for.
+    if (input?.name === 'option') {
+      if (this.busy) this.#choice.show(section);
+      else this.#choice.choose(section, Number(input.value), true);
+    }
+    if (input?.name === 'feeless' && !this.busy) this.#feeless = input.checked;
+    if (input) this.#showFeeless(section);
+  }
+
+  /** Offers to sign only, where that is possible with what is chosen. */
+  #showFeeless(section: HTMLElement): void {
+    const place = section.querySelector<HTMLElement>('.feeless');
+    const box = place?.querySelector('input');
+    if (!place || !box) return;
+    const canSign = this.#wallets.length > 0 || section.querySelector('.late') !== null;
+    place.hidden = !canSign || !this.#choice.chosen(ordersOf(section).options)?.feeless;
+    box.checked = this.#running ? this.#signing : (this.#wantsFeeless(section) ?? false);
+  }
+
+  /** What the person chose, or what the page proposes; null: as the wallet's coin decides. */
+  #wantsFeeless(section: HTMLElement): boolean | null {
+    const usual = section.querySelector<HTMLElement>('[name="feeless"]')?.dataset.usual === 'yes';
+    return this.#feeless ?? (usual || null);
   }
 
   async #pay(section: HTMLElement, wallet: FoundWallet): Promise<void> {
@@ -121,19 +157,48 @@ export class PaymentMethods {
       await checkBalance(wallet, account, option);
       if (isOver()) return;
       this.#step = 'asking';
-      tell('confirm');
-      const hash = await sendPayment(wallet, account, option, suffix, () => {
+      const signable = await this.#askSignable(section, option, account);
+      if (isOver()) return;
+      const sent = (text: string) => {
         if (isOver()) return;
         this.#step = 'sent';
-        tell('sent');
-      });
+        tell(text);
+      };
+      if (signable) await this.#paySigned({ wallet, account, option, signable, tell, sent });
+      else tell('confirm');
+      const hash = signable ? null : await sendPayment(wallet, account, option, suffix, () => sent('sent'));
       await this.#report(hash, isOver);
       tell('unseen');
     } catch (error) {
       const { text, values } = refusalFrom(error, 'failed');
-      tell(text, values, true);
+      const instead = text === 'fee' && option?.feeless;
+      if (instead && !isOver()) this.#feeless = true;
+      tell(instead ? 'feeInstead' : text, values, true);
     }
     if (!isOver()) this.#free();
+  }
+
+  /**
+   * What the account signs, if it pays by that: because the person chose to, or because it holds no coin for the fee.
+   * Null: it sends the payment itself.
+   */
+  async #askSignable(section: HTMLElement, option: PayOption, account: string): Promise<Signable | null> {
+    this.#signing = false;
+    const wants = this.#wantsFeeless(section);
+    if (!option.feeless || wants === false) return null;
+    const asked = askSignable(this.#page.path, option, account);
+    const signable = wants ? await asked : await asked.catch(() => null);
+    this.#signing = signable !== null && (wants ?? signable.lacksCoin === true);
+    this.#showFeeless(section);
+    return this.#signing ? signable : null;
+  }
+
+  async #paySigned({ wallet, account, option, signable, tell, sent }: Signing): Promise<void> {
+    tell(signable.lacksCoin && !this.#feeless ? 'noCoin' : 'signPayment');
+    const signature = await signPayment(wallet, account, signable);
+    sent('handingIn');
+    await handIn(this.#page.path, option, account, signable, signature);
+    sent('handedIn');
   }
 
   /** Hands the hash in until the page shows it: it is a hint only, and nothing depends on it. */
@@ -194,7 +259,10 @@ export class PaymentMethods {
     this.#step = 'idle';
     this.#running = null;
     const section = this.#section();
-    if (section) markBusy(section, null);
+    if (section) {
+      markBusy(section, null);
+      this.#showFeeless(section);
+    }
     this.#page.released();
   }
 

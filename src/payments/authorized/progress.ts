@@ -4,7 +4,7 @@ import type { Scope } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { type AuthorizationRow, selectUnread } from './store.ts';
 
-/** An authorization that was handed in for a request, and that no stored transfer stands for yet. */
+/** An authorization that was handed in for a request, and that no matched transfer stands for yet. */
 export type HandedInProgress = {
   chainId: number;
   authorizer: string;

@@ -118,7 +118,7 @@ export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<A
     order by a.handed_in_at desc, a.authorizer, a.nonce limit ${mostOfRequest}`;
 }
 
-/** The nonces of a wallet's authorizations that were executed for this request, whatever became of the money. */
+/** The nonces of a wallet's authorizations whose transfers were matched for this request, whatever came of that. */
 export async function selectExecuted(
   tx: Tx,
   scope: Scope,
@@ -129,7 +129,7 @@ export async function selectExecuted(
     select authorization_nonce from transfers
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and from_address = ${wallet.authorizer}
       and chain_id = ${wallet.chainId} and token_address = ${wallet.tokenAddress}
-      and substring(authorization_nonce from 1 for 16) = ${Buffer.from(reference)} limit 1000`;
+      and judged_at is not null and substring(authorization_nonce from 1 for 16) = ${Buffer.from(reference)} limit 1000`;
   return rows.map(({ authorization_nonce }) => Buffer.from(authorization_nonce));
 }
 

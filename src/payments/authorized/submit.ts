@@ -131,7 +131,7 @@ async function readKnown(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date): P
 }
 
 /**
- * What was handed in for the request and is no stored transfer yet. `live`: the call of this very authorization, where
+ * What was handed in for the request and is no matched transfer yet. `live`: the call of this very authorization, where
  * that may still execute it. `others`: whether another authorization may still be executed by its call.
  */
 async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {

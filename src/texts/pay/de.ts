@@ -18,6 +18,15 @@ export const de: PayTexts<'de'> = {
     seenRest: 'Sie wartet auf die Aufnahme in einen Block. Sie müssen nichts weiter tun.',
     seenOpenRest:
       'Sie wartet darauf, in einen Block aufgenommen zu werden. Wenn Sie sie gesendet haben, ist nichts mehr zu tun: Bitte zahlen Sie nicht noch einmal.',
+    sending: 'Die Zahlung wird auf {network} gesendet',
+    sendingRest:
+      'Sie haben sie signiert, und sie wird für Sie gesendet. Sie wartet auf die Bestätigung; Sie müssen nichts weiter tun.',
+    sendingLongRest:
+      'Sie haben sie signiert, und es dauert länger als sonst. Sie kann noch durchgehen; zahlen Sie deshalb bitte noch nicht noch einmal.',
+    unsent: 'Die Zahlung, die Sie signiert haben, ging nicht durch',
+    unsentRest: 'Es wurde kein Geld bewegt. Bitte zahlen Sie noch einmal.',
+    unsentHoldsRest:
+      'Es wurde kein Geld bewegt. Ihre Signatur gilt noch einige Minuten: Signieren Sie noch einmal mit derselben Wallet, oder warten Sie, bevor Sie auf anderem Weg zahlen, damit nichts doppelt bezahlt wird.',
     confirming: 'Zahlung wird bestätigt',
     confirmingCount: {
       one: '{seen} von {count} Bestätigung auf {network}.',
@@ -72,6 +81,11 @@ export const de: PayTexts<'de'> = {
   paymentMethods: {
     heading: 'Wie möchten Sie zahlen?',
     none: '{merchant} kann gerade auf keinem der hier angebotenen Netzwerke bezahlt werden. Bitte fragen Sie dort nach.',
+    feeless: 'Ohne Netzwerkgebühr zahlen',
+    feelessRest:
+      'Sie signieren nur. Die Zahlung wird für Sie gesendet, und Ihre Wallet braucht keine Coins für die Gebühr.',
+    twice:
+      'Eine hier signierte Zahlung ist noch unterwegs. Wenn Sie jetzt noch einmal zahlen, können beide durchgehen.',
     network: 'Netzwerk',
     phone: 'Wallet auf dem Handy',
     phoneRest:
@@ -112,6 +126,32 @@ export const de: PayTexts<'de'> = {
       '{wallet} wartet noch auf Ihre Antwort auf eine frühere Frage. Öffnen Sie die Wallet und antworten Sie dort.',
     insufficient: 'In dieser Wallet sind {amount} {token} auf {network}; das reicht nicht. Es wurde kein Geld bewegt.',
     fee: 'Diese Wallet hat zu wenig {coin} für die Gebühr von {network}. Es wurde kein Geld bewegt.',
+    signPayment: 'Signieren Sie die Zahlung in {wallet}. Es fällt keine Netzwerkgebühr an.',
+    noCoin:
+      'Diese Wallet hat kein {coin} für die Gebühr von {network}; die Zahlung wird deshalb ohne Gebühr für Sie gesendet. Signieren Sie sie in {wallet}.',
+    handingIn: 'Signiert. Die Zahlung wird für Sie gesendet.',
+    handedIn: 'Für Sie gesendet. Das Netzwerk wird abgewartet.',
+    feeInstead:
+      'Diese Wallet hat zu wenig {coin} für die Gebühr von {network}. Es wurde kein Geld bewegt. Versuchen Sie es ohne Netzwerkgebühr: Sie signieren nur.',
+    notOffered:
+      'Die Zahlung kann gerade nicht ohne Netzwerkgebühr gesendet werden. Es wurde kein Geld bewegt; zahlen Sie mit der Gebühr oder auf anderem Weg.',
+    otherUnderWay: 'Eine andere Zahlung für diese Anforderung ist schon unterwegs. Es wurde nichts weiter gesendet.',
+    alreadyUsed:
+      'Das wurde schon signiert und verwendet. Wenn diese Anforderung damit bezahlt wurde, erscheint es hier gleich.',
+    closed: 'Diese Anforderung kann auf diesem Weg nicht mehr bezahlt werden. Es wurde nichts gesendet.',
+    changed:
+      'Der verlangte Betrag hat sich inzwischen geändert. Es wurde nichts gesendet; versuchen Sie es noch einmal.',
+    badSignature:
+      'Der Token nimmt diese Signatur von {wallet} nicht an. Es wurde kein Geld bewegt; zahlen Sie stattdessen mit der Netzwerkgebühr.',
+    lowBalance: 'In dieser Wallet ist nicht genug {token} auf {network}. Es wurde kein Geld bewegt.',
+    refused:
+      'Der Token lehnt diese Zahlung ab. Es wurde kein Geld bewegt; nehmen Sie eine andere Wallet oder einen anderen Weg.',
+    noNetwork:
+      '{network} ist gerade nicht erreichbar. Es wurde nichts gesendet; versuchen Sie es in einer Minute noch einmal.',
+    tooMany:
+      'Zu viele Versuche für diese Zahlung. Es wurde nichts gesendet; warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+    unsure:
+      'Wir sind nicht erreichbar; deshalb ist nicht bekannt, ob Ihre Zahlung unterwegs ist. Warten Sie, bis diese Seite weitergeht, bevor Sie noch einmal zahlen.',
     noAccount: '{wallet} hat keine Adresse genannt. Entsperren Sie die Wallet und versuchen Sie es noch einmal.',
     wrongNetwork:
       '{wallet} wechselt nicht zu {network}. Wechseln Sie in der Wallet selbst oder wählen Sie ein anderes Netzwerk.',

@@ -17,6 +17,14 @@ export const en = {
     seenRest: 'It waits to be taken into a block. There is nothing left to do.',
     seenOpenRest:
       'It waits to be taken into a block. If you sent it, there is nothing left to do: please do not pay again.',
+    sending: 'Payment is being sent on {network}',
+    sendingRest: 'You signed it, and it is sent for you. It waits to be confirmed; there is nothing left to do.',
+    sendingLongRest:
+      'You signed it, and it takes longer than usual. It may still go through, so please do not pay again yet.',
+    unsent: 'The payment you signed did not go through',
+    unsentRest: 'No money was moved. Please pay again.',
+    unsentHoldsRest:
+      'No money was moved. What you signed stays valid for some minutes: sign again with the same wallet, or wait before you pay in another way, so that nothing is paid twice.',
     confirming: 'Payment is being confirmed',
     confirmingCount: {
       one: '{seen} of {count} confirmation on {network}.',
@@ -68,6 +76,9 @@ export const en = {
   paymentMethods: {
     heading: 'How do you want to pay?',
     none: '{merchant} cannot be paid on any network offered here just now. Please ask them.',
+    feeless: 'Pay without a network fee',
+    feelessRest: 'You only sign. The payment is sent for you, and your wallet needs no coin for the fee.',
+    twice: 'A payment that was signed here is still on its way. If you pay now as well, both may go through.',
     network: 'Network',
     phone: 'Phone wallet',
     phoneRest: 'Scan with your phone’s camera: this page opens there, and you pay with your wallet.',
@@ -106,6 +117,27 @@ export const en = {
     pending: '{wallet} still waits for your answer to an earlier question. Open it and answer there.',
     insufficient: 'This wallet holds {amount} {token} on {network}, which is not enough. No money was moved.',
     fee: 'This wallet has too little {coin} for the fee of {network}. No money was moved.',
+    signPayment: 'Sign the payment in {wallet}. It costs no network fee.',
+    noCoin:
+      'This wallet has no {coin} for the fee of {network}, so the payment is sent for you, without a fee. Sign it in {wallet}.',
+    handingIn: 'Signed. The payment is being sent for you.',
+    handedIn: 'Sent for you. Waiting for the network.',
+    feeInstead:
+      'This wallet has too little {coin} for the fee of {network}. No money was moved. Try again without a network fee: you only sign.',
+    notOffered:
+      'The payment cannot be sent without a network fee at the moment. No money was moved; pay with the fee, or in another way.',
+    otherUnderWay: 'Another payment of this request is already on its way. Nothing more was sent.',
+    alreadyUsed: 'This was signed and used before. If it paid this request, that shows up here in a moment.',
+    closed: 'This request can no longer be paid this way. Nothing was sent.',
+    changed: 'What is asked for has changed meanwhile. Nothing was sent; try again.',
+    badSignature:
+      'The token does not accept this signature of {wallet}. No money was moved; pay with the network fee instead.',
+    lowBalance: 'This wallet does not hold enough {token} on {network}. No money was moved.',
+    refused: 'The token refuses this payment. No money was moved; use another wallet, or another way.',
+    noNetwork: '{network} cannot be reached at the moment. Nothing was sent; try again in a minute.',
+    tooMany: 'Too many attempts for this payment. Nothing was sent; wait a minute, then try again.',
+    unsure:
+      'We cannot be reached, so it is not known whether your payment is on its way. Wait until this page goes on before you pay again.',
     noAccount: '{wallet} gave no address. Unlock it, then try again.',
     wrongNetwork: '{wallet} does not change to {network}. Change it in the wallet, or choose another network.',
     reverted: '{wallet} says that the payment failed. No money was moved; try again.',

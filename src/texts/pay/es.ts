@@ -17,6 +17,14 @@ export const es: PayTexts<'es'> = {
     seen: 'Pago visto en {network}',
     seenRest: 'Espera a entrar en un bloque. No hay que hacer nada más.',
     seenOpenRest: 'Espera entrar en un bloque. Si lo envió usted, no queda nada por hacer: no pague otra vez.',
+    sending: 'El pago se está enviando en {network}',
+    sendingRest: 'Usted lo firmó y lo enviamos en su nombre. Espera confirmación; no hay que hacer nada más.',
+    sendingLongRest:
+      'Usted lo firmó y tarda más de lo normal. Aún puede completarse, así que no pague otra vez todavía.',
+    unsent: 'El pago que firmó no se completó',
+    unsentRest: 'No se movió dinero. Pague de nuevo, por favor.',
+    unsentHoldsRest:
+      'No se movió dinero. Lo que firmó sigue siendo válido unos minutos: firme otra vez con la misma billetera, o espere antes de pagar de otra forma, para no pagar dos veces.',
     confirming: 'El pago se está confirmando',
     confirmingCount: {
       one: '{seen} de {count} confirmación en {network}.',
@@ -70,6 +78,10 @@ export const es: PayTexts<'es'> = {
   paymentMethods: {
     heading: '¿Cómo quiere pagar?',
     none: 'Ahora mismo no se puede pagar a {merchant} en ninguna de las redes ofrecidas aquí. Consúltele, por favor.',
+    feeless: 'Pagar sin comisión de red',
+    feelessRest:
+      'Usted solo firma. Enviamos el pago en su nombre, y su billetera no necesita monedas para la comisión.',
+    twice: 'Un pago firmado aquí sigue en camino. Si paga también ahora, pueden completarse los dos.',
     network: 'Red',
     phone: 'Billetera en el teléfono',
     phoneRest: 'Escanee con la cámara del teléfono: esta página se abre allí y se paga con la billetera.',
@@ -107,6 +119,26 @@ export const es: PayTexts<'es'> = {
     pending: 'Hay una pregunta anterior sin responder en {wallet}. Ábrala y responda allí.',
     insufficient: 'Esta billetera tiene {amount} {token} en {network}, y no alcanza. No se movió dinero.',
     fee: 'Esta billetera tiene muy poco {coin} para la comisión de {network}. No se movió dinero.',
+    signPayment: 'Firme el pago en {wallet}. No tiene comisión de red.',
+    noCoin:
+      'Esta billetera no tiene {coin} para la comisión de {network}, así que enviamos el pago en su nombre, sin comisión. Fírmelo en {wallet}.',
+    handingIn: 'Firmado. Estamos enviando el pago en su nombre.',
+    handedIn: 'Enviado en su nombre. Esperando a la red.',
+    feeInstead:
+      'Esta billetera tiene muy poco {coin} para la comisión de {network}. No se movió dinero. Inténtelo de nuevo sin comisión de red: usted solo firma.',
+    notOffered:
+      'En este momento no se puede enviar el pago sin comisión de red. No se movió dinero; pague con la comisión o de otra forma.',
+    otherUnderWay: 'Ya hay otro pago de esta solicitud en camino. No se envió nada más.',
+    alreadyUsed: 'Esto ya se firmó y se usó. Si con ello se pagó esta solicitud, aparecerá aquí en un momento.',
+    closed: 'Esta solicitud ya no se puede pagar de esta forma. No se envió nada.',
+    changed: 'Lo que se pide ha cambiado mientras tanto. No se envió nada; inténtelo de nuevo.',
+    badSignature: 'El token no acepta esta firma de {wallet}. No se movió dinero; pague con la comisión de red.',
+    lowBalance: 'Esta billetera no tiene suficiente {token} en {network}. No se movió dinero.',
+    refused: 'El token rechaza este pago. No se movió dinero; use otra billetera u otra forma.',
+    noNetwork: 'No se puede acceder a {network} en este momento. No se envió nada; inténtelo de nuevo en un minuto.',
+    tooMany: 'Demasiados intentos para este pago. No se envió nada; espere un minuto y vuelva a intentarlo.',
+    unsure:
+      'No hay conexión con nosotros, así que no se sabe si su pago está en camino. Espere a que esta página continúe antes de pagar otra vez.',
     noAccount: 'No se recibió ninguna dirección de {wallet}. Desbloquéela y vuelva a intentarlo.',
     wrongNetwork: 'No se pudo cambiar {wallet} a {network}. Cámbielo en la billetera o elija otra red.',
     reverted: 'Según {wallet}, el pago falló. No se movió dinero; vuelva a intentarlo.',

@@ -18,6 +18,15 @@ export const fr: PayTexts<'fr'> = {
     seenRest: 'Il attend d’être inclus dans un bloc. Vous n’avez plus rien à faire.',
     seenOpenRest:
       'Il attend d’être inclus dans un bloc. Si vous l’avez envoyé, il n’y a plus rien à faire : ne payez pas une seconde fois.',
+    sending: 'Le paiement est en cours d’envoi sur {network}',
+    sendingRest:
+      'Vous l’avez signé, et nous l’envoyons pour vous. Il attend d’être confirmé ; vous n’avez plus rien à faire.',
+    sendingLongRest:
+      'Vous l’avez signé, et cela prend plus de temps que d’habitude. Il peut encore aboutir : ne payez pas une seconde fois pour l’instant.',
+    unsent: 'Le paiement que vous avez signé n’a pas abouti',
+    unsentRest: 'Aucun argent n’a été déplacé. Veuillez payer à nouveau.',
+    unsentHoldsRest:
+      'Aucun argent n’a été déplacé. Votre signature reste valable quelques minutes : signez à nouveau avec le même portefeuille, ou attendez avant de payer autrement, pour ne rien payer deux fois.',
     confirming: 'Le paiement est en cours de confirmation',
     confirmingCount: {
       one: 'Confirmations sur {network} : {seen} sur {count}.',
@@ -73,6 +82,10 @@ export const fr: PayTexts<'fr'> = {
   paymentMethods: {
     heading: 'Comment voulez-vous payer ?',
     none: '{merchant} ne peut être payé sur aucun des réseaux proposés ici pour le moment. Veuillez lui demander.',
+    feeless: 'Payer sans frais de réseau',
+    feelessRest:
+      'Vous ne faites que signer. Le paiement est envoyé pour vous, et votre portefeuille n’a besoin de rien pour les frais.',
+    twice: 'Un paiement signé ici est encore en route. Si vous payez aussi maintenant, les deux peuvent aboutir.',
     network: 'Réseau',
     phone: 'Portefeuille sur téléphone',
     phoneRest:
@@ -112,6 +125,29 @@ export const fr: PayTexts<'fr'> = {
     insufficient:
       'Ce portefeuille contient {amount} {token} sur {network}, ce qui ne suffit pas. Aucun argent n’a été déplacé.',
     fee: 'Ce portefeuille a trop peu de {coin} pour les frais de {network}. Aucun argent n’a été déplacé.',
+    signPayment: 'Signez le paiement dans {wallet}. Il n’y a pas de frais de réseau.',
+    noCoin:
+      'Ce portefeuille n’a pas de {coin} pour les frais de {network} : le paiement est donc envoyé pour vous, sans frais. Signez-le dans {wallet}.',
+    handingIn: 'Signé. Le paiement est en cours d’envoi pour vous.',
+    handedIn: 'Envoyé pour vous. En attente du réseau.',
+    feeInstead:
+      'Ce portefeuille a trop peu de {coin} pour les frais de {network}. Aucun argent n’a été déplacé. Réessayez sans frais de réseau : vous ne faites que signer.',
+    notOffered:
+      'Le paiement ne peut pas être envoyé sans frais de réseau pour le moment. Aucun argent n’a été déplacé ; payez avec les frais, ou autrement.',
+    otherUnderWay: 'Un autre paiement de cette demande est déjà en route. Rien de plus n’a été envoyé.',
+    alreadyUsed:
+      'Ceci a déjà été signé et utilisé. Si cette demande a été payée ainsi, cela s’affichera ici dans un instant.',
+    closed: 'Cette demande ne peut plus être payée de cette façon. Rien n’a été envoyé.',
+    changed: 'Ce qui est demandé a changé entre-temps. Rien n’a été envoyé ; réessayez.',
+    badSignature:
+      'Le jeton n’accepte pas cette signature de {wallet}. Aucun argent n’a été déplacé ; payez plutôt avec les frais de réseau.',
+    lowBalance: 'Ce portefeuille n’a pas assez de {token} sur {network}. Aucun argent n’a été déplacé.',
+    refused:
+      'Le jeton refuse ce paiement. Aucun argent n’a été déplacé ; prenez un autre portefeuille ou un autre moyen.',
+    noNetwork: '{network} est injoignable pour le moment. Rien n’a été envoyé ; réessayez dans une minute.',
+    tooMany: 'Trop de tentatives pour ce paiement. Rien n’a été envoyé ; attendez une minute, puis réessayez.',
+    unsure:
+      'Nous sommes injoignables : on ne sait donc pas si votre paiement est en route. Attendez que cette page reprenne avant de payer à nouveau.',
     noAccount: 'Aucune adresse reçue : déverrouillez {wallet}, puis réessayez.',
     wrongNetwork:
       'Impossible de faire passer {wallet} à {network}. Changez de réseau dans le portefeuille, ou choisissez-en un autre.',

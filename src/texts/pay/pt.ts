@@ -17,6 +17,14 @@ export const pt: PayTexts<'pt'> = {
     seen: 'Pagamento visto em {network}',
     seenRest: 'Ele espera entrar em um bloco. Você não precisa fazer mais nada.',
     seenOpenRest: 'Espera entrar num bloco. Se você o enviou, não há mais nada a fazer: não pague outra vez.',
+    sending: 'O pagamento está sendo enviado em {network}',
+    sendingRest: 'Você o assinou, e nós o enviamos por você. Ele espera a confirmação; não há mais nada a fazer.',
+    sendingLongRest:
+      'Você o assinou, e está demorando mais que o normal. Ele ainda pode ser concluído; por isso, não pague outra vez ainda.',
+    unsent: 'O pagamento que você assinou não foi concluído',
+    unsentRest: 'Nenhum dinheiro se moveu. Por favor, pague de novo.',
+    unsentHoldsRest:
+      'Nenhum dinheiro se moveu. O que você assinou continua valendo por alguns minutos: assine de novo com a mesma carteira, ou espere antes de pagar de outra forma, para não pagar duas vezes.',
     confirming: 'O pagamento está sendo confirmado',
     confirmingCount: {
       one: '{seen} de {count} confirmação em {network}.',
@@ -71,6 +79,9 @@ export const pt: PayTexts<'pt'> = {
   paymentMethods: {
     heading: 'Como você quer pagar?',
     none: '{merchant} não pode ser pago em nenhuma das redes oferecidas aqui agora. Pergunte, por favor.',
+    feeless: 'Pagar sem taxa de rede',
+    feelessRest: 'Você só assina. O pagamento é enviado por você, e a sua carteira não precisa de moedas para a taxa.',
+    twice: 'Um pagamento assinado aqui ainda está a caminho. Se você pagar também agora, os dois podem ser concluídos.',
     network: 'Rede',
     phone: 'Carteira no celular',
     phoneRest: 'Escaneie com a câmera do celular: esta página abre lá, e você paga com a sua carteira.',
@@ -108,6 +119,26 @@ export const pt: PayTexts<'pt'> = {
     pending: 'Uma pergunta anterior ainda espera a sua resposta em {wallet}. Abra e responda lá.',
     insufficient: 'Esta carteira tem {amount} {token} em {network}, e não é o bastante. Nenhum dinheiro se moveu.',
     fee: 'Esta carteira tem pouco {coin} para a taxa de {network}. Nenhum dinheiro se moveu.',
+    signPayment: 'Assine o pagamento em {wallet}. Não há taxa de rede.',
+    noCoin:
+      'Esta carteira não tem {coin} para a taxa de {network}; por isso, o pagamento é enviado por você, sem taxa. Assine-o em {wallet}.',
+    handingIn: 'Assinado. O pagamento está sendo enviado por você.',
+    handedIn: 'Enviado por você. Aguardando a rede.',
+    feeInstead:
+      'Esta carteira tem pouco {coin} para a taxa de {network}. Nenhum dinheiro se moveu. Tente de novo sem taxa de rede: você só assina.',
+    notOffered:
+      'No momento, o pagamento não pode ser enviado sem taxa de rede. Nenhum dinheiro se moveu; pague com a taxa ou de outra forma.',
+    otherUnderWay: 'Outro pagamento desta cobrança já está a caminho. Nada mais foi enviado.',
+    alreadyUsed: 'Isto já foi assinado e usado. Se esta cobrança foi paga assim, aparecerá aqui em um momento.',
+    closed: 'Esta cobrança não pode mais ser paga desta forma. Nada foi enviado.',
+    changed: 'O que se pede mudou nesse meio-tempo. Nada foi enviado; tente de novo.',
+    badSignature: 'O token não aceita esta assinatura de {wallet}. Nenhum dinheiro se moveu; pague com a taxa de rede.',
+    lowBalance: 'Esta carteira não tem {token} suficiente em {network}. Nenhum dinheiro se moveu.',
+    refused: 'O token recusa este pagamento. Nenhum dinheiro se moveu; use outra carteira ou outra forma.',
+    noNetwork: '{network} está inacessível no momento. Nada foi enviado; tente de novo em um minuto.',
+    tooMany: 'Tentativas demais para este pagamento. Nada foi enviado; espere um minuto e tente de novo.',
+    unsure:
+      'Não há conexão conosco, então não se sabe se o seu pagamento está a caminho. Espere esta página continuar antes de pagar outra vez.',
     noAccount: 'Nenhum endereço veio de {wallet}. Desbloqueie e tente de novo.',
     wrongNetwork: 'Não foi possível mudar {wallet} para {network}. Mude na carteira ou escolha outra rede.',
     reverted: 'Segundo {wallet}, o pagamento falhou. Nenhum dinheiro se moveu; tente de novo.',

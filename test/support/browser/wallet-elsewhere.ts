@@ -44,8 +44,15 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
     void answerProposal(client, id, owner.agrees, `eip155:${chain.chainId}`, address);
   });
   client.on('session_request', async ({ id, topic, params }) => {
+    const { method } = params.request;
     const [call] = params.request.params as { to: Hex; data: Hex }[];
-    if (!owner.sends || params.request.method !== 'eth_sendTransaction' || !call) {
+    if (owner.sends && method === 'eth_signTypedData_v4') {
+      const [, typed = ''] = params.request.params as string[];
+      const result = await privateKeyToAccount(privateKey).signTypedData(JSON.parse(typed));
+      await client.respond({ topic, response: { id, jsonrpc: '2.0', result } });
+      return;
+    }
+    if (!owner.sends || method !== 'eth_sendTransaction' || !call) {
       await client.respond({ topic, response: { id, jsonrpc: '2.0', error: refusal } });
       return;
     }
@@ -79,7 +86,7 @@ async function answerProposal(client: Client, id: number, agrees: boolean, chain
   const namespaces = {
     eip155: {
       chains: [chain],
-      methods: ['eth_sendTransaction'],
+      methods: ['eth_sendTransaction', 'eth_signTypedData_v4'],
       events: ['chainChanged', 'accountsChanged'],
       accounts: [`${chain}:${address}`],
     },

@@ -3,10 +3,15 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { followRelays } from '../../../src/chain/relay/follow.ts';
 import { relayerAddresses } from '../../../src/chain/relay/relay.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
-import { authorizationTypedData, type SignedAuthorization } from '../../../src/payments/authorized/authorization.ts';
+import {
+  authorizationCall,
+  authorizationTypedData,
+  type SignedAuthorization,
+} from '../../../src/payments/authorized/authorization.ts';
 import { submitAuthorization } from '../../../src/payments/authorized/submit.ts';
 import { authorizationNonce } from '../../../src/requests/authorization-nonce.ts';
 import type { RequestRow } from '../../../src/requests/store.ts';
+import { sendTransaction } from '../../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../chain/chain.ts';
 import { fundRelayer } from '../chain/relayer.ts';
 import { payFixtures } from './pay-fixtures.ts';
@@ -64,6 +69,9 @@ export async function authorizedFixtures() {
       submitAuthorization(fixtures.ctx, fixtures.scope, {
         ...{ requestId: request.id, chain, token, amountMicro: dueMicro, signed },
       }),
+    /** Executes an authorization from another wallet, as anybody can. */
+    execute: (signed: SignedAuthorization, by: TestWallet) =>
+      sendTransaction(chain, by.privateKey, token.address, authorizationCall(signed)),
     /** The relayer's transactions that are mined. */
     sent: async () => Number(await all.rpc('eth_getTransactionCount', [relayerAddresses(fixtures.ctx)[0], 'latest'])),
     settle: async () => {

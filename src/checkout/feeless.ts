@@ -1,0 +1,141 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Hex } from '../chain/rpc.ts';
+import { readSignature } from '../chain/signature.ts';
+import type { Context } from '../context.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { hourMs, minuteMs } from '../lib/durations.ts';
+import { isAddress, isUuid } from '../lib/ids.ts';
+import type { AuthorizedOffer } from '../payments/authorized/offer.ts';
+import { prepareAuthorization } from '../payments/authorized/prepare.ts';
+import { submitAuthorization } from '../payments/authorized/submit.ts';
+import { wordsFor } from '../ui/language.ts';
+import { isOwnForm } from '../web/origin.ts';
+import { payRoute } from './paths.ts';
+import { type Checkout, readCheckout } from './read.ts';
+import { payable } from './state.ts';
+
+type Visit = FastifyRequest<{ Params: { request_id: string }; Body: Record<string, unknown> | undefined }>;
+
+/** What browser code is told: `ok`, and where it is not, why, by a word that the page has a text for. */
+type Answer = { ok: true; [more: string]: unknown } | { ok: false; reason: string };
+
+type FormName = 'authorization' | 'authorized';
+
+const wordPattern = /^0x[0-9a-f]{64}$/;
+
+/**
+ * `POST {pay_url}/<id>/authorization` (`chain_id`, `token`, `from`): what a wallet signs to pay without coin for fees.
+ * `POST {pay_url}/<id>/authorized` (the same, with `nonce`, `valid_before`, `signature`): hands it in, and it is sent.
+ * Both answer browser code in JSON. What is signed is made anew from what the service knows, and nothing is believed.
+ */
+export function feelessForms(app: FastifyInstance, ctx: Context): void {
+  const route = payRoute(ctx.config);
+  // Preparing asks the chain a few questions, and handing in may cost a fee.
+  const preparing = limits({ perClientAndRequest: 20, perRequest: 200, perClient: 120 }, minuteMs);
+  const handingIn = limits({ perClientAndRequest: 5, perRequest: 20, perClient: 30 }, minuteMs);
+  const handingInLong = limits({ perClientAndRequest: 15, perRequest: 60, perClient: 120 }, hourMs);
+  const form = (
+    name: FormName,
+    taken: (client: string, id: string, now: Date) => boolean,
+    answer: (checkout: Checkout, offer: AuthorizedOffer, from: Hex, typed: Typed) => Promise<Answer>,
+  ) =>
+    app.route({
+      method: 'POST',
+      url: `${route}/${name}`,
+      config: { auth: 'public' },
+      handler: async (request: Visit, reply) => {
+        const no = (status: number, reason: string) => send(reply, status, { ok: false, reason });
+        if (!isOwnForm(request.headers, ctx.config.payUrl)) return no(403, 'closed');
+        const id = request.params.request_id.toLowerCase();
+        if (!isUuid(id)) return no(404, 'closed');
+        if (!taken(clientSubject(request.ip), id, ctx.clock.now())) return no(429, 'tooMany');
+        const checkout = await readCheckout(ctx, id, wordsFor(request));
+        if (!checkout) return no(404, 'closed');
+        const typed: Typed = (field, longest) => {
+          const value = request.body?.[field];
+          return typeof value === 'string' ? value.slice(0, longest).trim().toLowerCase() : '';
+        };
+        const from = typed('from', 100);
+        if (!isAddress(from)) return no(400, 'closed');
+        const [chainId, token] = [Number(typed('chain_id', 20)), typed('token', 100)];
+        const offer = checkout.feeless.find((one) => one.chain.chainId === chainId && one.token.address === token);
+        return send(
+          reply,
+          200,
+          offer ? await answer(checkout, offer, from as Hex, typed) : without(checkout, name, from),
+        );
+      },
+    });
+
+  form('authorization', preparing, async ({ scope, row }, offer, from) => {
+    const prepared = await prepareAuthorization(ctx, scope, row, offer, from);
+    if (prepared.kind !== 'ready') return { ok: false, reason: reasons[prepared.kind] };
+    const { typedData, nonce, validBefore, lacksCoin } = prepared;
+    return { ok: true, typed: typedData, nonce, valid_before: validBefore.toString(), lacks_coin: lacksCoin };
+  });
+  form(
+    'authorized',
+    (...of) => handingIn(...of) && handingInLong(...of),
+    async ({ scope, row }, offer, from, typed) => {
+      const [nonce, ends] = [typed('nonce', 100), typed('valid_before', 20)];
+      const signature = readSignature(typed('signature', 20_000));
+      if (!wordPattern.test(nonce) || !/^\d{1,12}$/.test(ends) || !signature)
+        return { ok: false, reason: 'badSignature' };
+      const { chain, token, amountMicro } = offer;
+      const to = row.wallet_address as Hex;
+      const terms = {
+        from,
+        to,
+        valueMicro: amountMicro,
+        validAfter: 0n,
+        validBefore: BigInt(ends),
+        nonce: nonce as Hex,
+      };
+      const signed = { ...terms, signature };
+      const { kind } = await submitAuthorization(ctx, scope, { requestId: row.id, chain, token, amountMicro, signed });
+      return kind === 'sent' ? { ok: true } : { ok: false, reason: reasons[kind] };
+    },
+  );
+}
+
+/** What to say where nothing is offered any more: what was handed in before is on its way. */
+function without({ state }: Checkout, name: FormName, from: string): Answer {
+  if (state.kind === 'sending') {
+    const isOwn = name === 'authorized' && state.handedIn.authorizer === from;
+    return isOwn ? { ok: true } : { ok: false, reason: 'otherUnderWay' };
+  }
+  if (state.kind === 'confirming' || state.kind === 'paid') return { ok: false, reason: 'alreadyUsed' };
+  return { ok: false, reason: payable(state) === 'no' ? 'closed' : 'notOffered' };
+}
+
+type Typed = (field: string, longest: number) => string;
+
+/** Outcomes, by the names of their texts. */
+const reasons = {
+  used: 'alreadyUsed',
+  taken: 'alreadyUsed',
+  other_under_way: 'otherUnderWay',
+  closed: 'closed',
+  changed: 'changed',
+  signature: 'badSignature',
+  balance: 'lowBalance',
+  refused: 'refused',
+  too_often: 'notOffered',
+  not_offered: 'notOffered',
+  unreachable: 'noNetwork',
+} as const;
+
+function limits(
+  most: { perClientAndRequest: number; perRequest: number; perClient: number },
+  windowMs: number,
+): (client: string, id: string, now: Date) => boolean {
+  const perClient = new AttemptLimit(most.perClient, windowMs);
+  const perClientAndRequest = new AttemptLimit(most.perClientAndRequest, windowMs);
+  const perRequest = new AttemptLimit(most.perRequest, windowMs);
+  return (client, id, now) =>
+    perClient.take(client, now) && perClientAndRequest.take(`${client} ${id}`, now) && perRequest.take(id, now);
+}
+
+function send(reply: FastifyReply, status: number, answer: Answer): FastifyReply {
+  return reply.code(status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(answer);
+}

@@ -1,0 +1,76 @@
+import type { PayOption } from './order.ts';
+import { refusalFrom, WalletRefusal } from './refusal.ts';
+import type { FoundWallet } from './wallets.ts';
+
+/** What a wallet signs to pay without coin for the fee; made by the server, which sends the payment then. */
+export type Signable = {
+  /** JSON of `eth_signTypedData_v4`. */
+  typed: string;
+  nonce: string;
+  validBefore: string;
+  /** The wallet holds no coin for fees; null where that is not known. */
+  lacksCoin: boolean | null;
+};
+
+type Answer = { ok?: boolean; reason?: string; typed?: string; nonce?: string; valid_before?: string } & {
+  lacks_coin?: boolean | null;
+};
+
+const answerMs = 20_000;
+/** What was handed in is not sent twice, so a lost answer is asked for again. */
+const handInAfterMs = [0, 2_000, 5_000];
+
+/** Null where nothing answers. */
+async function post(url: string, fields: Record<string, string>): Promise<Answer | null> {
+  try {
+    const body = new URLSearchParams(fields);
+    const answer = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(answerMs) });
+    return (await answer.json()) as Answer;
+  } catch {
+    return null;
+  }
+}
+
+const terms = ({ chain, token }: PayOption, from: string) => ({ chain_id: String(chain.chainId), token, from });
+
+/**
+ * Asks what the account is to sign.
+ *
+ * @throws WalletRefusal why it cannot pay by a signature now
+ */
+export async function askSignable(path: string, option: PayOption, account: string): Promise<Signable> {
+  const answer = await post(`${path}/authorization`, terms(option, account));
+  if (!answer) throw new WalletRefusal('unreachable');
+  const { ok, reason, typed = '', nonce = '', valid_before: validBefore = '', lacks_coin: lacksCoin = null } = answer;
+  if (!ok) throw new WalletRefusal(reason ?? 'notOffered');
+  return { typed, nonce, validBefore, lacksCoin };
+}
+
+/** Has a wallet sign the payment. */
+export async function signPayment({ provider }: FoundWallet, account: string, { typed }: Signable): Promise<string> {
+  return provider
+    .request({ method: 'eth_signTypedData_v4', params: [account, typed] })
+    .then(String, (error) => Promise.reject(refusalFrom(error, 'notSigned')));
+}
+
+/**
+ * Hands in what was signed; it is then sent.
+ *
+ * @throws WalletRefusal why nothing was sent, or `unsure` where that is not known
+ */
+export async function handIn(
+  path: string,
+  option: PayOption,
+  account: string,
+  { nonce, validBefore }: Signable,
+  signature: string,
+): Promise<void> {
+  for (const afterMs of handInAfterMs) {
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    const fields = { ...terms(option, account), nonce, valid_before: validBefore, signature };
+    const answer = await post(`${path}/authorized`, fields);
+    if (answer?.ok) return;
+    if (answer) throw new WalletRefusal(answer.reason ?? 'notOffered');
+  }
+  throw new WalletRefusal('unsure');
+}
