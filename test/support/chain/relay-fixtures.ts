@@ -34,6 +34,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
   const fixtures = {
     ctx,
     db: database.db,
+    databaseUrl: database.url,
     node,
     chain,
     scope,

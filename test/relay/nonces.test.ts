@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { allot, dispatch } from '../../src/chain/relay/relay.ts';
+import { toHex } from '../../src/chain/rpc.ts';
+import { connect } from '../../src/db/connection.ts';
+import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { allotAlone, approval, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
+import { testRelayerKey } from '../support/chain/relayer.ts';
+import { accessTo } from '../support/database.ts';
+import { makePartner } from '../support/fixtures.ts';
+
+let f: RelayFixtures;
+before(async () => {
+  f = await relayFixtures();
+});
+afterEach(async () => {
+  await f.rpc('evm_setAutomine', [true]);
+  await settled();
+});
+after(() => f.stop());
+
+/** Everything that was sent is mined and final. */
+const settled = async () => {
+  for (let passes = 0; passes < 3; passes++) {
+    await f.node.mine(3);
+    await f.read();
+    await f.follow();
+  }
+};
+const noncesOf = async (ids: readonly string[]) => {
+  const rows = await f.db.sql<{ nonce: string }[]>`
+    select nonce from relay_transactions where id = any(${[...ids]}::uuid[]) order by nonce`;
+  return rows.map(({ nonce }) => Number(nonce));
+};
+/** The relayer's key sends something that this database knows nothing of. */
+const sendBehindItsBack = () => sendTransaction(f.chain, testRelayerKey, f.call().to, approval(1n));
+
+test('200 calls taken on at once, of two partners by two nodes, have consecutive nonces and are all mined', async () => {
+  const { test: other } = await makePartner(f.db);
+  const second = { ...f.ctx, db: connect(accessTo(f.databaseUrl)) };
+  const first = await f.mined();
+  try {
+    const all = Array.from({ length: 200 }, (_, i) => {
+      const call = f.call({ scope: i % 2 === 0 ? f.scope : other });
+      return allotAlone(i % 4 < 2 ? f.ctx : second, call);
+    });
+    const ids = await Promise.all(all);
+    assert.deepEqual(
+      await noncesOf(ids),
+      Array.from({ length: 200 }, (_, i) => first + i),
+    );
+    await Promise.all(ids.map((id, i) => dispatch(i % 3 === 0 ? second : f.ctx, id)));
+    await Promise.all([f.follow(), f.follow(second)]);
+    for (let passes = 0; passes < 6; passes++) await f.follow(passes % 2 === 0 ? f.ctx : second);
+    assert.equal(await f.mined(), first + 200);
+    for (let rounds = 0; rounds < 3; rounds++) await settled(); // so many receipts are asked for in each pass
+    const [row] = await f.db.sql`
+      select count(*)::int as final, (select count(*)::int from relay_variants where relay_id = any(${ids}::uuid[])) as signed
+      from relay_transactions where id = any(${ids}::uuid[]) and state = 'final'`;
+    assert.deepEqual(row, { final: 200, signed: 200 }, 'each was signed once');
+  } finally {
+    await second.db.close();
+  }
+});
+
+test('a transaction that is rolled back leaves no gap', async () => {
+  await assert.rejects(
+    f.ctx.db.transaction(async (tx) => {
+      await allot(f.ctx, tx, f.call(), 60_000n);
+      throw new Error('the caller changed its mind');
+    }),
+    /changed its mind/,
+  );
+  const id = await f.allot(f.call());
+  assert.deepEqual(await noncesOf([id]), [await f.mined()]);
+  await dispatch(f.ctx, id);
+});
+
+test('a nonce that another transaction used → lost once that is final, and later calls pass it over', async () => {
+  await f.rpc('evm_setAutomine', [false]);
+  const [id, next] = [await f.allot(f.call()), await f.allot(f.call())];
+  await f.rpc('evm_setAutomine', [true]);
+  await sendBehindItsBack();
+  await dispatch(f.ctx, id);
+  await f.read();
+  await f.follow();
+  assert.equal(await f.state(id), 'sent', 'that block is not final');
+  await dispatch(f.ctx, next);
+  await settled();
+  assert.equal(await f.state(id), 'lost');
+  assert.equal(await f.state(next), 'final');
+  const [row] = await f.db.sql`select fee_wei from relay_transactions where id = ${id}`;
+  assert.equal(row?.fee_wei, '0', 'whoever used it has paid');
+});
+
+test('a database restored from a backup → its old calls are lost or found, and new ones use later nonces', async () => {
+  const [kept, forgotten] = [await f.allot(f.call()), await f.allot(f.call())];
+  await dispatch(f.ctx, kept);
+  const [backup] = await f.db.sql`select next_nonce from relay_accounts`;
+  await f.db.sql`update relay_accounts set next_nonce = ${Number(backup?.next_nonce) - 1}`;
+  await f.db.sql`delete from relay_transactions where id = ${forgotten}`; // it was taken on after the backup
+  for (let sent = 0; sent < 3; sent++) await sendBehindItsBack(); // what was sent after it
+  const early = await f.allot(f.call()); // before the loop has asked the chain
+  await dispatch(f.ctx, early);
+  await f.read();
+  await f.follow();
+  const late = await f.allot(f.call());
+  assert.deepEqual(await noncesOf([late]), [await f.mined()]);
+  await dispatch(f.ctx, late);
+  await settled();
+  assert.deepEqual(await Promise.all([kept, early, late].map(f.state)), ['final', 'lost', 'final']);
+});
+
+test('a gap that nothing waits behind → the next call gets it', async () => {
+  await f.db.sql`update relay_accounts set next_nonce = next_nonce + 7`;
+  await f.follow();
+  const id = await f.allot(f.call());
+  assert.deepEqual(await noncesOf([id]), [await f.mined()]);
+  await dispatch(f.ctx, id);
+  await settled();
+  assert.equal(await f.state(id), 'final');
+});
+
+test('a gap that calls wait behind → transfers of nothing close it, and they are mined', async () => {
+  await f.db.sql`update relay_accounts set next_nonce = next_nonce + 2`;
+  const ids = [await f.allot(f.call()), await f.allot(f.call())];
+  for (const id of ids) await dispatch(f.ctx, id);
+  await settled();
+  await settled();
+  assert.deepEqual(await Promise.all(ids.map(f.state)), ['final', 'final']);
+  const [row] = await f.db.sql`select gap_nonce from relay_accounts`;
+  assert.equal(row?.gap_nonce, null);
+});
+
+test('the chain goes back beyond what was final → what was there is handed on again, so later calls are mined', async () => {
+  const old = await f.allot(f.call());
+  await dispatch(f.ctx, old);
+  await f.node.mine(4);
+  await f.read();
+  await f.follow();
+  assert.equal(await f.state(old), 'final');
+  const count = await f.mined();
+  await f.node.reorg(8);
+  await f.rpc('anvil_dropAllTransactions');
+  assert.ok((await f.mined()) < count);
+  const id = await f.allot(f.call());
+  await dispatch(f.ctx, id);
+  for (let passes = 0; passes < 4; passes++) await settled();
+  assert.equal(await f.state(id), 'final');
+  assert.equal(await f.state(old), 'final', 'what has ended stays so');
+  assert.ok((await f.mined()) > count);
+});
+
+test('a nonce with a huge number → its account is not lost', async () => {
+  await f.rpc('anvil_setNonce', [f.ctx.config.relayer.signers[0]?.address, toHex(5_000_000)]);
+  await f.follow();
+  const id = await f.allot(f.call());
+  assert.deepEqual(await noncesOf([id]), [5_000_000]);
+  await dispatch(f.ctx, id);
+  await settled();
+  assert.equal(await f.state(id), 'final');
+});
