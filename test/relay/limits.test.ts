@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { allot, budgetLeft, canRelay, dispatch, readRelay } from '../../src/chain/relay/relay.ts';
+import { limitsOf } from '../../src/config/chains.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
+import { makePartner } from '../support/fixtures.ts';
+
+const gas = 50_000n;
+let f: RelayFixtures;
+let limits: ReturnType<typeof limitsOf>;
+before(async () => {
+  f = await relayFixtures();
+  limits = limitsOf(f.chain);
+});
+after(() => f.stop());
+
+const newScope = async (): Promise<Scope> => (await makePartner(f.db)).test;
+/** Takes on a call of this much gas; the reason where it is refused. */
+const take = (scope: Scope, chain = f.chain, used = gas): Promise<string> =>
+  f.ctx.db.transaction((tx) => allot(f.ctx, tx, f.call({ scope, chain }), used)).catch((error) => error.reason);
+const spent = async (scope: Scope): Promise<bigint> => {
+  const [row] = await f.db.sql`select wei from relay_spending where partner_id = ${scope.partnerId}`;
+  return BigInt(row?.wei ?? 0);
+};
+const reservedBy = async (id: string) => (await readRelay(f.db.sql, id))?.feeWei ?? 0n;
+
+/** Everything that was taken on is sent and found mined. */
+async function sendAll(): Promise<void> {
+  for (const row of await f.db.sql`select id from relay_transactions where state = 'allotted' order by nonce`) {
+    await dispatch(f.ctx, row.id);
+  }
+  for (let passes = 0; passes < 4; passes++) {
+    await f.read();
+    await f.follow();
+  }
+}
+
+test('a partner’s budget of a day is exact, however many calls come at once, and no other’s suffers', async () => {
+  const [scope, other] = [await newScope(), await newScope()];
+  const probe = await reservedBy(await take(other));
+  const chain = { ...f.chain, relayer: { ...limits, budgetWei: 7n * probe + 1n } };
+  const taken = await Promise.all(Array.from({ length: 30 }, () => take(scope, chain)));
+  assert.equal(taken.filter((one) => one === 'budget').length, 23);
+  assert.equal(await spent(scope), 7n * probe);
+  assert.equal(await budgetLeft(f.db.sql, { scope, chainId: chain.chainId, budgetWei: 7n * probe + 1n }), 1n);
+  assert.equal(await take({ ...scope, testMode: false } as Scope, chain).then((one) => one === 'budget'), false);
+  assert.equal((await take(other, chain)).length, 36);
+  await sendAll();
+  assert.ok((await spent(scope)) < 4n * probe, 'what they cost is less than what was reserved');
+  assert.equal((await take(scope, chain)).length, 36);
+});
+
+test('yesterday’s spending does not count today, and what it cost is counted where it was reserved', async () => {
+  const scope = await newScope();
+  const id = await take(scope);
+  await f.db.sql`update relay_spending set day = day - 1 where partner_id = ${scope.partnerId}`;
+  await f.db.sql`update relay_transactions set day = day - 1 where id = ${id}`;
+  const left = await budgetLeft(f.db.sql, { scope, chainId: f.chain.chainId, budgetWei: limits.budgetWei });
+  assert.equal(left, limits.budgetWei);
+  const reserved = await spent(scope);
+  await sendAll();
+  assert.ok((await spent(scope)) < reserved);
+});
+
+test('a caller that gives up spends no budget', async () => {
+  const scope = await newScope();
+  const failed = f.ctx.db.transaction(async (tx) => {
+    await allot(f.ctx, tx, f.call({ scope }), gas);
+    throw new Error('no');
+  });
+  await assert.rejects(failed, /no/);
+  assert.equal(await spent(scope), 0n);
+});
+
+test('one partner cannot fill the queue: its calls wait for their turn, another’s are taken on', async () => {
+  const [greedy, other] = [await newScope(), await newScope()];
+  const taken: string[] = [];
+  for (let calls = 0; calls < 101; calls++) taken.push(await take(greedy));
+  assert.equal(taken.filter((one) => one === 'queue').length, 1);
+  assert.equal(taken.at(-1), 'queue');
+  assert.equal((await take(other)).length, 36);
+  await sendAll();
+  assert.equal((await take(greedy)).length, 36);
+});
+
+test('a huge estimate, or huge calldata, is not taken on', async () => {
+  const scope = await newScope();
+  assert.equal(await take(scope, f.chain, 2_000_001n), 'too_large');
+  assert.equal(await take(scope, f.chain, 10n ** 40n), 'too_large');
+  const long = f.call({ scope, data: `0x${'00'.repeat(20_000)}` });
+  await assert.rejects(
+    f.ctx.db.transaction((tx) => allot(f.ctx, tx, long, gas)),
+    { reason: 'too_large' },
+  );
+  assert.equal(await spent(scope), 0n);
+});
+
+test('without a key nothing is offered; with another one than is asked for, neither', async () => {
+  const ctx = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers: [] } } };
+  assert.equal(await canRelay(ctx, f.chain), false);
+  await assert.rejects(
+    f.ctx.db.transaction((tx) => allot(ctx, tx, f.call(), gas)),
+    { reason: 'no_key' },
+  );
+  assert.equal(await canRelay(f.ctx, f.chain, `0x${'12'.repeat(20)}`), false);
+});
+
+test('before the chain has answered, and when it has not for a while, nothing is taken on', async () => {
+  const silent = { ...f.chain, chainId: 4_711 };
+  assert.equal(await canRelay(f.ctx, silent), false);
+  await assert.rejects(
+    f.ctx.db.transaction((tx) => allot(f.ctx, tx, f.call({ chain: silent }), gas)),
+    {
+      reason: 'not_ready',
+    },
+  );
+  await f.db.sql`update relay_accounts set checked_at = now() - interval '6 minutes'`;
+  assert.equal(await canRelay(f.ctx, f.chain), false);
+  await f.follow();
+  assert.equal(await canRelay(f.ctx, f.chain), true);
+});
+
+test('a partner sees its own calls only', async () => {
+  const [scope, other] = [await newScope(), await newScope()];
+  const id = await take(scope);
+  assert.equal((await f.db.scoped(scope, (tx) => readRelay(tx, id)))?.state, 'allotted');
+  assert.equal(await f.db.scoped(other, (tx) => readRelay(tx, id)), null);
+});
