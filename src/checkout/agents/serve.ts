@@ -57,7 +57,7 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
 function answerPaid(ctx: Context, reply: FastifyReply, paid: Paid): unknown {
   switch (paid.kind) {
     case 'mined':
-      return sendRequest(reply, 200, paid.checkout, 'The payment was made.', paid.settlement);
+      return sendRequest(reply, 200, paid.checkout, madeText(paid.checkout), paid.settlement);
     case 'pending':
       return sendRequest(reply, 202, paid.checkout, underWay, paid.settlement);
     case 'refused':
@@ -65,6 +65,12 @@ function answerPaid(ctx: Context, reply: FastifyReply, paid: Paid): unknown {
     case 'not_now':
       return sendFault(reply, 503, 'not_payable_now', notNow, paid.checkout);
   }
+}
+
+function madeText({ state }: Checkout): string {
+  return state.kind === 'voided' || state.kind === 'too_late'
+    ? 'The payment was made after the request had ended. The merchant has the money and can refund it.'
+    : 'The payment was made.';
 }
 
 /** Where the request stands: paid, on its way, over, or to be paid. */

@@ -1,5 +1,6 @@
 import { followRelays } from '../../../src/chain/relay/follow.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
+import { limitsOf } from '../../../src/config/chains.ts';
 import { runJobs } from '../../../src/jobs.ts';
 import { freePort } from '../../../src/lib/ports.ts';
 import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
@@ -14,6 +15,8 @@ import { until } from './pay-fixtures.ts';
 export async function agentFixtures() {
   const node = await testChain();
   await fundRelayer(node.chain);
+  // What a reorganisation throws out is sent again soon.
+  node.chain.relayer = { ...limitsOf(node.chain), resendMs: 1_000 };
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const config = testConfig({ port, baseUrl: base, payUrl: `${base}/pay`, webhookScheduleMs: [0, 200] });
