@@ -57,6 +57,7 @@ create index mandates_payer on mandates (chain_id, token_address, payer, contrac
 -- For the loops: what is to be revoked, and what is past its end.
 create index mandates_revoke on mandates (partner_id, test_mode, revoke_due_at) where revoke_due_at is not null;
 create index mandates_end on mandates (ends_at) where state = 'active';
+create index mandates_of_plan on mandates (plan_id) where state = 'active';
 create index mandates_account on mandates (partner_id, test_mode, account_id) where state = 'active';
 
 alter table mandates enable row level security, force row level security;

@@ -19,6 +19,8 @@ import { onRemoved } from './payments/removed.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
+import { endOutdated } from './plans/mandates/outdated.ts';
+import { revokeDueAt, revokeStopped } from './plans/mandates/revoke.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue, refreshPeriodMs } from './rates/refresh.ts';
 import { receiptsDue } from './receipts/enqueue.ts';
@@ -69,6 +71,13 @@ const loops: Loop[] = [
     everyMs: minute,
     run: chargeDue,
     queue: { due: chargeDueAt, wakes: ['plan'], restMs: second },
+  },
+  { name: 'end outdated mandates', everyMs: minute, run: endOutdated },
+  {
+    name: 'revoke stopped mandates',
+    everyMs: minute,
+    run: revokeStopped,
+    queue: { due: revokeDueAt, wakes: [], restMs: second },
   },
   {
     name: 'expire requests',

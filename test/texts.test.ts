@@ -11,6 +11,7 @@ const chosenByName = [
   'pay.wallet',
   'wallets.signing.told',
   'onboarding.terms',
+  'mandates.wallet',
   'mails.code',
   'mails.wallet',
   'wallets.refusals',

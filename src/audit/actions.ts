@@ -63,9 +63,12 @@ export const actions = {
   'plan.ended': [],
   /** Of the customer's own accord, by the link in a mail. */
   'plan.mails_stopped': [],
+  'plan.changed': ['amount', 'currency'],
   'plan.retried': [],
-  /** A customer's agreement to automatic charges is not used any more; `reason` says why. */
-  'mandate.ended': ['reason'],
+  /** The customer has agreed to automatic charges by signing with a wallet. `usdc_micro`: the most per charge. */
+  'mandate.agreed': ['wallet', 'usdc_micro'],
+  /** A customer's agreement to automatic charges is not used any more. */
+  'mandate.ended': ['why'],
   'session.started': [],
   'session.revoked': ['email'],
 } as const satisfies Record<string, readonly string[]>;

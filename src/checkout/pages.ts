@@ -17,6 +17,7 @@ import { feelessForms } from './feeless.ts';
 import { payOptions, transferUri } from './options.ts';
 import { sendPayPage } from './page.ts';
 import { payRoute } from './paths.ts';
+import { planPages } from './plan/pages.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { sendReceipt } from './receipt-page.ts';
 import { stopMailsPages } from './stop-mails.ts';
@@ -74,6 +75,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   if (ctx.config.walletConnect) walletConnectRoute(app);
   payForms(app, ctx, route);
   feelessForms(app, ctx);
+  planPages(app, ctx);
   app.register((pages) => stopMailsPages(pages, ctx)); // they take a kind of form that no other page does
 }
 

@@ -11,3 +11,8 @@ export function payRoute(config: Pick<Config, 'payUrl'>): string {
 export function payPagePath(url: string): string {
   return new URL(url).pathname;
 }
+
+/** The route of plans' pages: `/pay/plans/:plan_id/:token`, or without the first part where pay pages have a host. */
+export function planRoute(config: Pick<Config, 'payUrl'>): string {
+  return `${new URL(config.payUrl).pathname.replace(/\/+$/, '')}/plans/:plan_id/:token`;
+}

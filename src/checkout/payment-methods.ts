@@ -54,16 +54,23 @@ function withoutFee({ words, state }: Checkout): Html {
   `;
 }
 
-/** WalletConnect, where configured: a button that loads it, and the place for its QR code. Shown with script only. */
-function walletElsewhere({ walletConnect, words, merchant }: Checkout): Html | null {
+/**
+ * WalletConnect, where configured: a button that loads it, and the place for its QR code. Shown with script only.
+ *
+ * @param label what its button says, with `{wallet}`
+ */
+export function walletElsewhere(
+  { walletConnect, words, merchant }: Pick<Checkout, 'walletConnect' | 'words' | 'merchant'>,
+  label: string = payTexts(words).wallet.payWith,
+): Html | null {
   if (!walletConnect) return null;
-  const { paymentMethods, wallet } = payTexts(words);
+  const { paymentMethods } = payTexts(words);
   const { common } = commonTexts(words);
   const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
   return html`
     <div class="late" data-offer="${offer}" hidden>
       <button type="button" class="second" data-wallet="walletconnect">
-        ${fill(wallet.payWith, { wallet: paymentMethods.walletConnect })}
+        ${fill(label, { wallet: paymentMethods.walletConnect })}
       </button>
       <div class="pairing" hidden>
         <figure class="qr there">
@@ -108,13 +115,17 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
   ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
 ];
 
-function phone({ url, words }: Checkout): Html {
+/** A wallet on a phone: a code that opens the page there, and links that open it in a wallet. */
+export function phone(
+  { url, words }: Pick<Checkout, 'url' | 'words'>,
+  rest: string = payTexts(words).paymentMethods.phoneRest,
+): Html {
   const { paymentMethods } = payTexts(words);
   const { common } = commonTexts(words);
   return html`
     <details class="phone" open>
       <summary>${paymentMethods.phone}</summary>
-      <div class="there">${qr(url, common.qrCode, paymentMethods.phoneRest)}</div>
+      <div class="there">${qr(url, common.qrCode, rest)}</div>
       <div class="here">
         <p class="quiet">${paymentMethods.openIn}</p>
         <p class="links">

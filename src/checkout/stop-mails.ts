@@ -4,8 +4,9 @@ import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { html } from '../lib/text/html.ts';
 import { readBranding } from '../partners/branding.ts';
+import { scopeOfLink } from '../plans/link.ts';
+import { merchantOf, readPlanFacts } from '../plans/mandates/facts.ts';
 import { type PlanOfLink, readPlanOfLink, stopMails } from '../plans/stop-mails.ts';
-import { readPayPageRow } from '../requests/payable.ts';
 import { planTexts } from '../texts/plans.ts';
 import { logoOf } from '../ui/branding.ts';
 import { card, stateLine } from '../ui/components.ts';
@@ -13,64 +14,72 @@ import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { sendNotFound, sendTooMany } from '../web/error-page.ts';
 import { sendPage } from '../web/layout.ts';
-import { payRoute } from './paths.ts';
+import { payRoute, planRoute } from './paths.ts';
 
-type Visit = FastifyRequest<{ Params: { request_id: string; token: string } }>;
+type Link = { request_id?: string; plan_id?: string; token: string };
+type Visit = FastifyRequest<{ Params: Link }>;
 
 const perMinute = 30;
 /** Of a body nothing is read. */
 const bodyLimit = 16_384;
 
 /**
- * `GET {pay_url}/<request_id>/stop-mails/<token>`: asks the recipient of a plan's mail whether to stop these mails;
- * `POST` to the same address stops them. Holding the link is enough, so that mail programs can do it too, as RFC 8058
- * requires: without cookies, in either form encoding, and without redirects.
+ * `GET {pay_url}/<request_id>/stop-mails/<token>`, and `/stop-mails` below a plan's page: asks the recipient of a
+ * plan's mail whether to stop these mails; `POST` to the same address stops them. Holding the link is enough, so that mail
+ * programs can do it too, as RFC 8058 requires: without cookies, in either form encoding, and without redirects.
  */
 export async function stopMailsPages(app: FastifyInstance, ctx: Context): Promise<void> {
   const limit = new AttemptLimit(perMinute, minuteMs);
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer', bodyLimit }, async () => ({}));
-  const route = (method: 'GET' | 'POST', run: (found: PlanOfLink) => Promise<boolean>) =>
+  const urls = [`${payRoute(ctx.config)}/stop-mails/:token`, `${planRoute(ctx.config)}/stop-mails`];
+  const route = (url: string, method: 'GET' | 'POST', run: (found: PlanOfLink) => Promise<boolean>) =>
     app.route({
       method,
-      url: `${payRoute(ctx.config)}/stop-mails/:token`,
+      url,
       config: { auth: 'public' },
       bodyLimit,
       handler: async (request: Visit, reply) => {
         if (!limit.take(clientSubject(request.ip), ctx.clock.now())) return sendTooMany(reply);
-        const requestId = request.params.request_id.toLowerCase();
-        const found = await readPlanOfLink(ctx, requestId, request.params.token);
-        return found ? show(ctx, request, reply, { ...found, requestId }, await run(found)) : sendNotFound(reply);
+        const found = await find(ctx, request.params);
+        return found ? show(ctx, request, reply, found, await run(found)) : sendNotFound(reply);
       },
     });
-  route('GET', async ({ plan }) => plan.mails_stopped_at !== null || plan.state === 'ended');
-  route('POST', async (found) => {
-    await stopMails(ctx, found);
-    return true;
-  });
+  for (const url of urls) {
+    route(url, 'GET', async ({ plan }) => plan.mails_stopped_at !== null || plan.state === 'ended');
+    route(url, 'POST', async (found) => {
+      await stopMails(ctx, found);
+      return true;
+    });
+  }
+}
+
+/** What a link leads to: one below a request's page, or one below a plan's. */
+async function find(ctx: Context, { request_id: requestId, plan_id: planId, token }: Link): Promise<PlanOfLink | null> {
+  if (requestId !== undefined) return readPlanOfLink(ctx, requestId.toLowerCase(), token);
+  const scope = await scopeOfLink(ctx, planId ?? '', token);
+  const plan = scope && (await readPlanFacts(ctx, scope, (planId ?? '').toLowerCase()));
+  return plan && { scope, plan };
 }
 
 async function show(
   ctx: Context,
   request: Visit,
   reply: FastifyReply,
-  { scope, plan, requestId }: PlanOfLink & { requestId: string },
+  { scope, plan }: PlanOfLink,
   stopped: boolean,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
   const { planStop: t, planMail } = planTexts(words);
-  const [row, branding] = await Promise.all([
-    readPayPageRow(ctx.db, scope, requestId),
-    readBranding(ctx, scope.partnerId),
-  ]);
-  if (!row) return sendNotFound(reply);
-  const merchant = row.merchant_name ?? row.partner_name;
+  const [facts, branding] = await Promise.all([readPlanFacts(ctx, scope, plan.id), readBranding(ctx, scope.partnerId)]);
+  if (!facts) return sendNotFound(reply);
+  const merchant = merchantOf(facts);
   const path = new URL(request.url, ctx.config.payUrl).pathname;
   const asked = fill(t.asked, { merchant, plan: plan.name ?? '' });
   return sendPage(reply, 200, {
     words,
     branding,
     path,
-    testMode: row.test_mode,
+    testMode: plan.test_mode,
     title: stopped ? t.done : t.title,
     body: html`
       ${logoOf(branding)}

@@ -11,6 +11,7 @@ import { paymentList } from './payments/payments.ts';
 import { refundPages } from './payments/refund.ts';
 import { unmatchedList } from './payments/unmatched.ts';
 import { planPage } from './plans/plan.ts';
+import { planChangePages } from './plans/plan-change.ts';
 import { planNewPages } from './plans/plan-new.ts';
 import { planList } from './plans/plans.ts';
 import { declareDashboardPages } from './route.ts';
@@ -34,6 +35,7 @@ export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   cashierPages(signedIn, ctx);
   planList(signedIn, ctx);
   planNewPages(signedIn, ctx);
+  planChangePages(signedIn, ctx);
   planPage(signedIn, ctx);
   unmatchedList(signedIn, ctx);
   attachPages(signedIn, ctx);

@@ -24,6 +24,8 @@ type Purpose =
   | 'passkey'
   | 'plan-mails'
   | 'relayer'
+  | 'plan-page'
+  | 'plan-terms'
   | 'database';
 
 /** Key objects, because an HMAC with raw bytes as its key takes several times as long. */

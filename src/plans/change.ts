@@ -2,20 +2,23 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { nestedInScope } from '../db/nested.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { stopCollecting } from './collect/stop.ts';
+import { endMandate } from './mandates/end.ts';
+import { selectActive } from './mandates/store.ts';
 import { afterPause, dayOf, startOf } from './rules.ts';
 import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResumed } from './store.ts';
 
 /** Changes a plan under its lock; false when it does not stand so that it could be. */
 async function change(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Context,
   actor: Actor,
   action: 'plan.paused' | 'plan.resumed' | 'plan.ended',
   { scope, accountId, id }: PlanOf,
   from: PlanRow['state'][],
-  work: (tx: Tx, plan: PlanRow) => Promise<void>,
+  work: (tx: Tx, plan: PlanRow) => Promise<unknown>,
 ): Promise<boolean> {
   if (!isUuid(id)) throw refuse('not_found');
   return ctx.db.scoped(scope, async (tx) => {
@@ -58,14 +61,18 @@ export function resumePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<bo
 }
 
 /**
- * Ends a plan for good. Requests that it created stay as they are.
+ * Ends a plan for good, and with it what its customer has agreed to. Requests that it created stay as they are.
  *
  * @returns false when it had already ended
  * @throws Refusal not_found
  */
 export function endPlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
+  const { scope } = plan;
   return change(ctx, actor, 'plan.ended', plan, ['active', 'paused'], async (tx, { id }) => {
-    await updateEnded(tx, plan.scope, id, ctx.clock.now());
-    await stopCollecting(tx, plan.scope, id, 'plan_ended', ctx.clock.now());
+    await updateEnded(tx, scope, id, ctx.clock.now());
+    await stopCollecting(tx, scope, id, 'plan_ended', ctx.clock.now());
+    const mandate = await selectActive(tx, scope, id);
+    const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
+    if (mandate) await endMandate(inner, actor, scope, mandate.id, 'plan_ended');
   });
 }

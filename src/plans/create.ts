@@ -7,6 +7,8 @@ import { refuse } from '../errors.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
 import type { NewPlan } from './form.ts';
+import { selectPlanFacts } from './mandates/facts-store.ts';
+import { queueAskMail } from './mandates/mails.ts';
 import { mostOpenPlans, startOf } from './rules.ts';
 import { countOpenPlans, insertPlan, lockNewPlans, type PlanRow, selectPlanOfForm } from './store.ts';
 
@@ -57,6 +59,8 @@ export async function createPlan(
       dueAt: startOf(plan.firstOn),
       createdAt: ctx.clock.now(),
     });
+    const facts = plan.collect === 'automatic' ? await selectPlanFacts(tx, scope, row.id) : null;
+    if (facts) await queueAskMail(ctx, tx, scope, facts);
     await audit(ctx, tx, actor, {
       ...scope,
       action: 'plan.created',

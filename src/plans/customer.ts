@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import type { CustomerKey } from '../requests/customer.ts';
+import { endOfErased } from './mandates/store.ts';
 
 /** A plan of a customer, of whichever partner and mode, that holds something personal. Operators only. */
 export type CustomerPlan = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
@@ -44,16 +45,22 @@ export function findOldPlans(sql: Sql | Tx, before: Date, limit: number): Promis
 }
 
 /**
- * Removes what identifies the customers of these plans, and ends the plans that have not ended: there is nobody left to
- * charge.
+ * Removes what identifies the customers of these plans, and ends the plans that have not ended, with what was agreed
+ * to: there is nobody left to charge.
  *
  * @returns those that still contained personal data, so none that another node has already erased
  */
-export function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
-  return tx<CustomerPlan[]>`
+export async function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
+  const forgotten = await tx<CustomerPlan[]>`
     update plans p set name = null, customer_name = null, customer_email = null, customer_phone = null, state = 'ended',
       ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
       failed_at = null
     where p.id = any(${plans.map(({ id }) => id)}::uuid[]) and ${isPersonal(tx)}
     returning p.partner_id, p.test_mode, p.id, p.created_at`;
+  await endOfErased(
+    tx,
+    forgotten.map(({ id }) => id),
+    now,
+  );
+  return forgotten;
 }

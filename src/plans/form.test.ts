@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type NewPlan, type PlanFaults, type PlanFields, readPlanForm } from './form.ts';
+import { byLink } from './collection-form.ts';
+import { type NewPlan, type PlanFaults, type PlanFields, readPlanChange, readPlanForm } from './form.ts';
 
 const today = '2026-11-21';
 const good: PlanFields = {
@@ -28,7 +29,33 @@ test('A form that keeps the rules is a plan', () => {
     firstOn: '2026-12-01',
     maxCharges: null,
     metadata: '{}',
+    ...byLink,
   });
+});
+
+test('A plan that charges automatically takes its amount for the most, and a reserve where it is not in dollars', () => {
+  const collection = (typed: PlanFields, currency?: string) => {
+    const { plan, faults } = read({ collect: 'automatic', ...typed }, currency);
+    return faults ?? [plan?.collect, plan?.capFiatInt, plan?.reservePercent, plan?.afterPastDue];
+  };
+  assert.deepEqual(collection({}), ['automatic', 8000, 10, 'link']);
+  assert.deepEqual(collection({}, 'USD'), ['automatic', 8000, 0, 'link']);
+  assert.deepEqual(collection({ cap: '95.50', reserve: '0', past_due: 'end' }), ['automatic', 9550, 0, 'end']);
+  assert.deepEqual(collection({ cap: '79.99' }), { cap: 'cap' });
+  assert.deepEqual(collection({ cap: 'much' }), { cap: 'cap' });
+  assert.deepEqual(collection({ cap: '99999999' }), { cap: 'tooMuch' });
+  assert.deepEqual(collection({ reserve: '101' }), { reserve: 'reserve' });
+  assert.deepEqual(collection({ reserve: '-1' }), { reserve: 'reserve' });
+  assert.deepEqual(collection({ amount: '' }), { amount: 'amount' });
+  // By link, what was typed for automatic charges counts for nothing.
+  assert.deepEqual(read({ cap: 'much', reserve: 'x' }).plan?.collect, 'link');
+});
+
+test('A plan is changed by its amount and the way it is paid, and nothing else', () => {
+  assert.deepEqual(readPlanChange({ amount: '90', collect: 'automatic', name: 'Other' }, 'EUR'), {
+    change: { fiatInt: 9000, collect: 'automatic', capFiatInt: 9000, reservePercent: 10, afterPastDue: 'link' },
+  });
+  assert.deepEqual(readPlanChange({ amount: '0' }, 'EUR'), { faults: { amount: 'amount' } });
 });
 
 test('Each rule that is broken is told under its field', () => {

@@ -2,6 +2,13 @@ import { parseAmount } from '../lib/amount.ts';
 import { currencyExponent } from '../lib/money.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { isStorable } from '../lib/text/storable.ts';
+import {
+  type Collection,
+  type CollectionFault,
+  type CollectionField,
+  maxFiatInt,
+  readCollection,
+} from './collection-form.ts';
 import { type Day, mostCharges, mostEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
 
 /** What was typed into the form of a new plan, by field. */
@@ -17,10 +24,11 @@ export type PlanField =
   | 'first_on'
   | 'ends'
   | 'charges'
-  | 'metadata';
+  | 'metadata'
+  | CollectionField;
 
 /** A plan whose fields keep their rules. */
-export type NewPlan = {
+export type NewPlan = Collection & {
   name: string;
   /** Minor units of the merchant's currency. */
   fiatInt: number;
@@ -46,14 +54,14 @@ export type PlanFault =
   | 'every'
   | 'firstOn'
   | 'charges'
-  | 'metadata';
+  | 'metadata'
+  | CollectionFault;
 export type PlanFaults = Partial<Record<PlanField, PlanFault>>;
 
 /** The longest text that each field takes, in Unicode code points. */
 export const longest = { name: 200, customer_name: 200, customer_email: 254, customer_phone: 50 } as const;
 /** The same limits as the API's. */
 const metadataLimits = { keys: 20, key: 40, value: 500 };
-const maxFiatInt = 2_147_483_647n;
 
 /**
  * Reads the form of a new plan; reports all faults at once.
@@ -77,9 +85,7 @@ export function readPlanForm(
   if (customerEmail !== null && !isOneAddress(customerEmail)) faults.customer_email = 'email';
   const customerPhone = line('customer_phone', 'phone', false);
 
-  const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
-  if (amount === null || amount === 0n) faults.amount = 'amount';
-  else if (amount > maxFiatInt) faults.amount = 'tooMuch';
+  const { amount, collection } = readMoney(typed, currency, faults);
 
   const period = periods.find((one) => one === typed.period) ?? 'month';
   const every = countIn(typed.every, mostEvery[period]);
@@ -94,8 +100,46 @@ export function readPlanForm(
   if (Object.keys(faults).length > 0 || !name || !customerName || !every || !firstOn || !metadata) return { faults };
   const fiatInt = Number(amount);
   return {
-    plan: { name, fiatInt, customerName, customerEmail, customerPhone, every, period, firstOn, maxCharges, metadata },
+    plan: {
+      name,
+      fiatInt,
+      customerName,
+      customerEmail,
+      customerPhone,
+      every,
+      period,
+      firstOn,
+      maxCharges,
+      metadata,
+      ...collection,
+    },
   };
+}
+
+/** How much each charge is, and how it is paid. */
+function readMoney(
+  typed: PlanFields,
+  currency: string,
+  faults: PlanFaults,
+): { amount: bigint | null; collection: Collection } {
+  const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
+  if (amount === null || amount === 0n) faults.amount = 'amount';
+  else if (amount > maxFiatInt) faults.amount = 'tooMuch';
+  const collection = readCollection(typed, { currency, amount: faults.amount ? null : amount }, (field, fault) => {
+    faults[field] = fault;
+  });
+  return { amount, collection };
+}
+
+/** How much the charges of a plan are from now on, and how they are paid. */
+export type PlanChange = Collection & { fiatInt: number };
+
+/** Reads the form that changes a plan; reports all faults at once. */
+export function readPlanChange(typed: PlanFields, currency: string): { change: PlanChange } | { faults: PlanFaults } {
+  const faults: PlanFaults = {};
+  const { amount, collection } = readMoney(typed, currency, faults);
+  if (Object.keys(faults).length > 0) return { faults };
+  return { change: { fiatInt: Number(amount), ...collection } };
 }
 
 /** A whole number from 1 to the most; null for anything else. */

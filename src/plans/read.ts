@@ -3,13 +3,12 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
+import { type ChargeRow, selectCharges } from './charges-store.ts';
 import {
-  type ChargeRow,
   courseOf,
   type PlanDisplayStatus,
   type PlanRow,
   planDisplayStatuses,
-  selectCharges,
   selectPlan,
   selectPlanOfRequest,
   selectPlans,

@@ -8,7 +8,8 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isUuid } from '../lib/ids.ts';
 import { deletePlanMails, deleteWaitingRequestMails } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
-import { type PlanRow, selectCharges, selectPlanOfRequest, updateMailsStopped } from './store.ts';
+import { selectCharges } from './charges-store.ts';
+import { type PlanRow, selectPlanOfRequest, updateMailsStopped } from './store.ts';
 
 /** Charges that are looked at for mails that still wait: those of the days in which a mail is tried. */
 const mostWaiting = 100;

@@ -1,7 +1,6 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
-import { seenStatus } from '../requests/expiry.ts';
-import type { CollectionReason, CollectionState } from './collect/rules.ts';
-import type { NewPlan } from './form.ts';
+import type { Collection } from './collection-form.ts';
+import type { NewPlan, PlanChange } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
 
 /** A row of `plans`. Money is a decimal string; `metadata` is the JSON text as given, keys in order. */
@@ -19,6 +18,12 @@ export type PlanRow = {
   customer_phone: string | null;
   language: string;
   metadata: string;
+  /** How its charges are paid: each by its link, or from the wallet that has agreed. */
+  collect: Collection['collect'];
+  /** The most per charge, in minor units of its currency; null where it was never automatic. */
+  cap_fiat_int: string | null;
+  reserve_percent: number;
+  after_past_due: Collection['afterPastDue'];
   period: Period;
   every: number;
   first_on: Day;
@@ -35,10 +40,6 @@ export type PlanRow = {
   ended_at: Date | null;
   /** When the customer stopped the mails; null while each new request is mailed. */
   mails_stopped_at: Date | null;
-  /** How its charges are paid: by a link that is mailed, or from the customer's wallet where that was agreed. */
-  collect: 'link' | 'automatic';
-  /** What follows once all attempts at a charge have failed: links again, or the end. */
-  after_past_due: 'link' | 'end';
 };
 
 /** How a plan stands, in one word. `failing`: active, but the charge that is due could not be made. */
@@ -68,11 +69,13 @@ export type StoredPlan = NewPlan & {
 export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promise<PlanRow> {
   const [row] = await tx<PlanRow[]>`
     insert into plans as p (partner_id, test_mode, id, account_id, form_key, name, fiat_int, fiat_code, customer_name,
-      customer_email, customer_phone, language, metadata, period, every, first_on, max_charges, next_on, due_at, created_at)
+      customer_email, customer_phone, language, metadata, period, every, first_on, max_charges, next_on, due_at, created_at,
+      collect, cap_fiat_int, reserve_percent, after_past_due)
     values (${scope.partnerId}, ${scope.testMode}, ${plan.id}, ${plan.accountId}, ${plan.formKey}, ${plan.name},
       ${plan.fiatInt}, ${plan.fiatCode}, ${plan.customerName}, ${plan.customerEmail}, ${plan.customerPhone},
       ${plan.language}, ${plan.metadata}, ${plan.period}, ${plan.every}, ${plan.firstOn}, ${plan.maxCharges},
-      ${plan.firstOn}, ${plan.dueAt}, ${plan.createdAt})
+      ${plan.firstOn}, ${plan.dueAt}, ${plan.createdAt}, ${plan.collect}, ${plan.capFiatInt}, ${plan.reservePercent},
+      ${plan.afterPastDue})
     returning ${columns(tx)}`;
   if (!row) throw new Error('a plan was not stored');
   return row;
@@ -171,6 +174,24 @@ export async function updateResumed(
     where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'paused'`;
 }
 
+/**
+ * Changes how much a plan's charges are and how they are paid. One that fails for its currency is due again at once.
+ */
+export async function updateTerms(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  change: PlanChange & { fiatCode: string },
+  now: Date,
+): Promise<void> {
+  await tx`
+    update plans p set fiat_int = ${change.fiatInt}, fiat_code = ${change.fiatCode}, collect = ${change.collect},
+      cap_fiat_int = ${change.capFiatInt}, reserve_percent = ${change.reservePercent},
+      after_past_due = ${change.afterPastDue},
+      due_at = case when p.failure = 'currency_mismatch' then ${now} else p.due_at end
+    where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
+}
+
 /** What a plan holds once it has ended; all else stays. */
 const ended = (tx: Sql | Tx, now: Date) => tx`
   state = 'ended', ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
@@ -263,41 +284,4 @@ export async function updateChargeFailed(
     update plans p set failure = ${failure}, failures = p.failures + 1, failed_at = coalesce(p.failed_at, ${now}),
       due_at = ${dueAt}
     where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active' and p.charges = ${charges}`;
-}
-
-/** A charge with where its request stands now; expiry is true at once, stored or not. */
-export type ChargeRow = {
-  number: number;
-  due_on: Day;
-  request_id: string;
-  made_at: Date;
-  status: string;
-  proof_status: string;
-  /** How it stands where the customer's wallet is charged; null where the customer is asked by link. */
-  collection: CollectionState | null;
-  /** Why the last attempt failed, was put off or ended; null when nothing is wrong. */
-  collect_reason: CollectionReason | null;
-  /** When the next attempt comes, after one that failed or was put off. */
-  next_attempt_at: Date | null;
-};
-
-/** Charges of a plan, the newest first. */
-export function selectCharges(
-  tx: Tx,
-  scope: Scope,
-  planId: string,
-  before: number | null,
-  limit: number,
-): Promise<ChargeRow[]> {
-  return tx<ChargeRow[]>`
-    select c.number, c.due_on::text as due_on, c.request_id, c.made_at, r.proof_status,
-      ${seenStatus(tx)} as status, k.state as collection, k.reason as collect_reason,
-      case when k.reason is not null then k.due_at end as next_attempt_at
-    from plan_charges c
-      join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
-      left join collections k
-        on (k.partner_id, k.test_mode, k.plan_id, k.number) = (c.partner_id, c.test_mode, c.plan_id, c.number)
-    where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.plan_id = ${planId}
-      ${before === null ? tx`` : tx`and c.number < ${before}`}
-    order by c.number desc limit ${limit}`;
 }

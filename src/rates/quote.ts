@@ -1,7 +1,7 @@
-import type { Sql } from '../db/connection.ts';
+import type { Sql, Tx } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 
-type Fragment = ReturnType<Sql>;
+type Fragment = ReturnType<Sql | Tx>;
 
 /**
  * Nothing older is used for a new request, nor anything this far in the future, which means that a clock has jumped.
@@ -16,12 +16,12 @@ export const maxRateAgeMs = 10 * minuteMs;
 export type Quote = { rate: string; fetched_at: string | null; source: string };
 
 /** The condition for an override `o` to be in force: it has no end, or the end is in the future. */
-export function isInForce(sql: Sql) {
+export function isInForce(sql: Sql | Tx) {
   return sql`(o.until is null or o.until > now())`;
 }
 
 /** A select of one json `Quote` for a currency (a column or a parameter), null when the currency has no rate. */
-export function quoteOf(sql: Sql, code: Fragment | string) {
+export function quoteOf(sql: Sql | Tx, code: Fragment | string) {
   return sql`(
     select jsonb_build_object('rate', coalesce(o.rate, r.rate),
       'fetched_at', case when o.rate is null then r.fetched_at end,

@@ -5,6 +5,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { adminTexts } from '../texts/admin.ts';
 import { auditTexts } from '../texts/audit.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
+import { mandateTexts } from '../texts/mandates.ts';
 import { portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { objectName } from './audit-words.ts';
@@ -95,6 +96,7 @@ function shownValue(words: Words, name: string, value: Value): Html | string {
     case 'fields':
       return named(profileNames(dashboard.profile), text);
     case 'why':
+      return named({ ...detailValues, ...mandateTexts(words).ended }, text);
     case 'by':
     case 'recovery':
       return named(detailValues, text);

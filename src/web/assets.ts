@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
 
 /** The browser's part of a page, one file each in `src/islands/`. */
-export type IslandName = 'pay' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'refund' | 'passkey';
+export type IslandName = 'pay' | 'plan' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'refund' | 'passkey';
 
 const folder = join(import.meta.dirname, '../islands');
 const sources = globSync('**/*.ts', { cwd: folder }).sort();

@@ -2,6 +2,7 @@ import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
+import { byLink } from '../../src/plans/collection-form.ts';
 import { createPlan } from '../../src/plans/create.ts';
 import type { NewPlan } from '../../src/plans/form.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
@@ -33,6 +34,7 @@ export async function makePlan(
     firstOn: '2027-01-31',
     maxCharges: null,
     metadata: '{}',
+    ...byLink,
     ...fields,
   };
   const formKey = crypto.randomUUID();

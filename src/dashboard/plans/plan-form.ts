@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
 import { mostCharges, periods, yearAfter } from '../../plans/rules.ts';
@@ -6,10 +7,18 @@ import { field, hiddenField } from '../../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantVisit } from '../route.ts';
+import { collectionFields, noAutomatic } from './collection-fields.ts';
 import { dayText } from './plan-words.ts';
 
 /** The form of a new plan, with what was typed and what is wrong with it. */
-export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults, today: string, action: string): Html {
+export function planForm(
+  ctx: Context,
+  words: Words,
+  visit: MerchantVisit,
+  faults: PlanFaults,
+  today: string,
+  action: string,
+): Html {
   const { fields, merchant } = visit;
   const { newRequest, plans: t } = dashboardTexts(words);
   const currency = merchant.display_currency;
@@ -45,6 +54,7 @@ export function planForm(words: Words, visit: MerchantVisit, faults: PlanFaults,
         attributes: `required type="date" min="${today}" max="${yearAfter(today)}"`,
       })}
       ${endChoice(words, visit, say('charges'))}
+      ${collectionFields(words, currency, fields, faults, noAutomatic(ctx, visit))}
       ${field({
         name: 'customer_name',
         label: newRequest.customer,
@@ -91,6 +101,7 @@ function faultText(
 ): string | undefined {
   const fault = faults[name];
   if (fault === undefined) return undefined;
+  if (fault === 'cap' || fault === 'reserve') return undefined; // said beside their own fields
   if (fault === 'amount' || fault === 'tooMuch') return requestFaultText(words, visit, fault);
   const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: mostCharges };
   return fill(dashboardTexts(words).plans.faults[fault], limits);

@@ -6,11 +6,13 @@ import { createPlan } from '../../plans/create.ts';
 import { type NewPlan, type PlanFaults, readPlanForm } from '../../plans/form.ts';
 import { dayOf, mostOpenPlans, nextDates } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
-import { fill, fillCount, wordsFor } from '../../ui/language.ts';
+import { fill, fillCount, type Words, wordsFor } from '../../ui/language.ts';
 import { formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
+import { collectionFacts, noAutomatic } from './collection-fields.ts';
 import { languageIn, planForm } from './plan-form.ts';
 import { chargeHeading, dayHtml } from './plan-words.ts';
 
@@ -18,7 +20,7 @@ const path = '/dashboard/plans/new';
 const shownDates = 6;
 const carriedFields = [
   ...['name', 'amount', 'customer_name', 'customer_email', 'customer_phone', 'every', 'period', 'first_on', 'ends'],
-  ...['charges', 'metadata', 'language', 'currency', 'key'],
+  ...['charges', 'metadata', 'language', 'currency', 'key', 'collect', 'cap', 'reserve', 'past_due'],
 ];
 
 /** `GET /dashboard/plans/new`: the form; sent, it is looked over with its first dates, and then started. */
@@ -31,7 +33,8 @@ async function take(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { fields, merchant } = visit;
   if (fields.step === 'change') return showForm(ctx, visit, {}, null, 200);
   const currency = fields.currency ?? merchant.display_currency;
-  const read = readPlanForm(fields, { currency, today: dayOf(ctx.clock.now()) });
+  const collect = noAutomatic(ctx, visit) === null ? fields.collect : 'link';
+  const read = readPlanForm({ ...fields, collect }, { currency, today: dayOf(ctx.clock.now()) });
   if ('faults' in read) return showForm(ctx, visit, read.faults, null, 400);
   return fields.step === 'start' ? start(ctx, visit, read.plan, currency) : review(ctx, visit, read.plan, currency);
 }
@@ -53,7 +56,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
 }
 
 /** What was typed, once more as people read it, with the first dates. */
-function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
+async function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
   const { fields, request } = visit;
   const words = wordsFor(request);
   const { plans: t } = dashboardTexts(words);
@@ -86,10 +89,11 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
             ],
             [t.dates, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`],
             [t.ends, rest],
+            ...(await collectionFacts(ctx, words, plan, currency)),
           ]),
           html`
             <p class="quiet">
-              ${plan.customerEmail === null ? t.noMail : t.mailed}
+              ${mailText(words, plan)}
               ${dates[0] === dayOf(ctx.clock.now()) && ` ${t.atOnce}`}
             </p>
             <form method="post" action="${path}">
@@ -104,6 +108,14 @@ function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: str
       </div>
     `,
   });
+}
+
+/** What is sent to whom, before a plan is started. */
+function mailText(words: Words, { collect, customerEmail }: NewPlan): string {
+  const { plans } = dashboardTexts(words);
+  const { form } = mandateTexts(words);
+  if (collect === 'automatic') return customerEmail === null ? form.noMail : form.mailed;
+  return customerEmail === null ? plans.noMail : plans.mailed;
 }
 
 type FormFault = 'merchant_disabled' | 'partner_disabled' | 'currency_mismatch' | 'tooMany' | 'other';
@@ -131,7 +143,7 @@ async function showForm(
       <div class="narrow">
         ${card(html`
           <p class="quiet">${t.rest}</p>
-          ${planForm(words, visit, faults, dayOf(ctx.clock.now()), path)}
+          ${planForm(ctx, words, visit, faults, dayOf(ctx.clock.now()), path)}
         `)}
       </div>
     `,

@@ -4,10 +4,12 @@ import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
 import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
+import { stopByMerchant } from '../../plans/mandates/stop.ts';
 import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../../plans/read.ts';
 import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/language.ts';
@@ -18,6 +20,7 @@ import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
+import { automaticCard } from './automatic-card.ts';
 import { collectionCell } from './charge-words.ts';
 import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
 
@@ -41,6 +44,9 @@ const acts: Record<'pause' | 'resume' | 'end', Act> = {
 export function planPage(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:id` }, (visit) => showPlan(ctx, visit));
   pages.page({ url: `${path}/:id/charges.csv` }, (visit) => sendCharges(ctx, visit));
+  pages.form({ url: `${path}/:id/stop-automatic` }, (visit) =>
+    change(ctx, visit, { done: 'automaticStopped', work: stopByMerchant }),
+  );
   for (const [name, act] of Object.entries(acts)) {
     pages.form({ url: `${path}/:id/${name}` }, (visit) => change(ctx, visit, act));
   }
@@ -94,7 +100,10 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
           card(stateLine('attention', t.mailsStopped, t.noMail))
         }
         <div class="two">
-          ${factsCard(words, plan)}
+          <div class="list">
+            ${factsCard(words, plan)}
+            ${await automaticCard(ctx, words, scope, plan)}
+          </div>
           <section class="list">
             <h2>${t.charges}</h2>
             ${rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)}
@@ -209,5 +218,8 @@ function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
           { label: t.resume.label, title: t.resume.title, follows: fill(t.resume.follows, { date }) },
           false,
         );
-  return html`<div class="row">${first}${confirmAct('end', t.end, true)}</div>`;
+  const changeLink = html`
+    <a class="button second" href="${path}/${plan.id}/change">${mandateTexts(words).form.change}</a>
+  `;
+  return html`<div class="row">${changeLink}${first}${confirmAct('end', t.end, true)}</div>`;
 }

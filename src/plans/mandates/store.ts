@@ -55,7 +55,7 @@ export type MandateRow = {
   revoked_at: Date | null;
 };
 
-const columns = (sql: Sql | Tx) => sql`a.*, a.chain_id::int8 as chain_id`;
+const columns = (sql: Sql | Tx) => sql`a.*, a.chain_id::float8 as chain_id`;
 const inScope = (tx: Sql | Tx, { partnerId, testMode }: Scope) =>
   tx`a.partner_id = ${partnerId} and a.test_mode = ${testMode}`;
 
@@ -78,6 +78,14 @@ export async function selectLatest(tx: Tx, scope: Scope, planId: string): Promis
   const [row] = await tx<MandateRow[]>`
     select ${columns(tx)} from mandates a
     where ${inScope(tx, scope)} and a.plan_id = ${planId} order by a.agreed_at desc, a.id desc limit 1`;
+  return row ?? null;
+}
+
+/** A mandate of a plan by the hash that was signed, in use or not. */
+export async function selectByHash(tx: Tx, scope: Scope, planId: string, hash: Buffer): Promise<MandateRow | null> {
+  const [row] = await tx<MandateRow[]>`
+    select ${columns(tx)} from mandates a
+    where ${inScope(tx, scope)} and a.plan_id = ${planId} and a.hash = ${hash}`;
   return row ?? null;
 }
 
@@ -149,6 +157,85 @@ export async function updateEnded(
     where ${inScope(tx, scope)} and a.id = ${id} and a.state = 'active'
     returning ${columns(tx)}`;
   return row ?? null;
+}
+
+/** Takes the mandates of erased customers' plans out of use, of whichever partner. */
+export async function endOfErased(tx: Tx, planIds: string[], now: Date): Promise<void> {
+  await tx`
+    update mandates a set state = 'ended', ended_at = ${now}, end_reason = 'customer_erased', revoke_due_at = ${now}
+    where a.plan_id = any(${planIds}::uuid[]) and a.state = 'active'`;
+}
+
+/** Sets for how many charges an allowance was given anew; null: without limit. */
+export async function updateAllowed(tx: Tx, scope: Scope, id: string, charges: number | null): Promise<boolean> {
+  const { count } = await tx`
+    update mandates a set allowed_charges = ${charges}
+    where ${inScope(tx, scope)} and a.id = ${id} and a.state = 'active'`;
+  return count === 1;
+}
+
+/** A mandate that a loop is to look after. */
+export type DueMandate = { partner_id: string; test_mode: boolean; id: string };
+type Turns = { ofOne: number; all: number };
+
+/** Mandates whose revocation is to be looked after, of all partners in turn, the longest due first. */
+export function selectRevokeDue(sql: Sql, now: Date, limits: Turns): Promise<DueMandate[]> {
+  return sql<DueMandate[]>`
+    select due.partner_id, due.test_mode, due.id
+    from partners w cross join (values (false), (true)) mode (test)
+      cross join lateral (
+        select a.partner_id, a.test_mode, a.id, row_number() over (order by a.revoke_due_at) as turn from mandates a
+        where a.partner_id = w.id and a.test_mode = mode.test and a.revoke_due_at <= ${now}
+        order by a.revoke_due_at limit ${limits.ofOne}) due
+    order by due.turn, random() limit ${limits.all}`;
+}
+
+/** Mandates in use whose time is over, or whose merchant is paid at another wallet now, of all partners in turn. */
+export function selectOutdated(
+  sql: Sql,
+  now: Date,
+  limits: Turns,
+): Promise<(DueMandate & { reason: 'expired' | 'wallet_changed' })[]> {
+  return sql<(DueMandate & { reason: 'expired' | 'wallet_changed' })[]>`
+    select due.partner_id, due.test_mode, due.id, due.reason
+    from partners w cross join (values (false), (true)) mode (test)
+      cross join lateral (
+        select a.partner_id, a.test_mode, a.id, row_number() over () as turn,
+          case when a.ends_at <= ${now} then 'expired' else 'wallet_changed' end as reason
+        from mandates a join merchants m on (m.partner_id, m.test_mode, m.id) = (a.partner_id, a.test_mode, a.account_id)
+        where a.partner_id = w.id and a.test_mode = mode.test and a.state = 'active'
+          and (a.ends_at <= ${now} or m.wallet_address is distinct from a.payee)
+        limit ${limits.ofOne}) due
+    order by due.turn, random() limit ${limits.all}`;
+}
+
+/** A mandate whose revocation is to be looked after; null where it no longer is. */
+export async function readRevokeDue(tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> {
+  const [row] = await tx<MandateRow[]>`
+    select ${columns(tx)} from mandates a
+    where ${inScope(tx, scope)} and a.id = ${id} and a.revoke_due_at is not null`;
+  return row ?? null;
+}
+
+/** A mandate whose revocation is due, locked; null when somebody else has it in hand. */
+export async function lockRevoke(tx: Tx, scope: Scope, id: string, now: Date): Promise<MandateRow | null> {
+  const [row] = await tx<MandateRow[]>`
+    select ${columns(tx)} from mandates a
+    where ${inScope(tx, scope)} and a.id = ${id} and a.revoke_due_at <= ${now} for update skip locked`;
+  return row ?? null;
+}
+
+/** Where the revocation of a mandate stands; a null `dueAt` is the end of it. */
+export async function updateRevoke(
+  tx: Tx,
+  scope: Scope,
+  id: string,
+  change: { relayId: string | null; failures: number; dueAt: Date | null; revokedAt: Date | null },
+): Promise<void> {
+  await tx`
+    update mandates a set revoke_relay_id = ${change.relayId}, revoke_failures = ${change.failures},
+      revoke_due_at = ${change.dueAt}, revoked_at = ${change.revokedAt}
+    where ${inScope(tx, scope)} and a.id = ${id}`;
 }
 
 /** Whose allowance of which token for which contract. */

@@ -4,8 +4,6 @@ import { type Course, type Day, dateOf, type Schedule, startOf } from '../rules.
 
 /** An allowance is for so many charges unless the plan has fewer left, or the payer chooses otherwise. */
 export const usualCharges = 12;
-/** The reserve for the exchange rate, where the plan is in another currency than the token. */
-export const usualReservePercent = 10;
 /** How long a customer has to sign what a page offered. */
 export const offerMs = 30 * 60_000;
 /** A permit may be used for so long after the first date. */

@@ -68,6 +68,8 @@ export const ar: DashboardTexts<'ar'> = {
     planPaused: 'الخطة متوقفة مؤقتًا. لن يُطلب شيء حتى تستأنفها.',
     planResumed: 'الخطة مستمرة.',
     planEnded: 'انتهت الخطة.',
+    planChanged: 'تم تغيير الخطة.',
+    automaticStopped: 'أُوقف الدفع التلقائي.',
   },
   home: {
     newRequest: 'طلب مال',

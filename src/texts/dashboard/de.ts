@@ -73,6 +73,8 @@ export const de: DashboardTexts<'de'> = {
     planPaused: 'Der Plan ruht. Bis Sie ihn fortsetzen, wird nichts angefordert.',
     planResumed: 'Der Plan geht weiter.',
     planEnded: 'Der Plan ist beendet.',
+    planChanged: 'Der Plan wurde geändert.',
+    automaticStopped: 'Die automatischen Zahlungen sind gestoppt.',
   },
   home: {
     newRequest: 'Geld anfordern',

@@ -67,6 +67,8 @@ export const en = {
     planPaused: 'The plan is paused. Nothing is charged until you resume it.',
     planResumed: 'The plan goes on.',
     planEnded: 'The plan has ended.',
+    planChanged: 'The plan was changed.',
+    automaticStopped: 'Automatic charges are stopped.',
   },
   home: {
     newRequest: 'Ask for money',

@@ -69,6 +69,8 @@ export const es: DashboardTexts<'es'> = {
     planPaused: 'El plan está en pausa. No se cobra nada hasta que lo reanude.',
     planResumed: 'El plan sigue adelante.',
     planEnded: 'El plan ha terminado.',
+    planChanged: 'El plan se cambió.',
+    automaticStopped: 'Los pagos automáticos están detenidos.',
   },
   home: {
     newRequest: 'Pedir dinero',

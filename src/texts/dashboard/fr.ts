@@ -71,6 +71,8 @@ export const fr: DashboardTexts<'fr'> = {
     planPaused: 'Le plan est en pause. Rien n’est demandé tant que vous ne le reprenez pas.',
     planResumed: 'Le plan reprend.',
     planEnded: 'Le plan est terminé.',
+    planChanged: 'Le plan a été modifié.',
+    automaticStopped: 'Les paiements automatiques sont arrêtés.',
   },
   home: {
     newRequest: 'Demander de l’argent',

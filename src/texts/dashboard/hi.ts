@@ -68,6 +68,8 @@ export const hi: DashboardTexts<'hi'> = {
     planPaused: 'प्लान रुका है। जब तक आप इसे फिर शुरू न करें, कुछ नहीं माँगा जाएगा।',
     planResumed: 'प्लान आगे चल रहा है।',
     planEnded: 'प्लान समाप्त हो गया।',
+    planChanged: 'प्लान बदल दिया गया।',
+    automaticStopped: 'ऑटोमैटिक भुगतान रोक दिए गए।',
   },
   home: {
     newRequest: 'पैसा माँगें',

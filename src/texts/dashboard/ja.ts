@@ -68,6 +68,8 @@ export const ja: DashboardTexts<'ja'> = {
     planPaused: 'プランを一時停止しました。再開するまで請求は作成されません。',
     planResumed: 'プランを再開しました。',
     planEnded: 'プランを終了しました。',
+    planChanged: 'プランを変更しました。',
+    automaticStopped: '自動支払いを停止しました。',
   },
   home: {
     newRequest: '請求する',

@@ -69,6 +69,8 @@ export const pt: DashboardTexts<'pt'> = {
     planPaused: 'O plano está em pausa. Nada é cobrado até você o retomar.',
     planResumed: 'O plano continua.',
     planEnded: 'O plano foi encerrado.',
+    planChanged: 'O plano foi alterado.',
+    automaticStopped: 'Os pagamentos automáticos estão parados.',
   },
   home: {
     newRequest: 'Cobrar',

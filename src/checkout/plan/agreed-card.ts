@@ -1,0 +1,142 @@
+import { revokeCall } from '../../chain/recurring/calls.ts';
+import { walletJson } from '../../chain/recurring/mandate.ts';
+import type { Context } from '../../context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { type MandateRow, toMandate } from '../../plans/mandates/read.ts';
+import { chainOf, revocationOf } from '../../plans/mandates/stop.ts';
+import { startOf } from '../../plans/rules.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
+import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { walletElsewhere } from '../payment-methods.ts';
+import type { PlanView } from './read.ts';
+import { agreeCard, allowanceChoice, dayText, limitFacts, placeOf } from './terms-card.ts';
+
+/** How automatic charges stand, and how to stop them. */
+export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): Html {
+  const { words, merchant, facts } = view;
+  const { page: t } = mandateTexts(words);
+  const next = facts.state === 'active' && facts.next_on !== null ? startOf(facts.next_on) : null;
+  const rest = facts.state === 'paused' ? t.paused : t.activeRest;
+  return html`
+    ${card(
+      stateLine('paid', t.active, fill(rest, { merchant })),
+      descriptionList([next && [t.next, dayText(words, next)]]),
+      stopForm(view, mandate),
+    )}
+    ${card(
+      html`<h2>${t.agreed}</h2>`,
+      agreedFacts(ctx, words, mandate),
+      raise(ctx, view, mandate),
+      onChain(ctx, view, mandate),
+    )}
+    <details class="section">
+      <summary>${t.otherWallet}</summary>
+      <p class="quiet">${t.otherWalletRest}</p>
+      ${agreeCard(view, false)}
+    </details>
+  `;
+}
+
+/** What was agreed, line by line. */
+export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Html {
+  const { page: t } = mandateTexts(words);
+  const allowed = mandate.allowed_charges;
+  return descriptionList([
+    ...limitFacts(words, {
+      capMicro: BigInt(mandate.cap_micro),
+      capFiatInt: BigInt(mandate.cap_fiat_int),
+      fiatCode: mandate.fiat_code,
+      reservePercent: mandate.reserve_percent,
+      minIntervalSeconds: mandate.min_interval_s,
+      startsAt: mandate.starts_at,
+      endsAt: mandate.ends_at,
+    }),
+    [t.payer, mono(mandate.payer)],
+    [t.payee, mono(mandate.payee)],
+    [t.network, chainOf(ctx, mandate)?.name ?? String(mandate.chain_id)],
+    [t.allowed, allowed === null ? t.allowanceLimitless : fill(t.allowanceCount, { count: allowed })],
+    [t.agreedAt, instant(words, mandate.agreed_at)],
+    [t.until, dayText(words, mandate.ends_at)],
+  ]);
+}
+
+/** One click stops; browser code has it signed first, where the wallet that agreed is at hand. */
+function stopForm({ words, path }: PlanView, mandate: MandateRow): Html {
+  const { page: t } = mandateTexts(words);
+  const order = JSON.stringify({
+    payer: mandate.payer,
+    chainId: Number(mandate.chain_id),
+    typed: walletJson(revocationOf(mandate)),
+  });
+  return html`
+    <form method="post" action="${path}/stop" data-stop="${order}">
+      <input type="hidden" name="signature" value="">
+      <p class="quiet" id="stop-rest">${t.stopRest}</p>
+      <p class="told" role="status" hidden></p>
+      <button class="second" aria-describedby="stop-rest">${t.stop}</button>
+    </form>
+  `;
+}
+
+/** The way that needs nobody: the wallet itself revokes at the contract. */
+function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
+  const { words } = view;
+  const { page: t } = mandateTexts(words);
+  const chain = chainOf(ctx, mandate);
+  if (!chain) return null;
+  const call = revokeCall(toMandate(mandate));
+  const order = JSON.stringify({
+    options: [placeOf(chain, { address: mandate.token_address, symbol: 'USDC' }, mandate.contract_address)],
+    payer: mandate.payer,
+    call,
+  });
+  return html`
+    <details data-act="revoke" data-orders="${order}">
+      <summary>${t.stopChain}</summary>
+      <p class="quiet">${t.stopChainRest}</p>
+      <div class="wallets" hidden></div>
+      <p class="told" role="status" hidden></p>
+      ${descriptionList([
+        [t.contract, mono(mandate.contract_address)],
+        [t.callData, html`<span class="mono call">${call}</span>`],
+      ])}
+      <div class="row">
+        <button type="button" class="second" data-copy="${call}" hidden>${t.copyCall}</button>
+        ${
+          chain.explorerUrl !== null &&
+          html`
+            <a href="${chain.explorerUrl}/address/${mandate.contract_address}" rel="noreferrer">${t.contractAt}</a>
+          `
+        }
+      </div>
+    </details>
+  `;
+}
+
+/** Sets the allowance anew: one signature, and the agreement stays. */
+function raise(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
+  const { words } = view;
+  const { page: t, wallet } = mandateTexts(words);
+  const chain = chainOf(ctx, mandate);
+  if (!chain) return null;
+  const token = chain.tokens.find(({ address }) => address === mandate.token_address);
+  const order = JSON.stringify({
+    options: [
+      placeOf(chain, { address: mandate.token_address, symbol: token?.symbol ?? 'USDC' }, mandate.contract_address),
+    ],
+    payer: mandate.payer,
+  });
+  return html`
+    <details data-act="raise" data-orders="${order}">
+      <summary>${t.raise}</summary>
+      <p class="quiet">${t.raiseRest}</p>
+      ${allowanceChoice(view, 'raise')}
+      <div class="wallets" hidden></div>
+      ${walletElsewhere(view, wallet.raiseWith)}
+      <p class="told" role="status" hidden></p>
+      <div class="next" hidden></div>
+    </details>
+  `;
+}

@@ -1,0 +1,136 @@
+import type { FastifyReply } from 'fastify';
+import type { Context } from '../../context.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import type { MandateRow } from '../../plans/mandates/read.ts';
+import type { ChargeRow } from '../../plans/read.ts';
+import { startOf } from '../../plans/rules.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
+import { payTexts } from '../../texts/pay.ts';
+import { logoOf } from '../../ui/branding.ts';
+import { card, descriptionList, stateLine } from '../../ui/components.ts';
+import { everyText } from '../../ui/formats.ts';
+import { fill } from '../../ui/language.ts';
+import { sendPage } from '../../web/layout.ts';
+import { pager } from '../../web/table.ts';
+import { agreedCard, agreedFacts } from './agreed-card.ts';
+import type { PlanView } from './read.ts';
+import { agreeCard, dayText } from './terms-card.ts';
+
+const doneNames = ['agreed', 'stopped', 'raised'] as const;
+
+/** The page of a plan for its customer: what it is, what was agreed or is to be, and its charges. */
+export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, done: unknown): FastifyReply {
+  const { words, merchant, facts, branding, path } = view;
+  const { page: t } = mandateTexts(words);
+  const name = doneNames.find((one) => one === done);
+  return sendPage(reply, 200, {
+    title: fill(t.title, { merchant }),
+    words,
+    branding,
+    testMode: facts.test_mode,
+    island: 'plan',
+    connectTo: view.walletConnect ? new URL(view.walletConnect.relayUrl).origin : undefined,
+    path,
+    body: html`
+      <div id="plan" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(view))}">
+        <p class="hidden" role="status" data-say></p>
+        ${name && html`<div role="status">${stateLine('paid', t.done[name])}</div>`}
+        ${card(
+          html`
+            <div class="payee">
+              ${logoOf(branding)}
+              <h1 dir="auto">${merchant}</h1>
+            </div>
+            <p class="amount">${formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language)}</p>
+            <p>${everyText(words, facts.every, facts.period)}</p>
+            <p class="quiet" dir="auto">${facts.name}</p>
+          `,
+        )}
+        ${standing(ctx, view)}
+        ${chargesCard(view)}
+      </div>
+      ${
+        facts.merchant_name !== null &&
+        html`<footer class="foot"><p>${fill(payTexts(words).pay.through, { partner: branding.name })}</p></footer>`
+      }
+    `,
+  });
+}
+
+/** How the plan is paid, and what the customer can do about it. */
+function standing(ctx: Context, view: PlanView): Html {
+  const { facts, mandate, words, merchant } = view;
+  const { page: t } = mandateTexts(words);
+  const isActive = mandate?.state === 'active';
+  if (isActive) return agreedCard(ctx, view, mandate);
+  if (facts.state === 'ended') return html`${card(stateLine('ended', t.ended, t.endedRest))}${past(ctx, view)}`;
+  const byLink = card(stateLine('ended', t.byLink, fill(t.byLinkRest, { merchant })));
+  if (facts.collect === 'link') return html`${past(ctx, view) ?? byLink}`;
+  return html`${past(ctx, view)}${agreeCard(view, mandate !== null && mandate.end_reason !== 'stopped_by_customer')}`;
+}
+
+/** An agreement that is no longer used: why, and whether the network knows it. */
+function past(ctx: Context, { mandate, words }: PlanView): Html | null {
+  if (mandate === null) return null;
+  const { page: t, ended } = mandateTexts(words);
+  const reason =
+    mandate.end_reason === 'stopped_by_customer' ? t.youStopped : mandate.end_reason && ended[mandate.end_reason];
+  const why = reason === null ? t.stoppedRest : `${reason} ${t.stoppedRest}`;
+  const told = toldText(mandate, t);
+  return card(
+    stateLine('ended', t.stopped, why),
+    told !== null && html`<p class="quiet">${told}</p>`,
+    html`<details><summary>${t.agreed}</summary>${agreedFacts(ctx, words, mandate)}</details>`,
+  );
+}
+
+function toldText({ revoked_at, revoke_due_at }: MandateRow, t: { revoked: string; revoking: string }): string | null {
+  if (revoked_at !== null) return t.revoked;
+  return revoke_due_at === null ? null : t.revoking;
+}
+
+type Standing = 'open' | 'confirming' | 'paid' | 'ended';
+
+function standingOf({ status, proof_status }: ChargeRow): Standing {
+  if (proof_status === 'verified') return 'paid';
+  if (proof_status === 'attached') return 'confirming';
+  return status === 'requested' || status === 'opened' ? 'open' : 'ended';
+}
+
+/** The charges with where each leads: to paying it, or to its receipt. */
+function chargesCard(view: PlanView): Html {
+  const { words, charges, next, path, url } = view;
+  const { page: t } = mandateTexts(words);
+  if (charges.length === 0) return card(html`<h2>${t.charges}</h2>`, html`<p class="quiet">${t.noCharges}</p>`);
+  // A plan's page is `<pay page>/plans/<id>/<token>`.
+  const payPath = new URL(url).pathname.split('/').slice(0, -3).join('/');
+  return card(
+    html`<h2>${t.charges}</h2>`,
+    descriptionList(
+      charges.map((row) => {
+        const state = standingOf(row);
+        const link = `${payPath}/${row.request_id}`;
+        return [
+          dayText(words, startOf(row.due_on)),
+          html`
+            ${t.states[state]}
+            ${state === 'paid' && html` · <a href="${link}/receipt">${t.receipt}</a>`}
+            ${state === 'open' && html` · <a href="${link}">${t.pay}</a>`}
+          `,
+        ];
+      }),
+    ),
+    pager(words, path, view.after === null ? {} : { after: view.after }, next),
+  );
+}
+
+/** What browser code says by itself. */
+function islandTexts({ words }: PlanView): Record<string, string> {
+  return {
+    ...payTexts(words).wallet,
+    ...mandateTexts(words).wallet,
+    copied: commonTexts(words).common.copied,
+  };
+}

@@ -1,0 +1,70 @@
+import { mandateTypedData, walletJson } from '../../chain/recurring/mandate.ts';
+import type { Context } from '../../context.ts';
+import { type AgreeFault, agree, type CustomersPlan, offerTo, stepAfterSigning } from '../../plans/mandates/agree.ts';
+import type { AllowanceStep, BroughtPermit } from '../../plans/mandates/allowance.ts';
+import { raise, raiseStep } from '../../plans/mandates/raise.ts';
+import { readMandateSignature } from '../../plans/mandates/signed.ts';
+import { unlimitedAllowance } from '../../plans/mandates/terms.ts';
+
+/** A field of a form, as text; empty where it is missing. */
+export type Typed = (name: string) => string;
+/** What browser code is answered: what to do next, or why not. */
+export type Answer = { fault: AgreeFault } | Record<string, unknown>;
+type Post = (ctx: Context, plan: CustomersPlan, typed: Typed) => Promise<Answer>;
+
+/** Not on any number of charges: nothing is offered for it. */
+const noCount = -1;
+
+/** How many charges an allowance is to be for, as chosen; null: without limit. */
+function countIn(typed: Typed): number | null {
+  const text = typed('charges');
+  if (text === 'limitless') return null;
+  return /^\d{1,4}$/.test(text) ? Number(text) : noCount;
+}
+
+function stepAnswer(step: AllowanceStep | { fault: AgreeFault }): Answer {
+  if ('fault' in step) return step;
+  if (step.kind === 'enough') return { step: 'enough' };
+  const value = { value: step.value.toString(), limitless: step.value === unlimitedAllowance, approve: step.approve };
+  if (step.kind === 'approve') return { step: 'approve', ...value };
+  const permit = { nonce: step.nonce.toString(), deadline: step.deadline.toString(), typed: step.json };
+  return { step: 'permit', ...value, ...permit };
+}
+
+const wholeNumber = /^\d{1,78}$/;
+
+/** The permit that a browser brings; null where it brings none. */
+function permitIn(typed: Typed): BroughtPermit | null {
+  const signature = readMandateSignature(typed('permit_signature'));
+  const numbers = ['permit_value', 'permit_nonce', 'permit_deadline'].map((name) => typed(name));
+  if (!signature || !numbers.every((text) => wholeNumber.test(text))) return null;
+  const [value = 0n, nonce = 0n, deadline = 0n] = numbers.map(BigInt);
+  return { value, nonce, deadline, signature };
+}
+
+/** What browser code of a plan's page asks for, by the last part of the address. */
+export const planPosts: Record<string, Post> = {
+  offer: async (ctx, plan, typed) => {
+    const made = await offerTo(ctx, plan, {
+      payer: typed('payer').toLowerCase(),
+      chainId: Number(typed('chain_id')),
+      token: typed('token').toLowerCase(),
+      charges: countIn(typed),
+    });
+    if ('fault' in made) return made;
+    const { mandate, place } = made.offer;
+    return { offer: made.text, typed: walletJson(mandateTypedData(mandate, place.chain.chainId, place.contract)) };
+  },
+  allowance: async (ctx, plan, typed) =>
+    stepAnswer(await stepAfterSigning(ctx, plan, { offer: typed('offer'), signature: typed('signature') })),
+  agree: async (ctx, plan, typed) => {
+    const signed = { offer: typed('offer'), signature: typed('signature'), permit: permitIn(typed) };
+    const agreed = await agree(ctx, plan, signed);
+    return 'fault' in agreed ? agreed : { done: 'agreed' };
+  },
+  'raise-step': async (ctx, plan, typed) => stepAnswer(await raiseStep(ctx, plan, countIn(typed))),
+  raise: async (ctx, plan, typed) => {
+    const fault = await raise(ctx, plan, { charges: countIn(typed), permit: permitIn(typed) });
+    return fault ? { fault } : { done: 'raised' };
+  },
+};

@@ -1,0 +1,70 @@
+import type { WalletConnectConfig } from '../../config.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { readBranding } from '../../partners/branding.ts';
+import { planPageUrl, scopeOfLink } from '../../plans/link.ts';
+import { merchantOf, type PlanFactsRow, readPlanFacts } from '../../plans/mandates/facts.ts';
+import { type OfferedTerms, termsNow } from '../../plans/mandates/offer.ts';
+import { type MandateRow, readLatestMandate } from '../../plans/mandates/read.ts';
+import { automaticChains, withContract } from '../../plans/mandates/where.ts';
+import { type ChargeRow, listCharges } from '../../plans/read.ts';
+import type { Branding } from '../../ui/branding.ts';
+import type { Words } from '../../ui/language.ts';
+
+/** All that the page of a plan for its customer is made of. */
+export type PlanView = {
+  scope: Scope;
+  facts: PlanFactsRow;
+  /** What the customer calls whoever charges. */
+  merchant: string;
+  /** The latest agreement, in use or not. */
+  mandate: MandateRow | null;
+  /** What can be agreed to now, one for each network and token; empty where nothing can. */
+  offered: OfferedTerms[];
+  charges: ChargeRow[];
+  /** The cursor that they begin after; null for the newest. */
+  after: string | null;
+  /** The cursor of the next charges; null at the end. */
+  next: string | null;
+  branding: Branding;
+  walletConnect: WalletConnectConfig | null;
+  /** Public address of the page, and its path. */
+  url: string;
+  path: string;
+  words: Words;
+};
+
+/** Reads the page that a link leads to; null for a link that is none. */
+export async function readPlanView(
+  ctx: Context,
+  link: { planId: string; token: string },
+  words: Words,
+  after: string | null,
+): Promise<PlanView | null> {
+  const scope = await scopeOfLink(ctx, link.planId, link.token);
+  const facts = scope && (await readPlanFacts(ctx, scope, link.planId.toLowerCase()));
+  if (!facts) return null;
+  const [mandate, { rows, next }, branding, offered] = await Promise.all([
+    ctx.db.scoped(scope, (tx) => readLatestMandate(tx, scope, facts.id)),
+    listCharges(ctx, scope, facts.id, after),
+    readBranding(ctx, scope.partnerId),
+    offeredTerms(ctx, facts),
+  ]);
+  const url = planPageUrl(ctx.config, facts.id);
+  return {
+    ...{ scope, facts, merchant: merchantOf(facts), mandate, offered, charges: rows, after, next, branding, words },
+    walletConnect: ctx.config.walletConnect,
+    url,
+    path: new URL(url).pathname,
+  };
+}
+
+async function offeredTerms(ctx: Context, facts: PlanFactsRow): Promise<OfferedTerms[]> {
+  if (facts.collect !== 'automatic' || facts.state === 'ended') return [];
+  const found = automaticChains(ctx, facts.test_mode, facts.wallet_chain_ids);
+  const places = 'chains' in found ? await withContract(found.chains) : [];
+  const now = ctx.clock.now();
+  return places
+    .flatMap((place) => place.chain.tokens.map((token) => termsNow(facts, place, token, now)))
+    .filter((terms) => terms !== null);
+}

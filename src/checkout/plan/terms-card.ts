@@ -1,0 +1,179 @@
+import type { ChainConfig } from '../../config/chains.ts';
+import { dayMs } from '../../lib/durations.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html, raw } from '../../lib/text/html.ts';
+import { chargesAllowed, mostChargesInYear } from '../../plans/mandates/terms.ts';
+import { startOf } from '../../plans/rules.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
+import { payTexts } from '../../texts/pay.ts';
+import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { everyText, groupMicro } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { knownToWallets } from '../options.ts';
+import { phone, walletElsewhere } from '../payment-methods.ts';
+import type { PlanView } from './read.ts';
+
+const offeredCounts = [1, 3, 6, 12, 24, 36];
+
+/** A day for people, in UTC: browsers must not make an earlier one of it, so it is no `<time>`. */
+export function dayText({ language }: Words, at: Date): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+}
+
+const usdc = (words: Words, micro: bigint): Html => html`<bdi dir="ltr">${groupMicro(words, micro)} USDC</bdi>`;
+/** A fact with what explains it below. */
+const explained = (value: Html, rest: string): Html => html`${value}<br><span class="quiet">${rest}</span>`;
+
+/** What an agreement binds to: the same lines before and after it. */
+export type Limits = {
+  capMicro: bigint;
+  capFiatInt: bigint;
+  fiatCode: string;
+  reservePercent: number;
+  minIntervalSeconds: number;
+  startsAt: Date;
+  endsAt: Date;
+};
+
+/** The most that can ever be taken per charge and per year, as facts. */
+export function limitFacts(words: Words, limits: Limits): [string, Html][] {
+  const { page: t } = mandateTexts(words);
+  const { capMicro, reservePercent, minIntervalSeconds, startsAt, endsAt } = limits;
+  const cap = formatFiat(limits.capFiatInt, limits.fiatCode, words.language);
+  const rest = fill(reservePercent === 0 ? t.mostRest : t.mostReserve, { cap, percent: reservePercent });
+  const count = mostChargesInYear(minIntervalSeconds, startsAt, endsAt);
+  const days = Math.round((minIntervalSeconds / (dayMs / 1000)) * 100) / 100;
+  const number = new Intl.NumberFormat(`${words.language}-u-nu-latn`);
+  return [
+    [t.most, explained(html`<strong>${usdc(words, capMicro)}</strong>`, rest)],
+    [
+      t.year,
+      explained(
+        html`<strong>${usdc(words, capMicro * BigInt(count))}</strong>`,
+        fill(t.yearRest, { count: number.format(count), days: number.format(days) }),
+      ),
+    ],
+  ];
+}
+
+/** The terms of a plan, and the wallets to agree with. */
+export function agreeCard(view: PlanView, isAgain: boolean): Html {
+  const { words, merchant, facts, offered } = view;
+  const { page: t } = mandateTexts(words);
+  const [first] = offered;
+  if (!first) return card(stateLine('attention', t.unavailable, t.unavailableRest));
+  const amount = formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language);
+  const name = isAgain ? t.againTitle : t.agreeTitle;
+  return html`
+    <section class="card ways" data-act="agree" data-orders="${ordersOf(view)}" aria-label="${name}">
+      <h2>${name}</h2>
+      <p>${fill(t.agreeRest, { merchant })}</p>
+      ${descriptionList([
+        [t.who, html`<strong dir="auto">${merchant}</strong>`],
+        facts.merchant_name === null ? null : [t.through, html`<span dir="auto">${facts.partner_name}</span>`],
+        [t.what, html`<span dir="auto">${facts.name}</span>`],
+        [t.each, `${amount}, ${everyText(words, facts.every, facts.period)}`],
+        [t.first, dayText(words, startOf(facts.next_on ?? facts.first_on))],
+        [t.until, dayText(words, first.endsAt)],
+        ...limitFacts(words, {
+          ...first,
+          capFiatInt: BigInt(facts.cap_fiat_int ?? 0),
+          fiatCode: facts.fiat_code,
+          reservePercent: facts.reserve_percent,
+        }),
+        [t.payee, mono(first.payee)],
+        offered.length === 1 ? [t.network, first.chain.name] : null,
+      ])}
+      ${offered.length > 1 && networkChips(view)}
+      ${allowanceChoice(view, 'agree')}
+      <noscript><p class="warning">${t.noScript}</p></noscript>
+      <div class="wallets" hidden></div>
+      ${walletElsewhere(view, mandateTexts(words).wallet.agreeWith)}
+      <p class="told" role="status" hidden></p>
+      <div class="next" hidden></div>
+      ${phone(view, t.phoneRest)}
+      ${signedDetails(view)}
+      <div>
+        <h2>${t.how}</h2>
+        <p class="quiet">${fill(t.howRest, { merchant })}</p>
+      </div>
+    </section>
+  `;
+}
+
+/** One chip for each network and token. */
+function networkChips({ words, offered }: PlanView): Html {
+  const symbols = new Set(offered.map(({ token }) => token.symbol));
+  return html`
+    <fieldset class="chips">
+      <legend class="quiet">${payTexts(words).paymentMethods.network}</legend>
+      ${offered.map(
+        ({ chain, token }, index) =>
+          html`
+            <label>
+              <input type="radio" name="option" value="${index}"${index === 0 && raw(' checked')}>
+              <span>${symbols.size > 1 ? `${chain.name} · ${token.symbol}` : chain.name}</span>
+            </label>
+          `,
+      )}
+    </fieldset>
+  `;
+}
+
+/** For how many charges the allowance is to be: those that are left at most, and never without limit by itself. */
+export function allowanceChoice({ words, facts, offered }: PlanView, act: string): Html {
+  const { page: t } = mandateTexts(words);
+  const usual = chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges });
+  const left = facts.max_charges === null ? Number.POSITIVE_INFINITY : Math.max(1, facts.max_charges - facts.charges);
+  const counts = [...new Set([...offeredCounts.filter((count) => count <= left), usual])].sort((a, b) => a - b);
+  const token = offered[0]?.token.symbol ?? 'USDC';
+  return html`
+    <div class="field">
+      <label for="charges-${act}">${t.allowance}</label>
+      <p class="quiet" id="charges-rest-${act}">${fill(t.allowanceRest, { token })}</p>
+      <select id="charges-${act}" name="charges" aria-describedby="charges-rest-${act}">
+        ${counts.map(
+          (count) =>
+            html`
+              <option value="${count}"${count === usual && raw(' selected')}>
+                ${fill(t.allowanceCount, { count })}
+              </option>
+            `,
+        )}
+        <option value="limitless">${t.allowanceLimitless}</option>
+      </select>
+    </div>
+  `;
+}
+
+/** What the wallet will show, in words, before it does. */
+function signedDetails({ words, facts, offered: [first] }: PlanView): Html | null {
+  if (!first) return null;
+  const { page: t } = mandateTexts(words);
+  const charges = BigInt(chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges }));
+  const amount = groupMicro(words, first.capMicro * charges);
+  return html`
+    <details>
+      <summary>${t.signs}</summary>
+      <ol>
+        <li>${t.signsMandate}</li>
+        <li>${fill(t.signsPermit, { contract: first.contract, amount, token: first.token.symbol })} ${t.signsSum}</li>
+      </ol>
+    </details>
+  `;
+}
+
+/** What browser code needs to ask a wallet. */
+export function ordersOf({ offered }: PlanView): string {
+  return JSON.stringify({
+    options: offered.map(({ chain, token, contract }) => placeOf(chain, token, contract)),
+  });
+}
+
+/** A network and token as browser code knows them. */
+export const placeOf = (chain: ChainConfig, token: { address: string; symbol: string }, contract: string): object => ({
+  chain: knownToWallets(chain),
+  token: token.address,
+  symbol: token.symbol,
+  contract,
+});

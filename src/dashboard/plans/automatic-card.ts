@@ -1,0 +1,75 @@
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { planPageUrl } from '../../plans/link.ts';
+import { type MandateRow, readLatestMandate } from '../../plans/mandates/read.ts';
+import type { PlanRow } from '../../plans/read.ts';
+import { mandateTexts } from '../../texts/mandates.ts';
+import { card, descriptionList, qr, shortAddress, stateLine } from '../../ui/components.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
+import { fill, type Words } from '../../ui/language.ts';
+import { confirmButton } from '../../web/table.ts';
+import { capText } from './collection-fields.ts';
+import { planName } from './plan-words.ts';
+
+/** What a plan's customer has agreed to, and the link and code to agree by; null for a plan that is paid by link. */
+export async function automaticCard(ctx: Context, words: Words, scope: Scope, plan: PlanRow): Promise<Html | null> {
+  if (plan.collect === 'link') return null;
+  const mandate = await ctx.db.scoped(scope, (tx) => readLatestMandate(tx, scope, plan.id));
+  const isActive = mandate?.state === 'active';
+  if (plan.state === 'ended' && !isActive) return null;
+  const { merchant: t, form } = mandateTexts(words);
+  const url = planPageUrl(ctx.config, plan.id);
+  return card(
+    html`<h2>${t.title}</h2>`,
+    standing(words, mandate),
+    isActive ? agreedFacts(ctx, words, mandate) : html`<p class="quiet">${t.show}</p>${qr(url, t.qr, t.qr)}`,
+    descriptionList([
+      [
+        t.most,
+        capText(
+          words,
+          {
+            collect: plan.collect,
+            capFiatInt: Number(plan.cap_fiat_int),
+            reservePercent: plan.reserve_percent,
+            afterPastDue: plan.after_past_due,
+          },
+          plan.fiat_code,
+        ),
+      ],
+      [t.pastDue, plan.after_past_due === 'end' ? form.pastDueEnd : form.pastDueLink],
+    ]),
+    html`<p><a href="${url}" rel="noreferrer">${t.open}</a></p>`,
+    isActive &&
+      confirmButton(
+        {
+          label: t.stop.label,
+          title: fill(t.stop.title, { name: planName(words, plan) }),
+          consequence: t.stop.follows,
+          action: `/dashboard/plans/${plan.id}/stop-automatic`,
+          danger: true,
+        },
+        null,
+      ),
+  );
+}
+
+function standing(words: Words, mandate: MandateRow | null): Html {
+  const { merchant: t, ended } = mandateTexts(words);
+  if (mandate?.state === 'active') return stateLine('paid', t.active, t.activeRest);
+  const reason = mandate?.end_reason ? ended[mandate.end_reason] : null;
+  return stateLine('waiting', t.waiting, reason === null ? t.waitingRest : `${reason} ${t.waitingRest}`);
+}
+
+function agreedFacts({ chains }: Context, words: Words, mandate: MandateRow): Html {
+  const { merchant: t } = mandateTexts(words);
+  const chain = chains[mandate.test_mode ? 'test' : 'live'].find(({ chainId }) => chainId === mandate.chain_id);
+  return descriptionList([
+    [t.wallet, shortAddress(mandate.payer)],
+    [t.network, chain?.name ?? String(mandate.chain_id)],
+    [t.most, html`<bdi dir="ltr">${groupMicro(words, BigInt(mandate.cap_micro))} USDC</bdi>`],
+    [t.agreed, instant(words, mandate.agreed_at)],
+    [t.until, instant(words, mandate.ends_at)],
+  ]);
+}

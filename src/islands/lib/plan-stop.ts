@@ -1,0 +1,31 @@
+import { changeChain, currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
+
+/** What stops automatic charges by a signature: whose, on which network, and what is signed. */
+type StopOrder = { payer: string; chainId: number; typed: string };
+type Stopped = { kind: 'signed'; signature: string } | { kind: 'declined'; wallet: string };
+
+/**
+ * Has the wallet that agreed sign the end, where it is at hand. Without it, or where it cannot sign, the signature is
+ * empty: holding the link is enough.
+ */
+export async function signStop(
+  { payer, chainId, typed }: StopOrder,
+  wallets: FoundWallet[],
+  tell: (text: string, wallet: string) => void,
+): Promise<Stopped> {
+  const unsigned: Stopped = { kind: 'signed', signature: '' };
+  for (const wallet of wallets) {
+    const accounts = await knownAccounts(wallet).catch((): string[] => []);
+    if (!accounts.includes(payer)) continue;
+    tell('signStop', wallet.info.name);
+    try {
+      if ((await currentChain(wallet)) !== chainId) await changeChain(wallet, { chainId, name: '', explorerUrl: null });
+      const params = [payer, typed];
+      const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params });
+      return { kind: 'signed', signature: String(signature) };
+    } catch (error) {
+      return isDeclined(error) ? { kind: 'declined', wallet: wallet.info.name } : unsigned;
+    }
+  }
+  return unsigned;
+}

@@ -1,0 +1,54 @@
+import { parseAmount } from '../lib/amount.ts';
+import { currencyExponent } from '../lib/money.ts';
+
+/** How a plan's charges are paid. */
+export type Collection = {
+  /** `link`: the customer pays each by its link. `automatic`: from the wallet that has agreed, within its limits. */
+  collect: 'link' | 'automatic';
+  /** The most per charge, in minor units of the plan's currency; null where the customer pays by link. */
+  capFiatInt: number | null;
+  /** Added to the cap for a change of the exchange rate. */
+  reservePercent: number;
+  /** What follows when a charge stays unpaid: it goes on by link, or the plan ends. */
+  afterPastDue: 'link' | 'end';
+};
+
+export type CollectionField = 'collect' | 'cap' | 'reserve' | 'past_due';
+export type CollectionFault = 'cap' | 'tooMuch' | 'reserve';
+
+export const byLink: Collection = { collect: 'link', capFiatInt: null, reservePercent: 0, afterPastDue: 'link' };
+
+/** The reserve unless another one is typed; the token is a dollar, so plans in dollars need none. */
+export const usualReserve = (currency: string): number => (currency === 'USD' ? 0 : 10);
+const mostReserve = 100;
+export const maxFiatInt = 2_147_483_647n;
+
+/**
+ * Reads how a plan's charges are paid.
+ *
+ * @param amount of each charge, in minor units; null where it was mistyped
+ * @param tell is told each fault
+ */
+export function readCollection(
+  typed: Partial<Record<CollectionField, string | undefined>>,
+  { currency, amount }: { currency: string; amount: bigint | null },
+  tell: (field: CollectionField, fault: CollectionFault) => void,
+): Collection {
+  if (typed.collect !== 'automatic') return byLink;
+  const capText = (typed.cap ?? '').trim();
+  const cap = capText === '' ? amount : parseAmount(capText, currencyExponent(currency) ?? 2);
+  if (capText !== '') {
+    if (cap === null || (amount !== null && cap < amount)) tell('cap', 'cap');
+    else if (cap > maxFiatInt) tell('cap', 'tooMuch');
+  }
+  const reserveText = (typed.reserve ?? '').trim();
+  const reserve =
+    reserveText === '' ? usualReserve(currency) : /^\d{1,3}$/.test(reserveText) ? Number(reserveText) : -1;
+  if (reserve < 0 || reserve > mostReserve) tell('reserve', 'reserve');
+  return {
+    collect: 'automatic',
+    capFiatInt: cap === null ? null : Number(cap),
+    reservePercent: reserve,
+    afterPastDue: typed.past_due === 'end' ? 'end' : 'link',
+  };
+}

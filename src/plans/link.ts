@@ -1,0 +1,29 @@
+import { timingSafeEqual } from 'node:crypto';
+import { scopeOfPlan } from '../auth/scope.ts';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { isUuid } from '../lib/ids.ts';
+
+const macOf = (secret: SecretKey, planId: string) => keyedHash(secret, 'plan-page', planId);
+
+/** The page of a plan for its customer. Whoever holds the link sees it, may agree with a wallet, and may stop. */
+export function planPageUrl(config: Config, planId: string): string {
+  return `${config.payUrl}/plans/${planId}/${macOf(newest(config.secretKeys), planId).toString('base64url')}`;
+}
+
+/** The scope of the plan that a link leads to; null for no plan, and for a token that is not its own. */
+export async function scopeOfLink(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  planId: string,
+  token: string,
+): Promise<Scope | null> {
+  if (!isUuid(planId)) return null;
+  const mac = Buffer.from(token, 'base64url');
+  const fits = (secret: SecretKey) => {
+    const own = macOf(secret, planId.toLowerCase());
+    return mac.length === own.length && timingSafeEqual(mac, own);
+  };
+  return config.secretKeys.some(fits) ? scopeOfPlan(db, planId) : null;
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { audit, theService } from '../../audit/write.ts';
+import type { Hex } from '../../chain/rpc.ts';
+import type { Context } from '../../context.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { nestedIn } from '../../db/nested.ts';
+import { lockPlan, type PlanRow } from '../store.ts';
+import {
+  type AllowanceFault,
+  type AllowanceOrder,
+  type AllowanceStep,
+  allowanceStep,
+  type BroughtPermit,
+  checkAllowance,
+  neededMicro,
+  permitRow,
+} from './allowance.ts';
+import type { PlanFactsRow } from './facts.ts';
+import { queueAgreedMail } from './mails.ts';
+import { isCount, isPayer, makeOffer, type Offer, openOffer, termsNow } from './offer.ts';
+import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
+import {
+  insertMandate,
+  lockPayer,
+  type MandateRow,
+  type NewMandate,
+  selectByHash,
+  updateReplaced,
+  upsertPermit,
+} from './store.ts';
+import { type AutomaticChain, automaticChains, withContract } from './where.ts';
+
+/**
+ * Why nothing was agreed. `stale`: the terms are too old or have changed; `payer`: the address cannot pay; `none`:
+ * nothing can be agreed to now.
+ */
+export type AgreeFault = 'stale' | 'payer' | 'none' | SignedFault | AllowanceFault;
+
+/** A plan that the holder of a link acts on. */
+export type CustomersPlan = { scope: Scope; facts: PlanFactsRow };
+
+const chainsOf = (ctx: Context, facts: PlanFactsRow): AutomaticChain[] => {
+  const found = automaticChains(ctx, facts.test_mode, facts.wallet_chain_ids);
+  return 'chains' in found ? found.chains : [];
+};
+
+/**
+ * Offers a plan's terms to a payer, to be signed within half an hour. Nothing is stored.
+ *
+ * @param wanted as a browser says it; `charges` is how many the allowance is to be for, null: without limit
+ */
+export async function offerTo(
+  ctx: Context,
+  { facts }: CustomersPlan,
+  wanted: { payer: string; chainId: number; token: string; charges: number | null },
+): Promise<{ offer: Offer; text: string } | { fault: AgreeFault }> {
+  const { payer, chainId, token: address, charges } = wanted;
+  const chains = await withContract(chainsOf(ctx, facts).filter(({ chain }) => chain.chainId === chainId));
+  const [place] = chains;
+  const token = place?.chain.tokens.find((one) => one.address === address);
+  const terms = place && token ? termsNow(facts, place, token, ctx.clock.now()) : null;
+  if (!terms) return { fault: 'none' };
+  if (!isPayer(payer) || payer === terms.payee || payer === address || payer === terms.contract) {
+    return { fault: 'payer' };
+  }
+  if (charges !== null && !isCount(charges)) return { fault: 'stale' };
+  return makeOffer(ctx, facts, terms, { payer, charges });
+}
+
+/** An offer that was signed. */
+type Signed = { offer: Offer; signature: Hex };
+
+/** Opens a signed offer, and checks who signed it. */
+async function openSigned(
+  ctx: Context,
+  facts: PlanFactsRow,
+  typed: { offer: string; signature: string },
+): Promise<Signed | { fault: AgreeFault }> {
+  const offer = openOffer(ctx, facts, chainsOf(ctx, facts), typed.offer);
+  if (!offer) return { fault: 'stale' };
+  const signature = readMandateSignature(typed.signature);
+  if (!signature) return { fault: 'bad_signature' };
+  const signed = { address: offer.mandate.payer, hash: offer.hash, signature };
+  const fault = await signatureFault(offer.place.chain, signed);
+  return fault ? { fault } : { offer, signature };
+}
+
+/** What the allowance of an offer must be for. */
+function orderOf(facts: PlanFactsRow, { place, mandate, charges }: Offer): AllowanceOrder {
+  return {
+    chain: place.chain,
+    key: { chainId: place.chain.chainId, token: place.token.address, payer: mandate.payer, contract: place.contract },
+    planId: facts.id,
+    capMicro: mandate.maxAmount,
+    charges,
+    startsAt: new Date(mandate.startsAt * 1000),
+  };
+}
+
+/**
+ * How the payer of a signed offer is to set the allowance. It names the sum of all that this payer has agreed to, so
+ * only whoever signed is told.
+ */
+export async function stepAfterSigning(
+  ctx: Context,
+  { facts }: CustomersPlan,
+  typed: { offer: string; signature: string },
+): Promise<AllowanceStep | { fault: AgreeFault }> {
+  const signed = await openSigned(ctx, facts, typed);
+  if ('fault' in signed) return signed;
+  return (await allowanceStep(ctx, orderOf(facts, signed.offer))) ?? { fault: 'unreachable' };
+}
+
+/**
+ * Stores that a customer has agreed: everything is checked again. An earlier mandate of the plan is replaced; whoever
+ * signs pays. The same agreement brought twice is stored once.
+ */
+export async function agree(
+  ctx: Context,
+  plan: CustomersPlan,
+  typed: { offer: string; signature: string; permit: BroughtPermit | null },
+): Promise<Agreed> {
+  const { facts } = plan;
+  const signed = await openSigned(ctx, facts, typed);
+  if ('fault' in signed) return signed;
+  const order = orderOf(facts, signed.offer);
+  const needed = await neededMicro(ctx.db.sql, order);
+  const fault = await checkAllowance(ctx, order, needed, typed.permit);
+  // Brought twice, the permit of the first time may have been used meanwhile.
+  if (fault) return (await earlier(ctx, plan, signed)) ?? { fault };
+  return ctx.db.transaction((tx) => store(ctx, tx, plan, signed, { order, needed, permit: typed.permit }));
+}
+
+/** The same agreement where it is stored and in use. */
+async function earlier(ctx: Context, { scope, facts }: CustomersPlan, { offer }: Signed) {
+  const mandate = await ctx.db.scoped(scope, (tx) => selectByHash(tx, scope, facts.id, hashBytes(offer.hash)));
+  return mandate?.state === 'active' ? { mandate } : null;
+}
+
+type Agreed = { mandate: MandateRow } | { fault: AgreeFault };
+type Checked = { order: AllowanceOrder; needed: bigint; permit: BroughtPermit | null };
+
+/** The payer is locked first: what all plans together need is the same as when it was checked. */
+async function store(
+  ctx: Context,
+  tx: Tx,
+  { scope, facts }: CustomersPlan,
+  { offer, signature }: Signed,
+  { order, needed, permit }: Checked,
+): Promise<Agreed> {
+  const now = ctx.clock.now();
+  await lockPayer(tx, order.key);
+  if ((await neededMicro(tx, order)) !== needed) return { fault: 'allowance_changed' };
+  const stored = await nestedIn(tx, ctx.db).scoped(scope, async (inner): Promise<Agreed> => {
+    const plan = await lockPlan(inner, scope, facts.account_id, facts.id);
+    const brought = await selectByHash(inner, scope, facts.id, hashBytes(offer.hash));
+    if (brought) return brought.state === 'active' ? { mandate: brought } : { fault: 'stale' };
+    if (!plan || !hasSameTerms(plan, facts)) return { fault: 'stale' };
+    await updateReplaced(inner, scope, facts.id, now);
+    const mandate = await insertMandate(inner, scope, rowOf(facts, offer, signature, now));
+    await queueAgreedMail(ctx, inner, scope, facts, mandate);
+    await audit(ctx, inner, theService, {
+      ...scope,
+      action: 'mandate.agreed',
+      object: { kind: 'plan', id: facts.id },
+      details: { wallet: mandate.payer, usdc_micro: mandate.cap_micro },
+    });
+    return { mandate };
+  });
+  if (permit && 'mandate' in stored) await upsertPermit(tx, order.key, permitRow(permit, now));
+  return stored;
+}
+
+const termNames = ['collect', 'fiat_int', 'fiat_code', 'cap_fiat_int', 'reserve_percent'] as const;
+
+/** Whether a plan is still as it was when the offer was opened; a pause makes no difference. */
+function hasSameTerms(plan: PlanRow, facts: PlanFactsRow): boolean {
+  return plan.state !== 'ended' && termNames.every((name) => plan[name] === facts[name]);
+}
+
+const hashBytes = (hash: Hex) => Buffer.from(hash.slice(2), 'hex');
+
+function rowOf(facts: PlanFactsRow, { place, mandate, hash, charges }: Offer, signature: Hex, now: Date): NewMandate {
+  return {
+    id: randomUUID(),
+    plan_id: facts.id,
+    account_id: facts.account_id,
+    chain_id: place.chain.chainId,
+    token_address: mandate.token,
+    contract_address: place.contract,
+    payer: mandate.payer,
+    payee: mandate.payee,
+    executor: mandate.executor,
+    cap_micro: mandate.maxAmount.toString(),
+    min_interval_s: mandate.minIntervalSeconds,
+    starts_at: new Date(mandate.startsAt * 1000),
+    ends_at: new Date(mandate.endsAt * 1000),
+    plan_ref: hashBytes(mandate.plan),
+    salt: hashBytes(mandate.salt),
+    hash: hashBytes(hash),
+    signature: hashBytes(signature),
+    cap_fiat_int: facts.cap_fiat_int ?? '0',
+    fiat_code: facts.fiat_code,
+    reserve_percent: facts.reserve_percent,
+    allowed_charges: charges,
+    agreed_at: now,
+  };
+}

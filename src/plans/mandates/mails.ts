@@ -1,0 +1,134 @@
+import type { Context } from '../../context.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { formatFiat, formatMicro } from '../../lib/money.ts';
+import {
+  type CustomerMail,
+  type CustomerMailFact,
+  customerMailHtml,
+  customerMailText,
+} from '../../mail/customer-mail.ts';
+import { oneLine } from '../../mail/layout.ts';
+import { writeNotice } from '../../mail/notice.ts';
+import { queueMail, queuePlanMail } from '../../mail/outbox.ts';
+import { mailBrandingOf } from '../../partners/branding.ts';
+import { type MandateTexts, mandateTexts } from '../../texts/mandates.ts';
+import { planTexts } from '../../texts/plans.ts';
+import { everyText, instant, instantText } from '../../ui/formats.ts';
+import { fill, isLanguage, type Words, wordsKept, wordsOf } from '../../ui/language.ts';
+import { planPageUrl } from '../link.ts';
+import { merchantOf, type PlanFactsRow } from './facts.ts';
+import type { EndReason, MandateRow } from './store.ts';
+
+type MailContext = Pick<Context, 'config'>;
+type Kind = 'ask' | 'again' | 'agreed' | 'stopped';
+type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy';
+
+/** After these the customer has done nothing, and the plan goes on: it is asked for a new agreement. */
+export const asksAgain: readonly EndReason[] = ['wallet_changed', 'above_cap', 'currency_changed', 'expired'];
+
+/** Asks a plan's customer to agree to automatic charges. */
+export function queueAskMail(ctx: MailContext, tx: Tx, scope: Scope, facts: PlanFactsRow): Promise<void> {
+  return queueToCustomer(ctx, tx, scope, facts, 'ask', () => []);
+}
+
+/** Tells a plan's customer what was agreed, and how to stop it: whoever held the link may have agreed. */
+export function queueAgreedMail(
+  ctx: MailContext,
+  tx: Tx,
+  scope: Scope,
+  facts: PlanFactsRow,
+  mandate: MandateRow,
+): Promise<void> {
+  return queueToCustomer(ctx, tx, scope, facts, 'agreed', (words, { page: t }) => [
+    [t.most, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
+    [t.payer, mandate.payer],
+    [t.until, instantText(words, mandate.ends_at), instant(words, mandate.ends_at)],
+  ]);
+}
+
+/** Tells customer and merchant that a plan is not charged automatically any more; asks again where that helps. */
+export async function queueEndMails(
+  ctx: MailContext,
+  tx: Tx,
+  scope: Scope,
+  facts: PlanFactsRow,
+  reason: EndReason,
+): Promise<void> {
+  if (reason === 'customer_erased') return;
+  const again = asksAgain.includes(reason) && facts.state !== 'ended';
+  if (reason === 'expired' && !again) return;
+  await queueToCustomer(ctx, tx, scope, facts, again ? 'again' : 'stopped', (_, t) => [
+    [t.mails.reason, t.ended[reason]],
+  ]);
+  // What the merchant has just done itself it knows.
+  if (reason !== 'stopped_by_merchant' && reason !== 'plan_ended') await queueToMerchant(ctx, tx, facts, reason, again);
+}
+
+async function queueToCustomer(
+  ctx: MailContext,
+  tx: Tx,
+  scope: Scope,
+  facts: PlanFactsRow,
+  kind: Kind,
+  more: (words: Words, texts: MandateTexts) => CustomerMailFact[],
+): Promise<void> {
+  if (facts.customer_email === null || facts.mails_stopped_at !== null) return;
+  const words = wordsOf(isLanguage(facts.language) ? facts.language : 'en');
+  const texts = mandateTexts(words);
+  const { mails: t, page } = texts;
+  const { planMail } = planTexts(words);
+  const merchant = oneLine(merchantOf(facts));
+  const url = planPageUrl(ctx.config, facts.id);
+  const why: Why = `${kind}Why`;
+  const said = fill(t[kind], { merchant });
+  const subject = facts.test_mode ? fill(t.testSubject, { subject: said }) : said;
+  const amount = formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language);
+  const mail: CustomerMail = {
+    words,
+    branding: mailBrandingOf(ctx, { ...facts, name: facts.partner_name }),
+    subject,
+    heading: said,
+    test: facts.test_mode ? t.test : null,
+    facts: [
+      [page.what, facts.name ?? ''],
+      [page.each, `${amount}, ${everyText(words, facts.every, facts.period)}`],
+      ...more(words, texts),
+    ],
+    link: { url, label: kind === 'ask' || kind === 'again' ? t.see : t.seePlan, sentence: fill(t.link, { link: url }) },
+    why: fill(t[why], { merchant }),
+    stop: { url: `${url}/stop-mails`, label: planMail.stop },
+  };
+  await queuePlanMail(ctx, tx, scope, facts.id, {
+    recipient: facts.customer_email,
+    subject,
+    body: customerMailText(mail),
+    html: customerMailHtml(mail),
+    unsubscribeUrl: `${url}/stop-mails`,
+  });
+}
+
+async function queueToMerchant(
+  ctx: MailContext,
+  tx: Tx,
+  facts: PlanFactsRow,
+  reason: EndReason,
+  again: boolean,
+): Promise<void> {
+  if (facts.merchant_email === null) return;
+  const words = wordsKept(facts.merchant_language);
+  const { mails: t, ended } = mandateTexts(words);
+  const notice = writeNotice({
+    words,
+    branding: mailBrandingOf(ctx, { ...facts, name: facts.partner_name }),
+    subject: t.merchantSubject,
+    body: again ? t.merchantAgain : t.merchantBody,
+    values: {
+      plan: facts.name ?? facts.id,
+      customer: facts.customer_name ?? t.nobody,
+      reason: ended[reason],
+    },
+    links: { link: `${ctx.config.baseUrl}/dashboard/plans/${facts.id}` },
+    button: t.toPlan,
+  });
+  await queueMail(ctx, tx, { recipient: facts.merchant_email, ...notice });
+}

@@ -1,0 +1,131 @@
+import { scopeOfRow } from '../../auth/scope.ts';
+import { revokeBySignatureCall, revokeCall } from '../../chain/recurring/calls.ts';
+import { readMandateStatus } from '../../chain/recurring/state.ts';
+import {
+  allot,
+  dispatch,
+  type RelayCall,
+  RelayRefusal,
+  readRelay,
+  relayerAddresses,
+  simulate,
+} from '../../chain/relay/relay.ts';
+import { connectRpc, type Hex } from '../../chain/rpc.ts';
+import type { ChainConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import { isUnreachable, type Scope } from '../../db/connection.ts';
+import type { Due } from '../../db/due.ts';
+import { nestedIn } from '../../db/nested.ts';
+import { toMandate } from './read.ts';
+import { chainOf } from './stop.ts';
+import { lockRevoke, type MandateRow, readRevokeDue, selectRevokeDue, updateRevoke } from './store.ts';
+import { revokeRetryMs } from './terms.ts';
+
+const batch = { ofOne: 10, all: 100 };
+const timeoutMs = 5_000;
+/** A transaction on its way is looked at again after so long. */
+const followMs = 15_000;
+
+/**
+ * Tells the chains which mandates were stopped, so that nobody can charge by them whatever happens to the relayer's
+ * key. The service itself has used them no more since they were stopped. Partners take turns, and one that fails delays
+ * no other.
+ *
+ * @returns how many were looked after
+ */
+export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<number> {
+  const due = await selectRevokeDue(ctx.db.sql, ctx.clock.now(), batch);
+  for (const one of due) {
+    if (signal.aborted) break;
+    const scope = scopeOfRow(one);
+    try {
+      await lookAfter(ctx, scope, one.id);
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      ctx.log.error({ err: error, mandate_id: one.id }, 'a mandate could not be revoked');
+      const mandate = await ctx.db.scoped(scope, (tx) => readRevokeDue(tx, scope, one.id));
+      if (mandate) await postpone(ctx, scope, mandate);
+    }
+  }
+  return due.length;
+}
+
+async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> {
+  const mandate = await ctx.db.scoped(scope, (tx) => readRevokeDue(tx, scope, id));
+  if (!mandate) return;
+  const chain = chainOf(ctx, mandate);
+  // What can never be charged again, or cannot be reached by us, is left.
+  if (!chain || mandate.ends_at <= ctx.clock.now()) return keep(ctx, scope, mandate, { dueAt: null });
+  if (await isRevoked(chain, mandate)) {
+    return keep(ctx, scope, mandate, { dueAt: null, revokedAt: ctx.clock.now(), failures: 0 });
+  }
+  const sent = mandate.revoke_relay_id === null ? null : await readRelay(ctx.db.sql, mandate.revoke_relay_id);
+  const isUnderWay = sent !== null && !['final', 'reverted', 'lost'].includes(sent.state);
+  if (isUnderWay) return keep(ctx, scope, mandate, { dueAt: new Date(ctx.clock.now().getTime() + followMs) });
+  const call = callOf(ctx, scope, chain, mandate);
+  if (!call) return keep(ctx, scope, mandate, { dueAt: null });
+  await send(ctx, scope, mandate, call);
+}
+
+/** Every endpoint must say so. */
+async function isRevoked(chain: ChainConfig, { contract_address: contract, hash }: MandateRow): Promise<boolean> {
+  const words = await Promise.all(
+    chain.rpcUrls.map((url) => readMandateStatus(connectRpc(url, timeoutMs), contract, hexOf(hash))),
+  );
+  return words.every(({ revoked }) => revoked);
+}
+
+const hexOf = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
+
+/** The executor revokes by itself; where its key is gone, any address does with the payer's signature. */
+function callOf(ctx: Context, scope: Scope, chain: ChainConfig, mandate: MandateRow): RelayCall | null {
+  const addresses = relayerAddresses(ctx);
+  const to = mandate.contract_address;
+  const same = { scope, chain, to, purpose: 'revoke' as const, subjectId: mandate.id };
+  if (addresses.includes(mandate.executor)) {
+    return { ...same, from: mandate.executor, data: revokeCall(toMandate(mandate)) };
+  }
+  if (!mandate.stop_signature || addresses.length === 0) return null;
+  return { ...same, from: null, data: revokeBySignatureCall(toMandate(mandate), hexOf(mandate.stop_signature)) };
+}
+
+async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: RelayCall): Promise<void> {
+  const tried = await simulate(ctx, call);
+  if (tried.kind !== 'ok') return postpone(ctx, scope, mandate);
+  let relayId: string | null = null;
+  try {
+    relayId = await ctx.db.transaction(async (tx) => {
+      const now = ctx.clock.now();
+      const free = await nestedIn(tx, ctx.db).scoped(scope, async (inner) => {
+        const locked = await lockRevoke(inner, scope, mandate.id, now);
+        return locked?.revoke_relay_id === mandate.revoke_relay_id;
+      });
+      if (!free) return null; // another node has it in hand
+      const id = await allot(ctx, tx, call, tried.gas);
+      const dueAt = new Date(now.getTime() + followMs);
+      await updateRevoke(tx, scope, mandate.id, { relayId: id, failures: 0, dueAt, revokedAt: null });
+      return id;
+    });
+  } catch (error) {
+    if (!(error instanceof RelayRefusal)) throw error;
+    return postpone(ctx, scope, mandate);
+  }
+  if (relayId !== null) await dispatch(ctx, relayId);
+}
+
+function postpone(ctx: Context, scope: Scope, mandate: MandateRow): Promise<void> {
+  const failures = mandate.revoke_failures + 1;
+  const dueAt = new Date(ctx.clock.now().getTime() + revokeRetryMs(failures));
+  return keep(ctx, scope, mandate, { dueAt, failures });
+}
+
+type Kept = { dueAt: Date | null; revokedAt?: Date; failures?: number };
+
+function keep(ctx: Context, scope: Scope, mandate: MandateRow, kept: Kept): Promise<void> {
+  const { revoke_relay_id: relayId, revoke_failures: before } = mandate;
+  const { dueAt, revokedAt = null, failures = before } = kept;
+  return ctx.db.scoped(scope, (tx) => updateRevoke(tx, scope, mandate.id, { relayId, failures, dueAt, revokedAt }));
+}
+
+/** The next revocation that is to be looked after. */
+export const revokeDueAt: Due = (sql) => sql`select min(revoke_due_at) from mandates where revoke_due_at is not null`;

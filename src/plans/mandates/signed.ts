@@ -1,0 +1,45 @@
+import { parseErc6492Signature } from 'viem';
+import type { Hex } from '../../chain/rpc.ts';
+import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
+import type { ChainConfig } from '../../config/chains.ts';
+
+/**
+ * A signature as the contract takes it, as typed by a browser; null for an invalid one. A wallet that is deployed takes
+ * the inside of ERC-6492's wrapper.
+ */
+export function readMandateSignature(typed: string): Hex | null {
+  const text = readSignature(typed);
+  if (text === null || text === '0x') return null;
+  const signature = unwrapped(text);
+  return signature && withRecoveryBit(signature);
+}
+
+/** Some hardware wallets count a key's recovery bit from 0, which no contract takes. */
+function withRecoveryBit(signature: Hex): Hex {
+  const v = Number.parseInt(signature.slice(130), 16);
+  return signature.length === 132 && v < 2 ? `0x${signature.slice(2, 130)}${(v + 27).toString(16)}` : signature;
+}
+
+function unwrapped(signature: Hex): Hex | null {
+  try {
+    return parseErc6492Signature(signature).signature;
+  } catch {
+    return null;
+  }
+}
+
+export type SignedFault = 'bad_signature' | 'not_deployed' | 'unreachable';
+
+/** Who signed a hash: the key of the address first, then its code, as every endpoint says. Null: it is good. */
+export async function signatureFault(
+  chain: ChainConfig,
+  signed: { address: Hex; hash: Hex; signature: Hex },
+): Promise<SignedFault | null> {
+  if (await isKeySigned(signed)) return null;
+  const word = await askContract(chain, signed, { undeployed: false });
+  if (word === 'accepted') return null;
+  if (word === 'refused') return 'bad_signature';
+  // Without code there is only the key, and that has not signed.
+  if (word === 'not_deployed') return signed.signature.length === 132 ? 'bad_signature' : 'not_deployed';
+  return 'unreachable';
+}
