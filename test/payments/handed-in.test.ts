@@ -232,6 +232,8 @@ test('the balance is moved away after the simulation → it fails, can be sent a
     const ours = await heldBack(request, signed);
     await drain(from, due);
     await f.rpc('eth_sendRawTransaction', [ours]);
+    await f.follow();
+    assert.deepEqual(await progress(request), ['failed'], 'as soon as its block shows it');
     await f.settle();
     await f.settle();
     assert.deepEqual(await progress(request), ['failed']);
@@ -295,6 +297,21 @@ test('a contract wallet signs by its own code, with a signature of another lengt
   const paid = await f.read(request);
   assert.equal(paid.proof_status, 'verified');
   assert.equal(paid.payer_address, wallet.address);
+});
+
+test('a key’s wallet with EIP-7702 code that refuses every signature → told so; with code that agrees, it pays', async () => {
+  const request = await f.request();
+  const from = await f.payer();
+  const [refuses, agrees] = [f.node.wallet().address, f.node.wallet().address];
+  await f.rpc('anvil_setCode', [refuses, '0x60006000fd']);
+  await f.rpc('anvil_setCode', [agrees, '0x631626ba7e60e01b60005260206000f3']);
+  const signed = await f.sign(request, from);
+  await f.rpc('anvil_setCode', [from.address, `0xef0100${refuses.slice(2)}`]);
+  assert.equal((await f.submit(request, signed)).kind, 'signature');
+  await f.rpc('anvil_setCode', [from.address, `0xef0100${agrees.slice(2)}`]);
+  assert.equal((await f.submit(request, signed)).kind, 'sent');
+  await f.settle();
+  assert.equal((await f.read(request)).payer_address, from.address);
 });
 
 test('a contract wallet whose check burns gas → not sent', async () => {

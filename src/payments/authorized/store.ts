@@ -29,6 +29,8 @@ export type AuthorizationRow = {
   /** Null where no call was taken on. */
   relay_state: RelayState | null;
   hash: Hex | null;
+  /** Of the mined transaction; null before it is known. */
+  succeeded: boolean | null;
 };
 
 const isKey = (sql: Sql | Tx, { chainId, tokenAddress, authorizer, nonce }: AuthorizationKey) => sql`
@@ -109,7 +111,7 @@ const mostOfRequest = 50;
 export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
   return tx<AuthorizationRow[]>`
     select a.chain_id, a.token_address, a.authorizer, a.nonce, a.value, a.valid_before, a.handed_in_at, a.failures,
-      a.relay_id, r.state as relay_state, r.hash
+      a.relay_id, r.state as relay_state, r.hash, r.succeeded
     from authorizations a
       left join relay_transactions r on r.id = a.relay_id
         and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
@@ -136,7 +138,7 @@ export async function selectExecuted(
 /** How often calls for authorizations of a wallet have failed within a day, over all partners. */
 export async function countFailures(tx: Tx, authorizer: string): Promise<number> {
   const [row] = await tx<{ failures: number }[]>`
-    select coalesce(sum(a.failures + case when r.state = 'reverted' and not ${isRead(tx)} then 1 else 0 end), 0)::int
+    select coalesce(sum(a.failures + case when r.succeeded = false and not ${isRead(tx)} then 1 else 0 end), 0)::int
       as failures
     from authorizations a
       left join relay_transactions r on r.id = a.relay_id

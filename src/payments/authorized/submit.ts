@@ -165,7 +165,7 @@ async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Pro
   const counted = await selectCounted(tx, scope, requestId);
   const applicability = canApply(transfer, toPayable(request, counted), 'authorization');
   if (!applicability.counts || !applicability.completes) return { kind: 'changed' };
-  const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.relay_state === 'reverted' ? 1 : 0), 0);
+  const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.succeeded === false ? 1 : 0), 0);
   if (failures >= mostFailuresOfRequest) return { kind: 'too_often' };
   const validBefore = new Date(Number(signed.validBefore) * 1000);
   const bound = { valueMicro: signed.valueMicro, validBefore };
