@@ -104,6 +104,27 @@ test('a state file torn by a kill while it was written → the copy beside it is
   await stop();
 });
 
+test('chains from before the contract of recurring payments → it is deployed when they are adopted or started', async () => {
+  const first = await startDevChains(dataDir);
+  const url = only(first.chains.test).rpcUrls[0] ?? '';
+  const codeAt = (address: string) => callRpc(url, 'eth_getCode', [address, 'latest']);
+  const address = only(first.chains.test).recurringContract ?? '';
+  const code = await codeAt(address);
+  const forget = async () => {
+    await callRpc(url, 'anvil_setCode', [address, '0x']);
+    await callRpc(url, 'anvil_setNonce', [address, '0x0']); // as an address that never had code
+  };
+  await forget();
+  assert.equal((await startDevChains(dataDir)).started, false);
+  assert.equal(await codeAt(address), code);
+  await forget();
+  await first.stop();
+  const second = await startDevChains(dataDir);
+  assert.ok(second.started);
+  assert.equal(await codeAt(address), code);
+  await second.stop();
+});
+
 test('chains that a killed service left running are adopted; one that answers wrongly is ended and started anew', async () => {
   const left = await startDevChains(dataDir);
   const pids = ['test', 'live'].map((mode) => findAnvilOn(stateOf(dataDir, mode))?.pid);

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { type Level, pino } from 'pino';
 import { announceRecurring } from '../../src/chain/recurring/announce.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
+import type { Config } from '../../src/config.ts';
 import { idleChain, testConfig } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 
@@ -13,10 +14,10 @@ before(async () => {
 after(() => node?.stop());
 
 /** What a start says, a line for each. */
-async function said(test: ChainConfig[], live: ChainConfig[], sandbox = false): Promise<string[]> {
+async function said(test: ChainConfig[], live: ChainConfig[], change: Partial<Config> = {}): Promise<string[]> {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-  await announceRecurring({ config: testConfig({ sandbox }), chains: { test, live }, log });
+  await announceRecurring({ config: testConfig({ sandbox: false, ...change }), chains: { test, live }, log });
   return lines.map((line) => {
     const { level, chain, msg } = JSON.parse(line) as { level: number; chain?: number; msg: string };
     return [pino.levels.labels[level] as Level, chain, msg].filter((part) => part !== undefined).join(' ');
@@ -38,6 +39,12 @@ test('a start in production without RECURRING_CONTRACT → a warning that names 
   assert.match(lines[0] ?? '', /^warn plans are not charged automatically.*RECURRING_CONTRACT.*contracts deploy/);
 });
 
+test('a start in production with a contract but without a key of the relayer → a warning that nothing is charged', async () => {
+  const lines = await said([node.chain], [node.chain], { relayer: { signers: [] } });
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^warn plans are not charged automatically, because the relayer has no key/);
+});
+
 test('a start in production with an address where nothing, or something else, stands → said for each chain', async () => {
   const nothing: ChainConfig = { ...node.chain, recurringContract: `0x${'12'.repeat(20)}` };
   const token: ChainConfig = { ...node.chain, recurringContract: node.chain.tokens[0]?.address ?? null };
@@ -47,5 +54,5 @@ test('a start in production with an address where nothing, or something else, st
 });
 
 test('a start of a sandbox → nothing', async () => {
-  assert.deepEqual(await said([node.chain], [node.chain], true), []);
+  assert.deepEqual(await said([node.chain], [node.chain], { sandbox: true }), []);
 });

@@ -232,6 +232,7 @@ test('the balance is moved away after the simulation → it fails, can be sent a
     const ours = await heldBack(request, signed);
     await drain(from, due);
     await f.rpc('eth_sendRawTransaction', [ours]);
+    await f.caughtUp();
     await f.follow();
     assert.deepEqual(await progress(request), ['failed'], 'as soon as its block shows it');
     await f.settle();

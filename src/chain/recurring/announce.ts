@@ -15,6 +15,12 @@ export async function announceRecurring({ config, chains, log }: Pick<Context, '
     );
     return;
   }
+  if (config.relayer.signers.length === 0) {
+    log.warn(
+      'plans are not charged automatically, because the relayer has no key: RECURRING_CONTRACT needs RELAYER_KEYS',
+    );
+    return;
+  }
   log.warn(
     { contract: address },
     'plans are charged automatically by a contract that has not been audited by an outside party: docs/contracts.md says what it can and cannot do',

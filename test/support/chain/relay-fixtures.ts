@@ -14,7 +14,7 @@ import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';
 import { makePartner } from '../fixtures.ts';
 import { testChain } from './chain.ts';
-import { fundRelayer, testRelayer } from './relayer.ts';
+import { fundRelayer, lookAnew, testRelayer } from './relayer.ts';
 import { pollUntil } from './watch-fixtures.ts';
 
 /** `approve(spender, amount)` of the token: a call that anybody can make. */
@@ -70,11 +70,10 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
 }
 
 /** Makes everything that the relayer has done so many seconds older. */
-export async function passTime({ sql }: Database, seconds: number): Promise<void> {
+export async function passTime(db: Database, seconds: number): Promise<void> {
+  const { sql } = db;
   const ago = sql`${seconds} * interval '1 second'`;
-  await sql`
-    update relay_accounts set look_at = now(), counted_at = counted_at - ${ago}, checked_at = checked_at - ${ago},
-      gap_at = gap_at - ${ago}`;
+  await lookAnew(db);
   await sql`
     update relay_transactions set allotted_at = allotted_at - ${ago}, sent_at = sent_at - ${ago},
       tried_at = tried_at - ${ago}, refused_at = refused_at - ${ago} where ended_at is null`;

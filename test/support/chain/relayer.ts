@@ -1,6 +1,7 @@
 import { callRpc, type Hex, toHex } from '../../../src/chain/rpc.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import { localSigner } from '../../../src/config/relayer.ts';
+import type { Database } from '../../../src/db/connection.ts';
 
 /** RELAYER_KEYS for a separate process. */
 export const testRelayerKey: Hex = `0x${'52'.repeat(32)}`;
@@ -14,4 +15,12 @@ export async function fundRelayer(
   address: Hex = testRelayer.address,
 ): Promise<void> {
   await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setBalance', [address, toHex(wei)]);
+}
+
+/** Makes the relayer's loop ask the chain about everything in its next pass. */
+export async function lookAnew({ sql }: Database): Promise<void> {
+  const ago = sql`interval '60 seconds'`;
+  await sql`
+    update relay_accounts set look_at = now(), counted_at = counted_at - ${ago}, checked_at = checked_at - ${ago},
+      gap_at = gap_at - ${ago}`;
 }

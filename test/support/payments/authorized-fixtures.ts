@@ -13,7 +13,7 @@ import { authorizationNonce } from '../../../src/requests/authorization-nonce.ts
 import type { RequestRow } from '../../../src/requests/store.ts';
 import { sendTransaction } from '../../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../chain/chain.ts';
-import { fundRelayer } from '../chain/relayer.ts';
+import { fundRelayer, lookAnew } from '../chain/relayer.ts';
 import { payFixtures } from './pay-fixtures.ts';
 
 export type AuthorizedFixtures = Awaited<ReturnType<typeof authorizedFixtures>>;
@@ -29,7 +29,7 @@ export async function authorizedFixtures() {
   if (!token) throw new Error('the chain has no token');
   await fundRelayer(chain);
   const follow = async () => {
-    await fixtures.db.sql`update relay_accounts set look_at = now()`;
+    await lookAnew(fixtures.db);
     await followRelays(fixtures.ctx, chain);
   };
   await follow();

@@ -23,7 +23,7 @@ import type { RequestRow } from '../../../src/requests/store.ts';
 import * as wallet from '../../../src/sandbox/wallet.ts';
 import { testConfig, testContext } from '../app.ts';
 import { type TestWallet, testChain } from '../chain/chain.ts';
-import { fundRelayer, testRelayer } from '../chain/relayer.ts';
+import { fundRelayer, lookAnew, testRelayer } from '../chain/relayer.ts';
 import { testDatabase } from '../database.ts';
 import { makeMerchant, makePartner, setRate } from '../fixtures.ts';
 import { makePlan } from '../plans.ts';
@@ -151,7 +151,7 @@ export async function collectFixtures(
       return sent;
     },
     follow: async () => {
-      await database.db.sql`update relay_accounts set look_at = now()`;
+      await lookAnew(database.db);
       await followRelays(ctx, chain);
     },
     /** Waits until the watcher has read the chain's newest block. */
