@@ -63,4 +63,5 @@ create trigger collections_tell after update on collections for each row
 
 -- The date of a plan whose wallet was looked at ahead, so that its customer is warned once of each.
 alter table plans add column foreseen_on date;
-create index plans_foresee on plans (due_at) where collect = 'automatic' and state = 'active';
+create index plans_foresee on plans (due_at, id)
+  where collect = 'automatic' and state = 'active' and foreseen_on is distinct from next_on;

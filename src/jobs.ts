@@ -18,6 +18,7 @@ import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
+import { foreseeCharges } from './plans/collect/foresee.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
 import { endOutdated } from './plans/mandates/outdated.ts';
 import { revokeDueAt, revokeStopped } from './plans/mandates/revoke.ts';
@@ -137,6 +138,11 @@ function loopsOf(chain: ChainConfig): Loop[] {
       everyMs: minute,
       run: (ctx, signal) => collectDue(ctx, chain, signal),
       queue: { due: collectionsDue(chain.chainId), wakes: [], restMs: second },
+    },
+    {
+      name: `look ahead at customers' wallets on ${chain.chainId}`,
+      everyMs: 10 * minute,
+      run: (ctx, signal) => foreseeCharges(ctx, chain, signal),
     },
     {
       name: `follow what is relayed on ${chain.chainId}`,

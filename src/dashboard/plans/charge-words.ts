@@ -24,18 +24,23 @@ export function collectionCell(words: Words, row: ChargeRow): Html | null {
   const t = chargesTexts(words);
   const retrying = collection === 'waiting' && reason !== null;
   return html`
-    ${retrying ? badge('attention', t.retrying) : badge(shapes[collection], t.states[collection])}
-    ${reason !== null && html`<p class="after-state quiet">${t.theirs[reason]}</p>`}
-    ${next !== null && html`<p class="after-state quiet">${fillHtml(t.next, { time: instant(words, next) })}</p>`}
+    <div>
+      ${retrying ? badge('attention', t.retrying) : badge(shapes[collection], t.states[collection])}
+      ${reason !== null && html`<div class="quiet">${t.theirs[reason]}</div>`}
+      ${next !== null && html`<div class="quiet">${fillHtml(t.next, { time: instant(words, next) })}</div>`}
+    </div>
   `;
 }
 
-/** In a list of plans: that a charge is tried again, why, and when; null where nothing is wrong. */
-export function troubleNote(words: Words, trouble: TroubledRow | undefined): Html | null {
-  if (!trouble) return null;
+/** In a list of plans: how a plan stands, and below it that a charge is tried again, why, and when. */
+export function withTrouble(words: Words, standing: Html, trouble: TroubledRow | undefined): Html {
+  if (!trouble) return standing;
   const t = chargesTexts(words);
   return html`
-    <p class="after-state quiet">${t.theirs[trouble.reason]}</p>
-    <p class="after-state quiet">${fillHtml(t.next, { time: instant(words, trouble.due_at) })}</p>
+    <div>
+      ${standing}
+      <div class="quiet">${t.theirs[trouble.reason]}</div>
+      <div class="quiet">${fillHtml(t.next, { time: instant(words, trouble.due_at) })}</div>
+    </div>
   `;
 }

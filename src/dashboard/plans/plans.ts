@@ -19,7 +19,7 @@ import { emptyState, type Filter, filters, pager, table } from '../../web/table.
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
-import { troubleNote } from './charge-words.ts';
+import { withTrouble } from './charge-words.ts';
 import { chargeText, dayHtml, planBadge, planName, waitingCard } from './plan-words.ts';
 
 const path = '/dashboard/plans';
@@ -89,7 +89,7 @@ function planTable(words: Words, rows: PlanRow[], troubled: Map<string, Troubled
       { name: t.each, cell: (row) => chargeText(words, row) },
       {
         name: t.state,
-        cell: (row) => html`${planBadge(words, row)}${troubleNote(words, troubled.get(row.id))}`,
+        cell: (row) => withTrouble(words, planBadge(words, row), troubled.get(row.id)),
       },
       { name: t.next, cell: (row) => (row.state === 'active' && row.next_on ? dayHtml(words, row.next_on) : null) },
     ],

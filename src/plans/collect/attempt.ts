@@ -15,7 +15,7 @@ import type { Context } from '../../context.ts';
 import type { PermitRow } from '../mandates/read.ts';
 import { toMandate } from '../mandates/read.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
-import { readHoldings } from './holdings.ts';
+import { holdingsOf } from './holdings.ts';
 import { type KnownRow, lockToSend, type UsableMandate } from './known-store.ts';
 import { judge, type Known, mostGas, tokenFault } from './rules.ts';
 import { ask, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
@@ -167,7 +167,7 @@ async function settleRevert(
 
 /** Tokens word their reasons differently: what the payer holds tells what was missing. */
 async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
-  const holdings = await readHoldings(chain, one.mandate);
+  const [holdings] = (await holdingsOf(chain, one.mandate, [one.mandate.payer])) ?? [];
   if (!holdings) return putOff(ctx, one, 'chain_unreachable', null);
   const fault = tokenFault({ ...holdings, paused: false }, amountMicro, null);
   return fail(ctx, one, fault === 'balance_low' || fault === 'allowance_low' ? fault : 'wallet_refused');

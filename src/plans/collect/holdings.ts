@@ -1,27 +1,23 @@
-import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
+import { type Holdings, readHoldings } from '../../chain/holdings.ts';
 import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
-import type { MandateRow } from '../mandates/read.ts';
-import type { Holdings } from './rules.ts';
 
-/** What a mandate's payer holds, and lets the contract spend. Null where no endpoint answers. */
-export async function readHoldings(
+/** Whose allowance of which token for which contract. */
+type Asked = { token_address: Hex; contract_address: Hex };
+
+/**
+ * What payers hold of a mandate's token, and let its contract spend. Null where no endpoint answers.
+ *
+ * @param payers at most `mostWallets`
+ */
+export async function holdingsOf(
   chain: ChainConfig,
-  { payer, token_address: token, contract_address: contract }: MandateRow,
-): Promise<Pick<Holdings, 'balanceMicro' | 'allowanceMicro'> | null> {
+  { token_address: token, contract_address: contract }: Asked,
+  payers: readonly Hex[],
+): Promise<Holdings[] | null> {
   for (const url of chain.rpcUrls) {
     try {
-      const rpc = connectRpc(url);
-      const read = async (functionName: 'balanceOf' | 'allowance', args: readonly Hex[]) => {
-        const data = encodeFunctionData({ abi: erc20Abi, functionName, args: args as never });
-        const answer = (await rpc.call(token, data)) as Hex;
-        return BigInt(decodeFunctionResult({ abi: erc20Abi, functionName, data: answer }));
-      };
-      const [balanceMicro, allowanceMicro] = await Promise.all([
-        read('balanceOf', [payer]),
-        read('allowance', [payer, contract]),
-      ]);
-      return { balanceMicro, allowanceMicro };
+      return await readHoldings(connectRpc(url), token, contract, payers);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }

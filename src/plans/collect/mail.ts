@@ -12,6 +12,7 @@ import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, isLanguage, type Words, wordsOf } from '../../ui/language.ts';
+import { planPageUrl } from '../link.ts';
 import { stopMailsUrl } from '../stop-mails.ts';
 import type { MailedRequest, NamedPlan } from './store.ts';
 
@@ -67,6 +68,39 @@ export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail
     link: { url, label: t.pay, sentence: fill(t.payRest, { link: url }) },
     why: `${kind.name === 'past_due' ? `${t.nothingMore} ` : ''}${fill(t.why, { merchant })}`,
     stop: { url: stopUrl, label: t.stop },
+  });
+}
+
+type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to' | 'reason'> & { payer: string; dueAt: Date };
+
+/** Warns a customer that the next charge is likely to fail, while there is time to mend it. */
+export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
+  const { plan, branding, to, reason, payer, dueAt } = mail;
+  const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
+  const texts = chargesTexts(words);
+  const t = texts.mail;
+  const merchant = plan.merchant_name ?? plan.partner_name;
+  const amount = formatFiat(BigInt(plan.fiat_int), plan.fiat_code, words.language);
+  const url = planPageUrl(config, plan.id);
+  const subject = fill(t.aheadSubject, { merchant: oneLine(merchant), amount });
+  return written({
+    to,
+    words,
+    branding,
+    subject: plan.test_mode ? fill(t.testSubject, { subject }) : subject,
+    heading: fill(t.ahead, { merchant, amount }),
+    test: plan.test_mode ? t.test : null,
+    facts: [
+      [t.for, plan.name ?? ''],
+      [t.amount, amount],
+      [t.payTo, merchant],
+      [t.reason, fill(texts.yours[reason], { merchant })],
+      [t.wallet, payer],
+      [t.due, ...time(words, dueAt)],
+    ],
+    link: { url, label: t.see, sentence: fill(t.seeRest, { link: url }) },
+    why: fill(t.why, { merchant }),
+    stop: { url: `${url}/stop-mails`, label: t.stop },
   });
 }
 

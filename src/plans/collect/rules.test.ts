@@ -151,18 +151,18 @@ test('For any state of request and mandate, what is charged is what is missing a
 });
 
 test('What the chain holds tells why the money did not move', () => {
-  const holdings = { balanceMicro: 20n, allowanceMicro: 20n, paused: false };
-  assert.equal(tokenFault({ ...holdings, paused: true, balanceMicro: 0n }, 10n, null), 'token_paused');
-  assert.equal(tokenFault({ ...holdings, balanceMicro: 9n, allowanceMicro: 0n }, 10n, 50n), 'balance_low');
-  assert.equal(tokenFault({ ...holdings, allowanceMicro: 9n }, 10n, null), 'allowance_low');
-  assert.equal(tokenFault({ ...holdings, allowanceMicro: 9n }, 10n, 9n), 'allowance_low');
-  assert.equal(tokenFault({ ...holdings, allowanceMicro: 9n }, 10n, 10n), 'use_permit');
+  const holdings = { balance: 20n, allowance: 20n, paused: false };
+  assert.equal(tokenFault({ ...holdings, paused: true, balance: 0n }, 10n, null), 'token_paused');
+  assert.equal(tokenFault({ ...holdings, balance: 9n, allowance: 0n }, 10n, 50n), 'balance_low');
+  assert.equal(tokenFault({ ...holdings, allowance: 9n }, 10n, null), 'allowance_low');
+  assert.equal(tokenFault({ ...holdings, allowance: 9n }, 10n, 9n), 'allowance_low');
+  assert.equal(tokenFault({ ...holdings, allowance: 9n }, 10n, 10n), 'use_permit');
   assert.equal(tokenFault(holdings, 10n, null), 'wallet_refused');
 });
 
 test('Ahead of a date, a stored permit makes up for an allowance, and nothing for a balance', () => {
-  assert.equal(foresee({ balanceMicro: 10n, allowanceMicro: 0n }, 10n, 10n), null);
-  assert.equal(foresee({ balanceMicro: 10n, allowanceMicro: 0n }, 10n, null), 'allowance_low');
-  assert.equal(foresee({ balanceMicro: 9n, allowanceMicro: 99n }, 10n, 99n), 'balance_low');
-  assert.equal(foresee({ balanceMicro: 10n, allowanceMicro: 10n }, 10n, null), null);
+  assert.equal(foresee({ balance: 10n, allowance: 0n }, 10n, 10n), null);
+  assert.equal(foresee({ balance: 10n, allowance: 0n }, 10n, null), 'allowance_low');
+  assert.equal(foresee({ balance: 9n, allowance: 99n }, 10n, 99n), 'balance_low');
+  assert.equal(foresee({ balance: 10n, allowance: 10n }, 10n, null), null);
 });

@@ -146,8 +146,8 @@ export function judge(known: Known, now: Date): Verdict {
 
 const delayed = (reason: Delay): Verdict => ({ kind: 'delay', reason, until: null });
 
-/** What a chain says about a charge that it refuses; amounts in the token's micro units. */
-export type Holdings = { balanceMicro: bigint; allowanceMicro: bigint; paused: boolean };
+/** What a payer holds, and lets the contract spend, in micro units, and whether the token moves at all. */
+export type Held = { balance: bigint; allowance: bigint; paused: boolean };
 
 /**
  * Why a token did not move the money, by what the chain holds.
@@ -155,19 +155,19 @@ export type Holdings = { balanceMicro: bigint; allowanceMicro: bigint; paused: b
  * @param permitMicro what an unused permit would allow; null without one
  */
 export function tokenFault(
-  { balanceMicro, allowanceMicro, paused }: Holdings,
+  { balance, allowance, paused }: Held,
   amountMicro: bigint,
   permitMicro: bigint | null,
 ): Failure | 'token_paused' | 'use_permit' {
   if (paused) return 'token_paused';
-  if (balanceMicro < amountMicro) return 'balance_low';
-  if (allowanceMicro >= amountMicro) return 'wallet_refused';
+  if (balance < amountMicro) return 'balance_low';
+  if (allowance >= amountMicro) return 'wallet_refused';
   return permitMicro !== null && permitMicro >= amountMicro ? 'use_permit' : 'allowance_low';
 }
 
 /** What 72 hours ahead of a date is wrong with what the chain holds; null when it will do. */
 export function foresee(
-  holdings: Pick<Holdings, 'balanceMicro' | 'allowanceMicro'>,
+  holdings: Pick<Held, 'balance' | 'allowance'>,
   amountMicro: bigint,
   permitMicro: bigint | null,
 ): 'balance_low' | 'allowance_low' | null {

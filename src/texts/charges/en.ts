@@ -45,16 +45,16 @@ export const en = {
   /** Where a charge stands, told to the merchant. */
   states: {
     waiting: 'Waiting',
-    sent: 'Sent to the network',
-    charged: 'Charged automatically',
-    paid: 'Paid by the customer',
-    asked: 'Customer asked to pay',
+    sent: 'Sent',
+    charged: 'Charged',
+    paid: 'Paid by link',
+    asked: 'Asked to pay',
     past_due: 'Past due',
     stopped: 'Stopped',
   },
   retrying: 'Retrying',
   next: 'Next attempt: {time}',
-  column: 'Automatic charge',
+  column: 'Automatic',
   /** The same reasons, told to the merchant. */
   theirs: {
     balance_low: 'The customer’s wallet holds too little USDC.',

@@ -1,0 +1,57 @@
+import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import { type Quote, quoteOf } from '../../rates/quote.ts';
+import type { UsableMandate } from './known-store.ts';
+
+/** A plan whose next date comes soon, with its mandate and the permit of that mandate's payer. */
+export type ComingRow = {
+  partner_id: string;
+  test_mode: boolean;
+  plan_id: string;
+  fiat_int: string;
+  fiat_code: string;
+  next_on: string;
+  plan_due_at: Date;
+  quote: Quote | null;
+  permit_micro: string | null;
+  permit_deadline: string | null;
+  /** A charge of the plan has failed and is tried again: its customer knows. */
+  told: boolean;
+} & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'uncharged'>;
+
+/** Where a pass goes on: behind a plan. */
+export type After = { dueAt: Date; planId: string };
+
+/** Plans that are to be charged on a chain before a time and were not looked at for that date, the next first. */
+export function selectComing(
+  sql: Sql,
+  chainId: number,
+  { now, before, after, limit }: { now: Date; before: Date; after: After | null; limit: number },
+): Promise<ComingRow[]> {
+  return sql<ComingRow[]>`
+    select p.partner_id, p.test_mode, p.id as plan_id, p.fiat_int, p.fiat_code, p.next_on::text as next_on,
+      p.due_at as plan_due_at, ${quoteOf(sql, sql`p.fiat_code`)} as quote, a.payer, a.token_address, a.contract_address,
+      s.value as permit_micro, s.deadline as permit_deadline,
+      not exists (select from collections o
+        where (o.partner_id, o.test_mode, o.plan_id, o.mandate_id) = (a.partner_id, a.test_mode, a.plan_id, a.id)
+          and o.state = 'charged') as uncharged,
+      exists (select from collections o
+        where (o.partner_id, o.test_mode, o.plan_id) = (p.partner_id, p.test_mode, p.id)
+          and o.state = 'waiting' and o.attempts > 0) as told
+    from plans p
+      join mandates a on (a.partner_id, a.test_mode, a.plan_id) = (p.partner_id, p.test_mode, p.id) and a.state = 'active'
+      left join permits s on (s.chain_id, s.token_address, s.payer, s.contract_address)
+        = (a.chain_id, a.token_address, a.payer, a.contract_address)
+    where p.collect = 'automatic' and p.state = 'active' and p.foreseen_on is distinct from p.next_on
+      and p.due_at > ${now} and p.due_at <= ${before} and a.chain_id = ${chainId}
+      ${after ? sql`and (p.due_at, p.id) > (${after.dueAt}, ${after.planId})` : sql``}
+    order by p.due_at, p.id limit ${limit}`;
+}
+
+/** Notes that a plan's date was looked at; false when somebody was faster, or the plan has moved on. */
+export async function updateForeseen(tx: Tx, scope: Scope, planId: string, day: string): Promise<boolean> {
+  const { count } = await tx`
+    update plans p set foreseen_on = p.next_on
+    where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${planId}
+      and p.next_on = ${day}::date and p.state = 'active' and p.foreseen_on is distinct from p.next_on`;
+  return count === 1;
+}

@@ -1,0 +1,86 @@
+import { scopeOfRow } from '../../auth/scope.ts';
+import { type Holdings, mostWallets } from '../../chain/holdings.ts';
+import type { ChainConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import { isUnreachable, type Tx } from '../../db/connection.ts';
+import { nestedInScope } from '../../db/nested.ts';
+import { hourMs } from '../../lib/durations.ts';
+import { currencyExponent, toUsdcMicro } from '../../lib/money.ts';
+import { queuePlanMail } from '../../mail/outbox.ts';
+import { readMailBranding } from '../../partners/branding.ts';
+import { usableRate } from '../../rates/quote.ts';
+import { type After, type ComingRow, selectComing, updateForeseen } from './foresee-store.ts';
+import { holdingsOf } from './holdings.ts';
+import { aheadMail } from './mail.ts';
+import { foresee } from './rules.ts';
+import { lockNamedPlan } from './store.ts';
+
+/** How long before a date its customer is warned. */
+export const aheadMs = 72 * hourMs;
+/** Batches in one pass; what is left comes in the next. */
+const mostBatches = 50;
+
+/**
+ * Looks at the wallets that are to be charged on a chain within 72 hours, many in one call of the provider, and warns
+ * once of each date the customers whose balance or allowance will not do. Nothing is looked at again for a date, and
+ * nobody is warned whose last charge is being tried again.
+ *
+ * @returns how many were looked at
+ */
+export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
+  if (chain.recurringContract === null) return 0;
+  let seen = 0;
+  let after: After | null = null;
+  for (let i = 0; i < mostBatches && !signal.aborted; i++) {
+    const now = ctx.clock.now();
+    const before = new Date(now.getTime() + aheadMs);
+    const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, { now, before, after, limit: mostWallets });
+    const last = rows.at(-1);
+    if (!last) return seen;
+    after = { dueAt: last.plan_due_at, planId: last.plan_id };
+    for (const group of Map.groupBy(rows, (row) => `${row.token_address} ${row.contract_address}`).values()) {
+      seen += await lookAt(ctx, chain, group);
+    }
+  }
+  return seen;
+}
+
+async function lookAt(ctx: Context, chain: ChainConfig, rows: ComingRow[]): Promise<number> {
+  const [first] = rows;
+  const payers = rows.map(({ payer }) => payer);
+  const all = first ? await holdingsOf(chain, first, payers) : null;
+  if (!all) return 0; // the chain does not answer: the next pass asks again
+  let seen = 0;
+  for (const [i, row] of rows.entries()) {
+    try {
+      if (await warn(ctx, row, all[i] as Holdings)) seen++;
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      ctx.log.error({ err: error, plan_id: row.plan_id }, 'a charge could not be looked at ahead');
+    }
+  }
+  return seen;
+}
+
+/** False where there is no rate to tell the amount by, or somebody was faster. */
+async function warn(ctx: Context, row: ComingRow, holdings: Holdings): Promise<boolean> {
+  const now = ctx.clock.now();
+  const rate = usableRate(row.quote, now);
+  const exponent = currencyExponent(row.fiat_code);
+  if (rate === null || exponent === null) return false;
+  const amountMicro = toUsdcMicro(BigInt(row.fiat_int), exponent, rate);
+  // A permit that was never used makes up for the allowance.
+  const isUsable = row.uncharged && BigInt(row.permit_deadline ?? 0) * 1000n > BigInt(row.plan_due_at.getTime());
+  const fault = foresee(holdings, amountMicro, isUsable && row.permit_micro ? BigInt(row.permit_micro) : null);
+  const scope = scopeOfRow(row);
+  return ctx.db.scoped(scope, async (tx: Tx) => {
+    if (!(await updateForeseen(tx, scope, row.plan_id, row.next_on))) return false;
+    if (!fault || row.told) return true;
+    const plan = await lockNamedPlan(tx, scope, row.plan_id);
+    if (plan.customer_email === null || plan.mails_stopped_at !== null) return true;
+    const branding = await readMailBranding({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, scope.partnerId);
+    const mail = { plan, branding, to: plan.customer_email, reason: fault, payer: row.payer, dueAt: row.plan_due_at };
+    await queuePlanMail(ctx, tx, scope, plan.id, aheadMail(ctx, mail));
+    return true;
+  });
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { dayMs, hourMs } from '../../src/lib/durations.ts';
+import { foreseeCharges } from '../../src/plans/collect/foresee.ts';
+import { dayOf } from '../../src/plans/rules.ts';
+import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
+
+let of: CollectFixtures;
+const running = new AbortController().signal;
+before(async () => {
+  of = await collectFixtures();
+});
+after(() => of?.stop());
+beforeEach(async () => {
+  await of.db
+    .sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null where state <> 'ended'`;
+  await of.db.sql`delete from mails`;
+});
+
+const look = () => foreseeCharges(of.ctx, of.chain, running);
+const inDays = (days: number) => dayOf(new Date(of.clock.now().getTime() + days * dayMs));
+const isWarning = ({ subject }: { subject: string }) => subject.includes('check your wallet');
+const warnings = async () => [...(await of.mails())].filter(isWarning);
+
+test('A customer whose wallet holds too little is warned once, 72 hours ahead, with the wallet and the date', async () => {
+  const plan = await of.plan({ firstOn: inDays(5) });
+  const payer = await of.payer(1_000_000n);
+  await of.agree(plan, payer);
+  assert.equal(await look(), 0, 'five days ahead is too early');
+  await of.forward(new Date(plan.first_on).getTime() - of.clock.now().getTime() - 71 * hourMs);
+  assert.equal(await look(), 1);
+  assert.equal(await look(), 0);
+  await of.forward(12 * hourMs);
+  assert.equal(await look(), 0);
+  const [mail, ...others] = await warnings();
+  assert.equal(others.length, 0);
+  assert.equal(mail?.subject, 'Test: Please check your wallet: $12.00 to Ada’s Bakery');
+  assert.ok(mail?.body.includes('Your wallet holds too little USDC.'), mail?.body);
+  assert.ok(mail?.body.includes(payer.address));
+  assert.ok(mail?.body.includes(plan.first_on));
+  assert.ok(mail?.body.includes(`/plans/${plan.id}/`));
+});
+
+test('An allowance that will not do is warned of; a permit that is still to be used makes up for it', async () => {
+  const [withPermit, without] = [await of.plan({ firstOn: inDays(2) }), await of.plan({ firstOn: inDays(2) })];
+  await of.agree(withPermit, await of.payer(50_000_000n));
+  assert.equal(await look(), 1);
+  assert.equal((await warnings()).length, 0);
+  await of.agree(without, await of.payer(50_000_000n), { permitMicro: null });
+  assert.equal(await look(), 1);
+  const [mail] = await warnings();
+  assert.ok(mail?.body.includes('spending limit'), mail?.body);
+});
+
+test('Who stopped the mails, and who knows already that a charge is tried again, is not warned', async () => {
+  const quiet = await of.plan({ firstOn: inDays(2) });
+  await of.agree(quiet, await of.payer(0n));
+  await of.db.sql`update plans set mails_stopped_at = now() where id = ${quiet.id}`;
+  const failing = await of.plan({ period: 'day' });
+  await of.agree(failing, await of.payer(0n));
+  await of.turn();
+  assert.equal((await of.collections(failing))[0]?.reason, 'balance_low');
+  assert.equal(await look(), 2);
+  assert.equal((await warnings()).length, 0);
+});
+
+test('Many wallets are looked at in turn; while the chain does not answer, none is passed over', async () => {
+  for (let i = 0; i < 5; i++) await of.agree(await of.plan({ firstOn: inDays(1) }), await of.payer(0n));
+  const down = { ...of.chain, rpcUrls: ['http://127.0.0.1:9'] };
+  assert.equal(await foreseeCharges(of.ctx, down, running), 0);
+  const [a, b] = await Promise.all([look(), look()]);
+  assert.equal(a + b, 5, 'each by one of two nodes');
+  assert.equal((await warnings()).length, 5);
+});
