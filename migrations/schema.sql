@@ -698,7 +698,7 @@ create table plans (
 CREATE INDEX plans_customer_email ON public.plans USING btree (lower(customer_email)) WHERE (customer_email IS NOT NULL);
 CREATE INDEX plans_customer_phone ON public.plans USING btree (regexp_replace(customer_phone, '\D'::text, ''::text, 'g'::text)) WHERE (customer_phone IS NOT NULL);
 CREATE INDEX plans_due ON public.plans USING btree (partner_id, test_mode, due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX plans_foresee ON public.plans USING btree (due_at) WHERE ((collect = 'automatic'::text) AND (state = 'active'::text));
+CREATE INDEX plans_foresee ON public.plans USING btree (due_at, id) WHERE ((collect = 'automatic'::text) AND (state = 'active'::text) AND (foreseen_on IS DISTINCT FROM next_on));
 CREATE UNIQUE INDEX plans_form ON public.plans USING btree (partner_id, test_mode, account_id, form_key);
 CREATE INDEX plans_list ON public.plans USING btree (partner_id, test_mode, account_id, created_at, id);
 CREATE INDEX plans_next ON public.plans USING btree (due_at) WHERE (due_at IS NOT NULL);

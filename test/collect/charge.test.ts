@@ -25,7 +25,7 @@ test('A date of a plan is charged from the wallet of its customer, and nobody is
   assert.equal(await of.balance(payer.address), 100_000_000n - BigInt(request.usdc_micro));
   const [transfer] = await of.db.sql`select rule from transfers where request_id = ${request.id}`;
   assert.equal(transfer?.rule, 'charge');
-  assert.deepEqual(await of.mails(), [], 'no mail asks for the money');
+  assert.equal((await of.mails()).length, 0, 'no mail asks for the money');
   const minutes = (request.expires_at.getTime() - request.created_at.getTime()) / 60_000;
   assert.equal(Math.round(minutes), 43_200);
   const [event] = await of.db.sql`select body from webhook_deliveries where request_id = ${request.id}`;

@@ -31,6 +31,11 @@ const one = async (plan: { id: string }) => {
   assert.ok(collection, 'the plan has a charge');
   return collection;
 };
+/** The mails about a charge, and the subjects of those that tell the end of what was agreed. */
+const splitMails = (mails: readonly { subject: string; body: string }[]) => {
+  const isEnd = ({ subject }: { subject: string }) => subject.includes('are stopped') || subject.includes('agree');
+  return [mails.filter((mail) => !isEnd(mail)), mails.filter(isEnd).map(({ subject }) => subject)] as const;
+};
 const stateOf = async (plan: { id: string }) => {
   const { state, reason, attempts } = await one(plan);
   return [state, reason, attempts];
@@ -58,7 +63,8 @@ test('Too little money: tried again on days 1, 3, 5 and 7, each told by mail wit
   assert.deepEqual(await stateOf(plan), ['past_due', 'balance_low', 5]);
   const [request] = await of.requests(plan);
   assert.equal(request?.status, 'requested', 'it can still be paid by hand');
-  const mails = await of.mails();
+  const [mails, told] = splitMails(await of.mails());
+  assert.deepEqual(told, ['Test: Automatic charges by Ada’s Bakery are stopped']);
   assert.deepEqual(
     mails.map(({ subject }) => subject),
     [...Array(4).fill('Test: Payment failed: $12.00 to Ada’s Bakery'), 'Test: Past due: $12.00 to Ada’s Bakery'],
@@ -136,8 +142,9 @@ test('A mandate that was revoked on the chain ends at once: the customer is aske
   await of.turn();
   assert.deepEqual(await stateOf(plan), ['asked', 'revoked', 0]);
   const [request] = await of.requests(plan);
-  const [mail, ...others] = await of.mails();
+  const [[mail, ...others], told] = splitMails(await of.mails());
   assert.equal(others.length, 0);
+  assert.equal(told.length, 1, 'that automatic charges are stopped is told apart from it');
   assert.ok(mail?.body.includes('You revoked automatic payments for this plan.'));
   assert.ok(mail?.body.includes(`/pay/${request?.id}`));
   assert.equal((await of.mandateOf(plan)).end_reason, 'revoked_on_chain');
@@ -231,7 +238,7 @@ test('A price above the cap is not charged: the customer is asked, and to agree 
     await setRate(of.db, 'EUR', '0.92');
   }
   assert.equal((await of.collections(plan)).length, 0, 'it was clear when the request was made');
-  const [mail] = await of.mails();
+  const [[mail]] = splitMails(await of.mails());
   assert.ok(mail?.body.includes('higher than the most you agreed to'), mail?.body);
   assert.equal((await of.mandateOf(plan)).end_reason, 'above_cap');
   assert.equal(await of.balance(payer.address), 100_000_000n);

@@ -129,7 +129,7 @@ export async function collectFixtures(
     /** Moves the clock of the service and that of the chain. */
     forward: async (ms: number) => {
       clock.forward(ms);
-      await callRpc(target, 'evm_increaseTime', [Math.round(ms / 1000)]);
+      await callRpc(target, 'evm_increaseTime', [Math.ceil(ms / 1000)]);
       await node.mine(1);
     },
     /** Runs every loop once, as they come: requests, charges, the relayer, and the payments that it made. */
