@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
+import { after, before, beforeEach, test } from 'node:test';
+import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
 
 let fixtures: AgreeFixtures;
 before(async () => {
   fixtures = await agreeFixtures();
 });
 after(() => fixtures?.stop());
+/** One client may post so often in a minute, and each test is one more visitor. */
+beforeEach(() => fixtures.forward(61_000));
 
 test('A customer signs the terms and an allowance without a fee → charged on the date, and the page shows both', async () => {
   const plan = await fixtures.plan();
@@ -28,4 +30,221 @@ test('A customer signs the terms and an allowance without a fee → charged on t
   for (const text of ['Charged automatically', 'Stop automatic charges', 'Receipt', payer.address]) {
     assert.ok(page.html.includes(text), text);
   }
+});
+
+/** Takes any signature, as a contract wallet whose owners have approved. */
+const acceptingWallet = '0x631626ba7e60e01b60005260206000f3';
+/** Refuses every call. */
+const refusing = '0x60006000fd';
+const setCode = (address: string, code: string) => fixtures.rpc('anvil_setCode', [address, code]);
+
+test('Terms that were changed on their way, of another plan, or replayed after the merchant changed them → nothing', async () => {
+  const plan = await fixtures.plan();
+  const other = await fixtures.plan({ name: 'Other lessons' });
+  const payer = await fixtures.payer(500_000_000n);
+  const { signed } = await fixtures.sign(plan, payer);
+  const [body = '', mac = ''] = signed.offer.split('.');
+  const carried = JSON.parse(Buffer.from(body, 'base64url').toString());
+  for (const change of [{ cap: '1' }, { end: carried.end + 1 }, { charges: null }, { expires: carried.expires + 1 }]) {
+    const text = Buffer.from(JSON.stringify({ ...carried, ...change })).toString('base64url');
+    const answer = await fixtures.post(plan, 'agree', { ...signed, offer: `${text}.${mac}` });
+    assert.deepEqual(answer, { status: 409, fault: 'stale' }, JSON.stringify(change));
+  }
+  assert.equal((await fixtures.post(other, 'agree', signed)).fault, 'stale');
+  for (const offer of ['', 'x', `${body}.`, `.${mac}`, `${body}.${'0'.repeat(32)}`, 'bnVsbA.00']) {
+    assert.equal((await fixtures.post(plan, 'agree', { ...signed, offer })).fault, 'stale', offer);
+  }
+  await fixtures.db.sql`update plans set fiat_int = 1100 where id = ${plan.id}`;
+  assert.equal((await fixtures.post(plan, 'allowance', signed)).fault, 'stale');
+  await fixtures.db.sql`update plans set fiat_int = 1200 where id = ${plan.id}`;
+  assert.equal((await fixtures.post(plan, 'allowance', signed)).step, 'permit');
+  fixtures.clock.forward(31 * 60_000);
+  assert.equal((await fixtures.post(plan, 'allowance', signed)).fault, 'stale');
+  fixtures.clock.forward(-31 * 60_000);
+  assert.deepEqual(await fixtures.mandatesOf(plan), await fixtures.mandatesOf(other));
+});
+
+test('A signature of another wallet, or of nobody → refused; who signs for itself pays', async () => {
+  const plan = await fixtures.plan();
+  const payer = await fixtures.payer(500_000_000n);
+  const stranger = await fixtures.payer(1n);
+  const { offered } = await fixtures.sign(plan, payer);
+  const foreign = await signJson(stranger.privateKey, offered.typed);
+  for (const signature of [foreign, '0x', 'no hex', `0x${'00'.repeat(65)}`, `0x${'11'.repeat(65)}`]) {
+    const answer = await fixtures.post(plan, 'agree', { offer: String(offered.offer), signature });
+    assert.equal(answer.fault, 'bad_signature', signature);
+  }
+  // The holder of the link may agree with another wallet than the customer's: that wallet pays.
+  assert.equal((await fixtures.agreeByPage(plan, payer)).answer.done, 'agreed');
+  const second = await fixtures.payer(500_000_000n);
+  assert.equal((await fixtures.agreeByPage(plan, second)).answer.done, 'agreed');
+  const mandates = await fixtures.mandatesOf(plan);
+  assert.deepEqual(
+    mandates.map(({ payer: address, state }) => [address, state]),
+    [
+      [payer.address, 'replaced'],
+      [second.address, 'active'],
+    ],
+  );
+});
+
+test('The merchant’s own wallet, the token and the contract cannot agree, nor what is no address', async () => {
+  const plan = await fixtures.plan();
+  const zero = `0x${'00'.repeat(20)}`;
+  for (const payer of [fixtures.merchant.wallet, fixtures.token, fixtures.contract, zero, '0x12', '']) {
+    const chain = { chain_id: String(fixtures.chain.chainId), token: fixtures.token, charges: '12' };
+    assert.equal((await fixtures.post(plan, 'offer', { ...chain, payer })).fault, 'payer', payer);
+  }
+  const payer = (await fixtures.payer(1n)).address;
+  const chain = { chain_id: String(fixtures.chain.chainId), token: fixtures.token, payer };
+  for (const charges of ['0', '', '1001', '-1', 'many']) {
+    assert.equal((await fixtures.post(plan, 'offer', { ...chain, charges })).fault, 'stale', charges);
+  }
+  assert.equal((await fixtures.post(plan, 'offer', { ...chain, charges: '1', chain_id: '1' })).fault, 'none');
+  assert.equal(
+    (await fixtures.post(plan, 'offer', { ...chain, charges: '1', token: fixtures.contract })).fault,
+    'none',
+  );
+});
+
+test('The link of another plan, a wrong token, and another site’s form reach nothing', async () => {
+  const plan = await fixtures.plan();
+  const other = await fixtures.plan();
+  const token = fixtures.urlOf(other).split('/').at(-1) ?? '';
+  const wrong = fixtures.urlOf(plan).replace(/[^/]+$/, token);
+  assert.equal((await fetch(wrong)).status, 404);
+  assert.equal((await fetch(wrong.slice(0, -3))).status, 404);
+  assert.equal((await fixtures.post(plan, 'stop', {}, wrong)).status, 404);
+  const headers = { origin: 'https://elsewhere.example' };
+  const foreign = await fetch(`${fixtures.urlOf(plan)}/stop`, { method: 'POST', headers, body: new URLSearchParams() });
+  assert.equal(foreign.status, 403);
+});
+
+test('Agreed twice at once, and brought again → stored once; a stopped agreement is not brought back by its replay', async () => {
+  const plan = await fixtures.plan();
+  const payer = await fixtures.payer(500_000_000n);
+  const { signed } = await fixtures.sign(plan, payer);
+  const step = await fixtures.post(plan, 'allowance', signed);
+  const all = { ...signed, ...(await fixtures.permit(payer, step)) };
+  const answers = await Promise.all([1, 2, 3].map(() => fixtures.post(plan, 'agree', all)));
+  assert.deepEqual(
+    answers.map(({ done }) => done),
+    ['agreed', 'agreed', 'agreed'],
+  );
+  assert.equal((await fixtures.mandatesOf(plan)).length, 1);
+  assert.equal((await fixtures.post(plan, 'stop', {})).status, 303);
+  assert.equal((await fixtures.post(plan, 'agree', all)).fault, 'stale');
+  const [mandate] = await fixtures.mandatesOf(plan);
+  assert.deepEqual([mandate?.state, mandate?.end_reason], ['stopped', 'stopped_by_customer']);
+});
+
+test('With a second plan of the same payer the allowance is for the sum; without limit only where the payer chose it', async () => {
+  const [first, second] = [await fixtures.plan(), await fixtures.plan({ fiatInt: 500, maxCharges: 3 })];
+  const payer = await fixtures.payer(500_000_000n);
+  assert.equal((await fixtures.agreeByPage(first, payer)).step.value, String(12n * 12_010_000n));
+  const both = await fixtures.agreeByPage(second, payer, '3');
+  assert.equal(both.step.value, String(12n * 12_010_000n + 3n * 5_010_000n));
+  const permits = await fixtures.db.sql<{ value: string }[]>`select value from permits where payer = ${payer.address}`;
+  assert.deepEqual(
+    permits.map(({ value }) => value),
+    [both.step.value],
+  );
+  // Who has not signed the agreement learns nothing of the sum.
+  const { offered } = await fixtures.sign(first, payer);
+  const unsigned = { offer: String(offered.offer), signature: `0x${'11'.repeat(65)}` };
+  assert.deepEqual(await fixtures.post(first, 'allowance', unsigned), { status: 409, fault: 'bad_signature' });
+  const limitless = await fixtures.agreeByPage(first, payer, 'limitless');
+  assert.equal(limitless.step.value, String(2n ** 256n - 1n));
+  assert.equal(limitless.step.limitless, true);
+  // What suffices for all is not asked for again: one signature.
+  assert.deepEqual((await fixtures.agreeByPage(second, payer, '3')).step, { status: 200, step: 'enough' });
+});
+
+test('A permit with another sum, nonce or deadline than asked for, or of another key → refused', async () => {
+  const plan = await fixtures.plan();
+  const payer = await fixtures.payer(500_000_000n);
+  const stranger = await fixtures.payer(1n);
+  const { signed } = await fixtures.sign(plan, payer);
+  const step = await fixtures.post(plan, 'allowance', signed);
+  const permit = await fixtures.permit(payer, step);
+  for (const [change, fault] of [
+    [{ permit_value: String(BigInt(String(step.value)) + 1n) }, 'allowance_changed'],
+    [{ permit_nonce: '7' }, 'allowance_changed'],
+    [{ permit_deadline: '1' }, 'allowance_changed'],
+    [{ permit_deadline: '9'.repeat(30) }, 'allowance_changed'],
+    [{ permit_signature: await signJson(stranger.privateKey, step.typed) }, 'permit_refused'],
+    [{ permit_signature: `0x${'11'.repeat(65)}` }, 'permit_refused'],
+    [{ permit_signature: '' }, 'not_approved'],
+  ] as const) {
+    const answer = await fixtures.post(plan, 'agree', { ...signed, ...permit, ...change });
+    assert.deepEqual(answer, { status: 409, fault }, JSON.stringify(change));
+  }
+  assert.equal((await fixtures.mandatesOf(plan)).length, 0);
+});
+
+test('A contract wallet signs in its own form, or approves by a transaction of its own → charged', async () => {
+  for (const way of ['permit', 'approve'] as const) {
+    const plan = await fixtures.plan();
+    const payer = await fixtures.payer(500_000_000n);
+    await setCode(payer.address, acceptingWallet);
+    const { offered } = await fixtures.sign(plan, payer);
+    const signed = { offer: String(offered.offer), signature: '0x1271' };
+    const step = await fixtures.post(plan, 'allowance', signed);
+    const { value, nonce, deadline } = step;
+    const numbers = { permit_value: value, permit_nonce: nonce, permit_deadline: deadline } as Record<string, string>;
+    if (way === 'approve') {
+      assert.equal((await fixtures.post(plan, 'agree', signed)).fault, 'not_approved');
+      await fixtures.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
+      await fixtures.rpc('anvil_impersonateAccount', [payer.address]);
+      const data = step.approve;
+      await fixtures.rpc('eth_sendTransaction', [{ from: payer.address, to: fixtures.token, data, gas: '0x30d40' }]);
+      await fixtures.node.mine(1);
+    }
+    const brought = way === 'permit' ? { ...numbers, permit_signature: '0x2612' } : {};
+    assert.equal((await fixtures.post(plan, 'agree', { ...signed, ...brought })).done, 'agreed', way);
+    await fixtures.turn();
+    // Requests of one amount are told apart by a few micro units.
+    const charged = 500_000_000n - (await fixtures.balance(payer.address));
+    assert.ok(charged >= 12_000_000n && charged <= 12_010_000n, way);
+  }
+});
+
+test('A wallet with EIP-7702 code that refuses: its key signs the agreement, and its permit asks for a transaction', async () => {
+  const plan = await fixtures.plan();
+  const payer = await fixtures.payer(500_000_000n);
+  const delegate = fixtures.node.wallet().address;
+  await setCode(delegate, refusing);
+  await setCode(payer.address, `0xef0100${delegate.slice(2)}`);
+  const { signed } = await fixtures.sign(plan, payer);
+  const step = await fixtures.post(plan, 'allowance', signed);
+  assert.equal(step.step, 'permit');
+  const permit = await fixtures.permit(payer, step);
+  assert.equal((await fixtures.post(plan, 'agree', { ...signed, ...permit })).fault, 'permit_refused');
+  await fixtures.approve(payer, BigInt(String(step.value)));
+  assert.equal((await fixtures.post(plan, 'agree', signed)).done, 'agreed');
+});
+
+test('An address without code that has not signed, with a longer signature → not set up on the network', async () => {
+  const plan = await fixtures.plan();
+  const { offered } = await fixtures.sign(plan, await fixtures.payer(1n));
+  const signed = { offer: String(offered.offer), signature: `0x${'12'.repeat(96)}` };
+  assert.equal((await fixtures.post(plan, 'agree', signed)).fault, 'not_deployed');
+});
+
+test('A plan that asks by link, has ended, or whose merchant is switched off offers nothing', async () => {
+  const payer = await fixtures.payer(1n);
+  const asked = (plan: { id: string }) =>
+    fixtures.post(plan, 'offer', {
+      ...{ payer: payer.address, chain_id: String(fixtures.chain.chainId), token: fixtures.token, charges: '1' },
+    });
+  const byLink = await fixtures.plan();
+  await fixtures.db.sql`update plans set collect = 'link' where id = ${byLink.id}`;
+  assert.equal((await asked(byLink)).fault, 'none');
+  assert.match((await fixtures.open(byLink)).html, /You pay each charge by its link/);
+  const off = await fixtures.plan();
+  await fixtures.db.sql`update merchants set disabled_by_partner = true where id = ${fixtures.merchant.id}`;
+  assert.equal((await asked(off)).fault, 'none');
+  assert.match((await fixtures.open(off)).html, /You cannot agree just now/);
+  await fixtures.db.sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
+  assert.ok((await asked(off)).offer);
 });

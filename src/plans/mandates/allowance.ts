@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { type AllowanceKey, type PermitRow, selectPermitOf, sumOfOpen } from './store.ts';
-import { allowanceOf, permitDeadline } from './terms.ts';
+import { allowanceOf, offerMs, permitDeadline } from './terms.ts';
 
 /** What an allowance must be for: a plan's charges, and whatever else its payer has agreed to with this contract. */
 export type AllowanceOrder = {
@@ -95,7 +95,8 @@ export async function checkAllowance(
     if (!step) return 'unreachable';
     return step.kind === 'enough' ? null : 'not_approved';
   }
-  const least = permitDeadline(startsAt);
+  // It was asked for a while ago.
+  const least = permitDeadline(startsAt) - BigInt(offerMs / 1000);
   const inTime = permit.deadline >= least && permit.deadline <= least + BigInt(longestDeadlineMs / 1000);
   const told = await readQuietly(order);
   if (!told) return 'unreachable';

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
+import { walletJson } from '../../src/chain/recurring/mandate.ts';
+import { readMandateStatus } from '../../src/chain/recurring/state.ts';
+import { connectRpc, type Hex } from '../../src/chain/rpc.ts';
+import { eraseCustomer } from '../../src/customers/erase.ts';
+import { endPlan } from '../../src/plans/change.ts';
+import { byLink } from '../../src/plans/collection-form.ts';
+import { endOutdated } from '../../src/plans/mandates/outdated.ts';
+import { revokeStopped } from '../../src/plans/mandates/revoke.ts';
+import { revocationOf, stopByMerchant } from '../../src/plans/mandates/stop.ts';
+import type { PlanRow } from '../../src/plans/read.ts';
+import { changeTerms } from '../../src/plans/terms.ts';
+import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
+
+const running = new AbortController().signal;
+let fixtures: AgreeFixtures;
+before(async () => {
+  fixtures = await agreeFixtures();
+  await fixtures.db.sql`update merchants set email = 'ada@example.com' where id = ${fixtures.merchant.id}`;
+});
+after(() => fixtures?.stop());
+/** One client may post so often in a minute, and each test is one more visitor. */
+beforeEach(() => fixtures.forward(61_000));
+
+/** A plan whose customer has agreed, with an address of its own for mails. */
+async function agreed(details: { fiatInt?: number } = {}) {
+  const address = `${crypto.randomUUID()}@example.com`;
+  const plan = await fixtures.plan({ customerEmail: address, ...details });
+  const payer = await fixtures.payer(500_000_000n);
+  assert.equal((await fixtures.agreeByPage(plan, payer)).answer.done, 'agreed');
+  return { plan, payer, mails: async () => (await fixtures.mails(address)).map(({ subject }) => subject) };
+}
+
+const standingOf = async (plan: { id: string }) => {
+  const { state, end_reason } = await fixtures.mandateOf(plan);
+  return [state, end_reason];
+};
+const onChain = async (plan: { id: string }) => {
+  const { hash, contract_address } = await fixtures.mandateOf(plan);
+  const rpc = connectRpc(fixtures.chain.rpcUrls[0] ?? '');
+  return (await readMandateStatus(rpc, contract_address, `0x${hash.toString('hex')}`)).revoked;
+};
+const placeOf = (plan: PlanRow) => ({ scope: fixtures.scope, accountId: plan.account_id, id: plan.id });
+/** Runs the loop that revokes, and the relayer's, until the chain has decided. */
+async function revoke(): Promise<void> {
+  await fixtures.follow();
+  await revokeStopped(fixtures.ctx, running);
+  await fixtures.follow();
+  await fixtures.node.mine(3);
+  await fixtures.follow();
+  await fixtures.forward(61_000);
+  await revokeStopped(fixtures.ctx, running);
+}
+
+test('Stopped by the link alone → at once in the service, told by mail to both, and revoked on the chain', async () => {
+  const { plan, payer, mails } = await agreed();
+  const stopped = await fixtures.post(plan, 'stop', {});
+  assert.equal(stopped.status, 303);
+  assert.deepEqual(await standingOf(plan), ['stopped', 'stopped_by_customer']);
+  await fixtures.turn();
+  assert.equal(await fixtures.balance(payer.address), 500_000_000n);
+  const subjects = await mails();
+  assert.ok(subjects.includes('Test: You have agreed to automatic charges by Ada’s Bakery'), subjects.join());
+  assert.ok(subjects.includes('Test: Automatic charges by Ada’s Bakery are stopped'), subjects.join());
+  const merchant = await fixtures.mails('ada@example.com');
+  assert.match(merchant.at(-1)?.body ?? '', /The customer stopped them\./);
+  assert.equal(await onChain(plan), false);
+  assert.match((await fixtures.open(plan)).html, /The network is being told/);
+  await revoke();
+  assert.equal(await onChain(plan), true);
+  assert.ok((await fixtures.mandateOf(plan)).revoked_at);
+  assert.match((await fixtures.open(plan)).html, /The network knows it too/);
+  assert.equal((await fixtures.post(plan, 'stop', {})).status, 303); // a second time changes nothing
+});
+
+test('Stopped with the wallet’s signature → it is kept; one that is none stops as well', async () => {
+  const { plan, payer } = await agreed();
+  const mandate = await fixtures.mandateOf(plan);
+  const json = walletJson(revocationOf({ ...mandate, chain_id: fixtures.chain.chainId }));
+  await fixtures.post(plan, 'stop', { signature: await signJson(payer.privateKey, json) });
+  assert.ok((await fixtures.mandateOf(plan)).stop_signature);
+  const other = await agreed();
+  await fixtures.post(other.plan, 'stop', { signature: `0x${'11'.repeat(65)}` });
+  assert.deepEqual(await standingOf(other.plan), ['stopped', 'stopped_by_customer']);
+  assert.equal((await fixtures.mandateOf(other.plan)).stop_signature, null);
+  // Where the key that charged is gone, anybody can tell the chain by the signature.
+  await fixtures.db.sql`update mandates set executor = ${`0x${'ee'.repeat(20)}`} where plan_id = ${other.plan.id}`;
+  await revoke();
+  assert.equal(await onChain(plan), true);
+  assert.equal((await fixtures.mandateOf(other.plan)).revoke_due_at, null);
+});
+
+test('The wallet revokes at the contract itself → the page gives the call, and it works without us', async () => {
+  const { plan, payer } = await agreed();
+  const { html } = await fixtures.open(plan);
+  const call = /data-copy="(0x[0-9a-f]+)"/.exec(html)?.[1] as Hex;
+  await fixtures.rpc('anvil_setBalance', [payer.address, '0xde0b6b3a7640000']);
+  await fixtures.rpc('anvil_impersonateAccount', [payer.address]);
+  const transaction = { from: payer.address, to: fixtures.contract, data: call, gas: '0x30d40' };
+  await fixtures.rpc('eth_sendTransaction', [transaction]);
+  await fixtures.node.mine(1);
+  assert.equal(await onChain(plan), true);
+  await fixtures.turn();
+  assert.deepEqual(await standingOf(plan), ['ended', 'revoked_on_chain']);
+});
+
+test('The merchant stops it, or ends the plan → at once, and revoked; another merchant cannot', async () => {
+  const { plan } = await agreed();
+  const foreign = { ...placeOf(plan), accountId: crypto.randomUUID() };
+  await assert.rejects(stopByMerchant(fixtures.ctx, theService, foreign), { code: 'not_found' });
+  assert.equal(await stopByMerchant(fixtures.ctx, theService, placeOf(plan)), true);
+  assert.deepEqual(await standingOf(plan), ['stopped', 'stopped_by_merchant']);
+  const second = await agreed();
+  await endPlan(fixtures.ctx, theService, placeOf(second.plan));
+  assert.deepEqual(await standingOf(second.plan), ['ended', 'plan_ended']);
+  await revoke();
+  assert.deepEqual([await onChain(plan), await onChain(second.plan)], [true, true]);
+  assert.match((await fixtures.open(second.plan)).html, /This plan has ended/);
+});
+
+test('A higher amount than agreed, or another currency → ended, the customer is asked again, and the page says why', async () => {
+  const { plan, payer, mails } = await agreed();
+  const automatic = { ...byLink, collect: 'automatic' as const };
+  const lower = { ...automatic, fiatInt: 1100, capFiatInt: 1100 };
+  await changeTerms(fixtures.ctx, theService, placeOf(plan), lower, 'USD');
+  assert.deepEqual(await standingOf(plan), ['active', null]);
+  const higher = { ...automatic, fiatInt: 1300, capFiatInt: 1300 };
+  await changeTerms(fixtures.ctx, theService, placeOf(plan), higher, 'USD');
+  assert.deepEqual(await standingOf(plan), ['ended', 'above_cap']);
+  assert.ok((await mails()).includes('Test: Ada’s Bakery asks you to agree again'));
+  const { html } = await fixtures.open(plan);
+  for (const text of ['A charge is now more than the most that was agreed to.', 'Please agree again', '13.01 USDC']) {
+    assert.ok(html.includes(text), text);
+  }
+  const [changed] = await fixtures.db.sql<PlanRow[]>`select * from plans where id = ${plan.id}`;
+  assert.equal((await fixtures.agreeByPage(changed as PlanRow, payer)).answer.done, 'agreed');
+  await fixtures.db.sql`update merchants set display_currency = 'EUR' where id = ${plan.account_id}`;
+  await changeTerms(fixtures.ctx, theService, placeOf(plan), { ...higher, reservePercent: 10 }, 'EUR');
+  assert.deepEqual(await standingOf(plan), ['ended', 'currency_changed']);
+  await fixtures.db.sql`update merchants set display_currency = 'USD' where id = ${plan.account_id}`;
+  await assert.rejects(changeTerms(fixtures.ctx, theService, placeOf(plan), higher, 'EUR'), {
+    code: 'currency_mismatch',
+  });
+});
+
+test('The merchant is paid at another wallet, or the time is over → ended by the loop, and asked again', async () => {
+  const { plan, mails } = await agreed();
+  const before = fixtures.merchant.wallet;
+  await fixtures.db.sql`
+    update merchants set wallet_address = ${`0x${'ab'.repeat(20)}`} where id = ${plan.account_id}`;
+  assert.equal(await endOutdated(fixtures.ctx, running), 1);
+  assert.deepEqual(await standingOf(plan), ['ended', 'wallet_changed']);
+  assert.ok((await mails()).includes('Test: Ada’s Bakery asks you to agree again'));
+  assert.match((await fixtures.open(plan)).html, /The merchant is paid at another wallet now/);
+  await fixtures.db.sql`update merchants set wallet_address = ${before} where id = ${plan.account_id}`;
+  const late = await agreed();
+  await fixtures.db.sql`
+    update mandates set starts_at = starts_at - interval '2 years', ends_at = now() where plan_id = ${late.plan.id}`;
+  assert.equal(await endOutdated(fixtures.ctx, running), 1);
+  assert.deepEqual(await standingOf(late.plan), ['ended', 'expired']);
+});
+
+test('Erasing a customer ends the agreement, deletes the plan’s mails, and the page forgets who it was', async () => {
+  const { plan, mails } = await agreed();
+  const [{ customer_email: value = '' } = {}] = await fixtures.db.sql<{ customer_email: string }[]>`
+    select customer_email from plans where id = ${plan.id}`;
+  await eraseCustomer(fixtures.ctx, { by: 'email', value }, theService);
+  assert.deepEqual(await standingOf(plan), ['ended', 'customer_erased']);
+  assert.deepEqual([...(await mails())], []);
+  assert.equal((await fixtures.open(plan)).status, 200);
+  await revoke();
+  assert.equal(await onChain(plan), true);
+});
+
+test('More charges are allowed by one signature; what was agreed stays', async () => {
+  const { plan, payer } = await agreed();
+  const step = await fixtures.post(plan, 'raise-step', { charges: '24' });
+  assert.equal(step.value, String(24n * 12_010_000n));
+  const answer = await fixtures.post(plan, 'raise', { charges: '24', ...(await fixtures.permit(payer, step)) });
+  assert.equal(answer.done, 'raised');
+  const mandate = await fixtures.mandateOf(plan);
+  assert.deepEqual([mandate.state, mandate.allowed_charges], ['active', 24]);
+});
+
+test('A customer stops the mails by the link in one of them', async () => {
+  const { plan, mails } = await agreed();
+  const before = (await mails()).length;
+  assert.match((await fixtures.open(plan, '/stop-mails')).html, /Stop these e-mails\?/);
+  assert.equal((await fixtures.post(plan, 'stop-mails', {})).status, 200);
+  await fixtures.post(plan, 'stop', {});
+  assert.ok((await mails()).length <= before); // those that waited are gone, and no new one came
+});
