@@ -39,6 +39,9 @@ export type Known = {
 /** What is under way takes the ways to pay away for so long, from when the first was submitted on. */
 const submittedHoldsMs = 2 * minuteMs;
 
+/** What was signed and moved nothing is told for so long after it has ended. */
+const unsentToldMs = 30 * minuteMs;
+
 /**
  * Anybody can send less. The customer is then asked for the whole amount, so that nobody else's dust is needed for it.
  */
@@ -60,7 +63,9 @@ export function payState(known: Known): PayState {
   if (under) return under;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
   const [last] = known.handedIn;
-  if (last) return { kind: 'unsent', ...dueOf(progress), holds: now < last.validBefore };
+  const holds = last !== undefined && now < last.validBefore;
+  const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < minPartialMicro;
+  if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
   if (soundMicro >= minPartialMicro)
     return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
   const [lost] = submitted;

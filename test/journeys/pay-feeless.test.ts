@@ -77,6 +77,21 @@ test('POST authorization › says what to sign, under the token’s own domain, 
   assert.equal((await prepare(request, rich)).lacks_coin, null, 'a contract wallet may have its fees paid');
 });
 
+test('a token without signed transfers → only offered to be paid with a fee', async () => {
+  const request = await f.request();
+  const address = f.chain.recurringContract as `0x${string}`;
+  f.chain.tokens.push({ symbol: 'PLAIN', address });
+  const page = await (await fetch(`${url}/pay/${request.id}`)).text();
+  const orders = page.match(/data-orders="([^"]*)"/)?.[1]?.replaceAll('&quot;', '"') ?? '';
+  const offered = (JSON.parse(orders).options as { symbol: string; feeless: boolean }[]).map(
+    ({ symbol, feeless }) => `${symbol} ${feeless}`,
+  );
+  assert.deepEqual(offered, ['USDC true', 'PLAIN false']);
+  const answer = await post(request, 'authorization', { ...place(), token: address, from: f.node.wallet().address });
+  assert.equal(answer.reason, 'notOffered');
+  f.chain.tokens.pop();
+});
+
 test('POST authorized › what was signed is sent and pays the request; the page says so at each step', async () => {
   const request = await f.request();
   assert.ok(await says(request, 'name="feeless"'));

@@ -92,6 +92,32 @@ test('a wallet with coin pays its own fee, unless it chooses not to', async () =
   }
 });
 
+test('a wallet that has too little coin after all → told, and without a fee it goes on', async () => {
+  const request = await fixtures.request();
+  const faults = new Map([['eth_sendTransaction', { code: -32000, message: 'insufficient funds for gas * price' }]]);
+  const violet = await wallet({ faults }, 10n ** 18n);
+  const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
+  await choice(page).waitFor();
+  await press(page);
+  await told(page, 'too little ETH for the fee of Base Sandbox. No money was moved. Try again without a network fee');
+  assert.equal(await choice(page).isChecked(), true);
+  await check('feeless-instead');
+  await press(page);
+  await says('1 of 3 confirmations');
+  assert.equal((await paidBy(request))?.rule, 'authorization');
+  await close();
+});
+
+test('in every language the offer fits on a phone', async () => {
+  const request = await fixtures.request();
+  for (const locale of ['de-DE', 'es-ES', 'fr-FR', 'pt-BR', 'hi-IN', 'ja-JP', 'ar-EG']) {
+    const { page, check, close } = await fixtures.open(request, { wallets: [await wallet()], context: { locale } });
+    await page.locator('.feeless').waitFor();
+    await check(`feeless-${locale}`);
+    await close();
+  }
+});
+
 test('declined in the wallet → told, nothing is sent, and it can be tried again', async () => {
   const request = await fixtures.request();
   const violet = await wallet({ declines: new Set(['eth_signTypedData_v4']) });
