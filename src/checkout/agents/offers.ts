@@ -1,7 +1,5 @@
 import type { Hex } from '../../chain/rpc.ts';
-import type { Context } from '../../context.ts';
-import { type AuthorizedOffer, authorizedOffers } from '../../payments/authorized/offer.ts';
-import { payOptions } from '../options.ts';
+import type { AuthorizedOffer } from '../../payments/authorized/offer.ts';
 import type { Checkout } from '../read.ts';
 import type { Requirements } from './contract.ts';
 import { timeoutSeconds } from './rules.ts';
@@ -10,12 +8,10 @@ import { timeoutSeconds } from './rules.ts';
 export type AgentOffer = AuthorizedOffer & { requirements: Requirements };
 
 /** Every way to pay a request by a signed authorization now; empty where there is none. */
-export async function readOffers(ctx: Context, checkout: Checkout): Promise<AgentOffer[]> {
-  const { row, now, scope } = checkout;
+export function agentOffers({ row, now, feeless }: Checkout): AgentOffer[] {
   const maxTimeoutSeconds = timeoutSeconds(now, row.expires_at);
   if (maxTimeoutSeconds === null) return [];
-  const offers = await authorizedOffers(ctx, scope, payOptions(checkout));
-  return offers.map((offer) => ({
+  return feeless.map((offer) => ({
     ...offer,
     requirements: {
       scheme: 'exact',

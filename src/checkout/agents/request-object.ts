@@ -5,7 +5,6 @@ import type { Checkout } from '../read.ts';
  * own data.
  */
 export function requestObject({ row, merchant, progress, state, url }: Checkout): Record<string, unknown> {
-  const part = state.kind === 'part' || state.kind === 'seen';
   return {
     request_id: row.id,
     status: state.kind === 'expired' ? 'expired' : row.status,
@@ -14,7 +13,7 @@ export function requestObject({ row, merchant, progress, state, url }: Checkout)
     payee: merchant,
     memo: row.memo,
     amount: { fiat_int: Number(row.fiat_int), fiat_code: row.fiat_code, usdc_micro: row.usdc_micro },
-    missing_micro: (part ? state.missingMicro : progress.missingMicro).toString(),
+    missing_micro: ('missingMicro' in state ? state.missingMicro : progress.missingMicro).toString(),
     expires_at: row.expires_at.toISOString(),
     test_mode: row.test_mode,
     payments: progress.transfers.map(({ chainId, txHash, usdcMicro, final }) => ({

@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../context.ts';
 import { AttemptLimit, clientSubject } from '../../lib/attempts.ts';
 import { minuteMs } from '../../lib/durations.ts';
-import { readHandedIn } from '../../payments/authorized/progress.ts';
 import type { Checkout } from '../read.ts';
 import { payable } from '../state.ts';
 import { paymentHeaderOf } from './agent.ts';
 import { sendFault, sendPaymentRequired, sendRequest } from './answers.ts';
 import type { Settlement } from './contract.ts';
-import { readOffers } from './offers.ts';
+import { agentOffers } from './offers.ts';
 import { readPaymentHeader } from './payment-header.ts';
 import { type RefusalCode, refusalTexts } from './refusals.ts';
 import { type Paid, type Payer, payByHeader } from './settle.ts';
@@ -19,6 +18,10 @@ export type ServeAgent = (request: FastifyRequest, reply: FastifyReply, checkout
 const underWay = 'A payment is under way and not mined yet. Ask again in a few seconds; do not sign another payment.';
 const notNow =
   'The request cannot be paid by a signed authorization now. Pay it by an ordinary transfer, as its page shows, or ask again later.';
+
+const signOne = 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.';
+const sendAgain =
+  'A payment that was signed before failed, and still holds. Whoever signed it sends the same header again, rather than sign another.';
 
 /** Why it asks to be paid: nothing was paid yet, or a payment was refused. */
 type Asked = { refused: RefusalCode | null; settlement?: Settlement };
@@ -37,8 +40,8 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
   return async (request, reply, checkout) => {
     if (!checkout) return sendFault(reply, 404, 'not_found', 'There is no request at this address.');
     const header = request.method === 'GET' ? paymentHeaderOf(request) : null;
-    if (!header) return answerState(ctx, reply, checkout, { refused: null });
-    if (header.version === 1) return answerState(ctx, reply, checkout, { refused: 'invalid_x402_version' });
+    if (!header) return answerState(reply, checkout, { refused: null });
+    if (header.version === 1) return answerState(reply, checkout, { refused: 'invalid_x402_version' });
     if (!isAllowed(clientSubject(request.ip), checkout.row.id, ctx.clock.now())) {
       return sendFault(reply, 429, 'rate_limited', 'Too many payments were sent for this request; wait a minute.');
     }
@@ -47,21 +50,21 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
       const { code, what } = read;
       return code === 'invalid_payload'
         ? sendFault(reply, 400, code, what)
-        : answerState(ctx, reply, checkout, { refused: code });
+        : answerState(reply, checkout, { refused: code });
     }
-    return answerPaid(ctx, reply, await payByHeader(payer, checkout, read.payment, reply.raw));
+    return answerPaid(reply, await payByHeader(payer, checkout, read.payment, reply.raw));
   };
 }
 
 /** What came of a payment header. */
-function answerPaid(ctx: Context, reply: FastifyReply, paid: Paid): unknown {
+function answerPaid(reply: FastifyReply, paid: Paid): unknown {
   switch (paid.kind) {
     case 'mined':
       return sendRequest(reply, 200, paid.checkout, madeText(paid.checkout), paid.settlement);
     case 'pending':
       return sendRequest(reply, 202, paid.checkout, underWay, paid.settlement);
     case 'refused':
-      return answerState(ctx, reply, paid.checkout, { refused: paid.code, settlement: paid.settlement });
+      return answerState(reply, paid.checkout, { refused: paid.code, settlement: paid.settlement });
     case 'not_now':
       return sendFault(reply, 503, 'not_payable_now', notNow, paid.checkout);
   }
@@ -74,8 +77,8 @@ function madeText({ state }: Checkout): string {
 }
 
 /** Where the request stands: paid, on its way, over, or to be paid. */
-async function answerState(ctx: Context, reply: FastifyReply, checkout: Checkout, asked: Asked): Promise<unknown> {
-  const { state, scope, row } = checkout;
+function answerState(reply: FastifyReply, checkout: Checkout, asked: Asked): unknown {
+  const { state } = checkout;
   const { refused, settlement = null } = asked;
   const sendState = (status: number, message: string) =>
     sendRequest(reply, status, checkout, refused === 'other_payment' ? refusalTexts[refused] : message, settlement);
@@ -90,11 +93,8 @@ async function answerState(ctx: Context, reply: FastifyReply, checkout: Checkout
     case 'too_late':
       return sendFault(reply, 410, 'expired', 'The request has ended and can no longer be paid.', checkout);
   }
-  const handedIn = await readHandedIn(ctx, scope, row.id);
-  if (payable(state) === 'no' || handedIn.some((one) => one.state === 'sent')) {
-    return sendState(202, underWay);
-  }
-  const offers = await readOffers(ctx, checkout);
+  if (payable(state) === 'no' || state.kind === 'sending') return sendState(202, underWay);
+  const offers = agentOffers(checkout);
   if (offers.length === 0) return sendFault(reply, 503, 'not_payable_now', notNow, checkout);
   return sendPaymentRequired(
     reply,
@@ -102,9 +102,7 @@ async function answerState(ctx: Context, reply: FastifyReply, checkout: Checkout
     offers.map(({ requirements }) => requirements),
     {
       error: refused ?? 'PAYMENT-SIGNATURE header is required',
-      message: refused
-        ? refusalTexts[refused]
-        : 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.',
+      message: refused ? refusalTexts[refused] : state.kind === 'unsent' && state.holds ? sendAgain : signOne,
       settlement,
     },
   );

@@ -9,7 +9,7 @@ import { submitAuthorization } from '../../payments/authorized/submit.ts';
 import { type Checkout, readCheckout } from '../read.ts';
 import { payable } from '../state.ts';
 import type { Payment, Settlement } from './contract.ts';
-import { type AgentOffer, readOffers } from './offers.ts';
+import { type AgentOffer, agentOffers } from './offers.ts';
 import { type RefusalCode, refusalOf } from './refusals.ts';
 import { judgePayment, toAuthorization } from './rules.ts';
 
@@ -57,7 +57,7 @@ export async function payByHeader(
 async function payAnew(payer: Payer, checkout: Checkout, payment: Payment, answer: ServerResponse): Promise<Paid> {
   const { ctx } = payer;
   if (payable(checkout.state) === 'no') return notSent(checkout, payment);
-  const offers = await readOffers(ctx, checkout);
+  const offers = agentOffers(checkout);
   if (offers.length === 0) return { kind: 'not_now', checkout };
   const judged = judgePayment(
     payment,
