@@ -121,6 +121,7 @@ const reasons = {
   balance: 'lowBalance',
   refused: 'refused',
   too_often: 'notOffered',
+  too_many_at_once: 'tooMany',
   not_offered: 'notOffered',
   unreachable: 'noNetwork',
 } as const;

@@ -51,6 +51,7 @@ export function refusalOf(
       return 'invalid_transaction_state';
     case 'too_often':
       return 'too_many_failures';
+    case 'too_many_at_once':
     case 'unreachable':
     case 'not_offered':
       return null;

@@ -28,12 +28,14 @@ export async function readHandedIn(ctx: Context, scope: Scope, requestId: string
   return rows.flatMap((row) => (row.relay_state === null ? [] : [describe(row, now)]));
 }
 
+type Call = Pick<AuthorizationRow, 'relay_state' | 'succeeded' | 'valid_before'>;
+
 /**
  * Whether the call of an authorization will not execute it: it failed in its block, or can no longer be mined. A token
  * executes nothing whose time has ended. Should a reorganisation still execute it, one that was signed again since
  * under the same nonce is not.
  */
-export function hasFailed({ relay_state, succeeded, valid_before }: AuthorizationRow, now: Date): boolean {
+export function hasFailed({ relay_state, succeeded, valid_before }: Call, now: Date): boolean {
   if (relay_state === 'lost' || succeeded === false) return true;
   return relay_state !== 'final' && now.getTime() > valid_before.getTime() + readLateMs;
 }

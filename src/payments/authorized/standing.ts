@@ -1,7 +1,7 @@
 import type { Hex } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { minuteMs } from '../../lib/durations.ts';
+import { hasFailed } from './progress.ts';
 import { type StandingRow, selectStanding } from './standing-store.ts';
 import type { AuthorizationKey } from './store.ts';
 
@@ -13,9 +13,6 @@ export type Standing = {
   hash: Hex | null;
   valueMicro: bigint;
 };
-
-/** A block that was made in time may be read so much later. */
-const readLateMs = 2 * minuteMs;
 
 /** What came of an authorization; null where it was never handed in for this request. */
 export async function readStanding(
@@ -35,11 +32,7 @@ export function standingOf(row: StandingRow, now: Date): Standing {
   return { state: stateOf(row, now), hash: row.hash, valueMicro };
 }
 
-function stateOf({ relay_state, succeeded, valid_before }: StandingRow, now: Date): Standing['state'] {
-  if (relay_state === 'final' || (relay_state === 'mined' && succeeded)) return 'mined';
-  // One that failed in its block may be mined again in another: that is decided once the block is final.
-  const isLive = relay_state === 'allotted' || relay_state === 'sent' || relay_state === 'mined';
-  // A token executes nothing that has ended, whatever becomes of the call.
-  const isOver = now.getTime() > valid_before.getTime() + readLateMs;
-  return isLive && !isOver ? 'sent' : 'failed';
+function stateOf(row: StandingRow, now: Date): Standing['state'] {
+  if (row.relay_state === null || hasFailed(row, now)) return 'failed';
+  return row.relay_state === 'final' || (row.relay_state === 'mined' && row.succeeded) ? 'mined' : 'sent';
 }

@@ -135,16 +135,28 @@ export async function selectExecuted(
   return rows.map(({ authorization_nonce }) => Buffer.from(authorization_nonce));
 }
 
-/** How often calls for authorizations of a wallet have failed within a day, over all partners. */
-export async function countFailures(tx: Tx, authorizer: string): Promise<number> {
-  const [row] = await tx<{ failures: number }[]>`
-    select coalesce(sum(a.failures + case when r.succeeded = false and not ${isRead(tx)} then 1 else 0 end), 0)::int
-      as failures
+/** What calls for a wallet's authorizations have come to, over all partners. */
+export type WalletRecord = {
+  /** How many have failed within a day. */
+  failures: number;
+  /** How many are under way for other requests: each fails, and costs a fee, if the money has gone by then. */
+  underWay: number;
+};
+
+/** Reads a wallet's record, and holds it until the transaction ends: what is handed in at once is counted too. */
+export async function lockWallet(tx: Tx, authorizer: string, requestId: string): Promise<WalletRecord> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`authorizations of ${authorizer}`}, 0))`;
+  const [row] = await tx<{ failures: number; under_way: number }[]>`
+    select
+      coalesce(sum(a.failures + case when r.succeeded = false and not ${isRead(tx)} then 1 else 0 end), 0)::int
+        as failures,
+      (count(*) filter (where r.state in ('allotted', 'sent', 'mined') and r.succeeded is distinct from false
+        and a.request_id <> ${requestId} and not ${isRead(tx)}))::int as under_way
     from authorizations a
       left join relay_transactions r on r.id = a.relay_id
         and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
     where a.authorizer = ${authorizer} and a.handed_in_at > now() - interval '1 day'`;
-  return row?.failures ?? 0;
+  return { failures: row?.failures ?? 0, underWay: row?.under_way ?? 0 };
 }
 
 /** Whether a call is under way that charges for a request automatically. */

@@ -18,8 +18,8 @@ import {
   type AuthorizationKey,
   type AuthorizationRow,
   bindAuthorization,
-  countFailures,
   hasCharge,
+  lockWallet,
   selectAuthorized,
   selectUnread,
   updateRelayed,
@@ -53,6 +53,8 @@ export type HandedInOutcome =
   | { kind: 'signature' | 'balance' | 'refused' }
   /** Calls for this request or this wallet have failed too often. */
   | { kind: 'too_often' }
+  /** Several payments of this wallet are under way: once they are mined, this one can be handed in. */
+  | { kind: 'too_many_at_once' }
   /** The chain could not be asked. */
   | { kind: 'unreachable' }
   /** The relayer does not send it now: no budget, no coin, or a fee that is too high. */
@@ -61,6 +63,8 @@ export type HandedInOutcome =
 /** What failed so often costs fees and is not tried again: of a request ever, of a wallet within a day. */
 const mostFailuresOfRequest = 3;
 const mostFailuresOfWallet = 3;
+/** A simulation knows nothing of what the same wallet signed besides: so many may fail together. */
+const mostUnderWayOfWallet = 5;
 
 const refusals: Record<
   TokenRefusal,
@@ -91,7 +95,9 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
   try {
     const outcome = await retryOnConflict(() =>
       ctx.db.transaction(async (tx): Promise<HandedInOutcome> => {
-        if ((await countFailures(tx, signed.from)) >= mostFailuresOfWallet) return { kind: 'too_often' };
+        const { failures, underWay } = await lockWallet(tx, signed.from, handedIn.requestId);
+        if (failures >= mostFailuresOfWallet) return { kind: 'too_often' };
+        if (underWay >= mostUnderWayOfWallet) return { kind: 'too_many_at_once' };
         const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) => hold(ctx, inner, scope, handedIn));
         if (refused) return refused;
         const subject = { purpose: 'authorization', subjectId: handedIn.requestId } as const;
