@@ -11,6 +11,7 @@ import { declareAdminPages } from './route.ts';
 import { chainsPage } from './service/chains.ts';
 import { adminOverview } from './service/overview.ts';
 import { ratesPages } from './service/rates.ts';
+import { relayerPage } from './service/relayer.ts';
 import { stuckPages } from './service/stuck.ts';
 import { sendAdmin } from './shell.ts';
 import { adminAuditPages } from './users/audit.ts';
@@ -31,6 +32,7 @@ export function adminPages(app: FastifyInstance, ctx: Context): void {
   merchantsPages(pages, ctx);
   ratesPages(pages, ctx);
   chainsPage(pages, ctx);
+  relayerPage(pages, ctx);
   stuckPages(pages, ctx);
   termsPage(pages, ctx);
   adminAuditPages(pages, ctx);

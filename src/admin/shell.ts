@@ -16,6 +16,7 @@ const places: [path: string, name: keyof AdminTexts['places']][] = [
   ['/admin/merchants', 'merchants'],
   ['/admin/rates', 'rates'],
   ['/admin/chains', 'chains'],
+  ['/admin/relayer', 'relayer'],
   ['/admin/stuck', 'stuck'],
   ['/admin/terms', 'terms'],
   ['/admin/audit', 'audit'],

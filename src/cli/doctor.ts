@@ -11,6 +11,7 @@ import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
 import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
+import { checkRelayer } from './relayer.ts';
 
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
@@ -143,7 +144,7 @@ export const doctorCommands: Command[] = [
     name: 'doctor',
     usage: '',
     summary:
-      'Checks configuration, service, database, secret keys, clock, chains, contracts, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
+      'Checks configuration, service, database, secret keys, clock, chains, contracts, relayer, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
     hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
       const parts = await Promise.all([
@@ -152,6 +153,7 @@ export const doctorCommands: Command[] = [
         checkSecrets(ctx),
         checkChains(ctx),
         checkContracts(ctx),
+        checkRelayer(ctx),
         checkRates(ctx),
         checkWebhooks(ctx),
         checkAlarms(ctx),

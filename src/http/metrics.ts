@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 
@@ -36,5 +37,45 @@ export function openRegistry(ctx: Context): Registry {
     self.reset();
     for (const { kind, chain_id, raised } of counts) self.set({ kind, chain_id }, raised);
   });
+  relayerGauges(ctx, gauge);
   return registry;
+}
+
+type MakeGauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) => Gauge;
+
+/** Addresses are the operator's own, and name nobody else. */
+function relayerGauges(ctx: Context, gauge: MakeGauge): void {
+  const figures: [name: string, help: string, figure: (status: RelayerStatus) => bigint | number | null][] = [
+    ['balance_wei', 'What an address of the relayer holds, in wei', ({ balanceWei }) => balanceWei],
+    ['pending', 'Relayed transactions that are not mined', ({ pending }) => pending],
+    ['stuck', 'Relayed transactions that are not mined for ten minutes', ({ stuck }) => stuck],
+    ['ready', 'Whether an address of the relayer can send', ({ hindrance }) => (hindrance === null ? 1 : 0)],
+  ];
+  const read = forOneScrape(() => relayerStatus(ctx));
+  for (const [name, help, figure] of figures) {
+    gauge(`quittance_relayer_${name}`, help, ['chain_id', 'address'], async (self) => {
+      self.reset();
+      for (const status of await read()) {
+        const value = figure(status);
+        const labels = { chain_id: String(status.chain.chainId), address: status.address };
+        if (value !== null) self.set(labels, Number(value));
+      }
+    });
+  }
+  gauge('quittance_relayer_spent_today_wei', 'Fees since midnight UTC, in wei', ['chain_id'], async (self) => {
+    self.reset();
+    for (const { chain, spentTodayWei } of await read()) {
+      self.set({ chain_id: String(chain.chainId) }, Number(spentTodayWei));
+    }
+  });
+}
+
+/** Several metrics of one scrape come from one reading. */
+function forOneScrape<T>(read: () => Promise<T>): () => Promise<T> {
+  let last: { atMs: number; answer: Promise<T> } | null = null;
+  return () => {
+    const atMs = performance.now();
+    if (!last || atMs - last.atMs > 1_000) last = { atMs, answer: read() };
+    return last.answer;
+  };
 }

@@ -98,6 +98,7 @@ test('every list of the administration is there as CSV', async () => {
     '/admin/merchants': 'account_id',
     '/admin/rates': 'currency',
     '/admin/chains': 'chain_id',
+    '/admin/relayer': 'chain_id',
     '/admin/terms': 'version',
     '/admin/audit': 'number',
   });

@@ -15,6 +15,7 @@ import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
+import { testRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { inviteOperator, invitePartnerUser, newEmail } from '../support/people/people.ts';
@@ -160,6 +161,13 @@ test('Rates, networks, terms and the audit log', async () => {
   await look('rates');
   await page.goto(`${url}/admin/chains`);
   await look('chains');
+  await fixtures.db.sql`
+    insert into relay_accounts (chain_id, address, next_nonce, chain_nonce, balance_wei, base_fee_wei, priority_fee_wei,
+      head_number, counted_at, checked_at) values (31337, ${testRelayer.address}, 7, 7, 12345678900000000, 1, 1, 1, now(), now())`;
+  await page.goto(`${url}/admin/relayer`);
+  await page.getByText('too little coin').waitFor();
+  await page.getByText(testRelayer.address).waitFor();
+  await look('relayer');
   await page.goto(`${url}/admin/terms`);
   await look('terms');
   await page.goto(`${url}/admin/audit`);

@@ -47,6 +47,7 @@ const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
     ['/admin/merchants', (words) => adminTexts(words).merchants.onboarding],
     ['/admin/rates', (words) => adminTexts(words).rates.set],
     ['/admin/chains', (words) => adminTexts(words).chains.head],
+    ['/admin/relayer', (words) => adminTexts(words).relayer.balance],
     ['/admin/stuck', (words) => adminTexts(words).stuck.fine],
     ['/admin/terms', (words) => adminTexts(words).places.terms],
     ['/admin/audit', (words) => adminTexts(words).audit.check],

@@ -8,6 +8,7 @@ export const fr: AdminTexts<'fr'> = {
     merchants: 'Commerçants',
     rates: 'Taux',
     chains: 'Réseaux',
+    relayer: 'Relayeur',
     stuck: 'Blocages',
     terms: 'Conditions',
     audit: 'Journal',
@@ -217,6 +218,30 @@ export const fr: AdminTexts<'fr'> = {
     },
     empty: 'Aucun taux pour l’instant',
     emptyRest: 'Relevez-les maintenant, ou fixez-en un.',
+  },
+  relayer: {
+    address: 'Adresse',
+    balance: 'Solde',
+    pending: 'En cours',
+    stuck: 'Bloquées',
+    spent: 'Dépensé aujourd’hui',
+    fine: 'Le relayeur peut envoyer sur tous les réseaux',
+    fineRest: 'Il a de quoi payer les frais, et chaque transaction est en route.',
+    none: 'Aucun relayeur n’est configuré',
+    noneRest:
+      'Définissez RELAYER_KEYS ou RELAYER_SIGNER_URL et redémarrez. D’ici là, les abonnements demandent le paiement par lien et les clients paient les frais de réseau.',
+    noKey: '{name} : transactions d’une adresse dont la clé manque',
+    noKeyRest: 'Remettez sa clé dans RELAYER_KEYS et redémarrez :',
+    notReady: '{name} : le réseau ne répond pas',
+    notReadyRest: 'Voyez sous « Réseaux ». L’envoi reprend de lui-même.',
+    lowCoin: '{name} : fonds insuffisants pour les frais',
+    lowCoinRest: 'Rien de nouveau n’est envoyé tant que vous n’alimentez pas cette adresse :',
+    fees: '{name} : le gaz coûte plus que la limite',
+    feesRest:
+      'Rien de nouveau n’est envoyé tant qu’il ne baisse pas ou que vous n’augmentez pas max_fee_gwei dans CHAINS_FILE.',
+    stuckTitle: '{name} : une transaction n’est dans aucun bloc depuis dix minutes',
+    stuckRest:
+      'Elle est renvoyée d’elle-même avec des frais plus élevés. Ce que disent les fournisseurs est dans le tableau.',
   },
   chains: {
     name: 'Réseau',

@@ -1,0 +1,42 @@
+import { formatEther } from 'viem';
+import { relayerAddresses } from '../chain/relay/relay.ts';
+import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
+import type { Context } from '../context.ts';
+
+type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
+
+/** What the relayer lacks: a key, the key that mandates name, coin, or a chain that answers. */
+export async function checkRelayer(ctx: Context): Promise<Finding[]> {
+  const rows = await ctx.db.sql<{ executor: string; many: number }[]>`
+    select executor, count(*)::int as many from mandates where state = 'active' group by executor`;
+  const known: readonly string[] = relayerAddresses(ctx);
+  const missing = rows.filter(({ executor }) => !known.includes(executor));
+  if (known.length === 0 && missing.length === 0) {
+    const advice = 'No key pays fees, so nothing is charged automatically or paid without gas: set RELAYER_KEYS.';
+    return [{ check: 'relayer', state: 'attention', advice }];
+  }
+  return [
+    ...missing.map(({ executor, many }) => ({
+      check: `relayer ${executor}`,
+      state: 'failed' as const,
+      advice: `${many} agreed automatic charges can only be made by this address: put its key back into RELAYER_KEYS.`,
+    })),
+    ...(await relayerStatus(ctx)).map(findingOf),
+  ];
+}
+
+function findingOf(status: RelayerStatus): Finding {
+  const { chain, address, hindrance, stuck, trouble } = status;
+  const check = `relayer ${address}, chain ${chain.chainId}`;
+  const coin = (wei: bigint) => `${formatEther(wei)} ${chain.coin ?? 'ETH'}`;
+  const advices = {
+    no_key: 'Calls of this address are under way, and its key is missing: put it back into RELAYER_KEYS.',
+    not_ready: 'The chain has not answered yet, or not for five minutes: see the check of the chain.',
+    low_coin: `It has ${coin(status.balanceWei ?? 0n)} and needs ${coin(status.leastBalanceWei)} beyond what is under way: fund it.`,
+    fees: 'Gas costs more than the limit: wait, or raise max_fee_gwei of the chain in CHAINS_FILE.',
+  };
+  if (hindrance) return { check, state: 'attention', advice: advices[hindrance] };
+  if (stuck === 0) return { check, state: 'ok', advice: '' };
+  const said = trouble === null ? '' : ` A provider says: ${trouble}`;
+  return { check, state: 'attention', advice: `${stuck} transactions are not mined for ten minutes.${said}` };
+}
