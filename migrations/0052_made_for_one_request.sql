@@ -9,6 +9,10 @@ alter table transfers
   drop constraint transfers_rule_check,
   add constraint transfers_rule_check check (rule in ('authorization', 'charge', 'reference', 'amount', 'claim', 'merchant'));
 
+-- Whether an authorization was executed is asked of each that was handed in, and some wallets pay often.
+create index transfers_authorization on transfers (partner_id, test_mode, authorization_nonce)
+  where authorization_nonce is not null;
+
 -- Authorizations that were handed in for a request before anybody sent them. The first request wins, over the whole
 -- platform. What was relayed of one is the relayer's to tell.
 create table authorizations (

@@ -1183,6 +1183,7 @@ create table transfers (
   constraint transfers_rule_check CHECK ((rule = ANY (ARRAY['authorization'::text, 'charge'::text, 'reference'::text, 'amount'::text, 'claim'::text, 'merchant'::text]))),
   constraint transfers_value_check CHECK ((value > (0)::numeric))
 );
+CREATE INDEX transfers_authorization ON public.transfers USING btree (partner_id, test_mode, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);
 CREATE INDEX transfers_candidate ON public.transfers USING btree (partner_id, test_mode, candidate_request_id) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL));
 CREATE INDEX transfers_from ON public.transfers USING btree (partner_id, test_mode, from_address, block_time);

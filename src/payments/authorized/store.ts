@@ -1,7 +1,7 @@
 import type { RelayState } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
-import { readAuthorizationNonce } from '../../requests/authorization-nonce.ts';
+import { authorizationNonce, readAuthorizationNonce } from '../../requests/authorization-nonce.ts';
 import { findReferenced } from '../../requests/proof.ts';
 import type { Named } from '../rules.ts';
 
@@ -127,11 +127,12 @@ export async function selectExecuted(
   reference: Uint8Array,
   wallet: { chainId: number; tokenAddress: string; authorizer: string },
 ): Promise<Buffer[]> {
+  const [first, last] = [authorizationNonce(reference, 0), authorizationNonce(reference, 2 ** 32 - 1)];
   const rows = await tx<{ authorization_nonce: Uint8Array }[]>`
     select authorization_nonce from transfers
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and from_address = ${wallet.authorizer}
       and chain_id = ${wallet.chainId} and token_address = ${wallet.tokenAddress}
-      and judged_at is not null and substring(authorization_nonce from 1 for 16) = ${Buffer.from(reference)} limit 1000`;
+      and judged_at is not null and authorization_nonce between ${first} and ${last} limit 1000`;
   return rows.map(({ authorization_nonce }) => Buffer.from(authorization_nonce));
 }
 
