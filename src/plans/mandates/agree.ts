@@ -12,22 +12,14 @@ import {
   allowanceStep,
   type BroughtPermit,
   checkAllowance,
+  keepPermit,
   neededMicro,
-  permitRow,
 } from './allowance.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
 import { isCount, isPayer, makeOffer, type Offer, openOffer, termsNow } from './offer.ts';
 import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
-import {
-  insertMandate,
-  lockPayer,
-  type MandateRow,
-  type NewMandate,
-  selectByHash,
-  updateReplaced,
-  upsertPermit,
-} from './store.ts';
+import { insertMandate, lockPayer, type MandateRow, type NewMandate, selectByHash, updateReplaced } from './store.ts';
 import { type AutomaticChain, automaticChains, withContract } from './where.ts';
 
 /**
@@ -167,7 +159,7 @@ async function store(
     });
     return { mandate };
   });
-  if (permit && 'mandate' in stored) await upsertPermit(tx, order.key, permitRow(permit, now));
+  if ('mandate' in stored) await keepPermit(tx, order.key, { needed, permit, now });
   return stored;
 }
 

@@ -4,7 +4,14 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { type AllowanceKey, type PermitRow, selectPermitOf, sumOfOpen } from './store.ts';
+import {
+  type AllowanceKey,
+  deletePermitBelow,
+  type PermitRow,
+  selectPermitOf,
+  sumOfOpen,
+  upsertPermit,
+} from './store.ts';
 import { allowanceOf, offerMs, permitDeadline } from './terms.ts';
 
 /** What an allowance must be for: a plan's charges, and whatever else its payer has agreed to with this contract. */
@@ -106,8 +113,21 @@ export async function checkAllowance(
   return word === 'refused' ? 'permit_refused' : 'unreachable';
 }
 
+/**
+ * Keeps the permit that was brought. Without one the chain's allowance suffices, or an earlier permit does: one that
+ * does not is forgotten, because the first charge would lower the allowance by it.
+ */
+export async function keepPermit(
+  tx: Tx,
+  key: AllowanceKey,
+  { needed, permit, now }: { needed: bigint; permit: BroughtPermit | null; now: Date },
+): Promise<void> {
+  if (permit) await upsertPermit(tx, key, permitRow(permit, now));
+  else await deletePermitBelow(tx, key, needed);
+}
+
 /** A permit as it is stored. */
-export function permitRow({ value, nonce, deadline, signature }: BroughtPermit, now: Date): PermitRow {
+function permitRow({ value, nonce, deadline, signature }: BroughtPermit, now: Date): PermitRow {
   return {
     value: value.toString(),
     nonce: nonce.toString(),

@@ -7,12 +7,12 @@ import {
   allowanceStep,
   type BroughtPermit,
   checkAllowance,
+  keepPermit,
   neededMicro,
-  permitRow,
 } from './allowance.ts';
 import { isCount } from './offer.ts';
 import { chainOf } from './stop.ts';
-import { lockPayer, type MandateRow, selectActive, updateAllowed, upsertPermit } from './store.ts';
+import { lockPayer, type MandateRow, selectActive, updateAllowed } from './store.ts';
 
 type Raising = { mandate: MandateRow; order: AllowanceOrder };
 
@@ -67,7 +67,7 @@ export async function raise(
     const { scope } = plan;
     const kept = await nestedIn(tx, ctx.db).scoped(scope, (inner) => updateAllowed(inner, scope, mandate.id, charges));
     if (!kept) return 'none';
-    if (permit) await upsertPermit(tx, order.key, permitRow(permit, ctx.clock.now()));
+    await keepPermit(tx, order.key, { needed, permit, now: ctx.clock.now() });
     return null;
   });
 }

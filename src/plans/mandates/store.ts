@@ -263,6 +263,17 @@ export async function upsertPermit(tx: Sql | Tx, key: AllowanceKey, permit: Perm
         signature = excluded.signature, signed_at = excluded.signed_at`;
 }
 
+/**
+ * Forgets a permit for less than is needed. Where a payer has approved more by a transaction, using it would take that
+ * back.
+ */
+export async function deletePermitBelow(tx: Sql | Tx, key: AllowanceKey, neededMicro: bigint): Promise<void> {
+  await tx`
+    delete from permits
+    where chain_id = ${key.chainId} and token_address = ${key.token} and payer = ${key.payer}
+      and contract_address = ${key.contract} and value < ${neededMicro.toString()}::numeric`;
+}
+
 /** What a payer's mandates need of an allowance. `micro`: together, null where one of them is without limit. */
 export type OpenSum = { mandates: number; micro: bigint | null };
 

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { encodeFunctionData, erc20Abi } from 'viem';
+import type { Hex } from '../../src/chain/rpc.ts';
+import { dayMs, minuteMs } from '../../src/lib/durations.ts';
+import { dayOf } from '../../src/plans/rules.ts';
+import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
+
+let of: AgreeFixtures;
+before(async () => {
+  of = await agreeFixtures();
+});
+after(() => of?.stop());
+/** The limits per client and minute begin anew. */
+beforeEach(() => of.forward(2 * minuteMs));
+
+const inDays = (days: number) => dayOf(new Date(of.clock.now().getTime() + days * dayMs));
+const statesOf = async (plan: { id: string }) =>
+  (await of.collections(plan)).map(({ state, reason }) => [state, reason]);
+const askedBy = async (plan: { id: string }) => BigInt((await of.requests(plan))[0]?.usdc_micro ?? 0);
+
+async function allowanceOf(payer: { address: Hex }): Promise<bigint> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [payer.address, of.contract] });
+  return BigInt((await of.rpc('eth_call', [{ to: of.token, data }, 'latest'])) as string);
+}
+
+test('A second plan is approved by a transaction → the first plan’s unused permit does not take that back', async () => {
+  const first = await of.plan({ firstOn: inDays(1) });
+  const second = await of.plan({ firstOn: inDays(1), fiatInt: 20_000 });
+  const payer = await of.payer(5_000_000_000n);
+  assert.equal((await of.agreeByPage(first, payer)).answer.done, 'agreed');
+  const { signed } = await of.sign(second, payer);
+  const step = await of.post(second, 'allowance', signed);
+  const together = (12_010_000n + 200_010_000n) * 12n;
+  assert.equal(step.value, String(together));
+  await of.approve(payer, together);
+  assert.equal((await of.post(second, 'agree', signed)).done, 'agreed');
+  await of.forward(dayMs);
+  await of.turn();
+  assert.deepEqual([await statesOf(first), await statesOf(second)], [[['charged', null]], [['charged', null]]]);
+  assert.equal(await allowanceOf(payer), together - (await askedBy(first)) - (await askedBy(second)));
+});
+
+test('An allowance is raised by a transaction → an earlier permit for less is used no more', async () => {
+  const plan = await of.plan({ firstOn: inDays(1) });
+  const payer = await of.payer(500_000_000n);
+  await of.agreeByPage(plan, payer, '1');
+  const step = await of.post(plan, 'raise-step', { charges: '24' });
+  await of.approve(payer, BigInt(String(step.value)));
+  assert.equal((await of.post(plan, 'raise', { charges: '24' })).done, 'raised');
+  await of.forward(dayMs);
+  await of.turn();
+  assert.deepEqual(await statesOf(plan), [['charged', null]]);
+  assert.equal(await allowanceOf(payer), 12_010_000n * 24n - (await askedBy(plan)));
+});
