@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
+import { endOutdated } from '../../src/plans/mandates/outdated.ts';
 import { dayOf } from '../../src/plans/rules.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
 
@@ -52,4 +53,29 @@ test('An allowance is raised by a transaction → an earlier permit for less is 
   await of.turn();
   assert.deepEqual(await statesOf(plan), [['charged', null]]);
   assert.equal(await allowanceOf(payer), 12_010_000n * 24n - (await askedBy(plan)));
+});
+
+test('A charge that waits from before asks for the earlier wallet → it is asked by link, and the new agreement stays', async () => {
+  const plan = await of.plan();
+  const payer = await of.payer(0n);
+  await of.agreeByPage(plan, payer);
+  await of.turn();
+  assert.deepEqual(await statesOf(plan), [['waiting', 'balance_low']]);
+  await of.db.sql`update merchants set wallet_address = ${`0x${'ab'.repeat(20)}`} where id = ${plan.account_id}`;
+  await endOutdated(of.ctx, new AbortController().signal);
+  assert.equal((await of.agreeByPage(plan, payer)).answer.done, 'agreed');
+  await of.db.sql`delete from mails`;
+  await of.forward(dayMs);
+  await of.turn();
+  assert.deepEqual(await statesOf(plan), [['asked', 'wallet_changed']]);
+  assert.deepEqual(
+    (await of.mandatesOf(plan)).map(({ state, end_reason }) => [state, end_reason]),
+    [
+      ['ended', 'wallet_changed'],
+      ['active', null],
+    ],
+  );
+  const [mail, ...others] = await of.mails();
+  assert.deepEqual([mail?.subject, others], ['Test: Please pay $12.00 to Ada’s Bakery', []]);
+  assert.ok(mail?.body.includes('The new agreement does not cover this earlier payment.'));
 });

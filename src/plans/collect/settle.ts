@@ -47,12 +47,21 @@ export async function moveOn(ctx: Context, row: KnownRow, mandate: MandateRow): 
   await within(ctx, row, (tx) => updateMoved(tx, row, mandate, ctx.clock.now()));
 }
 
+/** What an earlier charge asks for differs from what was agreed to since, which serves for those to come. */
+const ofEarlierTerms: readonly Uncovered[] = ['above_cap', 'wallet_changed', 'currency_changed'];
+
 /** Ends a charge that the mandate does not serve for: the customer is asked to pay by link, and to agree again. */
 export async function ask(ctx: Context, { row, mandate }: InHand, reason: Uncovered): Promise<void> {
+  const isNewer = mandate !== null && mandate.id !== row.mandate_id;
   await within(ctx, row, async (tx, scope) => {
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
     if (!(await updateEnded(tx, row, { state: 'asked', reason, now: ctx.clock.now() }))) return;
-    await askInstead(ctx, tx, scope, { plan, request: await selectMailed(tx, scope, row.request_id), mandate, reason });
+    const request = await selectMailed(tx, scope, row.request_id);
+    if (isNewer && ofEarlierTerms.includes(reason)) {
+      const telling = { plan, request, reason: 'agreed_since' as const, payer: null, kind: { name: 'ask' as const } };
+      return tellCustomer(ctx, tx, scope, telling);
+    }
+    await askInstead(ctx, tx, scope, { plan, request, mandate, reason });
   });
 }
 

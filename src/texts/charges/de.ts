@@ -40,6 +40,7 @@ export const de: ChargesTexts<'de'> = {
     wallet_changed: '{merchant} wird jetzt an eine andere Wallet bezahlt; bitte stimmen Sie erneut zu.',
     currency_changed: 'Die Währung hat sich geändert; bitte stimmen Sie erneut zu.',
     chain_gone: 'Automatische Zahlungen werden in diesem Netzwerk nicht mehr angeboten.',
+    agreed_since: 'Sie haben inzwischen neu zugestimmt. Diese frühere Zahlung deckt die neue Zustimmung nicht ab.',
   },
   states: {
     waiting: 'Wartet',

@@ -41,6 +41,7 @@ export const en = {
     wallet_changed: '{merchant} is now paid at another wallet, so you have to agree again.',
     currency_changed: 'The currency has changed, so you have to agree again.',
     chain_gone: 'Automatic payments are no longer offered on this network.',
+    agreed_since: 'You have agreed anew since. The new agreement does not cover this earlier payment.',
   },
   /** Where a charge stands, told to the merchant. */
   states: {

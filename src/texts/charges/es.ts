@@ -40,6 +40,7 @@ export const es: ChargesTexts<'es'> = {
     wallet_changed: '{merchant} cobra ahora en otra billetera, así que debe aceptar de nuevo.',
     currency_changed: 'La moneda ha cambiado, así que debe aceptar de nuevo.',
     chain_gone: 'Ya no se ofrecen pagos automáticos en esta red.',
+    agreed_since: 'Usted aceptó de nuevo desde entonces. El nuevo acuerdo no cubre este pago anterior.',
   },
   states: {
     waiting: 'En espera',

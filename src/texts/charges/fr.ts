@@ -40,6 +40,7 @@ export const fr: ChargesTexts<'fr'> = {
     wallet_changed: '{merchant} est désormais payé sur un autre portefeuille : votre accord est à renouveler.',
     currency_changed: 'La devise a changé : votre accord est à renouveler.',
     chain_gone: 'Les paiements automatiques ne sont plus proposés sur ce réseau.',
+    agreed_since: 'Vous avez donné un nouvel accord depuis. Il ne couvre pas ce paiement antérieur.',
   },
   states: {
     waiting: 'En attente',

@@ -40,6 +40,7 @@ export const ja: ChargesTexts<'ja'> = {
     wallet_changed: '{merchant} の受け取り先ウォレットが変わったため、もう一度同意が必要です。',
     currency_changed: '通貨が変わったため、もう一度同意が必要です。',
     chain_gone: 'このネットワークでは自動支払いを利用できなくなりました。',
+    agreed_since: 'その後、改めて同意いただきました。この以前のお支払いは新しい同意の対象外です。',
   },
   states: {
     waiting: '待機中',

@@ -40,6 +40,7 @@ export const pt: ChargesTexts<'pt'> = {
     wallet_changed: '{merchant} agora recebe em outra carteira, então você precisa aceitar de novo.',
     currency_changed: 'A moeda mudou, então você precisa aceitar de novo.',
     chain_gone: 'Não há mais pagamentos automáticos nesta rede.',
+    agreed_since: 'Você aceitou de novo desde então. O novo acordo não cobre este pagamento anterior.',
   },
   states: {
     waiting: 'Aguardando',
