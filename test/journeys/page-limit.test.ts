@@ -65,6 +65,14 @@ test('Pages › two hundred in ten seconds are a client’s; then a small page s
   } finally {
     sql.observer = null;
   }
+  const program = await visit(app.url + payPath, {
+    headers: { ...from('203.0.113.1').headers, accept: 'application/json' },
+  });
+  assert.deepEqual(
+    [program.status, JSON.parse(program.html).error],
+    [429, 'rate_limited'],
+    'programs are told in JSON',
+  );
   for (const language of languages) {
     const headers = { ...from('203.0.113.1').headers, 'accept-language': language };
     const { html } = await visit(app.url + payPath, { headers });
