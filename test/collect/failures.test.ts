@@ -322,3 +322,35 @@ test('A contract wallet that burns gas is not charged: the relayer pays for no m
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['charged', null, 1]);
 });
+
+test('Two plans of a wallet that can pay one of them: the second waits for the first, and costs the relayer nothing', async () => {
+  const [first, second] = [await of.plan(), await of.plan()];
+  const payer = await of.payer(15_000_000n);
+  await of.agree(first, payer);
+  await of.agree(second, payer);
+  await of.rpc('evm_setAutomine', [false]);
+  const { chargeDue } = await import('../../src/plans/charge.ts');
+  const running = new AbortController().signal;
+  try {
+    await chargeDue(of.ctx, running);
+    await of.follow();
+    assert.equal(await collectDue(of.ctx, of.chain, running), 1, 'one of the two');
+    await of.node.mine(1);
+  } finally {
+    await of.rpc('evm_setAutomine', [true]);
+  }
+  await of.collect();
+  await of.forward(minuteMs + 1000);
+  await of.collect();
+  const states = [await stateOf(first), await stateOf(second)].sort();
+  assert.deepEqual(states, [
+    ['charged', null, 0],
+    ['waiting', 'balance_low', 1],
+  ]);
+  const ids = [...(await of.requests(first)), ...(await of.requests(second))].map(({ id }) => id);
+  const relayed = await of.db.sql`select state from relay_transactions where subject_id = any(${ids}::uuid[])`;
+  assert.deepEqual(
+    relayed.map(({ state }) => state),
+    ['final'],
+  );
+});

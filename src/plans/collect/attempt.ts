@@ -188,10 +188,10 @@ async function send(
   let relayId: string | null = null;
   try {
     relayId = await ctx.db.transaction(async (tx) => {
-      const locked = await lockToSend(tx, row, mandate.id);
+      const locked = await lockToSend(tx, row, mandate);
       const missing = locked && BigInt(locked.usdc_micro) - BigInt(locked.counted_micro);
       const open = locked?.proof_status === 'none' && (locked.status === 'requested' || locked.status === 'opened');
-      if (!open || missing !== amountMicro) return null; // it is looked at again when nobody holds it any more
+      if (!open || missing !== amountMicro) return null; // it is taken again when its time in hand is over
       const id = await allot(ctx, tx, call, gas);
       await updateSent(tx, row, { relayId: id, mandate });
       return id;

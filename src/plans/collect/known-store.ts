@@ -89,23 +89,34 @@ export function selectPermits(sql: Sql, rows: MandateRow[]) {
 export type Locked = { status: KnownRow['status']; proof_status: string; usdc_micro: string; counted_micro: string };
 
 /**
- * Locks the request of a charge, its mandate and the charge itself, in the order in which everybody does.
+ * Locks the request of a charge, its mandate, the wallet that pays and the charge itself, in the order in which
+ * everybody does.
  *
- * @returns null when the charge or its mandate is no longer what it was
+ * @returns null when the charge or its mandate is no longer what it was, and while another charge of the wallet is not
+ * mined: what was simulated may be spent by that one
  */
-export async function lockToSend(tx: Tx, taken: Taken, mandateId: string): Promise<Locked | null> {
+export async function lockToSend(tx: Tx, taken: Taken, mandate: MandateRow): Promise<Locked | null> {
   const { partner_id, test_mode, request_id } = taken;
   const [request] = await tx<Locked[]>`
     select r.proof_status, r.usdc_micro, ${seenStatus(tx)} as status from requests r
     where r.partner_id = ${partner_id} and r.test_mode = ${test_mode} and r.id = ${request_id} for update`;
   // In statements of their own: each sees what was committed while the one before it waited.
-  const [mandate] = await tx`
-    select from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode} and a.id = ${mandateId}
+  const [standing] = await tx`
+    select from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode} and a.id = ${mandate.id}
       and a.state = 'active' for share`;
-  const [row] = await tx<{ counted_micro: string; arriving: boolean }[]>`
-    select ${countedOf(tx)} as counted_micro, ${isArriving(tx)} as arriving
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`charge ${mandate.chain_id} ${mandate.payer}`}, 0))`;
+  const [row] = await tx<{ counted_micro: string; arriving: boolean; busy: boolean }[]>`
+    select ${countedOf(tx)} as counted_micro, ${isArriving(tx)} as arriving, ${isBusy(tx, mandate)} as busy
     from collections c join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
     where ${isTaken(tx, taken)} for update of c`;
-  if (!request || !mandate || !row || row.arriving) return null;
+  if (!request || !standing || !row || row.arriving || row.busy) return null;
   return { ...request, counted_micro: row.counted_micro };
 }
+
+/** Whether a charge of a mandate's wallet is under way and not mined, over all partners. */
+const isBusy = (tx: Tx, { chain_id, token_address, payer }: MandateRow) => tx`
+  exists (select from mandates b
+    join collections o on (o.partner_id, o.test_mode, o.plan_id) = (b.partner_id, b.test_mode, b.plan_id)
+    join relay_transactions t on t.id = o.relay_id
+    where b.chain_id = ${chain_id} and b.token_address = ${token_address} and b.payer = ${payer} and b.state = 'active'
+      and o.state = 'sent' and t.state in ('allotted', 'sent'))`;

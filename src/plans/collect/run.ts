@@ -26,7 +26,6 @@ const decidedBatch = 500;
  */
 export async function collectDue(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   const decided = await settleDecided(ctx, chain);
-  if (chain.recurringContract === null) return decided;
   const ready = await canRelay(ctx, chain);
   const sent = await workThrough(
     signal,
