@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { paymentCommands } from '../../src/cli/payments.ts';
+import { planPageUrl } from '../../src/plans/link.ts';
 import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
 
 let fixtures: AgreeFixtures;
@@ -247,4 +251,25 @@ test('A plan that asks by link, has ended, or whose merchant is switched off off
   assert.match((await fixtures.open(off)).html, /You cannot agree just now/);
   await fixtures.db.sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
   assert.ok((await asked(off)).offer);
+});
+
+test('sandbox agree › agrees by a link or an id with a test wallet, and says in words why not', async () => {
+  const command = paymentCommands.find(({ name }) => name === 'sandbox agree');
+  const { chain, folder } = fixtures.node;
+  const { name, tokens, rpcUrls } = chain;
+  const entry = { name, tokens, chain_id: 31337, rpc_urls: rpcUrls, finality: [{ confirmations: 2 }] };
+  const chains = { test: [entry], live: [{ ...entry, chain_id: 31338 }] };
+  writeFileSync(join(folder, 'chains.json'), JSON.stringify(chains));
+  const ctx = { ...fixtures.ctx, config: { ...fixtures.ctx.config, dataDir: folder } };
+  const run = (word: string) => command?.run(ctx, { words: [word], options: {} });
+  const plan = await fixtures.plan();
+  const said = (await run(planPageUrl(fixtures.ctx.config, plan.id))) as Record<string, string>;
+  assert.equal(said.most_per_charge_usdc, '12.01');
+  await fixtures.turn();
+  const [charge] = await fixtures.requests(plan);
+  assert.equal(charge?.proof_status, 'verified');
+  assert.equal(((await run(plan.id)) as Record<string, string>).plan_id, plan.id);
+  await fixtures.db.sql`update plans set collect = 'link' where id = ${plan.id}`;
+  await assert.rejects(async () => run(plan.id), /There is nothing to agree to/);
+  await assert.rejects(async () => run(crypto.randomUUID()), /There is no plan/);
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import type { PlanRow } from '../../src/plans/read.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
 import { type PageWallet, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
 
 let fixtures: AgreeFixtures;
 let browser: Browser;
@@ -61,6 +63,99 @@ test('On a phone: the terms, two signatures, what was agreed, a charge with its 
   assert.deepEqual([mandate.state, mandate.end_reason], ['stopped', 'stopped_by_customer']);
   assert.ok(mandate.stop_signature);
   await page.context().close();
+});
+
+test('A wallet that signs no allowance is asked for a transaction; what declines is told, and nothing is agreed', async () => {
+  const plan = await fixtures.plan();
+  const wallet = await walletWith(500_000_000n);
+  const page = await openAt(plan, [wallet], 'desktop');
+  wallet.declines.add('eth_signTypedData_v4');
+  await page.getByRole('button', { name: 'Agree with Violet' }).click();
+  await see(page, 'You declined in Violet. No money was moved.');
+  wallet.declines.clear();
+  const delegate = fixtures.node.wallet().address;
+  await fixtures.rpc('anvil_setCode', [delegate, '0x60006000fd']);
+  await fixtures.rpc('anvil_setCode', [wallet.account.address, `0xef0100${delegate.slice(2)}`]);
+  await page.getByRole('button', { name: 'Agree with Violet' }).click();
+  await see(page, /It can be set by a transaction instead: 144\.12 USDC for contract 0x/);
+  await assertAccessible(page);
+  await photograph(page, 'plan-approve');
+  await page.getByRole('button', { name: 'Allow it by a transaction' }).click();
+  await see(page, 'This wallet has too little ETH for the fee');
+  await fixtures.rpc('anvil_setBalance', [wallet.account.address, '0xde0b6b3a7640000']);
+  await page.getByRole('button', { name: 'Agree with Violet' }).click();
+  await page.getByRole('button', { name: 'Allow it by a transaction' }).click();
+  await see(page, 'Sent. Waiting for the network.');
+  await fixtures.node.mine(1);
+  await see(page, 'You have agreed. Nothing was taken now.');
+  assert.equal((await fixtures.mandateOf(plan)).state, 'active');
+  await page.context().close();
+});
+
+test('Declining to sign the end stops nothing; a second press stops without a signature', async () => {
+  const plan = await fixtures.plan();
+  const wallet = await walletWith(500_000_000n);
+  const page = await openAt(plan, [wallet]);
+  await page.getByRole('button', { name: 'Agree with Violet' }).click();
+  await see(page, 'You have agreed. Nothing was taken now.');
+  wallet.declines.add('eth_signTypedData_v4');
+  await page.getByRole('button', { name: 'Stop automatic charges' }).click();
+  await see(page, 'You declined in Violet. Nothing is stopped yet.');
+  assert.equal((await fixtures.mandateOf(plan)).state, 'active');
+  await page.getByRole('button', { name: 'Stop without signing' }).click();
+  await see(page, 'Automatic charges are stopped.');
+  const mandate = await fixtures.mandateOf(plan);
+  assert.deepEqual([mandate.state, mandate.stop_signature], ['stopped', null]);
+  await page.context().close();
+});
+
+test('A merchant makes a plan that charges automatically, shows its code, changes its amount, and stops it', async () => {
+  const context = await browser.newContext({ viewport: sizes.phone, hasTouch: true, locale: 'en' });
+  const value = await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant);
+  const url = fixtures.origin;
+  await context.addCookies([{ name: 'dashboard-session', value, url, sameSite: 'Lax', httpOnly: true }]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(`${url}/dashboard/plans/new`);
+  await page.getByLabel('What is it for?').fill('Membership');
+  await page.getByLabel('Amount in USD').fill('20');
+  await page.getByLabel('Customer’s name').fill('Grace Hopper');
+  await page.getByLabel('Customer’s e-mail').fill('member@example.com');
+  assert.equal(await page.getByLabel('Most per charge, in USD').isVisible(), false);
+  await page.getByLabel('Charge automatically').check();
+  await page.getByLabel('Most per charge, in USD').fill('19');
+  await assertAccessible(page);
+  await photograph(page, 'plan-automatic-form');
+  await page.getByRole('button', { name: 'Look it over' }).click();
+  await see(page, 'Give an amount that is at least that of a charge.');
+  await page.getByLabel('Most per charge, in USD').fill('25');
+  await page.getByRole('button', { name: 'Look it over' }).click();
+  await see(page, '$25.00 (25.01 USDC at today’s rate)');
+  await photograph(page, 'plan-automatic-review');
+  await page.getByRole('button', { name: 'Start the plan' }).click();
+  await see(page, 'Your customer has not agreed yet');
+  await assertAccessible(page);
+  await photograph(page, 'plan-automatic-waiting');
+  const [mail] = await fixtures.mails('member@example.com');
+  assert.equal(mail?.subject, 'Test: Ada’s Bakery asks you to agree to automatic charges');
+  const [plan] = await fixtures.db.sql<PlanRow[]>`select * from plans where name = 'Membership'`;
+  await fixtures.agreeByPage(plan as PlanRow, await fixtures.payer(500_000_000n));
+  await page.reload();
+  await see(page, 'Your customer has agreed');
+  await photograph(page, 'plan-automatic-agreed');
+  await page.getByRole('link', { name: 'Change amount or payment' }).click();
+  await assertAccessible(page);
+  await photograph(page, 'plan-change');
+  await page.getByLabel('Amount in USD').fill('26');
+  await page.getByLabel('Most per charge, in USD').fill('30');
+  await page.getByRole('button', { name: 'Save the change' }).click();
+  await see(page, 'A charge is now more than the most that was agreed to.');
+  await fixtures.agreeByPage(plan as PlanRow, await fixtures.payer(500_000_000n));
+  await page.reload();
+  await page.locator('summary', { hasText: 'Stop automatic charges' }).click();
+  await page.getByRole('button', { name: 'Stop automatic charges' }).click();
+  await see(page, 'Automatic charges are stopped.');
+  await context.close();
 });
 
 test('On a desktop without script the page says what is needed', async () => {

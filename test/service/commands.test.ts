@@ -155,6 +155,7 @@ test('without a command, with --help and with an unknown one › lists what ther
     'webhook rotate',
     'rate set',
     'sandbox pay',
+    'sandbox agree',
     'wallet release',
     'listen',
     'logins',
