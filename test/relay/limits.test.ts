@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { canAfford } from '../../src/chain/relay/afford.ts';
 import { allot, budgetLeft, canRelay, dispatch, readRelay } from '../../src/chain/relay/relay.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import type { Scope } from '../../src/db/connection.ts';
@@ -49,6 +50,29 @@ test('a partner’s budget of a day is exact, however many calls come at once, a
   await sendAll();
   assert.ok((await spent(scope)) < 4n * probe, 'what they cost is less than what was reserved');
   assert.equal((await take(scope, chain)).length, 36);
+});
+
+test('authorizations use up half of a partner’s budget and queue: charges and revocations are still taken on', async () => {
+  const [scope, waiting] = [await newScope(), await newScope()];
+  const probe = await reservedBy(await take(await newScope()));
+  const chain = { ...f.chain, relayer: { ...limits, budgetWei: 8n * probe } };
+  const hand = (of: Scope, on = f.chain): Promise<string> =>
+    f.ctx.db
+      .transaction((tx) => allot(f.ctx, tx, f.call({ scope: of, chain: on, purpose: 'authorization' }), gas))
+      .catch((error) => error.reason);
+  const handed = [];
+  for (let calls = 0; calls < 6; calls++) handed.push(await hand(scope, chain));
+  assert.deepEqual(
+    handed.slice(3).map((one) => one === 'budget'),
+    [false, true, true],
+  );
+  assert.equal(await canAfford(f.ctx, scope, chain, gas), false, 'nor are they offered');
+  for (let calls = 0; calls < 4; calls++) assert.equal((await take(scope, chain)).length, 36);
+  assert.equal(await take(scope, chain), 'budget');
+  for (let calls = 0; calls < 50; calls++) assert.equal((await hand(waiting)).length, 36);
+  assert.equal(await hand(waiting), 'queue');
+  assert.equal((await take(waiting)).length, 36);
+  await sendAll();
 });
 
 test('yesterday’s spending does not count today, and what it cost is counted where it was reserved', async () => {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { hindranceOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount } from './account-store.ts';
-import { budgetLeft } from './budget.ts';
+import { budgetLeft, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function canAfford(ctx: Context, scope: Scope, chain: ChainConfig, 
   const { chainId } = chain;
   const [account, leftWei] = await Promise.all([
     selectAccount(ctx.db.sql, { chainId, address }),
-    budgetLeft(ctx.db.sql, { scope, chainId, budgetWei: limits.budgetWei }),
+    budgetLeft(ctx.db.sql, { scope, chainId, budgetWei: shareOf('authorization', limits.budgetWei) }),
   ]);
   if (!account || hindranceOf(account, chain) !== null) return false;
   return gas * firstOffer(account, limits).maxFeeWei <= leftWei;

@@ -1,7 +1,16 @@
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import type { RelayPurpose } from './store.ts';
 
 /** A partner's spending on one chain today (UTC, by the database's clock). */
 type Budget = { scope: Scope; chainId: number; budgetWei: bigint };
+
+/**
+ * What calls of a purpose may use of what a partner has: its budget of the day, its places in the queue. Authorizations
+ * are handed in by strangers, who may use up half: the rest is kept for charges and revocations.
+ */
+export function shareOf(purpose: RelayPurpose, whole: bigint): bigint {
+  return purpose === 'authorization' ? whole / 2n : whole;
+}
 
 /**
  * Counts what a call may cost at most, and holds the partner's row until the transaction ends.

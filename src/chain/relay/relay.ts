@@ -5,7 +5,7 @@ import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
 import { type Hindrance, hindranceOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount, takeNonce } from './account-store.ts';
-import { reserve } from './budget.ts';
+import { reserve, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
 import { type Simulation, simulateCall } from './simulate.ts';
 import { countWaiting, insertRelay, type RelayPurpose, type RelayState, selectRelay } from './store.ts';
@@ -48,7 +48,7 @@ const mostBytes = 16_384;
 /** What a call may use beyond its estimate: the chain's state changes until it is mined. */
 const withRoom = (gas: bigint) => gas + gas / 4n + 10_000n;
 /** Calls of one partner, in one mode, that wait to be mined on a chain: so nobody fills the queue for others. */
-const mostWaiting = 100;
+const mostWaiting = 100n;
 
 const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
   from ?? relayerAddresses(ctx)[0] ?? null;
@@ -102,9 +102,11 @@ export async function allot(ctx: Context, tx: Tx, call: RelayCall, gas: bigint):
   const feeWei = limit * firstOffer(account, limits).maxFeeWei;
   // The coin must suffice beside what is under way; the account is locked only below.
   if (account.balanceWei - account.reservedWei < feeWei) throw new RelayRefusal('low_coin');
-  if (!(await reserve(tx, { scope, chainId, budgetWei: limits.budgetWei }, feeWei))) throw new RelayRefusal('budget');
+  const budgetWei = shareOf(purpose, limits.budgetWei);
+  if (!(await reserve(tx, { scope, chainId, budgetWei }, feeWei))) throw new RelayRefusal('budget');
   const { partnerId, testMode } = scope;
-  if ((await countWaiting(tx, { partnerId, testMode, chainId })) >= mostWaiting) throw new RelayRefusal('queue');
+  const waiting = await countWaiting(tx, { partnerId, testMode, chainId });
+  if (waiting >= shareOf(purpose, mostWaiting)) throw new RelayRefusal('queue');
   const nonce = await takeNonce(tx, { chainId, address }, pollMs);
   const id = randomUUID();
   const lower = to.toLowerCase() as Hex;
