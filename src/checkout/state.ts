@@ -1,6 +1,7 @@
 import { minuteMs } from '../lib/durations.ts';
 import type { HandedInProgress } from '../payments/authorized/progress.ts';
 import type { PaymentProgress } from '../payments/proof/progress.ts';
+import { leastPartMicro } from '../payments/rules.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../requests/store.ts';
@@ -42,11 +43,6 @@ const submittedHoldsMs = 2 * minuteMs;
 /** What was signed and moved nothing is told for so long after it has ended. */
 const unsentToldMs = 30 * minuteMs;
 
-/**
- * Anybody can send less. The customer is then asked for the whole amount, so that nobody else's dust is needed for it.
- */
-const minPartialMicro = 10_000n;
-
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState(known: Known): PayState {
   const { row, status, progress, submitted, misdirected, now } = known;
@@ -64,10 +60,9 @@ export function payState(known: Known): PayState {
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
   const [last] = known.handedIn;
   const holds = last !== undefined && now < last.validBefore;
-  const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < minPartialMicro;
+  const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < leastPartMicro;
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
-  if (soundMicro >= minPartialMicro)
-    return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
+  if (soundMicro >= leastPartMicro) return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
   const [lost] = submitted;
   // What a reorganisation took away is gone for a reason that its customer should hear.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
@@ -78,7 +73,7 @@ export function payState(known: Known): PayState {
 
 /** What is asked for: the rest after a partial payment that is worth it, otherwise the whole amount. */
 function dueOf({ soundMicro, dueMicro }: PaymentProgress): { open: 'whole' | 'rest'; missingMicro: bigint } {
-  return soundMicro >= minPartialMicro
+  return soundMicro >= leastPartMicro
     ? { open: 'rest', missingMicro: dueMicro - soundMicro }
     : { open: 'whole', missingMicro: dueMicro };
 }

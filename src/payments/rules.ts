@@ -103,6 +103,10 @@ export type Candidates = {
 export type Choice = { requestId: string; rule: Rule } | { requestId: null; reason: Reason };
 
 const wholeCentMicro = 10_000n;
+/**
+ * Anybody can send less. Below this the whole amount is asked for all the same, so that nobody else's dust is needed.
+ */
+export const leastPartMicro = 10_000n;
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * minuteMs;
 /** So many partial payments may pay a request; one that completes the sum is always taken. */

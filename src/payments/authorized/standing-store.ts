@@ -25,8 +25,11 @@ export async function selectStanding(
       (select t.tx_hash from transfers t
         where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer
           and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce
+          -- A wallet can sign something else under the same nonce, and have that executed.
+          and t.value = a.value and t.to_address = q.wallet_address
         limit 1) as transfer_hash
     from authorizations a
+      join requests q on (q.partner_id, q.test_mode, q.id) = (a.partner_id, a.test_mode, a.request_id)
       left join relay_transactions r on r.id = a.relay_id
         and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and a.request_id = ${requestId}

@@ -102,6 +102,11 @@ const isRead = (tx: Tx, also = tx``) => tx`
     where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer
       and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce ${also})`;
 
+/** Another transfer that the wallet signed under the same nonce makes the call fail, and pays less or somebody else. */
+const asSigned = (tx: Tx) => tx`
+  and t.value = a.value and t.to_address = (select q.wallet_address from requests q
+    where (q.partner_id, q.test_mode, q.id) = (a.partner_id, a.test_mode, a.request_id))`;
+
 const mostOfRequest = 50;
 
 /**
@@ -149,7 +154,7 @@ export async function lockWallet(tx: Tx, authorizer: string, requestId: string):
   await tx`select pg_advisory_xact_lock(hashtextextended(${`authorizations of ${authorizer}`}, 0))`;
   const [row] = await tx<{ failures: number; under_way: number }[]>`
     select
-      coalesce(sum(a.failures + case when r.succeeded = false and not ${isRead(tx)} then 1 else 0 end), 0)::int
+      coalesce(sum(a.failures + case when r.succeeded = false and not ${isRead(tx, asSigned(tx))} then 1 else 0 end), 0)::int
         as failures,
       (count(*) filter (where r.state in ('allotted', 'sent', 'mined') and r.succeeded is distinct from false
         and a.request_id <> ${requestId} and not ${isRead(tx)}))::int as under_way
@@ -159,6 +164,24 @@ export async function lockWallet(tx: Tx, authorizer: string, requestId: string):
     where a.authorizer = ${authorizer} and a.handed_in_at > now() - interval '1 day'`;
   return { failures: row?.failures ?? 0, underWay: row?.under_way ?? 0 };
 }
+
+/** Whether a transfer that may pay a request was read and is about to be matched. */
+export async function hasArriving(tx: Tx, scope: Scope, request: ArrivingAt): Promise<boolean> {
+  const rows = await tx`
+    select from transfers t
+    where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.judged_at is null
+      and t.to_address = ${request.wallet_address}
+      and (t.value = ${request.usdc_micro} or ${Buffer.from(request.reference)} in (t.calldata_reference, t.charged_reference,
+          substring(t.authorization_nonce for 16))
+        or exists (select from authorizations a
+          where a.partner_id = t.partner_id and a.test_mode = t.test_mode and a.request_id = ${request.id}
+            and a.chain_id = t.chain_id and a.token_address = t.token_address and a.authorizer = t.from_address
+            and a.nonce = t.authorization_nonce))
+    limit 1`;
+  return rows.length > 0;
+}
+
+type ArrivingAt = { id: string; wallet_address: string; usdc_micro: string; reference: Uint8Array };
 
 /** Whether a call is under way that charges for a request automatically. */
 export async function hasCharge(tx: Tx, scope: Scope, requestId: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import { lockForProof } from '../../requests/proof.ts';
 import { effectiveStatus } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { toPayable } from '../apply.ts';
-import { canApply } from '../rules.ts';
+import { canApply, leastPartMicro } from '../rules.ts';
 import { selectCounted } from '../transfers.ts';
 import { authorizationCall, type SignedAuthorization } from './authorization.ts';
 import { mostGas } from './offer.ts';
@@ -18,6 +18,7 @@ import {
   type AuthorizationKey,
   type AuthorizationRow,
   bindAuthorization,
+  hasArriving,
   hasCharge,
   lockWallet,
   selectAuthorized,
@@ -160,17 +161,22 @@ async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Pro
   if (!request || !isPayable(request, now)) return { kind: 'closed' };
   const own = await readOwn(tx, scope, handedIn, now);
   if (own.live) return { kind: 'sent', relayId: own.live };
-  if (own.others || (await hasCharge(tx, scope, requestId))) return { kind: 'other_under_way' };
-  const terms = { walletAddress: request.wallet_address, expiresAt: request.expires_at, now };
+  const { wallet_address: walletAddress } = request;
+  const isPaying = own.others || (await hasCharge(tx, scope, requestId)) || (await hasArriving(tx, scope, request));
+  if (isPaying) return { kind: 'other_under_way' };
+  const terms = { walletAddress, expiresAt: request.expires_at, now };
   if (signed.valueMicro !== amountMicro || faultOf(signed, terms)) return { kind: 'changed' };
   const transfer = {
     ...{ chainId: chain.chainId, tokenAddress: token.address, from: signed.from, to: signed.to },
     ...{ value: signed.valueMicro, blockNumber: 0, blockTime: now, reference: null },
     ...{ authorizationNonce: signed.nonce.slice(2), chargedReference: null },
   };
-  const counted = await selectCounted(tx, scope, requestId);
-  const applicability = canApply(transfer, toPayable(request, counted), 'authorization');
+  const payable = toPayable(request, await selectCounted(tx, scope, requestId));
+  const applicability = canApply(transfer, payable, 'authorization');
   if (!applicability.counts || !applicability.completes) return { kind: 'changed' };
+  // A part was paid since the amount was asked for: with all of it, the request would be paid too much.
+  const beyondMicro = payable.soundMicro + signed.valueMicro - payable.usdcMicro;
+  if (beyondMicro >= leastPartMicro) return { kind: 'changed' };
   const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.succeeded === false ? 1 : 0), 0);
   if (failures >= mostFailuresOfRequest) return { kind: 'too_often' };
   const validBefore = new Date(Number(signed.validBefore) * 1000);

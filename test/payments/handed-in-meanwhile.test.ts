@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Hex } from '../../src/chain/rpc.ts';
+import type { SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
+import { readStanding } from '../../src/payments/authorized/standing.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
+
+let f: AuthorizedFixtures;
+before(async () => {
+  f = await authorizedFixtures();
+});
+after(() => f?.stop());
+
+/** A wallet with coin for fees. */
+async function rich() {
+  const wallet = f.node.wallet();
+  await f.rpc('anvil_setBalance', [wallet.address, '0x1000000000000000000']);
+  return wallet;
+}
+
+/** Hands in an authorization, and has another one executed before its transaction is mined. */
+async function frontRun(request: RequestRow, signed: SignedAuthorization, faster: SignedAuthorization): Promise<void> {
+  await f.rpc('evm_setAutomine', [false]);
+  assert.equal((await f.submit(request, signed)).kind, 'sent');
+  await f.rpc('anvil_dropAllTransactions');
+  await f.rpc('evm_setAutomine', [true]);
+  const [ours] = await f.db.sql`select signed from relay_variants order by signed_at desc limit 1`;
+  await f.execute(faster, await rich());
+  await f.rpc('eth_sendRawTransaction', [`0x${Buffer.from(ours?.signed).toString('hex')}` as Hex]);
+}
+
+test('part of the amount comes while an authorization of all of it is handed in → it is not sent', async () => {
+  const request = await f.request();
+  const due = BigInt(request.usdc_micro);
+  await f.pay(request, { usdcMicro: due - 1_000_000n });
+  await f.settle();
+  const [all, rest] = [await f.payer(), await f.payer()];
+  assert.equal((await f.submit(request, await f.sign(request, all), due)).kind, 'changed');
+  const signed = await f.sign(request, rest, { valueMicro: 1_000_000n });
+  assert.equal((await f.submit(request, signed, 1_000_000n)).kind, 'sent');
+  await f.settle();
+  assert.equal((await f.read(request)).proof_status, 'verified');
+});
+
+test('a payment by hand was read and is not matched yet, with a reference or by its amount → nothing is sent', async () => {
+  for (const tagged of [true, false]) {
+    const request = await f.request();
+    const signed = await f.sign(request, await f.payer());
+    const before = await f.sent();
+    await f.pay(request, { tagged });
+    await f.caughtUp();
+    assert.equal((await f.submit(request, signed)).kind, 'other_under_way');
+    await f.settle();
+    assert.deepEqual([(await f.read(request)).proof_status, await f.sent()], ['verified', before]);
+  }
+});
+
+test('submitted by somebody else, read and not matched yet → another wallet’s is refused, though our call failed', async () => {
+  const request = await f.request();
+  const nonce = `0x${'5a'.repeat(32)}` as const;
+  const [first, second] = [await f.sign(request, await f.payer(), { nonce }), await f.sign(request, await f.payer())];
+  await frontRun(request, first, first);
+  await f.caughtUp();
+  await f.follow();
+  await f.follow();
+  assert.equal((await f.submit(request, second)).kind, 'other_under_way');
+  await f.settle();
+  assert.equal((await f.read(request)).payer_address, first.from);
+});
+
+test('less is signed and executed under the same nonce → a failure of the wallet, and not what was handed in', async () => {
+  const request = await f.request();
+  const from = await f.payer();
+  for (let counter = 0; counter < 3; counter++) {
+    const signed = await f.sign(request, from, { counter });
+    await frontRun(request, signed, await f.sign(request, from, { counter, valueMicro: 1n }));
+    await f.settle();
+    await f.follow();
+    const nonce = Buffer.from(signed.nonce.slice(2), 'hex');
+    const key = { chainId: f.chain.chainId, tokenAddress: f.token.address, authorizer: from.address, nonce };
+    assert.equal((await readStanding(f.ctx, f.scope, request.id, key))?.state, 'failed');
+  }
+  const fourth = await f.sign(request, from, { counter: 3 });
+  assert.equal((await f.submit(request, fourth)).kind, 'too_often');
+});
