@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { encodeFunctionData, erc20Abi } from 'viem';
 import { canRelay, dispatch, readRelay, simulate } from '../../src/chain/relay/relay.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
@@ -163,7 +164,10 @@ test('a simulation fails only where every endpoint says so; one that is away pro
   const failing = f.call({ chain, to: `0x${'00'.repeat(20)}` as const, data: '0x' });
   assert.equal((await simulate(ctx, failing)).kind, 'ok', 'nothing to fail there');
   const reverting = f.call({ chain, data: '0xdeadbeef' });
-  assert.deepEqual((await simulate(ctx, reverting)).kind, 'reverted');
+  assert.deepEqual(await simulate(ctx, reverting), { kind: 'reverted', data: '0x1234' }, 'the other tells no reason');
+  const args = [`0x${'12'.repeat(20)}`, 10n ** 30n] as const;
+  const tooMuch = f.call({ chain, data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }) });
+  assert.deepEqual(await simulate(ctx, tooMuch), { kind: 'reverted', data: '0x' }, 'they disagree about the reason');
   away = true;
   assert.deepEqual(await simulate(ctx, reverting), { kind: 'unreachable' });
   away = false;

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 
-/** `reverted`: every endpoint says so; `data` is what the contract reverted with, `0x` where it is not told. */
+/** `reverted`: every endpoint says so; `data` is why, `0x` where it is not told, or they do not agree on it. */
 export type Simulation = { kind: 'ok'; gas: bigint } | { kind: 'reverted'; data: Hex } | { kind: 'unreachable' };
 
 const timeoutMs = 4_000;
@@ -10,18 +10,25 @@ const failing = /revert|invalid opcode|invalid jump|out of gas|gas required exce
 
 /**
  * Runs a call at one endpoint without sending it. That it succeeds is believed at once, since sending it costs a fee
- * at most. That it fails has consequences, so every other endpoint is asked too.
+ * at most. That it fails has consequences, and why has others, so every other endpoint is asked too.
  */
 export async function simulateCall(chain: ChainConfig, call: { from: Hex; to: Hex; data: Hex }): Promise<Simulation> {
-  let reverted: Simulation | null = null;
+  const reasons = new Set<Hex>();
+  let reverted = false;
   let silent = false;
   for (const url of chain.rpcUrls) {
     const answer = await askOne(url, call);
     if (answer.kind === 'ok') return answer;
-    if (answer.kind === 'reverted') reverted ??= answer;
-    else silent = true;
+    if (answer.kind === 'unreachable') silent = true;
+    else {
+      reverted = true;
+      // Not every node tells why.
+      if (answer.data !== '0x') reasons.add(answer.data.toLowerCase() as Hex);
+    }
   }
-  return reverted && !silent ? reverted : { kind: 'unreachable' };
+  if (!reverted || silent) return { kind: 'unreachable' };
+  const [data = '0x', ...others] = reasons;
+  return { kind: 'reverted', data: others.length === 0 ? data : '0x' };
 }
 
 async function askOne(url: string, call: { from: Hex; to: Hex; data: Hex }): Promise<Simulation> {
