@@ -79,3 +79,16 @@ test('A charge that waits from before asks for the earlier wallet → it is aske
   assert.deepEqual([mail?.subject, others], ['Test: Please pay $12.00 to Ada’s Bakery', []]);
   assert.ok(mail?.body.includes('The new agreement does not cover this earlier payment.'));
 });
+
+test('Somebody agrees again and again → ten times a day at most, so that the relayer pays for few revocations', async () => {
+  const plan = await of.plan({ firstOn: inDays(9) });
+  const payer = await of.payer(0n);
+  const answers: unknown[] = [];
+  for (let times = 0; times < 11; times++) answers.push((await of.agreeByPage(plan, payer, 'limitless')).answer);
+  assert.deepEqual(answers.at(9), { status: 200, done: 'agreed' });
+  assert.deepEqual(answers.at(10), { status: 409, fault: 'too_often' });
+  const states = (await of.mandatesOf(plan)).map(({ state }) => state);
+  assert.deepEqual(states, [...Array(9).fill('replaced'), 'active'], 'the last one is still in use');
+  await of.forward(dayMs);
+  assert.equal((await of.agreeByPage(plan, payer, 'limitless')).answer.done, 'agreed');
+});

@@ -4,6 +4,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { nestedIn } from '../../db/nested.ts';
+import { dayMs } from '../../lib/durations.ts';
 import { lockPlan, type PlanRow } from '../store.ts';
 import {
   type AllowanceFault,
@@ -19,14 +20,25 @@ import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
 import { isCount, isPayer, makeOffer, type Offer, openOffer, termsNow } from './offer.ts';
 import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
-import { insertMandate, lockPayer, type MandateRow, type NewMandate, selectByHash, updateReplaced } from './store.ts';
+import {
+  countAgreed,
+  insertMandate,
+  lockPayer,
+  type MandateRow,
+  type NewMandate,
+  selectByHash,
+  updateReplaced,
+} from './store.ts';
 import { type AutomaticChain, automaticChains, withContract } from './where.ts';
 
 /**
  * Why nothing was agreed. `stale`: the terms are too old or have changed; `payer`: the address cannot pay; `none`:
- * nothing can be agreed to now.
+ * nothing can be agreed to now; `too_often`: the plan was agreed to too often within a day.
  */
-export type AgreeFault = 'stale' | 'payer' | 'none' | SignedFault | AllowanceFault;
+export type AgreeFault = 'stale' | 'payer' | 'none' | 'too_often' | SignedFault | AllowanceFault;
+
+/** Each agreement ends the one before, which costs the relayer a fee, and mails the customer. */
+const mostAgreedInDay = 10;
 
 /** A plan that the holder of a link acts on. */
 export type CustomersPlan = { scope: Scope; facts: PlanFactsRow };
@@ -148,6 +160,8 @@ async function store(
     const brought = await selectByHash(inner, scope, facts.id, hashBytes(offer.hash));
     if (brought) return brought.state === 'active' ? { mandate: brought } : { fault: 'stale' };
     if (!plan || !hasSameTerms(plan, facts)) return { fault: 'stale' };
+    const since = new Date(now.getTime() - dayMs);
+    if ((await countAgreed(inner, scope, facts.id, since)) >= mostAgreedInDay) return { fault: 'too_often' };
     await updateReplaced(inner, scope, facts.id, now);
     const mandate = await insertMandate(inner, scope, rowOf(facts, offer, signature, now));
     await queueAgreedMail(ctx, inner, scope, facts, mandate);

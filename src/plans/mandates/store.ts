@@ -130,6 +130,14 @@ export async function insertMandate(tx: Tx, scope: Scope, one: NewMandate): Prom
   return row;
 }
 
+/** How often a plan's customer has agreed since a time. */
+export async function countAgreed(tx: Tx, scope: Scope, planId: string, since: Date): Promise<number> {
+  const [row] = await tx<{ agreed: number }[]>`
+    select count(*)::int as agreed from mandates a
+    where ${inScope(tx, scope)} and a.plan_id = ${planId} and a.agreed_at > ${since}`;
+  return row?.agreed ?? 0;
+}
+
 /** Takes a plan's mandate out of use because the customer agrees again; does nothing where none is in use. */
 export async function updateReplaced(tx: Tx, scope: Scope, planId: string, now: Date): Promise<void> {
   await tx`

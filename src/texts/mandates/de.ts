@@ -191,6 +191,7 @@ export const de: MandateTexts<'de'> = {
     permit_refused: 'Der Token nimmt diese Unterschrift nicht an.',
     not_approved: 'Das Netzwerk zeigt die Freigabe noch nicht. Versuchen Sie es in einer Minute erneut.',
     too_many: 'Zu viele Versuche. Versuchen Sie es in einer Minute erneut.',
+    too_often: 'Diesem Plan wurde heute zu oft zugestimmt. Versuchen Sie es morgen erneut.',
     offline: 'Wir sind gerade nicht erreichbar. Nichts wurde vereinbart; versuchen Sie es erneut.',
   },
   mails: {

@@ -183,6 +183,7 @@ export const en = {
     permit_refused: 'The token does not take this signature.',
     not_approved: 'The network does not show the allowance yet. Try again in a minute.',
     too_many: 'Too many attempts. Try again in a minute.',
+    too_often: 'This plan was agreed to too often today. Try again tomorrow.',
     offline: 'We cannot be reached at the moment. Nothing was agreed; try again.',
   },
   mails: {

@@ -183,6 +183,7 @@ export const es: MandateTexts<'es'> = {
     permit_refused: 'El token no acepta esta firma.',
     not_approved: 'La red aún no muestra la autorización. Inténtelo de nuevo en un minuto.',
     too_many: 'Demasiados intentos. Inténtelo de nuevo en un minuto.',
+    too_often: 'Este plan se ha aceptado demasiadas veces hoy. Inténtelo de nuevo mañana.',
     offline: 'No se nos puede contactar en este momento. No se ha aceptado nada; inténtelo de nuevo.',
   },
   mails: {

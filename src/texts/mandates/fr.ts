@@ -190,6 +190,7 @@ export const fr: MandateTexts<'fr'> = {
     permit_refused: 'Le jeton n’accepte pas cette signature.',
     not_approved: 'Le réseau n’affiche pas encore l’autorisation. Réessayez dans une minute.',
     too_many: 'Trop de tentatives. Réessayez dans une minute.',
+    too_often: 'Ce plan a été accepté trop souvent aujourd’hui. Réessayez demain.',
     offline: 'Nous sommes injoignables pour le moment. Rien n’a été accepté ; réessayez.',
   },
   mails: {

@@ -180,6 +180,7 @@ export const pt: MandateTexts<'pt'> = {
     permit_refused: 'O token não aceita esta assinatura.',
     not_approved: 'A rede ainda não mostra a autorização. Tente de novo em um minuto.',
     too_many: 'Tentativas demais. Tente de novo em um minuto.',
+    too_often: 'Este plano foi aceito vezes demais hoje. Tente de novo amanhã.',
     offline: 'Não conseguimos responder no momento. Nada foi aceito; tente de novo.',
   },
   mails: {
