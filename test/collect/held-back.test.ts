@@ -8,11 +8,12 @@ import { settle } from '../../src/payments/proof/verify.ts';
 import { upsertSubmitted } from '../../src/payments/submitted/store.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
+import { takeDue } from '../../src/plans/collect/queue-store.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
 import { endMandate } from '../../src/plans/mandates/end.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
-import { makeMerchant } from '../support/fixtures.ts';
+import { makeMerchant, makePartner } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 
 let of: CollectFixtures;
@@ -212,4 +213,20 @@ test('Of two nodes at once, one charges', async () => {
     assert.deepEqual(await stateOf(plan), ['charged', null]);
     assert.equal(await of.balance(payer.address), 100_000_000n - BigInt((await requestOf(plan)).usdc_micro));
   }
+});
+
+test('A partner with many charges due holds up no other: partners take turns, also where theirs waited longer', async () => {
+  for (let i = 0; i < 15; i++) await agreed();
+  await chargeDue(of.ctx, running);
+  const { test: other } = await makePartner(of.db, { currency: 'USD' });
+  const merchant = await makeMerchant(of.db, other, { currency: 'USD' });
+  const plan = await of.plan({}, { scope: other, merchant });
+  await of.agree(plan, await of.payer(100_000_000n));
+  await of.forward(1000);
+  await chargeDue(of.ctx, running);
+  const now = of.clock.now();
+  const limits = { now, leaseUntil: new Date(now.getTime() + minuteMs), ofOne: 6, all: 4 };
+  const taken = await takeDue(of.db, of.chain.chainId, limits);
+  assert.equal(taken.length, 4);
+  assert.equal(taken.filter((one) => one.partner_id === other.partnerId).length, 1);
 });

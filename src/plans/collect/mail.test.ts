@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Context } from '../../context.ts';
+import { chargesTexts } from '../../texts/charges.ts';
+import { languages, wordsOf } from '../../ui/language.ts';
+import { aheadMail, chargeMail, type ToldReason } from './mail.ts';
+import type { NamedPlan } from './store.ts';
+
+const ctx = {
+  config: {
+    baseUrl: 'https://pay.example',
+    payUrl: 'https://pay.example/pay',
+    secretKeys: [{ id: 'k', key: Buffer.alloc(32, 1) }],
+  },
+} as unknown as Context;
+const branding = { name: 'Corner Shops', accent: null, logoUrl: null } as never;
+const planIn = (language: string) =>
+  ({
+    ...{ id: '5e1f2a3b-0000-4000-8000-000000000001', name: 'Piano lessons', language, test_mode: true },
+    ...{ merchant_name: 'Ada’s Bakery', partner_name: 'Corner Shops', fiat_int: '1200', fiat_code: 'USD' },
+  }) as unknown as NamedPlan;
+const request = {
+  id: '5e1f2a3b-0000-4000-8000-000000000002',
+  fiat_int: '1200',
+  fiat_code: 'USD',
+  expires_at: new Date('2027-03-02T00:00:00Z'),
+};
+const payer = `0x${'ab'.repeat(20)}`;
+const to = 'grace@example.com';
+
+test('Each mail about a charge says in each language why, what comes next and where to pay, with nothing left to fill in', () => {
+  for (const language of languages) {
+    const plan = planIn(language);
+    const { yours } = chargesTexts(wordsOf(language));
+    for (const reason of Object.keys(yours) as ToldReason[]) {
+      for (const kind of [
+        { name: 'failed', next: new Date('2027-02-02T00:00:00Z') },
+        { name: 'past_due' },
+        { name: 'ask' },
+      ] as const) {
+        const mail = chargeMail(ctx, { plan, request, branding, to, reason, payer, kind });
+        const text = `${mail.subject}\n${mail.body}`;
+        assert.doesNotMatch(text, /[{}]/, `${language} ${reason} ${kind.name}`);
+        assert.ok(text.includes('Ada’s Bakery') && text.includes(`/pay/${request.id}`) && text.includes(payer));
+        assert.equal(kind.name === 'failed', text.includes('2027-02-02 00:00 UTC'));
+        assert.ok(text.includes('2027-03-02 00:00 UTC'));
+        assert.ok(mail.unsubscribeUrl?.includes('/stop-mails/'));
+      }
+    }
+    const dueAt = new Date('2027-02-01T00:00:00Z');
+    const ahead = aheadMail(ctx, { plan, branding, to, reason: 'balance_low', payer, dueAt });
+    assert.doesNotMatch(`${ahead.subject}\n${ahead.body}`, /[{}]/, language);
+    assert.ok(ahead.body.includes(yours.balance_low) && ahead.body.includes('2027-02-01 00:00 UTC'), ahead.body);
+  }
+});
