@@ -32,11 +32,14 @@ const standstillMs = 10_000;
 /** Between two passes while calls are under way. */
 export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
 
-/** An account of a chain that is to be looked at. */
+/** An account of a chain that is to be looked at. One whose key was removed is not, once its calls are decided. */
 export const relayDue =
   ({ chainId }: ChainConfig): Due =>
-  (sql) =>
-    sql`select min(look_at) from relay_accounts where chain_id = ${chainId}`;
+  (sql) => sql`
+    select min(look_at) from relay_accounts a
+    where chain_id = ${chainId} and (checked_at > now() - interval '1 hour' or exists (
+      select from relay_transactions r where r.chain_id = a.chain_id and r.from_address = a.address
+        and r.state in ('allotted', 'sent', 'mined')))`;
 
 /**
  * Follows what was relayed on one chain: sends what was not sent, sends again what is late, and learns what was mined.
