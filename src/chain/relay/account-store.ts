@@ -92,27 +92,34 @@ export type Counted = Asked & {
   head: number;
 };
 
+/** Begins to know an account; nothing happens where another process was faster. */
+export async function insertAccount(
+  sql: Sql,
+  { chainId, address }: Account,
+  seen: Counted & { balanceWei: bigint },
+  seenNumber: number | null,
+): Promise<void> {
+  await sql`
+    insert into relay_accounts (chain_id, address, next_nonce, chain_nonce, balance_wei, base_fee_wei,
+      priority_fee_wei, head_number, seen_number, counted_at, checked_at)
+    values (${chainId}, ${address}, ${seen.least}, ${seen.least}, ${seen.balanceWei}, ${seen.baseFeeWei},
+      ${seen.priorityFeeWei}, ${seen.head}, ${seenNumber}, now(), now())
+    on conflict (chain_id, address) do nothing`;
+}
+
 /**
  * Keeps what a chain says of an account; the count only where every endpoint has answered. The next nonce only rises,
  * and is never below the count.
  *
  * @param balanceWei null where it was not asked for
  */
-export async function upsertAccount(
+export async function updateAccount(
   sql: Sql,
   { chainId, address }: Account,
   seen: Counted,
   balanceWei: bigint | null,
   seenNumber: number | null,
 ): Promise<void> {
-  if (balanceWei !== null && seen.all) {
-    await sql`
-      insert into relay_accounts (chain_id, address, next_nonce, chain_nonce, balance_wei, base_fee_wei,
-        priority_fee_wei, head_number, seen_number, counted_at, checked_at)
-      values (${chainId}, ${address}, ${seen.least}, ${seen.least}, ${balanceWei}, ${seen.baseFeeWei},
-        ${seen.priorityFeeWei}, ${seen.head}, ${seenNumber}, now(), now())
-      on conflict (chain_id, address) do nothing`;
-  }
   await sql`
     update relay_accounts set base_fee_wei = ${seen.baseFeeWei}, priority_fee_wei = ${seen.priorityFeeWei},
       head_number = ${seen.head}, seen_number = ${seenNumber}, counted_at = now(),

@@ -1,5 +1,6 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import type { Alarm, AlarmKind } from '../../db/alarm-kinds.ts';
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import { signerOf } from './account.ts';
 import type { Account, AccountState } from './account-store.ts';
@@ -23,21 +24,23 @@ export async function watchAccount(
   const limits = limitsOf(chain);
   const isConfigured = signerOf(ctx, address) !== undefined;
   const left = account.balanceWei - account.reservedWei;
+  const wrong: Alarm[] = [];
   if (isConfigured && left < limits.leastBalanceWei) {
     const details = { ...about, leftWei: String(left), leastWei: String(limits.leastBalanceWei) };
-    await raiseAlarm(sql, { kind: 'relay-low-coin', subject, details });
-  } else {
-    await clearAlarm(sql, 'relay-low-coin', subject);
+    wrong.push({ kind: 'relay-low-coin', subject, details });
   }
   if (isConfigured && isTooDear(account, limits)) {
     const details = { ...about, baseFeeWei: String(account.baseFeeWei), limitWei: String(limits.maxFeeWei) };
-    await raiseAlarm(sql, { kind: 'relay-fees', subject, details });
-  } else {
-    await clearAlarm(sql, 'relay-fees', subject);
+    wrong.push({ kind: 'relay-fees', subject, details });
   }
   if (late && late.allotted_ms >= stuckMs) {
-    await raiseAlarm(sql, { kind: 'relay-stuck', subject, details: { ...about, nonce: late.nonce } });
-  } else {
-    await clearAlarm(sql, 'relay-stuck', subject);
+    wrong.push({ kind: 'relay-stuck', subject, details: { ...about, nonce: late.nonce } });
   }
+  const raised = await sql<{ kind: AlarmKind }[]>`
+    select kind from alarms where subject = ${subject} and cleared_at is null
+      and kind in ('relay-low-coin', 'relay-fees', 'relay-stuck')`;
+  for (const { kind } of raised) {
+    if (!wrong.some((alarm) => alarm.kind === kind)) await clearAlarm(sql, kind, subject);
+  }
+  for (const alarm of wrong) await raiseAlarm(sql, alarm);
 }

@@ -10,11 +10,12 @@ import {
   type AccountState,
   type Counted,
   claimAccount,
+  insertAccount,
   releaseAccount,
   selectAccount,
   selectAddresses,
   selectHeads,
-  upsertAccount,
+  updateAccount,
 } from './account-store.ts';
 import { watchAccount } from './alarms.ts';
 import { closeGap } from './gaps.ts';
@@ -35,7 +36,8 @@ export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
 /** An account of a chain that is to be looked at. One whose key was removed is not, once its calls are decided. */
 export const relayDue =
   ({ chainId }: ChainConfig): Due =>
-  (sql) => sql`
+  (sql) =>
+    sql`
     select min(look_at) from relay_accounts a
     where chain_id = ${chainId} and (checked_at > now() - interval '1 hour' or exists (
       select from relay_transactions r where r.chain_id = a.chain_id and r.from_address = a.address
@@ -76,7 +78,8 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
   if (!account || account.checkedMs >= balanceMs) {
     const seen = await askAccount(chain, key.address);
     counted = seen;
-    await upsertAccount(sql, key, seen, seen.balanceWei, heads?.latest ?? null);
+    if (account) await updateAccount(sql, key, seen, seen.balanceWei, heads?.latest ?? null);
+    else if (seen.all) await insertAccount(sql, key, seen, heads?.latest ?? null);
     account = await selectAccount(sql, key);
     if (!account) return 0; // not every endpoint has answered yet
   }
@@ -88,7 +91,7 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
   const rest = await settleByReader(ctx, chain, live, variants, heads);
   if (rest.length > 0 && !counted && isWorthAsking(account, heads)) {
     counted = await askCounts(chain, key.address);
-    await upsertAccount(sql, key, counted, null, heads?.latest ?? null);
+    await updateAccount(sql, key, counted, null, heads?.latest ?? null);
     account = (await selectAccount(sql, key)) ?? account;
   }
   const open = counted

@@ -123,6 +123,7 @@ export async function selectVariants(sql: Sql, ids: readonly string[]): Promise<
     cancels: boolean;
     fee_wei: string | null;
   };
+  if (ids.length === 0) return new Map();
   const rows = await sql<Row[]>`
     select relay_id, hash, signed, max_fee_wei, priority_fee_wei, cancels, fee_wei from relay_variants
     where relay_id = any(${[...ids]}::uuid[]) order by relay_id, max_fee_wei desc`;
@@ -255,6 +256,7 @@ export async function updateGone(sql: Sql, id: string): Promise<void> {
 
 /** Notes at which head the nonces of calls were found used, without a variant being found. */
 export async function updatePassed(sql: Sql, ids: readonly string[], head: number | null): Promise<void> {
+  if (ids.length === 0) return;
   await sql`
     update relay_transactions set passed_block = ${head}
     where id = any(${[...ids]}::uuid[]) and state in ('allotted', 'sent')`;

@@ -7,7 +7,7 @@ import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
 import { headNumber } from '../../../src/sandbox/wallet.ts';
 import { startApp, testConfig } from '../app.ts';
 import { type TestWallet, testChain } from '../chain/chain.ts';
-import { fundRelayer, testRelayer } from '../chain/relayer.ts';
+import { fundRelayer, lookAnew, testRelayer } from '../chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
 import { until } from './pay-fixtures.ts';
 
@@ -53,7 +53,7 @@ export async function agentFixtures() {
     relayed: async () => Number(await rpc('eth_getTransactionCount', [testRelayer.address, 'latest'])),
     /** Has the relayer look at its account now. */
     lookAtAccount: async () => {
-      await db.sql`update relay_accounts set look_at = now()`;
+      await lookAnew(db);
       await followRelays(ctx, node.chain);
     },
     stop: async () => {

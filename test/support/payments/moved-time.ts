@@ -3,6 +3,7 @@ import { recurringAbi } from '../../../src/chain/recurring/contract.ts';
 import { callRpc, type Hex, toHex } from '../../../src/chain/rpc.ts';
 import type { PlanRow } from '../../../src/plans/read.ts';
 import { dateOf } from '../../../src/plans/rules.ts';
+import { passTime } from '../chain/relay-fixtures.ts';
 import type { CollectFixtures } from './collect-fixtures.ts';
 
 /** A clock that stands still until it is moved. */
@@ -71,6 +72,5 @@ export async function moveTo(of: CollectFixtures, at: Date, tellClock: () => Pro
 
 /** What a dead process held is taken up at once, where seconds or minutes would pass otherwise. */
 export async function forgetHolds({ db }: CollectFixtures): Promise<void> {
-  await db.sql`update relay_accounts set look_at = now()`;
-  await db.sql`update relay_transactions set allotted_at = allotted_at - interval '10 seconds'`;
+  await passTime(db, 10);
 }
