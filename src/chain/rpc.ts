@@ -152,8 +152,8 @@ export type Rpc = ReturnType<typeof connectRpc>;
 export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
   const call = (method: string, params: readonly unknown[], maxBytes?: number) =>
     callRpc(url, method, params, timeoutMs, maxBytes);
-  const callContract = async (transaction: object) =>
-    readHex(await callRpc(url, 'eth_call', [transaction, 'latest'], timeoutMs, maxAnswerBytes), 'call result');
+  const callContract = async (transaction: object, block: 'latest' | 'pending' = 'latest') =>
+    readHex(await callRpc(url, 'eth_call', [transaction, block], timeoutMs, maxAnswerBytes), 'call result');
   return {
     url,
     host: new URL(url).host,
@@ -223,7 +223,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
     },
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
-    call: async (to: string, data: string) => callContract({ to, data }),
+    call: async (to: string, data: string, block?: 'latest' | 'pending') => callContract({ to, data }, block),
     /** Executes code named by a stranger; without `to`, as a deployment. */
     tryCall: async (transaction: { from: Hex; to?: string; data: Hex; gas: Hex }) => callContract(transaction),
   };

@@ -59,6 +59,21 @@ export async function isAuthorizationUsed(
   return answers.some((answer) => answer !== zeroWord);
 }
 
+/**
+ * Whether any endpoint knows a transaction that waits to be mined and executes an authorization: whoever sent it, it is
+ * no secret any more, and anybody can hand it in. Endpoints that cannot tell know none.
+ */
+export async function isAuthorizationPending(
+  chain: ChainConfig,
+  { token, authorizer, nonce }: { token: Hex; authorizer: Hex; nonce: Hex },
+): Promise<boolean> {
+  const data = stateCall(authorizer, nonce);
+  const answers = await Promise.allSettled(
+    chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).call(token, data, 'pending')),
+  );
+  return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== zeroWord);
+}
+
 async function anyEndpoint<T>(chain: ChainConfig, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
   let fault: unknown;
   for (const url of chain.rpcUrls) {

@@ -8,6 +8,7 @@ import { isAddress, isUuid } from '../lib/ids.ts';
 import type { AuthorizedOffer } from '../payments/authorized/offer.ts';
 import { prepareAuthorization } from '../payments/authorized/prepare.ts';
 import { submitAuthorization } from '../payments/authorized/submit.ts';
+import { readAuthorizationNonce } from '../requests/authorization-nonce.ts';
 import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../web/origin.ts';
 import { payRoute } from './paths.ts';
@@ -21,7 +22,11 @@ type Answer = { ok: true; [more: string]: unknown } | { ok: false; reason: strin
 
 type FormName = 'authorization' | 'authorized';
 
-const wordPattern = /^0x[0-9a-f]{64}$/;
+/** What a page had signed names its request. What somebody else had signed, for whatever, is not taken here. */
+function isNonceOf({ reference }: { reference: Uint8Array }, nonce: string): boolean {
+  const named = /^0x[0-9a-f]{64}$/.test(nonce) && readAuthorizationNonce(Buffer.from(nonce.slice(2), 'hex'));
+  return named ? named.reference.equals(reference) : false;
+}
 
 /**
  * `POST {pay_url}/<id>/authorization` (`chain_id`, `token`, `from`): what a wallet signs to pay without coin for fees.
@@ -79,7 +84,7 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
     async ({ scope, row }, offer, from, typed) => {
       const [nonce, ends] = [typed('nonce', 100), typed('valid_before', 20)];
       const signature = readSignature(typed('signature', 20_000));
-      if (!wordPattern.test(nonce) || !/^\d{1,12}$/.test(ends) || !signature)
+      if (!isNonceOf(row, nonce) || !/^\d{1,12}$/.test(ends) || !signature)
         return { ok: false, reason: 'badSignature' };
       const { chain, token, amountMicro } = offer;
       const to = row.wallet_address as Hex;

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, hashTypedData, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { RpcError } from '../../src/chain/rpc.ts';
-import { isAuthorizationUsed, readTokenDomain } from '../../src/chain/token-domain.ts';
+import { callRpc, RpcError } from '../../src/chain/rpc.ts';
+import { isAuthorizationPending, isAuthorizationUsed, readTokenDomain } from '../../src/chain/token-domain.ts';
 import type { ChainConfig, TokenConfig } from '../../src/config/chains.ts';
 import { fundLookalike, lookalikeAddress } from '../../src/sandbox/lookalike.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { randomAddress } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
 let node: TestChain;
 before(async () => {
@@ -39,7 +40,7 @@ test('A silent endpoint is passed over, and where none answers the domain is unk
   assert.notEqual(await readTokenDomain({ ...node.chain, ...closed }, token), null, 'and then kept');
 });
 
-test('An authorization counts as used once its transfer was mined', async () => {
+test('An authorization is pending while its transfer waits to be mined, and used once it was', async () => {
   const payer = node.wallet();
   const relayer = node.wallet();
   await node.fund(payer.address, 5_000_000n);
@@ -75,8 +76,17 @@ test('An authorization counts as used once its transfer was mined', async () => 
       s,
     ],
   });
-  await sendTransaction(node.chain, relayer.privateKey, usdc().address, data);
+  assert.equal(await isAuthorizationPending(node.chain, one), false);
+  const [url = ''] = node.chain.rpcUrls;
+  await callRpc(url, 'evm_setAutomine', [false]);
+  const sending = sendTransaction(node.chain, relayer.privateKey, usdc().address, data);
+  await until('the transaction to wait', () => isAuthorizationPending(node.chain, one));
+  assert.equal(await isAuthorizationUsed(node.chain, one), false);
+  await callRpc(url, 'evm_setAutomine', [true]);
+  await callRpc(url, 'evm_mine', []);
+  await sending;
   assert.equal(await isAuthorizationUsed(node.chain, one), true);
+  assert.equal(await isAuthorizationPending({ ...node.chain, ...closed }, one), false);
   await assert.rejects(
     isAuthorizationUsed({ ...node.chain, rpcUrls: [...node.chain.rpcUrls, 'http://127.0.0.1:9'] }, one),
   );

@@ -121,6 +121,26 @@ test('POST authorized › handed in again by the same wallet → ok, by another 
   assert.equal(await f.sent(), before + 1);
 });
 
+test('POST authorized › signed for something else: its nonce names another request, or none → refused', async () => {
+  const [request, other] = [await f.request(), await f.request()];
+  const from = await f.payer();
+  const ofOther = (await prepare(other, from)).nonce ?? '';
+  for (const nonce of [`0x${'12'.repeat(32)}`, ofOther]) {
+    const { typed = '', valid_before = '' } = await prepare(request, from);
+    const data = JSON.parse(typed);
+    const message = { ...data.message, nonce };
+    const signature = await privateKeyToAccount(from.privateKey).signTypedData({ ...data, message });
+    const answer = await post(request, 'authorized', {
+      ...place(),
+      from: from.address,
+      nonce,
+      valid_before,
+      signature,
+    });
+    assert.deepEqual([answer.ok, answer.reason], [false, 'badSignature']);
+  }
+});
+
 test('POST authorized › fields that do not fit → refused with a word, and nothing is bound', async () => {
   const request = await f.request();
   const from = await f.payer();

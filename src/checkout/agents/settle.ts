@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Hex, RpcError } from '../../chain/rpc.ts';
-import { isAuthorizationUsed } from '../../chain/token-domain.ts';
+import { isAuthorizationPending, isAuthorizationUsed } from '../../chain/token-domain.ts';
 import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
 import type { SignedAuthorization } from '../../payments/authorized/authorization.ts';
@@ -101,7 +101,11 @@ async function hand(
   const { ctx } = payer;
   const used = await isUsed(ctx, chain.chainId, token.address, signed, checkout);
   if (used === null) return { kind: 'not_now', checkout };
-  if (used) return { kind: 'refused', code: 'invalid_exact_evm_nonce_already_used', checkout };
+  // Its nonce names no request: one that others are sending was read by strangers, and was not made for this one.
+  const key = { token: token.address, authorizer: signed.from, nonce: signed.nonce };
+  if (used || (await isAuthorizationPending(chain, key))) {
+    return { kind: 'refused', code: 'invalid_exact_evm_nonce_already_used', checkout };
+  }
   const handedIn = { requestId: checkout.row.id, chain, token, amountMicro, signed };
   const outcome = await submitAuthorization(ctx, checkout.scope, handedIn);
   if (outcome.kind === 'closed' || outcome.kind === 'other_under_way') {
