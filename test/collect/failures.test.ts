@@ -4,10 +4,13 @@ import { encodeFunctionData, parseAbi } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { revokeCall } from '../../src/chain/recurring/calls.ts';
 import { type Hex, toHex } from '../../src/chain/rpc.ts';
+import { localSigner } from '../../src/config/relayer.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
+import { chargeDue } from '../../src/plans/charge.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
 import { toMandate } from '../../src/plans/mandates/read.ts';
 import { sendTransaction, signCall, transferCall } from '../../src/sandbox/wallet.ts';
+import { testRelayer } from '../support/chain/relayer.ts';
 import { setRate } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 import { planOf } from '../support/plans.ts';
@@ -191,7 +194,6 @@ test('While the chain cannot be reached, or the relayer has no coin, a charge is
   const running = new AbortController().signal;
   const down = { ...chain, rpcUrls: ['http://127.0.0.1:9'] };
   const chains = { test: [down], live: [] };
-  const { chargeDue } = await import('../../src/plans/charge.ts');
   await chargeDue(ctx, running);
   await of.follow();
   await collectDue({ ...ctx, chains }, down, running);
@@ -353,4 +355,30 @@ test('Two plans of a wallet that can pay one of them: the second waits for the f
     relayed.map(({ state }) => state),
     ['final'],
   );
+});
+
+test('A newer address of the relayer has no coin → the mandates of an earlier one are charged all the same', async () => {
+  const plan = await of.plan();
+  await of.agree(plan, await of.payer(50_000_000n));
+  const newer = localSigner(`0x${'53'.repeat(32)}`);
+  const ctx = { ...of.ctx, config: { ...of.ctx.config, relayer: { signers: [newer, testRelayer] } } };
+  await chargeDue(of.ctx, new AbortController().signal);
+  assert.equal(await collectDue(ctx, of.chain, new AbortController().signal), 1);
+  assert.deepEqual(await stateOf(plan), ['sent', null, 0]);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null, 0]);
+});
+
+test('The relayer’s key that a mandate names is gone → the customer is asked by link at once', async () => {
+  const plan = await of.plan();
+  await of.agree(plan, await of.payer(50_000_000n));
+  await chargeDue(of.ctx, new AbortController().signal);
+  const other = localSigner(`0x${'53'.repeat(32)}`);
+  const ctx = { ...of.ctx, config: { ...of.ctx.config, relayer: { signers: [other] } } };
+  await collectDue(ctx, of.chain, new AbortController().signal);
+  assert.deepEqual(await stateOf(plan), ['asked', 'chain_gone', 0]);
+  const [request] = await of.requests(plan);
+  const [mail, ...others] = await of.mails();
+  assert.equal(others.length, 0);
+  assert.ok(mail?.body.includes(`/pay/${request?.id}`));
 });

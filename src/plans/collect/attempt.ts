@@ -1,14 +1,6 @@
 import { scopeOfRow } from '../../auth/scope.ts';
 import { chargeCall, type Permit, type Revert, readRevert, referenceWord } from '../../chain/recurring/calls.ts';
-import {
-  allot,
-  dispatch,
-  type RelayCall,
-  RelayRefusal,
-  relayerAddresses,
-  type Simulation,
-  simulate,
-} from '../../chain/relay/relay.ts';
+import { allot, dispatch, type RelayCall, RelayRefusal, type Simulation, simulate } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -33,7 +25,12 @@ const chainSkewMs = 15_000;
  *
  * @returns true when a transaction was sent
  */
-export async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: boolean): Promise<boolean> {
+export async function attempt(
+  ctx: Context,
+  chain: ChainConfig,
+  one: Attempt,
+  ready: ReadonlySet<Hex>,
+): Promise<boolean> {
   const { row, mandate } = one;
   const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
   switch (verdict.kind) {
@@ -60,7 +57,7 @@ export async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, re
   return charge(ctx, chain, { ...one, mandate }, verdict.amountMicro);
 }
 
-function knownOf(ctx: Context, { row, mandate }: Attempt, ready: boolean): Known {
+function knownOf(ctx: Context, { row, mandate }: Attempt, ready: ReadonlySet<Hex>): Known {
   return {
     price: priceOf(row),
     status: row.status,
@@ -69,7 +66,7 @@ function knownOf(ctx: Context, { row, mandate }: Attempt, ready: boolean): Known
     paymentSeen: row.payment_seen,
     terms: mandate && termsOf(mandate),
     offered: mandate !== null && isOffered(ctx, mandate, row),
-    canRelay: ready && mandate !== null && relayerAddresses(ctx).includes(mandate.executor),
+    canRelay: mandate !== null && ready.has(mandate.executor),
     merchantDisabled: row.merchant_disabled,
     partnerDisabled: row.partner_disabled,
   };

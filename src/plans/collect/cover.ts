@@ -1,3 +1,4 @@
+import { relayerAddresses } from '../../chain/relay/relay.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -33,12 +34,18 @@ export function chainOf(ctx: Pick<Context, 'chains'>, mandate: MandateRow): Chai
   return stands ? chain : null;
 }
 
-/** Whether a mandate can still be charged where it was given, and the request's wallet be paid there. */
+/**
+ * Whether a mandate can still be charged where it was given, by the relayer's address that it names, and the request's
+ * wallet be paid there.
+ */
 export function isOffered(
-  ctx: Pick<Context, 'chains'>,
+  ctx: Pick<Context, 'chains' | 'config'>,
   mandate: MandateRow,
   { wallet_chain_ids: checkedOn }: { wallet_chain_ids: number[] | null },
 ): boolean {
   const chain = chainOf(ctx, mandate);
-  return chain !== null && (checkedOn?.includes(chain.chainId) ?? true);
+  const addresses = relayerAddresses(ctx);
+  // A node without any key waits for one; another key means that this one was taken out.
+  const isKept = addresses.length === 0 || addresses.includes(mandate.executor);
+  return chain !== null && isKept && (checkedOn?.includes(chain.chainId) ?? true);
 }

@@ -1,4 +1,5 @@
-import { canRelay } from '../../chain/relay/relay.ts';
+import { canRelay, relayerAddresses } from '../../chain/relay/relay.ts';
+import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
@@ -26,7 +27,7 @@ const decidedBatch = 500;
  */
 export async function collectDue(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   const decided = await settleDecided(ctx, chain);
-  const ready = await canRelay(ctx, chain);
+  const ready = await readyAddresses(ctx, chain);
   const sent = await workThrough(
     signal,
     async (underWay) => (underWay > mostUnderWay / 2 ? [] : take(ctx, chain, mostUnderWay - underWay)),
@@ -42,6 +43,13 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
     },
   );
   return decided + sent;
+}
+
+/** Those of the relayer's addresses that can send now: one without coin does not keep another's charges back. */
+async function readyAddresses(ctx: Context, chain: ChainConfig): Promise<ReadonlySet<Hex>> {
+  const addresses = relayerAddresses(ctx);
+  const answers = await Promise.all(addresses.map((address) => canRelay(ctx, chain, address)));
+  return new Set(addresses.filter((_, i) => answers[i]));
 }
 
 async function take(ctx: Context, chain: ChainConfig, room: number): Promise<Attempt[]> {
