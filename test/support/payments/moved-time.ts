@@ -64,7 +64,9 @@ export async function nextMoment({ db }: CollectFixtures): Promise<Date | null> 
 /** Moves the service's clock and the chain's to a moment, and tells the database. */
 export async function moveTo(of: CollectFixtures, at: Date, tellClock: () => Promise<unknown>): Promise<void> {
   of.clock.forward(at.getTime() - of.clock.now().getTime());
-  await of.rpc('evm_setNextBlockTimestamp', [toHex(Math.ceil(at.getTime() / 1000))]);
+  const { timestamp } = (await of.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+  // The chain's own clock runs on, and may have passed the moment meanwhile.
+  await of.rpc('evm_setNextBlockTimestamp', [toHex(Math.max(Math.ceil(at.getTime() / 1000), Number(timestamp) + 1))]);
   await of.node.mine(1);
   await tellClock();
   await of.caughtUp();
