@@ -19,7 +19,9 @@ after(() => f.stop());
 const newScope = async (): Promise<Scope> => (await makePartner(f.db)).test;
 /** Takes on a call of this much gas; the reason where it is refused. */
 const take = (scope: Scope, chain = f.chain, used = gas): Promise<string> =>
-  f.ctx.db.transaction((tx) => allot(f.ctx, tx, f.call({ scope, chain }), used)).catch((error) => error.reason);
+  f.ctx.db
+    .transaction((tx) => allot(f.ctx, tx, f.call({ scope, chain, purpose: 'revoke' }), used))
+    .catch((error) => error.reason);
 const spent = async (scope: Scope): Promise<bigint> => {
   const [row] = await f.db.sql`select wei from relay_spending where partner_id = ${scope.partnerId}`;
   return BigInt(row?.wei ?? 0);
@@ -52,7 +54,7 @@ test('a partner’s budget of a day is exact, however many calls come at once, a
   assert.equal((await take(scope, chain)).length, 36);
 });
 
-test('authorizations use up half of a partner’s budget and queue: charges and revocations are still taken on', async () => {
+test('authorizations use up half of a partner’s budget and queue: other calls are still taken on', async () => {
   const [scope, waiting] = [await newScope(), await newScope()];
   const probe = await reservedBy(await take(await newScope()));
   const chain = { ...f.chain, relayer: { ...limits, budgetWei: 8n * probe } };
@@ -150,4 +152,22 @@ test('a partner sees its own calls only', async () => {
   const id = await take(scope);
   assert.equal((await f.db.scoped(scope, (tx) => readRelay(tx, id)))?.state, 'allotted');
   assert.equal(await f.db.scoped(other, (tx) => readRelay(tx, id)), null);
+});
+
+test('charges leave a tenth of a partner’s budget and queue: revocations are still taken on', async () => {
+  const [scope, waiting] = [await newScope(), await newScope()];
+  const probe = await reservedBy(await take(await newScope()));
+  const chain = { ...f.chain, relayer: { ...limits, budgetWei: 10n * probe } };
+  const charge = (of: Scope, on = f.chain): Promise<string> =>
+    f.ctx.db
+      .transaction((tx) => allot(f.ctx, tx, f.call({ scope: of, chain: on, purpose: 'charge' }), gas))
+      .catch((error) => error.reason);
+  for (let calls = 0; calls < 9; calls++) assert.equal((await charge(scope, chain)).length, 36);
+  assert.equal(await charge(scope, chain), 'budget');
+  assert.equal((await take(scope, chain)).length, 36);
+  assert.equal(await take(scope, chain), 'budget');
+  for (let calls = 0; calls < 90; calls++) assert.equal((await charge(waiting)).length, 36);
+  assert.equal(await charge(waiting), 'queue');
+  assert.equal((await take(waiting)).length, 36);
+  await sendAll();
 });

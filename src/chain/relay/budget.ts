@@ -6,10 +6,12 @@ type Budget = { scope: Scope; chainId: number; budgetWei: bigint };
 
 /**
  * What calls of a purpose may use of what a partner has: its budget of the day, its places in the queue. Authorizations
- * are handed in by strangers, who may use up half: the rest is kept for charges and revocations.
+ * are handed in by strangers, who may use up half: the rest is kept for charges and revocations. Charges leave a tenth,
+ * so that one merchant's many do not keep the customers of others from revoking.
  */
 export function shareOf(purpose: RelayPurpose, whole: bigint): bigint {
-  return purpose === 'authorization' ? whole / 2n : whole;
+  if (purpose === 'revoke') return whole;
+  return purpose === 'charge' ? whole - whole / 10n : whole / 2n;
 }
 
 /**
