@@ -394,6 +394,14 @@ test('every table › denies by default, to its owner too; nobody at large may d
       and qual not like '%scope_partner%' order by tablename, policyname`;
   assert.deepEqual(
     shared.map(({ tablename }) => tablename),
-    ['chain_blocks', 'chain_cursors', 'rate_overrides', 'rates', 'used_wallet_messages', 'used_wallet_messages'],
+    [
+      'chain_blocks',
+      'chain_cursors',
+      'rate_overrides',
+      'rates',
+      'relay_accounts',
+      'used_wallet_messages',
+      'used_wallet_messages',
+    ],
   );
 });
