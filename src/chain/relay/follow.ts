@@ -25,8 +25,8 @@ import { type KeptVariant, type RelayRow, selectFound, selectLive, selectVariant
 
 /** Calls of one account that are looked at in one pass, by nonce; the others come once these are decided. */
 const passSize = 500;
-/** How often an account is looked at of which nothing is under way, and how often its balance is asked for. */
-const idleMs = 60_000;
+/** How often an account is looked at of which nothing is under way; and its balance is asked for so often. */
+const idleMs = 2 * 60_000;
 const balanceMs = 15_000;
 /** How often the chain is asked where the reader has read no new block. */
 const standstillMs = 10_000;
