@@ -38,6 +38,9 @@ test('A second plan is approved by a transaction → the first plan’s unused p
   assert.equal((await of.post(second, 'agree', signed)).done, 'agreed');
   await of.forward(dayMs);
   await of.turn();
+  // One wallet's charges are sent one after the other.
+  await of.forward(2 * minuteMs);
+  await of.collect();
   assert.deepEqual([await statesOf(first), await statesOf(second)], [[['charged', null]], [['charged', null]]]);
   assert.equal(await allowanceOf(payer), together - (await askedBy(first)) - (await askedBy(second)));
 });
