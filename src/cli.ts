@@ -15,6 +15,7 @@ const sandbox = async () => [
   ...(await import('./cli/onboarding.ts')).onboardingCommands,
   ...(await import('./cli/chain.ts')).chainCommands,
   ...(await import('./cli/payments.ts')).paymentCommands,
+  ...(await import('./cli/plans.ts')).planCommands,
 ];
 const people = async () => (await import('./cli/admin.ts')).adminCommands;
 const groups: Record<string, () => Promise<Command[]>> = {

@@ -1,15 +1,10 @@
-import { scopeOfPlan, scopeOfRequest } from '../auth/scope.ts';
+import { scopeOfRequest } from '../auth/scope.ts';
 import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
-import { formatMicro } from '../lib/money.ts';
-import { planPageUrl } from '../plans/link.ts';
-import type { CustomersPlan } from '../plans/mandates/agree.ts';
-import { readPlanFacts } from '../plans/mandates/facts.ts';
 import { moveExpiry } from '../requests/proof.ts';
 import { readRequest } from '../requests/read.ts';
-import { agreeInSandbox } from '../sandbox/agree.ts';
 import { payInSandbox } from '../sandbox/pay.ts';
 import { defaultWallet } from '../sandbox/wallet.ts';
 import { sandboxChain } from './chain.ts';
@@ -22,7 +17,8 @@ async function findRequest(ctx: Context, args: Arguments): Promise<{ scope: Scop
   return { scope, id };
 }
 
-function payer(args: Arguments): `0x${string}` {
+/** The key of a test wallet: the one that was named, or the usual one. */
+export function payer(args: Arguments): `0x${string}` {
   const key = args.options['private-key'];
   if (key === undefined) return defaultWallet().privateKey;
   if (typeof key !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(key)) {
@@ -54,30 +50,6 @@ async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> 
   return { tx_hash: await payInSandbox(chain, request, payment) };
 }
 
-/** The plan that a link or an id names. */
-async function findPlan(ctx: Context, args: Arguments): Promise<CustomersPlan> {
-  const named = word(args, 0, 'The link of a plan, or its id');
-  const id = (/\/plans\/([0-9a-f-]{36})(?:\/|$)/i.exec(named)?.[1] ?? named).toLowerCase();
-  const scope = isUuid(id) ? await scopeOfPlan(ctx.db, id) : null;
-  const facts = scope && (await readPlanFacts(ctx, scope, id));
-  if (!facts) throw new Error(`There is no plan ${named}.`);
-  return { scope, facts };
-}
-
-async function agreeToPlan(ctx: Context, args: Arguments): Promise<Record<string, string>> {
-  const plan = await findPlan(ctx, args);
-  const chain = sandboxChain(ctx, plan.facts.test_mode);
-  const local = { ...ctx, chains: { test: [chain], live: [chain] } };
-  const { payer: wallet, cap_micro, ends_at } = await agreeInSandbox(local, chain, plan, payer(args));
-  return {
-    plan_id: plan.facts.id,
-    payer: wallet,
-    most_per_charge_usdc: formatMicro(BigInt(cap_micro)),
-    until: ends_at.toISOString(),
-    page: planPageUrl(ctx.config, plan.facts.id),
-  };
-}
-
 /** The commands that rehearse a customer in the sandbox. */
 export const paymentCommands: Command[] = [
   {
@@ -85,12 +57,6 @@ export const paymentCommands: Command[] = [
     usage: '<request_id> [--usdc-micro N] [--private-key 0x…] [--untagged]',
     summary: 'Pays a request on the local chain with a real USDC transfer; --untagged leaves out the reference.',
     run: pay,
-  },
-  {
-    name: 'sandbox agree',
-    usage: '<link of a plan, or its id> [--private-key 0x…]',
-    summary: 'Agrees to the automatic charges of a plan with a test wallet, as its customer does on its page.',
-    run: agreeToPlan,
   },
   {
     name: 'sandbox expire',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { paymentCommands } from '../../src/cli/payments.ts';
+import { planCommands } from '../../src/cli/plans.ts';
 import { planPageUrl } from '../../src/plans/link.ts';
 import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
 
@@ -254,7 +254,7 @@ test('A plan that asks by link, has ended, or whose merchant is switched off off
 });
 
 test('sandbox agree › agrees by a link or an id with a test wallet, and says in words why not', async () => {
-  const command = paymentCommands.find(({ name }) => name === 'sandbox agree');
+  const command = planCommands.find(({ name }) => name === 'sandbox agree');
   const { chain, folder } = fixtures.node;
   const { name, tokens, rpcUrls } = chain;
   const entry = { name, tokens, chain_id: 31337, rpc_urls: rpcUrls, finality: [{ confirmations: 2 }] };

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../audit/actions.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { nestedInScope } from '../db/nested.ts';
+import { hourMs } from '../lib/durations.ts';
+import { createPlan } from '../plans/create.ts';
+import { movePlanDue } from '../plans/move-due.ts';
+import type { PlanRow } from '../plans/read.ts';
+import { dayOf } from '../plans/rules.ts';
+
+/**
+ * Makes a monthly plan that charges automatically, from today on. Its first charge waits for an hour, so that somebody
+ * can agree first.
+ *
+ * @param fiatInt minor units of the merchant's currency
+ * @throws Refusal as `createPlan`
+ */
+export function createSandboxPlan(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  merchant: { id: string; display_currency: string },
+  fiatInt: number,
+): Promise<PlanRow> {
+  const now = ctx.clock.now();
+  return ctx.db.scoped(scope, async (tx) => {
+    const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
+    const plan = {
+      ...{ name: 'Membership', fiatInt, customerName: 'Ada Lovelace', customerEmail: null, customerPhone: null },
+      ...{ every: 1, period: 'month' as const, firstOn: dayOf(now), maxCharges: null, metadata: '{}' },
+      ...{ collect: 'automatic' as const, capFiatInt: fiatInt, reservePercent: 10, afterPastDue: 'link' as const },
+    };
+    const made = await createPlan(inner, actor, scope, plan, {
+      accountId: merchant.id,
+      formKey: randomUUID(),
+      currency: merchant.display_currency,
+      language: 'en',
+    });
+    if (!made) throw new Error('This merchant has as many open plans as it may have.');
+    await movePlanDue(tx, scope, made.row.id, new Date(now.getTime() + hourMs));
+    return made.row;
+  });
+}
