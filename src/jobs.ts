@@ -146,7 +146,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
     },
     {
       name: `follow what is relayed on ${chain.chainId}`,
-      everyMs: 10 * minute,
+      everyMs: 2 * minute,
       run: (ctx) => followRelays(ctx, chain),
       queue: { due: relayDue(chain), wakes: ['transfers'], restMs: Math.max(250, chain.pollMs) },
     },

@@ -4,7 +4,7 @@ import { isUnreachable } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { type Hex, RpcError } from '../rpc.ts';
-import { askAccount, askCounts, relayerAddresses } from './account.ts';
+import { askAccount, askCounts, hindranceOf, relayerAddresses } from './account.ts';
 import {
   type Account,
   type AccountState,
@@ -25,8 +25,10 @@ import { type KeptVariant, type RelayRow, selectFound, selectLive, selectVariant
 
 /** Calls of one account that are looked at in one pass, by nonce; the others come once these are decided. */
 const passSize = 500;
-/** How often an account is looked at of which nothing is under way; and its balance is asked for so often. */
+/** How often an account is looked at of which nothing is under way: one that can send, and one that cannot. */
 const idleMs = 2 * 60_000;
+const hinderedMs = 30_000;
+/** How often its balance is asked for while something is. */
 const balanceMs = 15_000;
 /** How often the chain is asked where the reader has read no new block. */
 const standstillMs = 10_000;
@@ -58,15 +60,20 @@ export async function followRelays(ctx: Context, chain: ChainConfig): Promise<nu
 async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Promise<number> {
   const account = { chainId: chain.chainId, address };
   if (!(await claimAccount(ctx.db.sql, account))) return 0;
-  let live = 1;
+  let live = 0; // after a failure it is looked at again when it is due
+  let isHindered = true;
   try {
     live = await pass(ctx, chain, account);
+    isHindered = live === 0 && hindranceOf(await selectAccount(ctx.db.sql, account), chain) !== null;
   } catch (error) {
     if (isUnreachable(error)) throw error;
     const level = error instanceof RpcError ? 'warn' : 'error';
     ctx.log[level]({ err: error, chain_id: chain.chainId }, 'the relayer cannot follow a chain now');
   }
-  await releaseAccount(ctx.db.sql, account, { liveMs: liveMsOf(chain), idleMs });
+  await releaseAccount(ctx.db.sql, account, {
+    liveMs: liveMsOf(chain),
+    idleMs: isHindered ? hinderedMs : idleMs,
+  });
   return live;
 }
 
