@@ -49,9 +49,10 @@ test('An allowance is raised by a transaction → an earlier permit for less is 
   const plan = await of.plan({ firstOn: inDays(1) });
   const payer = await of.payer(500_000_000n);
   await of.agreeByPage(plan, payer, '1');
-  const step = await of.post(plan, 'raise-step', { charges: '24' });
+  const signed = await of.signRaise(plan, payer, '24');
+  const step = await of.post(plan, 'raise-step', signed);
   await of.approve(payer, BigInt(String(step.value)));
-  assert.equal((await of.post(plan, 'raise', { charges: '24' })).done, 'raised');
+  assert.equal((await of.post(plan, 'raise', signed)).done, 'raised');
   await of.forward(dayMs);
   await of.turn();
   assert.deepEqual(await statesOf(plan), [['charged', null]]);

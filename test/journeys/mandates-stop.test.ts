@@ -174,14 +174,36 @@ test('Erasing a customer ends the agreement, deletes the plan’s mails, and the
   assert.equal(await onChain(plan), true);
 });
 
-test('More charges are allowed by one signature; what was agreed stays', async () => {
+test('More charges are allowed by the payer’s signatures; what was agreed stays', async () => {
   const { plan, payer } = await agreed();
-  const step = await fixtures.post(plan, 'raise-step', { charges: '24' });
+  const signed = await fixtures.signRaise(plan, payer, '24');
+  const step = await fixtures.post(plan, 'raise-step', signed);
   assert.equal(step.value, String(24n * 12_010_000n));
-  const answer = await fixtures.post(plan, 'raise', { charges: '24', ...(await fixtures.permit(payer, step)) });
+  const answer = await fixtures.post(plan, 'raise', { ...signed, ...(await fixtures.permit(payer, step)) });
   assert.equal(answer.done, 'raised');
   const mandate = await fixtures.mandateOf(plan);
   assert.deepEqual([mandate.state, mandate.allowed_charges], ['active', 24]);
+});
+
+test('Who has the link alone learns no sum of a payer’s agreements, and changes no allowance', async () => {
+  const { plan, payer } = await agreed();
+  const stranger = { ...payer, privateKey: `0x${'5e'.repeat(32)}` as const };
+  const signed = await fixtures.signRaise(plan, payer, '24');
+  const { allowed_charges: before } = await fixtures.mandateOf(plan);
+  for (const [fields, fault] of [
+    [{ charges: '24' }, 'stale'],
+    [{ ...signed, signature: '' }, 'bad_signature'],
+    [await fixtures.signRaise(plan, stranger, '24'), 'bad_signature'],
+    [{ ...signed, charges: '1' }, 'bad_signature'],
+    [{ ...signed, until: new Date(new Date(signed.until ?? '').getTime() - 1000).toISOString() }, 'bad_signature'],
+    [{ ...signed, until: new Date(0).toISOString() }, 'stale'],
+  ] as const) {
+    for (const name of ['raise-step', 'raise']) {
+      const { status: _, ...answer } = await fixtures.post(plan, name, fields);
+      assert.deepEqual(answer, { fault });
+    }
+  }
+  assert.equal((await fixtures.mandateOf(plan)).allowed_charges, before);
 });
 
 test('A customer stops the mails by the link in one of them', async () => {

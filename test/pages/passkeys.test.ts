@@ -132,7 +132,7 @@ test('A live key after ten minutes › the page asks for the passkey, keeps what
   await addPasskey(page, 'Laptop');
   aheadMs += 11 * 60_000;
   await page.goto(`${base}/portal/keys?mode=live`);
-  await page.getByText('Make a live key', { exact: true }).click();
+  await page.getByText('Create live key', { exact: true }).click();
   await page.getByLabel(/requests:read/).uncheck();
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();

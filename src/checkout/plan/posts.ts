@@ -1,8 +1,9 @@
 import { mandateTypedData, walletJson } from '../../chain/recurring/mandate.ts';
 import type { Context } from '../../context.ts';
+import { parseInstant } from '../../lib/time.ts';
 import { type AgreeFault, agree, type CustomersPlan, offerTo, stepAfterSigning } from '../../plans/mandates/agree.ts';
 import type { AllowanceStep, BroughtPermit } from '../../plans/mandates/allowance.ts';
-import { raise, raiseStep } from '../../plans/mandates/raise.ts';
+import { raise, raiseOffer, raiseStep, type SignedRaise } from '../../plans/mandates/raise.ts';
 import { readMandateSignature } from '../../plans/mandates/signed.ts';
 import { unlimitedAllowance } from '../../plans/mandates/terms.ts';
 
@@ -42,6 +43,11 @@ function permitIn(typed: Typed): BroughtPermit | null {
   return { value, nonce, deadline, signature };
 }
 
+function signedRaise(typed: Typed): SignedRaise {
+  const until = parseInstant(typed('until')) ?? new Date(0);
+  return { charges: countIn(typed), until, signature: readMandateSignature(typed('signature')) };
+}
+
 /** What browser code of a plan's page asks for, by the last part of the address. */
 export const planPosts: Record<string, Post> = {
   offer: async (ctx, plan, typed) => {
@@ -62,9 +68,13 @@ export const planPosts: Record<string, Post> = {
     const agreed = await agree(ctx, plan, signed);
     return 'fault' in agreed ? agreed : { done: 'agreed' };
   },
-  'raise-step': async (ctx, plan, typed) => stepAnswer(await raiseStep(ctx, plan, countIn(typed))),
+  'raise-offer': async (ctx, plan, typed) => {
+    const offered = await raiseOffer(ctx, plan, countIn(typed));
+    return 'fault' in offered ? offered : { typed: offered.json, until: offered.until.toISOString() };
+  },
+  'raise-step': async (ctx, plan, typed) => stepAnswer(await raiseStep(ctx, plan, signedRaise(typed))),
   raise: async (ctx, plan, typed) => {
-    const fault = await raise(ctx, plan, { charges: countIn(typed), permit: permitIn(typed) });
+    const fault = await raise(ctx, plan, { ...signedRaise(typed), permit: permitIn(typed) });
     return fault ? { fault } : { done: 'raised' };
   },
 };

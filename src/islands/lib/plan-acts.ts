@@ -85,9 +85,14 @@ async function agree(act: PlanAct, account: string): Promise<string> {
 }
 
 async function raise(act: PlanAct, account: string): Promise<string> {
-  const fields = { charges: act.charges };
+  const wanted = { charges: act.charges };
+  const offered = (await send(act, 'raise-offer', wanted)) as { typed: string; until: string };
+  act.tell('signRaise');
+  const signature = await sign(act, account, offered.typed);
+  act.tell('checking');
+  const fields = { ...wanted, until: offered.until, signature };
   const step = (await send(act, 'raise-step', fields)) as Step;
-  return allow(act, account, step, { name: 'raise', fields, signText: 'permitOnly' });
+  return allow(act, account, step, { name: 'raise', fields, signText: 'signPermit' });
 }
 
 type Last = { name: string; fields: Fields; signText: string };

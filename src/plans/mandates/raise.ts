@@ -1,5 +1,8 @@
+import { getTypesForEIP712Domain, hashTypedData, serializeTypedData, type TypedData, toHex } from 'viem';
+import type { Hex } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
 import { nestedIn } from '../../db/nested.ts';
+import { minuteMs } from '../../lib/durations.ts';
 import type { AgreeFault, CustomersPlan } from './agree.ts';
 import {
   type AllowanceOrder,
@@ -11,10 +14,40 @@ import {
   neededMicro,
 } from './allowance.ts';
 import { isCount } from './offer.ts';
+import { signatureFault } from './signed.ts';
 import { chainOf } from './stop.ts';
 import { lockPayer, type MandateRow, selectActive, updateAllowed } from './store.ts';
 
 type Raising = { mandate: MandateRow; order: AllowanceOrder };
+
+/**
+ * What the payer signs before anything is told or changed: the link alone shows no sum of a payer's agreements. Holds
+ * for half an hour.
+ */
+export type SignedRaise = { charges: number | null; until: Date; signature: Hex | null };
+
+const signedForMs = 30 * minuteMs;
+
+const raiseTypes = {
+  AllowanceChange: [
+    { name: 'mandate', type: 'bytes32' },
+    { name: 'charges', type: 'string' },
+    { name: 'until', type: 'uint256' },
+  ],
+} as const;
+
+function raiseTypedData(mandate: MandateRow, charges: number | null, until: Date) {
+  return {
+    domain: { name: 'Quittance', version: '1', chainId: Number(mandate.chain_id) },
+    types: raiseTypes,
+    primaryType: 'AllowanceChange' as const,
+    message: {
+      mandate: toHex(mandate.hash),
+      charges: charges === null ? 'any number' : String(charges),
+      until: BigInt(Math.floor(until.getTime() / 1000)),
+    },
+  };
+}
 
 /** The mandate in use, and what its allowance is to be for. */
 async function open(
@@ -38,13 +71,44 @@ async function open(
   return { mandate, order };
 }
 
+/** What the payer of the mandate in use signs first, as the JSON text of `eth_signTypedData_v4`. */
+export async function raiseOffer(
+  ctx: Context,
+  plan: CustomersPlan,
+  charges: number | null,
+): Promise<{ json: string; until: Date } | { fault: AgreeFault }> {
+  const raising = await open(ctx, plan, charges);
+  if ('fault' in raising) return raising;
+  const until = new Date(Math.floor((ctx.clock.now().getTime() + signedForMs) / 1000) * 1000);
+  const { domain, types, primaryType, message } = raiseTypedData(raising.mandate, charges, until);
+  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
+  return { json: serializeTypedData({ domain, types: withDomain, primaryType, message }), until };
+}
+
+/** The mandate in use, once its payer has signed for the change. */
+async function openSigned(
+  ctx: Context,
+  plan: CustomersPlan,
+  { charges, until, signature }: SignedRaise,
+): Promise<Raising | { fault: AgreeFault }> {
+  const raising = await open(ctx, plan, charges);
+  if ('fault' in raising) return raising;
+  const leftMs = until.getTime() - ctx.clock.now().getTime();
+  if (!(leftMs > 0 && leftMs <= signedForMs)) return { fault: 'stale' };
+  if (signature === null) return { fault: 'bad_signature' };
+  const hash = hashTypedData(raiseTypedData(raising.mandate, charges, until));
+  const { chain, key } = raising.order;
+  const fault = await signatureFault(chain, { address: key.payer as Hex, hash, signature });
+  return fault ? { fault } : raising;
+}
+
 /** How the payer of the mandate in use is to set the allowance for so many charges from now on. */
 export async function raiseStep(
   ctx: Context,
   plan: CustomersPlan,
-  charges: number | null,
+  signed: SignedRaise,
 ): Promise<AllowanceStep | { fault: AgreeFault }> {
-  const raising = await open(ctx, plan, charges);
+  const raising = await openSigned(ctx, plan, signed);
   if ('fault' in raising) return raising;
   return (await allowanceStep(ctx, raising.order)) ?? { fault: 'unreachable' };
 }
@@ -53,9 +117,10 @@ export async function raiseStep(
 export async function raise(
   ctx: Context,
   plan: CustomersPlan,
-  { charges, permit }: { charges: number | null; permit: BroughtPermit | null },
+  { permit, ...signed }: SignedRaise & { permit: BroughtPermit | null },
 ): Promise<AgreeFault | null> {
-  const raising = await open(ctx, plan, charges);
+  const { charges } = signed;
+  const raising = await openSigned(ctx, plan, signed);
   if ('fault' in raising) return raising.fault;
   const { order, mandate } = raising;
   const needed = await neededMicro(ctx.db.sql, order);

@@ -149,8 +149,8 @@ export const ar: MandateTexts<'ar'> = {
     raiseWith: 'السماح باستخدام {wallet}',
     revokeWith: 'الإلغاء باستخدام {wallet}',
     signMandate: '1 من 2: وقّع الاتفاق في {wallet}. لا يكلف ذلك شيئًا.',
+    signRaise: '1 من 2: وقّع في {wallet} على تغيير الإذن. لا يكلف ذلك شيئًا.',
     signPermit: '2 من 2: وقّع الإذن في {wallet}: {amount} {token} للعقد {contract}. لا يكلف ذلك شيئًا.',
-    permitOnly: 'وقّع الإذن في {wallet}: {amount} {token} للعقد {contract}. لا يكلف ذلك شيئًا.',
     approveNeeded:
       'لا تستطيع هذه المحفظة أو هذا الرمز توقيع الإذن. يمكن ضبطه بمعاملة بدلًا من ذلك: {amount} {token} للعقد {contract}. هذه وحدها تكلف رسوم شبكة.',
     approve: 'السماح بمعاملة',

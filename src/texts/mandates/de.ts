@@ -161,10 +161,9 @@ export const de: MandateTexts<'de'> = {
     raiseWith: 'Mit {wallet} freigeben',
     revokeWith: 'Mit {wallet} widerrufen',
     signMandate: '1 von 2: Unterschreiben Sie die Vereinbarung in {wallet}. Das kostet nichts.',
+    signRaise: '1 von 2: Unterschreiben Sie in {wallet}, dass Sie die Freigabe ändern. Das kostet nichts.',
     signPermit:
       '2 von 2: Unterschreiben Sie die Freigabe in {wallet}: {amount} {token} für den Vertrag {contract}. Das kostet nichts.',
-    permitOnly:
-      'Unterschreiben Sie die Freigabe in {wallet}: {amount} {token} für den Vertrag {contract}. Das kostet nichts.',
     approveNeeded:
       'Diese Wallet oder dieser Token kann die Freigabe nicht unterschreiben. Stattdessen geht es mit einer Transaktion: {amount} {token} für den Vertrag {contract}. Nur das kostet eine Netzwerkgebühr.',
     approve: 'Mit einer Transaktion freigeben',

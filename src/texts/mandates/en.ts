@@ -159,8 +159,8 @@ export const en = {
     raiseWith: 'Allow with {wallet}',
     revokeWith: 'Revoke with {wallet}',
     signMandate: '1 of 2: sign the agreement in {wallet}. It costs nothing.',
+    signRaise: '1 of 2: sign in {wallet} that you change the allowance. It costs nothing.',
     signPermit: '2 of 2: sign the allowance in {wallet}: {amount} {token} for contract {contract}. It costs nothing.',
-    permitOnly: 'Sign the allowance in {wallet}: {amount} {token} for contract {contract}. It costs nothing.',
     approveNeeded:
       'This wallet or token cannot sign the allowance. It can be set by a transaction instead: {amount} {token} for contract {contract}. Only that costs a network fee.',
     approve: 'Allow it by a transaction',

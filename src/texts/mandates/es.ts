@@ -156,9 +156,9 @@ export const es: MandateTexts<'es'> = {
     raiseWith: 'Autorizar con {wallet}',
     revokeWith: 'Revocar con {wallet}',
     signMandate: '1 de 2: firme el acuerdo en {wallet}. No cuesta nada.',
+    signRaise: '1 de 2: firme en {wallet} que cambia la autorización. No cuesta nada.',
     signPermit:
       '2 de 2: firme la autorización en {wallet}: {amount} {token} para el contrato {contract}. No cuesta nada.',
-    permitOnly: 'Firme la autorización en {wallet}: {amount} {token} para el contrato {contract}. No cuesta nada.',
     approveNeeded:
       'Esta billetera o este token no puede firmar la autorización. En su lugar vale una transacción: {amount} {token} para el contrato {contract}. Solo eso cuesta una comisión de red.',
     approve: 'Autorizar con una transacción',

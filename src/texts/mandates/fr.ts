@@ -161,10 +161,9 @@ export const fr: MandateTexts<'fr'> = {
     raiseWith: 'Autoriser avec {wallet}',
     revokeWith: 'Révoquer avec {wallet}',
     signMandate: '1 sur 2 : signez l’accord dans {wallet}. Cela ne coûte rien.',
+    signRaise: '1 sur 2 : signez dans {wallet} que vous modifiez l’autorisation. Cela ne coûte rien.',
     signPermit:
       '2 sur 2 : signez l’autorisation dans {wallet} : {amount} {token} pour le contrat {contract}. Cela ne coûte rien.',
-    permitOnly:
-      'Signez l’autorisation dans {wallet} : {amount} {token} pour le contrat {contract}. Cela ne coûte rien.',
     approveNeeded:
       'Ce portefeuille ou ce jeton ne peut pas signer l’autorisation. Une transaction peut la remplacer : {amount} {token} pour le contrat {contract}. Elle seule coûte des frais de réseau.',
     approve: 'Autoriser par une transaction',

@@ -151,10 +151,9 @@ export const ja: MandateTexts<'ja'> = {
     raiseWith: '{wallet} で許可',
     revokeWith: '{wallet} で取り消す',
     signMandate: '1/2：{wallet} で同意に署名してください。費用はかかりません。',
+    signRaise: '1/2：{wallet} で許可額の変更に署名してください。費用はかかりません。',
     signPermit:
       '2/2：{wallet} で利用許可に署名してください：コントラクト {contract} に {amount} {token}。費用はかかりません。',
-    permitOnly:
-      '{wallet} で利用許可に署名してください：コントラクト {contract} に {amount} {token}。費用はかかりません。',
     approveNeeded:
       'このウォレットまたはトークンでは利用許可に署名できません。代わりにトランザクションで設定できます：コントラクト {contract} に {amount} {token}。これだけネットワーク手数料がかかります。',
     approve: 'トランザクションで許可する',

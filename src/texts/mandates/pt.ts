@@ -155,9 +155,9 @@ export const pt: MandateTexts<'pt'> = {
     raiseWith: 'Autorizar com {wallet}',
     revokeWith: 'Revogar com {wallet}',
     signMandate: '1 de 2: assine o acordo em {wallet}. Não custa nada.',
+    signRaise: '1 de 2: assine em {wallet} que altera a autorização. Não custa nada.',
     signPermit:
       '2 de 2: assine a autorização em {wallet}: {amount} {token} para o contrato {contract}. Não custa nada.',
-    permitOnly: 'Assine a autorização em {wallet}: {amount} {token} para o contrato {contract}. Não custa nada.',
     approveNeeded:
       'Esta carteira ou este token não consegue assinar a autorização. Uma transação pode fazer isso: {amount} {token} para o contrato {contract}. Só ela custa uma taxa de rede.',
     approve: 'Autorizar com uma transação',

@@ -43,6 +43,12 @@ export async function agreeFixtures() {
     return { offered, signed: { offer: String(offered.offer ?? ''), signature } };
   }
 
+  /** The fields by which a payer asks for another allowance, signed. */
+  async function signRaise(plan: { id: string }, payer: TestWallet, charges: string): Promise<Fields> {
+    const offered = await post(plan, 'raise-offer', { charges });
+    return { charges, until: String(offered.until), signature: await signJson(payer.privateKey, offered.typed) };
+  }
+
   /** The fields of a permit, signed as the step asks. */
   async function permit(payer: TestWallet, step: Answer): Promise<Fields> {
     return {
@@ -59,6 +65,7 @@ export async function agreeFixtures() {
     urlOf,
     post,
     sign,
+    signRaise,
     permit,
     /** Opens the page of a plan; its HTML. */
     open: async (plan: { id: string }, query = '') => {
