@@ -1,6 +1,4 @@
 import {
-  decodeAbiParameters,
-  domainSeparator,
   encodeFunctionData,
   erc20Abi,
   getTypesForEIP712Domain,
@@ -12,8 +10,9 @@ import {
   type TypedData,
 } from 'viem';
 import type { ChainConfig } from '../config/chains.ts';
-import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
-import type { TokenDomain } from './token-domain.ts';
+import { askAny } from './any-endpoint.ts';
+import { type Hex, type Rpc, RpcError } from './rpc.ts';
+import { ask, askDomain, type TokenDomain } from './token-domain.ts';
 
 /** Whose tokens somebody may spend, and who. Addresses in lower case. */
 export type Spending = { token: Hex; owner: Hex; spender: Hex };
@@ -36,15 +35,11 @@ export type TokenAllowance = {
 };
 
 const timeoutMs = 5_000;
-const longestText = 100;
 const gasLimit: Hex = '0x7a120';
 /** Nobody's: a permit may be brought by anybody. */
 const caller: Hex = `0x${keccak256(stringToHex('quittance: tries a permit')).slice(-40)}`;
 
 const abi = parseAbi([
-  'function name() view returns (string)',
-  'function version() view returns (string)',
-  'function DOMAIN_SEPARATOR() view returns (bytes32)',
   'function nonces(address owner) view returns (uint256)',
   'function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)',
   'function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature)',
@@ -58,8 +53,6 @@ const permitTypes = {
     { name: 'deadline', type: 'uint256' },
   ],
 } as const;
-/** Tokens that do not say their version sign under this one. */
-const usualVersion = '1';
 
 /**
  * Reads an allowance, and what a permit for it would be signed under.
@@ -67,7 +60,7 @@ const usualVersion = '1';
  * @throws RpcError when no endpoint answers
  */
 export function readTokenAllowance(chain: ChainConfig, spending: Spending): Promise<TokenAllowance> {
-  return anyEndpoint(chain, async (rpc) => {
+  return askAny(chain, timeoutMs, async (rpc) => {
     const { token, owner, spender } = spending;
     const allowance = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [owner, spender] });
     const nonces = encodeFunctionData({ abi, functionName: 'nonces', args: [owner] });
@@ -80,20 +73,6 @@ export function readTokenAllowance(chain: ChainConfig, spending: Spending): Prom
     const permit = domain && nonce?.length === 66 ? { domain, nonce: BigInt(nonce) } : null;
     return { micro: BigInt(micro), permit };
   });
-}
-
-/** The name and version that the token says, if its own separator follows from them. */
-async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
-  const [said, saidVersion, separator] = await Promise.all(
-    (['name', 'version', 'DOMAIN_SEPARATOR'] as const).map((functionName) =>
-      ask(rpc, token, encodeFunctionData({ abi, functionName })),
-    ),
-  );
-  const name = said && readText(said);
-  const version = saidVersion ? readText(saidVersion) : usualVersion;
-  if (!name || !version || !separator) return null;
-  const domain = { name, version, chainId, verifyingContract: token };
-  return domainSeparator({ domain }) === separator ? { name, version } : null;
 }
 
 /** A permit as wallets take it: the JSON text of `eth_signTypedData_v4`. */
@@ -114,7 +93,7 @@ export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signatur
   const data = permitCall(terms, signature);
   if (data === null) return 'refused';
   try {
-    return await anyEndpoint(chain, (rpc) => tryCall(rpc, terms.token, data));
+    return await askAny(chain, timeoutMs, (rpc) => tryCall(rpc, terms.token, data));
   } catch (error) {
     if (error instanceof RpcError) return 'unreachable';
     throw error;
@@ -148,37 +127,4 @@ function permitCall({ owner, spender, value, deadline }: PermitTerms, signature:
 /** The calldata by which an owner lets a spender spend so much. */
 export function approveCall({ spender }: Spending, value: bigint): Hex {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, value] });
-}
-
-async function anyEndpoint<T>(chain: ChainConfig, work: (rpc: Rpc) => Promise<T>): Promise<T> {
-  let fault: unknown;
-  for (const url of chain.rpcUrls) {
-    try {
-      return await work(connectRpc(url, timeoutMs));
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      fault = error;
-    }
-  }
-  throw fault;
-}
-
-/** Null where the contract has no such function. */
-async function ask(rpc: Rpc, token: Hex, data: Hex): Promise<Hex | null> {
-  try {
-    const answer = (await rpc.call(token, data)) as Hex;
-    return answer === '0x' ? null : answer;
-  } catch (error) {
-    if (error instanceof RpcError && error.kind === 'refused') return null;
-    throw error;
-  }
-}
-
-function readText(answer: Hex): string | null {
-  try {
-    const [text] = decodeAbiParameters([{ type: 'string' }], answer);
-    return text.length <= longestText ? text : null;
-  } catch {
-    return null; // not what a token answers
-  }
 }

@@ -1,9 +1,10 @@
 import { type Address, decodeAbiParameters, domainSeparator, encodeFunctionData, parseAbi, zeroAddress } from 'viem';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import { minuteMs } from '../lib/durations.ts';
+import { askAny } from './any-endpoint.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 
-/** What a wallet signs a token's authorizations under (EIP-712), besides the token's own chain and address. */
+/** What a wallet signs a token's authorizations and permits under (EIP-712), besides the token's own chain and address. */
 export type TokenDomain = { name: string; version: string };
 
 const timeoutMs = 3_000;
@@ -12,6 +13,8 @@ const keptMs = 60 * minuteMs;
 /** Some endpoints refuse a call that they could not run for the moment. */
 const keptNoneMs = minuteMs;
 const longestText = 100;
+/** Tokens that do not say their version sign under this one. */
+const usualVersion = '1';
 const zeroWord: Hex = `0x${'00'.repeat(32)}`;
 
 const abi = parseAbi([
@@ -39,7 +42,7 @@ const known = new WeakMap<TokenConfig, Kept>();
 export async function readTokenDomain(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
   const kept = known.get(token);
   if (kept && performance.now() < kept.untilMs) return kept.domain;
-  const domain = await anyEndpoint(chain, (rpc) => askDomain(rpc, chain.chainId, token.address));
+  const domain = await askAny(chain, timeoutMs, (rpc) => askAuthorizedDomain(rpc, chain.chainId, token.address));
   known.set(token, { domain, untilMs: performance.now() + (domain ? keptMs : keptNoneMs) });
   return domain;
 }
@@ -74,34 +77,33 @@ export async function isAuthorizationPending(
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== zeroWord);
 }
 
-async function anyEndpoint<T>(chain: ChainConfig, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
-  let fault: unknown;
-  for (const url of chain.rpcUrls) {
-    try {
-      return await ask(connectRpc(url, timeoutMs));
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      fault = error;
-    }
-  }
-  throw fault;
+/** The same, of a token whose holders cannot sign transfers: null. */
+async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
+  const state = ask(rpc, token, stateCall(zeroAddress, zeroWord));
+  const [domain, unused] = await Promise.all([askDomain(rpc, chainId, token), state]);
+  return unused === zeroWord ? domain : null;
 }
 
-async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
-  const answers = await Promise.all(
-    [nameCall, versionCall, separatorCall, stateCall(zeroAddress, zeroWord)].map((data) => ask(rpc, token, data)),
+/**
+ * The name and version that a token says, if its own separator follows from them. One that says no version signs under
+ * the usual one.
+ */
+export async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
+  const [said, saidVersion, separator] = await Promise.all(
+    [nameCall, versionCall, separatorCall].map((data) => ask(rpc, token, data)),
   );
-  const [name, version] = answers.slice(0, 2).map((answer) => answer && readText(answer));
-  const [separator, state] = answers.slice(2);
-  if (!name || !version || !separator || state !== zeroWord) return null;
+  const name = said && readText(said);
+  const version = saidVersion ? readText(saidVersion) : usualVersion;
+  if (!name || !version || !separator) return null;
   const domain = { name, version, chainId, verifyingContract: token };
   return domainSeparator({ domain }) === separator ? { name, version } : null;
 }
 
-/** Null where the contract has no such function. */
-async function ask(rpc: Rpc, token: Hex, data: Hex): Promise<Hex | null> {
+/** Calls a token; null where it has no such function. */
+export async function ask(rpc: Rpc, token: Hex, data: Hex): Promise<Hex | null> {
   try {
-    return (await rpc.call(token, data)) as Hex;
+    const answer = (await rpc.call(token, data)) as Hex;
+    return answer === '0x' ? null : answer;
   } catch (error) {
     if (error instanceof RpcError && error.kind === 'refused') return null;
     throw error;

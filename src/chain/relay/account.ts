@@ -1,7 +1,8 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { RelayerSigner } from '../../config/relayer.ts';
 import type { Context } from '../../context.ts';
-import { connectRpc, type Hex, type Rpc, RpcError } from '../rpc.ts';
+import { askAny } from '../any-endpoint.ts';
+import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 import type { AccountState, Counted } from './account-store.ts';
 import { isTooDear, priorityFee } from './fees.ts';
 
@@ -31,7 +32,7 @@ export async function askCounts(chain: ChainConfig, address: Hex): Promise<Count
   const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const failed = answers.find((answer) => answer.status === 'rejected')?.reason;
   if (failed && (counts.length === 0 || !(failed instanceof RpcError))) throw failed;
-  const fees = await firstAnswer(chain, (rpc) => rpc.feeHistory(recentBlocks));
+  const fees = await askAny(chain, timeoutMs, (rpc) => rpc.feeHistory(recentBlocks));
   return {
     least: Math.min(...counts),
     most: Math.max(...counts),
@@ -49,24 +50,11 @@ export async function askCounts(chain: ChainConfig, address: Hex): Promise<Count
  */
 export async function askAccount(chain: ChainConfig, address: Hex): Promise<Counted & { balanceWei: bigint }> {
   const counted = await askCounts(chain, address);
-  const [balanceWei, advised] = await firstAnswer(chain, (rpc) =>
+  const [balanceWei, advised] = await askAny(chain, timeoutMs, (rpc) =>
     // Not every node has advice to give.
     Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(() => null)]),
   );
   return { ...counted, priorityFeeWei: priorityFee([counted.priorityFeeWei], advised), balanceWei };
-}
-
-async function firstAnswer<T>({ rpcUrls }: ChainConfig, ask: (rpc: Rpc) => Promise<T>): Promise<T> {
-  let last: unknown = new RpcError('unreachable', 'no endpoint is configured');
-  for (const url of rpcUrls) {
-    try {
-      return await ask(connectRpc(url, timeoutMs));
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      last = error;
-    }
-  }
-  throw last;
 }
 
 /** Why nothing can be sent from an account now. */

@@ -1,0 +1,24 @@
+import type { ChainConfig } from '../config/chains.ts';
+import { connectRpc, type Rpc, RpcError } from './rpc.ts';
+
+/**
+ * Asks a chain's endpoints in order until one answers.
+ *
+ * @throws RpcError of the last one when none does
+ */
+export async function askAny<T>(
+  { rpcUrls }: Pick<ChainConfig, 'rpcUrls'>,
+  timeoutMs: number,
+  ask: (rpc: Rpc) => Promise<T>,
+): Promise<T> {
+  let fault: unknown = new RpcError('unreachable', 'no endpoint is configured');
+  for (const url of rpcUrls) {
+    try {
+      return await ask(connectRpc(url, timeoutMs));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      fault = error;
+    }
+  }
+  throw fault;
+}
