@@ -35,13 +35,13 @@ const noncesOf = async (ids: readonly string[]) => {
 /** The relayer's key sends something that this database knows nothing of. */
 const sendBehindItsBack = () => sendTransaction(f.chain, testRelayerKey, f.call().to, approval(1n));
 
-test('200 calls taken on at once, of two partners by two nodes, have consecutive nonces and are all mined', async () => {
-  const { test: other } = await makePartner(f.db);
+test('200 calls taken on at once, of three partners by two nodes, have consecutive nonces and are all mined', async () => {
+  const scopes = [f.scope, (await makePartner(f.db)).test, (await makePartner(f.db)).test] as const;
   const second = { ...f.ctx, db: connect(accessTo(f.databaseUrl)) };
   const first = await f.mined();
   try {
     const all = Array.from({ length: 200 }, (_, i) => {
-      const call = f.call({ scope: i % 2 === 0 ? f.scope : other });
+      const call = f.call({ scope: scopes[i % 3] });
       return allotAlone(i % 4 < 2 ? f.ctx : second, call);
     });
     const ids = await Promise.all(all);

@@ -45,7 +45,7 @@ function namedIn(file: string): Needs {
     if (!isRelative && (file.startsWith('src/') || (!/[./]/.test(name) && name !== 'src'))) continue;
     const path = isRelative ? relative(root, resolve(root, dirname(file), name)) : name;
     if (isFile.has(path)) needs[isRelative ? 'runs' : 'reads'].push(path);
-    else if (path.includes('*')) needs.reads.push(...files.filter((other) => matchesGlob(other, path)));
+    else if (/^\w.*\*/.test(path)) needs.reads.push(...files.filter((other) => matchesGlob(other, path)));
     else if (path === 'src') needs.reads.push(...files.filter((other) => other.startsWith('src/')));
     else needs.reads.push(...(byFolder.get(path) ?? [])); // a folder such as migrations: each of its files
   }
