@@ -121,7 +121,7 @@ export const en = {
     agreedAt: 'Agreed',
     allowed: 'Allowance',
     stop: 'Stop automatic charges',
-    stopRest: 'It takes effect at once. The plan goes on: you then pay each charge by its link.',
+    stopRest: 'Stopping takes effect at once. The plan goes on: you then pay each charge by its link.',
     stopChain: 'Stop it on the network yourself',
     stopChainRest:
       'Your wallet calls “revoke” of the contract with the agreement. That costs a network fee and needs nobody’s help.',
