@@ -135,7 +135,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
     },
     {
       name: `charge customers' wallets on ${chain.chainId}`,
-      everyMs: minute,
+      everyMs: 10 * minute,
       run: (ctx, signal) => collectDue(ctx, chain, signal),
       queue: { due: collectionsDue(chain.chainId), wakes: [], restMs: second },
     },
