@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { createApiKey, usualKey } from '../../auth/api-keys.ts';
 import { FormRepeated } from '../../auth/form-repeated.ts';
@@ -10,9 +9,10 @@ import { findPayableMerchant, listMerchants } from '../../merchants/read.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
-import { card, hiddenField, shapeOf } from '../../ui/components.ts';
+import { card, shapeOf } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { formKeyField, formKeyOf } from '../../web/form-key.ts';
 import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { newKey } from '../settings/keys.ts';
@@ -35,7 +35,7 @@ export function gettingStarted(pages: PortalPages, ctx: Context): void {
     const sandbox = testWalletOf(ctx, call.scope);
     const isAlone = sandbox && (await findPayableMerchant(ctx, call.scope)) === null;
     if (isAlone) await newTestMerchant(ctx, sandbox, call);
-    const formKey = call.typed('form').slice(0, 100) || null;
+    const formKey = formKeyOf(call);
     try {
       const { key } = await createApiKey(ctx, call.actor, call.scope, { ...usualKey, formKey });
       return await showStart(ctx, call, key);
@@ -71,7 +71,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
   };
   const keyForm = form({
     action: actionIn(call, `${path}/key`),
-    inside: html`<p class="quiet">${start.keyRest}</p>${hiddenField('form', randomUUID())}`,
+    inside: html`<p class="quiet">${start.keyRest}</p>${formKeyField()}`,
     submit: start.makeKey,
   });
   const isMaker = mode === 'test' && may(user, 'keys', mode);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { createApiKey, type NewKey, type ScopeName, scopeNames } from '../../auth/api-keys.ts';
 import { FormRepeated } from '../../auth/form-repeated.ts';
@@ -19,6 +18,7 @@ import { ago, formatUnit, instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
+import { formKeyField, formKeyOf } from '../../web/form-key.ts';
 import { readQuery } from '../../web/query.ts';
 import { notice } from '../../web/shell.ts';
 import { badge, confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
@@ -77,7 +77,7 @@ function wantedKey(call: PortalCall, scopes: ScopeName[], now: Date): NewKey {
     scopes,
     name: name || null,
     endsAt: days ? new Date(now.getTime() + days * dayMs) : null,
-    formKey: call.typed('form').slice(0, 100) || null,
+    formKey: formKeyOf(call),
   };
 }
 
@@ -137,7 +137,7 @@ function keyForm(call: PortalCall): Html {
         action: actionIn(call, path),
         inside: html`
           <p class="quiet">${mode === 'test' ? keys.newTestRest : keys.newLiveRest}</p>
-          ${hiddenField('form', randomUUID())}
+          ${formKeyField()}
           <label>
             <span>${keys.name}</span>
             <input name="name" maxlength="${longestName}" autocomplete="off" placeholder="${keys.nameExample}">

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../../audit/actions.ts';
 import { FormRepeated } from '../../auth/form-repeated.ts';
@@ -8,12 +7,13 @@ import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
+import { card, field, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
+import { formKeyField, formKeyOf } from '../../web/form-key.ts';
 import { confirmButton, emptyState } from '../../web/table.ts';
 import { browseDeliveries } from '../../webhooks/browse.ts';
 import {
@@ -65,7 +65,7 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
   pages.form({ url: `${path}/rotate`, permission: 'webhooks', fresh: 'live' }, async (call) => {
     const { scope } = call;
     try {
-      const secret = await rotateSecret(ctx, call.actor, scope, call.typed('form').slice(0, 100) || null);
+      const secret = await rotateSecret(ctx, call.actor, scope, formKeyOf(call));
       return await showWebhooks(ctx, call, { kind: 'pending', secret });
     } catch (error) {
       return refused(call, error);
@@ -232,7 +232,7 @@ function secretCard(call: PortalCall, endpoint: Endpoint): Html {
       consequence: webhooks.rotateRest,
       action: actionIn(call, `${path}/rotate`),
     },
-    hiddenField('form', randomUUID()),
+    formKeyField(),
   );
   const activate = confirmButton(
     {
