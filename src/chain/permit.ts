@@ -1,18 +1,9 @@
-import {
-  encodeFunctionData,
-  erc20Abi,
-  getTypesForEIP712Domain,
-  keccak256,
-  parseAbi,
-  parseSignature,
-  serializeTypedData,
-  stringToHex,
-  type TypedData,
-} from 'viem';
+import { encodeFunctionData, erc20Abi, keccak256, parseAbi, parseSignature, stringToHex } from 'viem';
 import type { ChainConfig } from '../config/chains.ts';
 import { askAny } from './any-endpoint.ts';
 import { type Hex, type Rpc, RpcError } from './rpc.ts';
 import { ask, askDomain, type TokenDomain } from './token-domain.ts';
+import { walletJson } from './typed-data.ts';
 
 /** Whose tokens somebody may spend, and who. Addresses in lower case. */
 export type Spending = { token: Hex; owner: Hex; spender: Hex };
@@ -78,8 +69,7 @@ export function readTokenAllowance(chain: ChainConfig, spending: Spending): Prom
 /** A permit as wallets take it: the JSON text of `eth_signTypedData_v4`. */
 export function permitJson(domain: TokenDomain, chainId: number, { token, ...message }: PermitTerms): string {
   const full = { ...domain, chainId, verifyingContract: token };
-  const types: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain: full }), ...permitTypes };
-  return serializeTypedData({ domain: full, types, primaryType: 'Permit', message });
+  return walletJson({ domain: full, types: permitTypes, primaryType: 'Permit', message });
 }
 
 /** What a chain says of a permit: whether the token would take it now. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
-import { walletJson } from '../../src/chain/recurring/mandate.ts';
 import { readMandateStatus } from '../../src/chain/recurring/state.ts';
 import { connectRpc, type Hex } from '../../src/chain/rpc.ts';
+import { walletJson } from '../../src/chain/typed-data.ts';
 import { eraseCustomer } from '../../src/customers/erase.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';

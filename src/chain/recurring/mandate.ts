@@ -1,4 +1,4 @@
-import { getTypesForEIP712Domain, hashTypedData, serializeTypedData, type TypedData } from 'viem';
+import { hashTypedData } from 'viem';
 import type { Hex } from '../rpc.ts';
 import { recurringDomain } from './contract.ts';
 
@@ -69,11 +69,3 @@ export function revocationTypedData(mandate: Mandate, chainId: number, contract:
   const domain = domainOf(chainId, contract);
   return { domain, types: revocationTypes, primaryType: 'Revocation' as const, message };
 }
-
-/** A mandate or a revocation as wallets take it: the JSON text of `eth_signTypedData_v4`. */
-export function walletJson({ domain, types, primaryType, message }: SignedData): string {
-  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
-  return serializeTypedData({ domain, types: withDomain, primaryType, message });
-}
-
-type SignedData = ReturnType<typeof mandateTypedData> | ReturnType<typeof revocationTypedData>;

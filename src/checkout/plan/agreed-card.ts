@@ -1,5 +1,5 @@
 import { revokeCall } from '../../chain/recurring/calls.ts';
-import { walletJson } from '../../chain/recurring/mandate.ts';
+import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MandateRow, toMandate } from '../../plans/mandates/read.ts';

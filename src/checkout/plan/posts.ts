@@ -1,4 +1,5 @@
-import { mandateTypedData, walletJson } from '../../chain/recurring/mandate.ts';
+import { mandateTypedData } from '../../chain/recurring/mandate.ts';
+import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import { parseInstant } from '../../lib/time.ts';
 import { type AgreeFault, agree, type CustomersPlan, offerTo, stepAfterSigning } from '../../plans/mandates/agree.ts';

@@ -1,4 +1,4 @@
-import { encodeFunctionData, getTypesForEIP712Domain, parseAbi, serializeTypedData, type TypedData } from 'viem';
+import { encodeFunctionData, parseAbi } from 'viem';
 import type { Hex } from '../../chain/rpc.ts';
 import type { TokenDomain } from '../../chain/token-domain.ts';
 
@@ -45,13 +45,6 @@ export function authorizationTypedData(
   const domain = { ...token.domain, chainId: token.chainId, verifyingContract: token.address };
   const message = { from, to, value, validAfter, validBefore, nonce };
   return { domain, types, primaryType: 'TransferWithAuthorization' as const, message };
-}
-
-/** The same as wallets take it: the JSON text of `eth_signTypedData_v4`. */
-export function authorizationJson(...of: Parameters<typeof authorizationTypedData>): string {
-  const { domain, primaryType, message } = authorizationTypedData(...of);
-  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
-  return serializeTypedData({ domain, types: withDomain, primaryType, message });
 }
 
 /**

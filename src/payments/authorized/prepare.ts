@@ -1,10 +1,11 @@
 import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
 import { isAuthorizationUsed } from '../../chain/token-domain.ts';
+import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { authorizationNonce } from '../../requests/authorization-nonce.ts';
 import type { RequestRow } from '../../requests/store.ts';
-import { authorizationJson } from './authorization.ts';
+import { authorizationTypedData } from './authorization.ts';
 import type { AuthorizedOffer } from './offer.ts';
 import { validUntil } from './rules.ts';
 import { selectExecuted } from './store.ts';
@@ -59,7 +60,7 @@ export async function prepareAuthorization(
   const to = request.wallet_address as Hex;
   const terms = { from, to, valueMicro: amountMicro, validAfter: 0n, validBefore, nonce };
   const place = { chainId: chain.chainId, address: token.address, domain };
-  return { kind: 'ready', typedData: authorizationJson(place, terms), nonce, validBefore, lacksCoin };
+  return { kind: 'ready', typedData: walletJson(authorizationTypedData(place, terms)), nonce, validBefore, lacksCoin };
 }
 
 function firstUnused(reference: Uint8Array, executed: readonly Buffer[]): Hex {

@@ -1,6 +1,7 @@
-import { getTypesForEIP712Domain, type Hex, hashTypedData, serializeTypedData, type TypedData } from 'viem';
+import { type Hex, hashTypedData } from 'viem';
 import { scopeOfRequest } from '../../auth/scope.ts';
 import { askContract, isKeySigned, readSignature } from '../../chain/signature.ts';
+import { walletJson } from '../../chain/typed-data.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
@@ -47,9 +48,7 @@ export function claimTypedData(config: Pick<Config, 'baseUrl'>, requestId: strin
 
 /** The same as wallets take it: the JSON text of `eth_signTypedData_v4`. */
 export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey): string {
-  const { domain, types, primaryType, message } = claimTypedData(config, requestId, key);
-  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
-  return serializeTypedData({ domain, types: withDomain, primaryType, message });
+  return walletJson(claimTypedData(config, requestId, key));
 }
 
 /**

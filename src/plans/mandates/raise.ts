@@ -1,5 +1,6 @@
-import { getTypesForEIP712Domain, hashTypedData, serializeTypedData, type TypedData, toHex } from 'viem';
+import { hashTypedData, toHex } from 'viem';
 import type { Hex } from '../../chain/rpc.ts';
+import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import { nestedIn } from '../../db/nested.ts';
 import { minuteMs } from '../../lib/durations.ts';
@@ -80,9 +81,7 @@ export async function raiseOffer(
   const raising = await open(ctx, plan, charges);
   if ('fault' in raising) return raising;
   const until = new Date(Math.floor((ctx.clock.now().getTime() + signedForMs) / 1000) * 1000);
-  const { domain, types, primaryType, message } = raiseTypedData(raising.mandate, charges, until);
-  const withDomain: TypedData = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
-  return { json: serializeTypedData({ domain, types: withDomain, primaryType, message }), until };
+  return { json: walletJson(raiseTypedData(raising.mandate, charges, until)), until };
 }
 
 /** The mandate in use, once its payer has signed for the change. */
