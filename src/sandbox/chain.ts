@@ -6,7 +6,7 @@ import { replaceFile } from '../lib/files.ts';
 import type { Mode } from '../lib/mode.ts';
 import { answersAs, backUpState, type DevProcess, findAnvilOn, setTimeToNow, spawnAnvil } from './anvil.ts';
 import { ensureRecurringContract } from './recurring.ts';
-import { deployUsdc, devUsdcAddress, hasUsdc } from './usdc.ts';
+import { deployUsdc, devUsdcAddress, hasUsdc, mineOnArrival } from './usdc.ts';
 
 /**
  * The sandbox's two chains: one per mode, each with the real USDC contract and the contract of recurring payments. No
@@ -75,6 +75,8 @@ async function openChain(chainId: number, stateFile: string, known: ChainConfig[
   if (running) {
     if ((await answersAs(running.url, chainId)) && (await hasUsdc(running.url))) {
       await setTimeToNow(running.url);
+      // A service killed in the middle of deploying leaves the chain waiting to be told to mine.
+      await mineOnArrival(running.url);
       await ensureRecurringContract(running.url, chainId);
       return { ...running, stateFile, started: false };
     }

@@ -91,8 +91,13 @@ export async function deployUsdc(url: string): Promise<void> {
   const hashes: unknown[] = [];
   for (const transaction of deployment()) hashes.push(await callRpc(url, 'eth_sendTransaction', [transaction]));
   await callRpc(url, 'evm_mine', [], 20_000);
-  await callRpc(url, 'evm_setAutomine', [true]);
+  await mineOnArrival(url);
   const receipts = await Promise.all(hashes.map((hash) => callRpc(url, 'eth_getTransactionReceipt', [hash])));
   const failed = receipts.findIndex((receipt) => (receipt as { status?: string } | null)?.status !== '0x1');
   if (failed >= 0) throw new Error(`The test token could not be deployed: its transaction ${failed + 1} failed.`);
+}
+
+/** Makes the chain mine each transaction as it arrives. */
+export async function mineOnArrival(url: string): Promise<void> {
+  await callRpc(url, 'evm_setAutomine', [true]);
 }

@@ -51,6 +51,23 @@ async function killHard(stateFile: string): Promise<void> {
   while (findAnvilOn(stateFile)) await pause(10);
 }
 
+test('a service killed while it deployed the token left a chain that waits to be told to mine → adopted, it mines', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-dev-'));
+  const killed = await startDevChains(folder);
+  const [chain] = killed.chains.test as [ChainConfig];
+  await callRpc(chain.rpcUrls[0] as string, 'evm_setAutomine', [false]);
+
+  const adopted = await startDevChains(folder);
+  try {
+    assert.equal(adopted.started, false);
+    assert.ok(await wallet.fund(chain, randomAddress(), 1n));
+  } finally {
+    await adopted.stop();
+    await killed.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('two chains start with real USDC, keep everything over a stop, and come back on their ports', async () => {
   const first = await startDevChains(dataDir);
   assert.ok(first.started);
