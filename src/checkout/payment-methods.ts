@@ -1,11 +1,10 @@
 import { formatMicro } from '../lib/money.ts';
 import { type Html, html, raw } from '../lib/text/html.ts';
-import { commonTexts } from '../texts/common.ts';
 import { payTexts } from '../texts/pay.ts';
-import { mono, qr } from '../ui/components.ts';
+import { mono } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { walletConnectPath } from '../web/assets.ts';
+import { phone, walletElsewhere } from '../web/phone-wallets.ts';
 import { type Option, payOptions, walletOrders } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
@@ -54,36 +53,6 @@ function withoutFee({ words, state }: Checkout): Html {
   `;
 }
 
-/**
- * WalletConnect, where configured: a button that loads it, and the place for its QR code. Shown with script only.
- *
- * @param label what its button says, with `{wallet}`
- */
-export function walletElsewhere(
-  { walletConnect, words, merchant }: Pick<Checkout, 'walletConnect' | 'words' | 'merchant'>,
-  label: string = payTexts(words).wallet.payWith,
-): Html | null {
-  if (!walletConnect) return null;
-  const { paymentMethods } = payTexts(words);
-  const { common } = commonTexts(words);
-  const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
-  return html`
-    <div class="late" data-offer="${offer}" hidden>
-      <button type="button" class="second" data-wallet="walletconnect">
-        ${fill(label, { wallet: paymentMethods.walletConnect })}
-      </button>
-      <div class="pairing" hidden>
-        <figure class="qr there">
-          <div role="img" aria-label="${common.qrCode}"></div>
-          <figcaption class="quiet">${paymentMethods.walletConnectRest}</figcaption>
-        </figure>
-        <a class="button second here">${paymentMethods.openIn}</a>
-        <button type="button" class="second" data-copy="">${paymentMethods.copyLink}</button>
-      </div>
-    </div>
-  `;
-}
-
 /** One chip a network and token; browser code hides what belongs to the others. */
 function networkChips({ words }: Checkout, options: Option[]): Html {
   return html`
@@ -106,36 +75,6 @@ function networkChips({ words }: Checkout, options: Option[]): Html {
 function optionName(network: string, symbol: string, options: Option[]): string {
   const symbols = new Set(options.map(({ token }) => token.symbol));
   return symbols.size > 1 ? `${network} · ${symbol}` : network;
-}
-
-/** Wallets that open a page in their own browser, by links their makers document. */
-const walletLinks: [name: string, link: (url: string) => string][] = [
-  ['MetaMask', (url) => `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`],
-  ['Base', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
-  ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
-];
-
-/** A wallet on a phone: a code that opens the page there, and links that open it in a wallet. */
-export function phone(
-  { url, words }: Pick<Checkout, 'url' | 'words'>,
-  rest: string = payTexts(words).paymentMethods.phoneRest,
-): Html {
-  const { paymentMethods } = payTexts(words);
-  const { common } = commonTexts(words);
-  return html`
-    <details class="phone" open>
-      <summary>${paymentMethods.phone}</summary>
-      <div class="there">${qr(url, common.qrCode, rest)}</div>
-      <div class="here">
-        <p class="quiet">${paymentMethods.openIn}</p>
-        <p class="links">
-          ${walletLinks.map(
-            ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
-          )}
-        </p>
-      </div>
-    </details>
-  `;
 }
 
 function manual(checkout: Checkout, options: Option[]): Html | null {

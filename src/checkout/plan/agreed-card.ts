@@ -9,7 +9,7 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { walletElsewhere } from '../payment-methods.ts';
+import { walletElsewhere } from '../../web/phone-wallets.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard, allowanceChoice, dayText, limitFacts, placeOf } from './terms-card.ts';
 

@@ -9,8 +9,8 @@ import { payTexts } from '../../texts/pay.ts';
 import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
 import { everyText, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
 import { knownToWallets } from '../options.ts';
-import { phone, walletElsewhere } from '../payment-methods.ts';
 import type { PlanView } from './read.ts';
 
 const offeredCounts = [1, 3, 6, 12, 24, 36];

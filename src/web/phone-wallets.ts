@@ -1,0 +1,72 @@
+import type { WalletConnectConfig } from '../config.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { commonTexts } from '../texts/common.ts';
+import { payTexts } from '../texts/pay.ts';
+import { qr } from '../ui/components.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { walletConnectPath } from './assets.ts';
+
+/**
+ * WalletConnect, where configured: a button that loads it, and the place for its QR code. Shown with script only.
+ *
+ * @param merchant the name that the wallet shows for this site
+ * @param label what its button says, with `{wallet}`
+ */
+export function walletElsewhere(
+  { walletConnect, words, merchant }: { walletConnect: WalletConnectConfig | null; words: Words; merchant: string },
+  label: string = payTexts(words).wallet.payWith,
+): Html | null {
+  if (!walletConnect) return null;
+  const { paymentMethods } = payTexts(words);
+  const { common } = commonTexts(words);
+  const offer = JSON.stringify({ script: walletConnectPath, ...walletConnect, name: merchant });
+  return html`
+    <div class="late" data-offer="${offer}" hidden>
+      <button type="button" class="second" data-wallet="walletconnect">
+        ${fill(label, { wallet: paymentMethods.walletConnect })}
+      </button>
+      <div class="pairing" hidden>
+        <figure class="qr there">
+          <div role="img" aria-label="${common.qrCode}"></div>
+          <figcaption class="quiet">${paymentMethods.walletConnectRest}</figcaption>
+        </figure>
+        <a class="button second here">${paymentMethods.openIn}</a>
+        <button type="button" class="second" data-copy="">${paymentMethods.copyLink}</button>
+      </div>
+    </div>
+  `;
+}
+
+/** Wallets that open a page in their own browser, by links their makers document. */
+const walletLinks: [name: string, link: (url: string) => string][] = [
+  ['MetaMask', (url) => `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`],
+  ['Base', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
+  ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
+];
+
+/**
+ * A wallet on a phone: a code that opens the page there, and links that open it in a wallet.
+ *
+ * @param rest what happens when the code is scanned
+ */
+export function phone(
+  { url, words }: { url: string; words: Words },
+  rest: string = payTexts(words).paymentMethods.phoneRest,
+): Html {
+  const { paymentMethods } = payTexts(words);
+  const { common } = commonTexts(words);
+  return html`
+    <details class="phone" open>
+      <summary>${paymentMethods.phone}</summary>
+      <div class="there">${qr(url, common.qrCode, rest)}</div>
+      <div class="here">
+        <p class="quiet">${paymentMethods.openIn}</p>
+        <p class="links">
+          ${walletLinks.map(
+            ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
+          )}
+        </p>
+      </div>
+    </details>
+  `;
+}
