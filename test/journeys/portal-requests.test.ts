@@ -48,7 +48,7 @@ test('the list › newest first, by pages that lose and repeat nothing while req
   assert.equal(listed((await visitor.open('/portal/requests')).html)[0], newer.id);
 });
 
-test('the list › filters of the API, and searches by id, metadata, transaction and payer', async () => {
+test('the list › filters by status, merchant and time, and searches by id, metadata, transaction and payer', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const [one, two] = [await makeMerchant(fixtures.db, scope), await makeMerchant(fixtures.db, scope)];
   const startBlocks = { [fixtures.node.chain.chainId]: 0 };
@@ -63,10 +63,10 @@ test('the list › filters of the API, and searches by id, metadata, transaction
   await fixtures.turn();
   const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
   const find = (query: Record<string, string>) => search(query, visitor);
-  assert.deepEqual(await find({ status: 'requested' }), [paid.id, open.id]);
+  assert.deepEqual(await find({ status: 'requested' }), [open.id], 'what is paid no longer waits');
   assert.deepEqual(await find({ status: 'opened' }), [opened.id]);
   assert.deepEqual(await find({ status: 'expired' }), [due.id]);
-  assert.deepEqual(await find({ proof_status: 'verified' }), [paid.id]);
+  assert.deepEqual(await find({ status: 'paid' }), [paid.id]);
   assert.deepEqual(await find({ account_id: two.id }), [due.id, opened.id]);
   assert.deepEqual(await find({ account_id: 'nobody' }), []);
   await fixtures.db.sql`update merchants set business_name = 'Corner Shop' where id = ${two.id}`;
@@ -88,7 +88,7 @@ test('the list › filters of the API, and searches by id, metadata, transaction
     open.id,
   ]);
 
-  const csv = (await visitor.open('/portal/requests.csv?status=requested')).html;
+  const csv = (await visitor.open('/portal/requests.csv?status=paid')).html;
   const [header = '', ...rows] = csv
     .replace(/^\uFEFF/, '')
     .trimEnd()
@@ -96,7 +96,7 @@ test('the list › filters of the API, and searches by id, metadata, transaction
   const names = header.split(',');
   assert.deepEqual(
     rows.map((row) => row.split(',')[0]),
-    [paid.id, open.id],
+    [paid.id],
   );
   const cells = rows[0]?.split(',') ?? [];
   assert.equal(cells[names.indexOf('fiat_amount')], '12.50');
@@ -157,6 +157,14 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
   assert.deepEqual(await find('twice'), [twice.id]);
   assert.deepEqual(await find('late'), [late.id]);
   const all = (await visitor.open('/portal/requests')).html;
+  const fresh = await make();
+  const shown = {
+    ...{ underpaid: part, overpaid: over, paidVoided: voided, paidTwice: twice, late, paid: fine, requested: fresh },
+    ...{ opened: null, confirming: null, expired: null, voided: null },
+  };
+  for (const [status, request] of Object.entries(shown)) {
+    assert.deepEqual(await search({ status }, visitor), request ? [request.id] : [], status);
+  }
   for (const word of ['Paid in part', 'Paid too much', 'Paid though cancelled', 'Paid twice', 'Paid too late']) {
     assert.match(all, new RegExp(`</svg>${word}</span>`), word);
   }

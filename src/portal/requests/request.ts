@@ -12,6 +12,7 @@ import { readProgress } from '../../payments/proof/progress.ts';
 import { readSubmitted } from '../../payments/submitted/follow.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
+import { type PortalStatus, readPortalStatus } from '../../requests/lists/browse.ts';
 import { readRequest } from '../../requests/read.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../../requests/replay.ts';
@@ -68,12 +69,18 @@ export function requestDetail(pages: PortalPages, ctx: Context): void {
 }
 
 /** What the page is made of. */
-type Known = { history: History; merchant: MerchantView | null; replays: DifferingReplays | null };
+type Known = {
+  history: History;
+  status: PortalStatus;
+  merchant: MerchantView | null;
+  replays: DifferingReplays | null;
+};
 
 async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<Known> {
   const row = await readRequest(ctx.db, scope, requestId);
   const { id } = row;
-  const [progress, submitted, { deliveries }, merchant, replays] = await Promise.all([
+  const [status, progress, submitted, { deliveries }, merchant, replays] = await Promise.all([
+    readPortalStatus(ctx, scope, id),
     readProgress(ctx, scope, id),
     readSubmitted(ctx, scope, id),
     listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
@@ -83,7 +90,7 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
   const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
   const history = { row, progress, submitted, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
-  return { history, merchant, replays };
+  return { history, status, merchant, replays };
 }
 
 const amountOf = ({ language }: Words, row: History['row']) =>
@@ -97,14 +104,8 @@ function flash(words: Words, done: unknown): Html | null {
 
 function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): Html {
   const { history, replays } = known;
-  const { row, progress } = history;
+  const { row } = history;
   const { request } = portalTexts(words);
-  const statusBadge = portalStatusBadge(words, {
-    ...row,
-    received_micro: progress.receivedMicro.toString(),
-    unmatched_reason: progress.unmatched[0]?.reason ?? null,
-    overpaid: progress.overpaidMicro > 0n,
-  });
   const cancellable = row.status === 'requested' && row.proof_status === 'none' && mayCancel;
   const cancel = confirmButton(
     {
@@ -117,7 +118,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
     null,
   );
   return html`
-    <div class="row">${statusBadge}</div>
+    <div class="row">${portalStatusBadge(words, known.status)}</div>
     ${requestConcerns(words, history, replays)}
     <div class="two">
       <div class="section">

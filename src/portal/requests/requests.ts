@@ -9,6 +9,7 @@ import {
   browseRequests,
   concerns,
   exportRequests,
+  portalStatuses,
 } from '../../requests/lists/browse.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { portalTexts } from '../../texts/portal.ts';
@@ -21,13 +22,11 @@ import { portalEventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
 import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
-import { portalStatusBadge, portalStatusOf } from './display-status.ts';
+import { portalStatusBadge } from './display-status.ts';
 
 const path = '/portal/requests';
 const csvPath = '/portal/requests.csv';
-const names = ['q', 'status', 'proof_status', 'concern', 'account_id', 'since', 'until', 'after'] as const;
-const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
-const proofs = ['none', 'attached', 'verified'] as const;
+const names = ['q', 'status', 'concern', 'account_id', 'since', 'until', 'after'] as const;
 
 /** `GET /portal/requests` and the same as CSV. */
 export function requestsList(pages: PortalPages, ctx: Context): void {
@@ -66,13 +65,12 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
 
 /** What an address asks for. A merchant that does not exist has no requests. */
 async function filterOf(ctx: Context, scope: Scope, query: Record<string, string>): Promise<BrowseFilter> {
-  const [status, proofStatus] = [oneOf(statuses, query.status), oneOf(proofs, query.proof_status)];
+  const displayStatus = oneOf(portalStatuses, query.status);
   const [since, until] = [instantOf(query.since), instantOf(query.until)];
   const concern = oneOf(concerns, query.concern);
   return {
     ...(query.q && { search: query.q }),
-    ...(status && { status }),
-    ...(proofStatus && { proofStatus }),
+    ...(displayStatus && { displayStatus }),
     ...(concern && { concern }),
     ...(await accountsFor(ctx, scope, query.account_id)),
     ...(since && { since }),
@@ -88,13 +86,7 @@ function choices(words: Words): Filter[] {
       kind: 'choice',
       name: 'status',
       label: requests.status,
-      options: statuses.map((status) => [status, requests.statuses[status]]),
-    },
-    {
-      kind: 'choice',
-      name: 'proof_status',
-      label: requests.proof,
-      options: proofs.map((proof) => [proof, requests.proofs[proof]]),
+      options: portalStatuses.map((status) => [status, requests.displayStatuses[status]]),
     },
     {
       kind: 'choice',
@@ -128,7 +120,7 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
       },
       { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
       { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
-      { name: requests.state, cell: (row) => portalStatusBadge(words, row) },
+      { name: requests.state, cell: (row) => portalStatusBadge(words, row.display_status) },
       { name: requests.created, cell: (row) => ago(words, madeAt(row), now) },
     ],
     rows,
@@ -145,7 +137,7 @@ const csvHeader = [
 function csvRow(row: BrowsedRow): CsvRow {
   return [
     ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
-    ...[portalStatusOf(row), decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
+    ...[row.display_status, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
     ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
     ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
     ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],

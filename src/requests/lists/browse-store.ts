@@ -2,9 +2,16 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import { isAddress, isUuid } from '../../lib/ids.ts';
 import { seenStatus } from '../expiry.ts';
-import { inStates, statesOf } from '../in-states.ts';
-import { isRefunded } from '../refunded.ts';
+import { inStates } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
+import {
+  hasPortalStatus,
+  isOverpaid,
+  meantFor,
+  type PortalStatus,
+  portalStatus,
+  statesOfPortalStatus,
+} from './display-status-store.ts';
 
 /** What about a request wants a person's eye. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
@@ -16,8 +23,8 @@ export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 're
 export type Concern = (typeof concerns)[number];
 
 export type BrowseFilter = {
-  status?: RequestRow['status'];
-  proofStatus?: RequestRow['proof_status'];
+  /** As the list shows it. */
+  displayStatus?: PortalStatus;
   /** One merchant, or any of several. */
   accountId?: string | string[];
   since?: Date;
@@ -33,10 +40,7 @@ export type BrowsedRow = RequestRow & {
   merchant_name: string | null;
   /** Micro units that count for it. */
   received_micro: string;
-  /** Why the newest money probably meant for it does not count; null when there is none. */
-  unmatched_reason: string | null;
-  /** More arrived than was due, and it was not refunded. */
-  overpaid: boolean;
+  display_status: PortalStatus;
 };
 
 const mostFound = 500;
@@ -67,14 +71,6 @@ export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: 
 
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
-/** True of a request `r` that was overpaid, as long as nothing of it was refunded. */
-export function isOverpaid(tx: Tx) {
-  const counted = tx`(t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts`;
-  return tx`(
-    r.proof_status = 'verified' and r.usdc_micro < (select sum(t.value) from transfers t where ${counted})
-    and not exists (select from transfers t where ${counted} and ${isRefunded(tx)}))`;
-}
-
 /** Joined: if few match they are looked up, if many match the newest are found while reading the requests. */
 function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
@@ -85,9 +81,7 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
         ? tx`select request_id from overpaid_requests where ${inScope}`
         : concern === 'replayed'
           ? tx`select request_id from differing_replays where ${inScope}`
-          : tx`select candidate_request_id from transfers
-            where ${inScope} and request_id is null and judged_at is not null
-              and candidate_request_id is not null and reason = ${unmatchedReasons[concern]}`;
+          : meantFor(tx, scope, unmatchedReasons[concern]);
   return tx`and r.id in (${meant}) ${concern === 'overpaid' ? tx`and ${isOverpaid(tx)}` : tx``}`;
 }
 
@@ -103,12 +97,13 @@ export function selectBrowsedRequests(
   filter: Omit<BrowseFilter, 'search'>,
   { ids, before, limit }: { ids: string[] | null; before: Date | null; limit: number },
 ): Promise<BrowsedRow[]> {
-  const { status, proofStatus, accountId, since, until, concern } = filter;
+  const { displayStatus, accountId, since, until, concern } = filter;
   const where = tx`
     ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
     ${before ? tx`and r.created_at < ${before}` : tx``}
-    ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``} ${concern ? ofConcern(tx, scope, concern) : tx``}`;
-  const states = statesOf(status, proofStatus);
+    ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``} ${concern ? ofConcern(tx, scope, concern) : tx``}
+    ${displayStatus ? hasPortalStatus(tx, scope, displayStatus) : tx``}`;
+  const states = statesOfPortalStatus(displayStatus);
   const place = tx`order by created_at desc limit ${limit}`;
   const newest = (of: Fragment) => inStates(tx, scope, states, { where: tx`${where} ${of}`, place });
   const [account, ...more] = [accountId ?? []].flat();
@@ -123,11 +118,7 @@ export function selectBrowsedRequests(
       coalesce(m.business_name, m.display_name) as merchant_name,
       (select coalesce(sum(t.value), 0)::text from transfers t
         where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
-      (select t.reason from transfers t
-        where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
-          and t.request_id is null and t.judged_at is not null
-        order by t.block_time desc limit 1) as unmatched_reason,
-      ${isOverpaid(tx)} as overpaid
+      ${portalStatus(tx)} as display_status
     from page r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
     order by r.created_at desc`;
 }

@@ -1,11 +1,15 @@
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { refuse } from '../../errors.ts';
 import { batchesOf, type ReadFrom, readPage } from '../../lib/batches.ts';
+import { isUuid } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { instantOfMs } from '../../lib/time.ts';
 import { type BrowsedRow, type BrowseFilter, selectBrowsedRequests, selectFound } from './browse-store.ts';
+import { type PortalStatus, selectPortalStatus } from './display-status-store.ts';
 
 export { type BrowsedRow, type BrowseFilter, type Concern, concerns } from './browse-store.ts';
+export { type PortalStatus, portalStatuses } from './display-status-store.ts';
 
 /** One page of requests, newest first, and the cursor of the next page; null at the end. */
 export async function browseRequests(
@@ -20,6 +24,17 @@ export async function browseRequests(
 /** All requests of a filter, newest first, in batches. */
 export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<BrowsedRow[]> {
   yield* batchesOf(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf);
+}
+
+/**
+ * Where one request stands, as the list shows it.
+ *
+ * @throws Refusal not_found
+ */
+export async function readPortalStatus(ctx: Context, scope: Scope, requestId: string): Promise<PortalStatus> {
+  const status = isUuid(requestId) && (await ctx.db.scoped(scope, (tx) => selectPortalStatus(tx, scope, requestId)));
+  if (!status) throw refuse('not_found');
+  return status;
 }
 
 const readFrom =

@@ -1,6 +1,6 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import { seenStatus } from '../expiry.ts';
-import { isOverpaid } from './browse-store.ts';
+import { isOverpaid } from './display-status-store.ts';
 
 /** The verified payments of one day (UTC) in one currency; `fiat_int` is a sum of minor units. */
 export type DayVolume = { day: string; fiat_code: string; payments: number; fiat_int: string };

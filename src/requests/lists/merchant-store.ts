@@ -3,7 +3,7 @@ import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
 import { isRefunded } from '../refunded.ts';
 import type { RequestRow } from '../store.ts';
-import { isOverpaid } from './browse-store.ts';
+import { isOverpaid } from './display-status-store.ts';
 import { type MerchantRequestSearch, searchCondition, selectNumbered } from './merchant-search-store.ts';
 
 /**
