@@ -102,6 +102,14 @@ test('HSTS › on unless it is switched off', () => {
   assert.equal(faultsOf({ HSTS: 'no' }).length, 1);
 });
 
+test('DRAIN_SECONDS › 5 in production, 0 in a sandbox; 15 at most', () => {
+  assert.equal(readConfig(secrets).drainSeconds, 0);
+  assert.equal(readConfig({ ...secrets, DRAIN_SECONDS: '15' }).drainSeconds, 15);
+  for (const DRAIN_SECONDS of ['16', '-1', '1.5', 'long']) {
+    assert.equal(faultsOf({ DRAIN_SECONDS }).length, 1, DRAIN_SECONDS);
+  }
+});
+
 test('PAGE_LIMIT › 200 unless said otherwise; no less than 10', () => {
   assert.equal(readConfig(secrets).pageLimit, 200);
   assert.equal(readConfig({ ...secrets, PAGE_LIMIT: '5000' }).pageLimit, 5000);

@@ -68,6 +68,8 @@ export type Config = {
   eraseCustomersAfterDays: number | null;
   /** Over https browsers are told to come by https only, for a year. */
   hsts: boolean;
+  /** How long connections are still accepted after the signal to stop, until load balancers have noticed. */
+  drainSeconds: number;
   /** Pages that one client may open in ten seconds, signed in or not. */
   pageLimit: number;
   metrics: MetricsConfig;
@@ -143,6 +145,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     walletConnect: readWalletConnect(env.WALLETCONNECT_PROJECT_ID, env.WALLETCONNECT_RELAY_URL, sandbox, faults),
     eraseCustomersAfterDays: readEraseAfter(env.ERASE_CUSTOMER_DATA_AFTER_DAYS, faults),
     hsts: readSwitch('HSTS', env.HSTS, faults),
+    drainSeconds: readDrain(env.DRAIN_SECONDS, sandbox, faults),
     pageLimit: readPageLimit(env.PAGE_LIMIT, faults),
     metrics: readMetrics(env, port, faults),
     relayer: readRelayer(env, { sandbox, derived: sandbox && !env.CHAINS_FILE, secretKeys }, faults),
@@ -246,6 +249,15 @@ function readPageLimit(value: string | undefined, faults: string[]): number {
   if (value === undefined || value === '') return usualPageLimit;
   if (!/^[1-9]\d{1,5}$/.test(value))
     faults.push('PAGE_LIMIT must be a whole number from 10 to 999999: pages per client in 10 s');
+  return Number(value);
+}
+
+/** Load balancers commonly probe every 2 s and give up after two failures. Nobody balances a sandbox. */
+const usualDrainSeconds = 5;
+
+function readDrain(value: string | undefined, sandbox: boolean, faults: string[]): number {
+  if (!value) return sandbox ? 0 : usualDrainSeconds;
+  if (!/^\d+$/.test(value) || Number(value) > 15) faults.push('DRAIN_SECONDS must be a whole number from 0 to 15');
   return Number(value);
 }
 

@@ -5,6 +5,7 @@ import { keepAddress } from './config/address.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { checkSecretKeys } from './db/secret-keys.ts';
+import { stopServer } from './http/drain.ts';
 import { buildMetricsServer } from './http/health.ts';
 import { buildServer } from './http/server.ts';
 import { runJobs } from './jobs.ts';
@@ -45,12 +46,12 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; requests cannot be created until they are');
   });
-  const app = await buildServer(ctx, pools.pages);
+  const app = await buildServer(ctx, pools.pages, ending.signal);
   await app.listen({ host: config.host, port: config.port }).catch((error) => {
     throw asListenFault('', config, error);
   });
   if (usesDataDir(config)) keepAddress(config);
-  const figures = await listenForOperators(ctx).catch(async (error) => {
+  const figures = await listenForOperators(ctx, ending.signal).catch(async (error) => {
     await app.close();
     throw error;
   });
@@ -63,16 +64,18 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     await aborted(ending.signal);
   } finally {
     ending.abort();
-    await Promise.all([app.close(), figures?.close()]);
+    // The operator's listener stays until the end: load balancers may ask it whether this node is ready.
+    await stopServer(app, config.drainSeconds * 1000);
+    await figures?.close();
     await jobs;
   }
 }
 
 /** Opens the operator's own listener for figures, where one is configured. */
-async function listenForOperators(ctx: Context): Promise<FastifyInstance | null> {
+async function listenForOperators(ctx: Context, stopping: AbortSignal): Promise<FastifyInstance | null> {
   const { host, port } = ctx.config.metrics;
   if (port === null) return null;
-  const app = await buildMetricsServer(ctx);
+  const app = await buildMetricsServer(ctx, stopping);
   await app.listen({ host, port }).catch((error) => {
     throw asListenFault('METRICS_', { host, port }, error);
   });

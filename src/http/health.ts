@@ -14,6 +14,8 @@ type Readiness = { ready: boolean; parts: Record<string, string> };
 /** Probes may ask at any rate: the database and the chains' providers are asked so often at most. */
 const keepMs = 5_000;
 
+const stopped: Readiness = { ready: false, parts: { process: 'is stopping' } };
+
 /** Asks database, migrations and chains. */
 async function checkReadiness(ctx: Context): Promise<Readiness> {
   const parts: Record<string, string> = { database: 'ok', migrations: 'ok' };
@@ -49,13 +51,16 @@ function isReader(readers: Readers, { headers }: FastifyRequest): boolean {
  * `/healthz`: the process is alive. `/readyz`: it can work, in one word. For operators also its details, and
  * `/metrics`.
  */
-export function healthRoutes(app: FastifyInstance, ctx: Context): void {
+export function healthRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal): void {
   const { port, token } = ctx.config.metrics;
-  addRoutes(app, ctx, port !== null || token === null ? 'nobody' : { token });
+  addRoutes(app, ctx, stopping, port !== null || token === null ? 'nobody' : { token });
 }
 
 /** The operator's own listener with the same for `METRICS_PORT`, not listening yet. */
-export async function buildMetricsServer(ctx: Context): Promise<FastifyInstance> {
+export async function buildMetricsServer(
+  ctx: Context,
+  stopping: AbortSignal = new AbortController().signal,
+): Promise<FastifyInstance> {
   const { token } = ctx.config.metrics;
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -71,18 +76,18 @@ export async function buildMetricsServer(ctx: Context): Promise<FastifyInstance>
     ctx.log.error({ err: error }, 'metrics could not be read');
     return reply.code(503).type('application/json').send('{"ok":false}');
   });
-  addRoutes(app, ctx, token === null ? 'anybody' : { token });
+  addRoutes(app, ctx, stopping, token === null ? 'anybody' : { token });
   await app.ready();
   return app;
 }
 
-function addRoutes(app: FastifyInstance, ctx: Context, readers: Readers): void {
+function addRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal, readers: Readers): void {
   const registry = openRegistry(ctx);
   const readiness = cachedFor(keepMs, ctx.clock, () => checkReadiness(ctx));
   const config = { auth: 'public' as const };
   app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
   app.get('/readyz', { config }, async (request, reply) => {
-    const { ready, parts } = await readiness();
+    const { ready, parts } = stopping.aborted ? stopped : await readiness();
     const told = isReader(readers, request) ? { ok: ready, ...parts } : { ok: ready };
     return reply
       .code(ready ? 200 : 503)

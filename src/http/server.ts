@@ -11,7 +11,6 @@ import fastify, {
   type RouteOptions,
 } from 'fastify';
 import { adminPages } from '../admin/pages.ts';
-
 import { readApiBodies } from '../auth/api-body.ts';
 import { isForAgent } from '../checkout/agents/agent.ts';
 import { liveStates } from '../checkout/live.ts';
@@ -34,6 +33,7 @@ import { errorPage } from '../web/error-page.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument, docsPath } from './api-document.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
+import { closeWhenStopping } from './drain.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
 import { limitPages } from './page-limit.ts';
@@ -43,8 +43,13 @@ import { closeSilentSockets } from './silent-sockets.ts';
  * The HTTP server with all its routes, not yet listening.
  *
  * @param pagesDb the connections of pages, so that they cannot use up the API's
+ * @param stopping aborted when the process is told to stop: from then on it asks for no more traffic
  */
-export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Promise<FastifyInstance> {
+export async function buildServer(
+  ctx: Context,
+  pagesDb: Database = ctx.db,
+  stopping: AbortSignal = new AbortController().signal,
+): Promise<FastifyInstance> {
   const pages: Context = { ...ctx, db: pagesDb };
   const setHeaders = answerHeaders(ctx.config);
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
@@ -71,6 +76,7 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
   });
   passOverExpectations(app);
   closeSilentSockets(app);
+  closeWhenStopping(app, stopping);
   const routes = collectRoutes(app);
   // Contracts are checked by the routes themselves, after the key; here they only describe.
   app.setValidatorCompiler(() => () => true);
@@ -105,7 +111,7 @@ export async function buildServer(ctx: Context, pagesDb: Database = ctx.db): Pro
     requestRoutes(api, ctx);
     merchantRoutes(api, ctx);
   });
-  healthRoutes(app, ctx);
+  healthRoutes(app, ctx, stopping);
   assetRoutes(app);
   payPages(app, pages);
   liveStates(app, pages);

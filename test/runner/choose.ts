@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { findChromium } from '../support/browser/chromium.ts';
+import { findHaproxy } from '../support/net/haproxy.ts';
 import { isUnit, reachedFrom, root } from './graph.ts';
 
 /** The command line selects no tests; the message says why. */
@@ -29,12 +30,19 @@ export function chooseTests([first = '', ...rest]: string[]): string[] {
   }
   const named = first !== '' && first !== 'pages';
   const chosen = named ? byName(all, [first, ...rest]) : all.filter((file) => first === '' || isPage(file));
-  if (findChromium() || !chosen.some(isPage)) return chosen;
-  console.log(`Chromium was not found, so these page tests are left out:\n  ${chosen.filter(isPage).join('\n  ')}`);
-  return chosen.filter((file) => !isPage(file));
+  const runnable = findHaproxy() ? chosen : leaveOut(chosen, isBalanced, 'HAProxy');
+  return findChromium() ? runnable : leaveOut(runnable, isPage, 'Chromium');
 }
 
 const isPage = (file: string) => file.startsWith('test/pages/');
+const isBalanced = (file: string) => file === 'test/service/rolling-restart.test.ts';
+
+/** Says which tests do not run for lack of a program, and returns the others. */
+function leaveOut(chosen: string[], needIt: (file: string) => boolean, program: string): string[] {
+  const out = chosen.filter(needIt);
+  if (out.length > 0) console.log(`${program} was not found, so these tests are left out:\n  ${out.join('\n  ')}`);
+  return chosen.filter((file) => !needIt(file));
+}
 
 function byName(all: string[], names: string[]): string[] {
   const chosen = names.flatMap((name) => {

@@ -46,6 +46,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     walletConnect: null,
     eraseCustomersAfterDays: null,
     hsts: true,
+    drainSeconds: 0,
     pageLimit: 100_000, // tests open pages faster than people do
     metrics: { host: '127.0.0.1', port: null, token: null },
     relayer: { signers: [testRelayer] },
