@@ -97,7 +97,7 @@ test('Every place of the dashboard stands beside the navigation, which marks it,
   const step = await visitor.send(await visitor.open('/dashboard/wallet'), '/hand-over', {
     wallet_address: `0x${'3'.repeat(40)}`,
   });
-  assert.match(step.html, /<h1>1 of 2: sign with your present wallet<\/h1>/);
+  assert.match(step.html, /<h1>1 of 2: sign with your current wallet<\/h1>/);
   assert.equal(marked(step.html), '/dashboard/wallet');
   const wrong = await visitor.send(await visitor.open('/dashboard/wallet'), '/hand-over', {
     wallet_address: 'x',

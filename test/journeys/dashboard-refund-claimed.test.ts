@@ -178,7 +178,7 @@ test('A refund that was not sent is cancelled by its merchant and the payment th
   const { request, txHash, from, usdcMicro } = await stray(9_000_000n);
   const before = await begin(txHash);
   assert.match(before.html, /Set aside to be given back/);
-  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /To be given back<\/span>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /To be refunded<\/span>/);
   const cancelled = await fixtures.visitor.send(before, '/put-back');
   assert.match(cancelled.html, /The payment was put back/);
   const again = await fixtures.visitor.send(cancelled, '/take');

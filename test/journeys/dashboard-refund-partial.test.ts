@@ -68,7 +68,7 @@ test('A partial payment of an expired request is refunded like any payment: deta
     const list = (await partner.open('/portal/unmatched')).html;
     assert.match(list, new RegExp(`${word}</span>.*A part, taken off its request to be given back`, 's'));
   };
-  await portalTells('Being given back', /4\.00 USDC to .* for the network to confirm it\./s);
+  await portalTells('Refund pending', /4\.00 USDC to .* for the network to confirm it\./s);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
   await fixtures.db.sql`update returns set next_look_at = now()`;
@@ -79,7 +79,7 @@ test('A partial payment of an expired request is refunded like any payment: deta
   assert.match(told.html, /Expired<\/span>/);
   assert.ok(!told.html.includes('is missing'), 'it is nothing that was paid in part any more');
   assert.equal((await fixtures.db.sql`select from underpaid_requests where request_id = ${request.id}`).length, 0);
-  await portalTells('Given back', /4\.00 USDC to .*, confirmed by the network\./s);
+  await portalTells('Refunded', /4\.00 USDC to .*, confirmed by the network\./s);
   const csv = (await partner.open('/portal/unmatched.csv')).html;
   assert.match(csv, new RegExp(`${txHash}.*,confirmed,${back}`));
   const acts = (await fixtures.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
@@ -213,7 +213,7 @@ test('The page of a request hears at once that money which came too late was ref
   await db.sql`update returns set state = 'missing' where tx_hash = ${txHash}`;
   assert.equal(await late(), kept + 1, 'what went back is not counted, what did not is');
   const missing = (await detail()).html;
-  assert.match(missing, /<strong>Not given back<\/strong>/);
+  assert.match(missing, /<strong>Not refunded<\/strong>/);
   assert.match(missing, /the money is most likely still with the merchant/);
   assert.match(missing, /It pays nothing until the merchant attaches it/, 'it wants an eye again');
 });
@@ -241,7 +241,7 @@ test('The list says of paid requests what came too much or twice, until it was r
     const noted = await visitor.send(page, nameOf(txHash), { return_tx_hash: hash });
     assert.match(noted.html, /It is noted that you gave this payment back/);
     assert.ok(noted.html.includes(request.id), 'the page of the request');
-    assert.match(noted.html, new RegExp(`<li><strong>Being given back</strong>.*${hash}`, 's'));
+    assert.match(noted.html, new RegExp(`<li><strong>Refund pending</strong>.*${hash}`, 's'));
   }
   assert.match(await list('Much'), /Paid<\/span><\/div>/);
   assert.match(await list('Twice'), /Paid<\/span><\/div>/);

@@ -56,7 +56,7 @@ test('What refunded a payment is looked up: on its way, then confirmed once it i
   const back = await send(paid.payer.address, 4_000_000n);
   await fixtures.caughtUp();
   const noted = await note(page, paid, { return_tx_hash: back });
-  assert.match(noted.html, /Being given back/);
+  assert.match(noted.html, /Refund pending/);
   const onItsWay = await pageOf(paid);
   assert.match(onItsWay.html, /On its way back/);
   assert.match(onItsWay.html, /4\.00 USDC to /);
@@ -69,7 +69,7 @@ test('What refunded a payment is looked up: on its way, then confirmed once it i
   await follow();
   assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', '4000000']);
   assert.match((await pageOf(paid)).html, /4\.00 USDC to .*, confirmed by the network\./s);
-  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Refunded<\/span>/);
   assert.equal(await followRefunds(fixtures.ctx), 0, 'what is final is not looked for any more');
 });
 
@@ -128,7 +128,7 @@ test('A transaction that moves nothing to the payer is not recorded, unless the 
   assert.equal((await row(paid))?.state, 'other');
   const told = await pageOf(paid);
   assert.match(told.html, /Given back, by your word/);
-  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Given back<\/span>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Refunded<\/span>/);
 
   const right = await send(paid.payer.address, 1_500_000n);
   await fixtures.caughtUp();
@@ -208,7 +208,7 @@ test('A failed transaction is not recorded; what failed or was never found after
   await fixtures.caughtUp();
   await follow();
   assert.equal((await row(paid))?.state, 'failed');
-  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Not given back<\/span>/);
+  assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Not refunded<\/span>/);
   const again = await pageOf(paid);
   assert.match(again.html, /The transaction failed/);
   assert.match(again.html, /data-refund=/, 'it is offered again');
@@ -250,7 +250,7 @@ test('A hash that no endpoint knows is replaced by another; one that the chain k
   const back = await send(paid.payer.address, 1_100_000n);
   await fixtures.caughtUp();
   const noted = await note(unseen, paid, { return_tx_hash: back });
-  assert.match(noted.html, /Being given back/);
+  assert.match(noted.html, /Refund pending/);
   const { state, return_tx_hash, given_micro } = (await row(paid)) ?? {};
   assert.deepEqual([state, return_tx_hash, given_micro], ['sent', back, '1100000']);
   const acts = (await fixtures.audit()).filter(({ object_id }) => object_id === paid.key);

@@ -109,7 +109,7 @@ test('A second payment is refunded: prepared to its payer, recorded by its trans
   }
   const noted = await fixtures.visitor.send(page, key, { return_tx_hash: hash('A').replace('0X', '0x') });
   assert.match(noted.html, /It is noted that you gave this payment back/);
-  assert.match(noted.html, /Being given back/);
+  assert.match(noted.html, /Refund pending/);
   const acts = (await fixtures.audit()).filter(({ action }) => action === 'payment.returned');
   assert.deepEqual(
     acts.map(({ object_id, details }) => [object_id, JSON.parse(details)]),

@@ -51,10 +51,10 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   await pass();
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
-  assert.equal(mails[0]?.subject, 'Your test webhook endpoint was switched off');
+  assert.equal(mails[0]?.subject, 'Your test webhook was disabled');
   assert.ok(mails[0]?.body.includes(`${receiver.url}\n\nIt answered 410,`), mails[0]?.body);
   assert.ok(mails[0]?.body.includes('http://localhost:3000/portal/webhooks?mode=test'));
-  assert.match(mails[0]?.body, /No payment is affected, and no event is lost/);
+  assert.match(mails[0]?.body, /No payment is affected and no event is lost/);
   assert.equal((await alarms()).length, 1);
   receiver.behave(behaviours.status(200));
   await enableEndpoint(made.ctx, theService, scope);
@@ -124,7 +124,7 @@ test('120 h without success and no attempt due → disabled and told all the sam
   assert.equal((await alarms()).length, 1);
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
-  assert.match(mails[0]?.body, /It had no success for 120 hours\./);
+  assert.match(mails[0]?.body, /No delivery has succeeded for 120 hours\./);
   const { host } = new URL(receiver.url);
   assert.deepEqual(await logged(scope), [['webhook.disabled', { host, why: 'dead' }, `${scope.partnerId}/test`]]);
   assert.deepEqual(await logged(healthy.scope), []);

@@ -350,11 +350,11 @@ test('NUL in a form or a query → 400 and the page for what cannot be read; in 
     });
     return [response.statusCode, /<h1[^>]*>([^<]*)</.exec(await response.body.text())?.[1]];
   };
-  const unread = 'This could not be read';
+  const unread = 'We could not read this';
   assert.deepEqual(await ask('/portal/sign-in', { body: 'email=a%00b' }), [400, unread]);
   assert.deepEqual(await ask('/portal/sign-in', { body: 'email%00=a' }), [400, unread]);
   assert.deepEqual(await ask('/portal/sign-in?lang=%00'), [400, unread]);
-  assert.deepEqual(await ask('/logo/%00'), [404, 'There is nothing here']);
+  assert.deepEqual(await ask('/logo/%00'), [404, 'Page not found']);
   assert.deepEqual(await ask('/portal/sign-in', { body: '{"email":"a"}', type: 'application/json' }), [415, unread]);
 });
 

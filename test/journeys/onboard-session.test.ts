@@ -165,7 +165,7 @@ test('A wallet that belongs to nobody gets the same pages, and after its signatu
   const [, { visitor, page }] = pages as [(typeof pages)[0], (typeof pages)[0]];
   const refused = await signOn(visitor, page, stranger);
   assert.equal(refused.status, 403);
-  assert.match(refused.html, /No merchant is paid at this wallet/);
+  assert.match(refused.html, /No merchant uses this wallet/);
 });
 
 test('A signed message signs in once, for 15 minutes, and no other message does', async () => {
@@ -179,7 +179,7 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
     offsetMs = 0;
   });
   assert.equal(late.status, 409);
-  assert.match(late.html, /used already, or has run out/);
+  assert.match(late.html, /already used or has expired/);
   assert.ok(isIn(await signOn(visitor, page, account)));
   const thief = startVisitor(app.url);
   const replayed = await signOn(thief, page, account);
@@ -196,7 +196,7 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
   assert.match(message, /accept the terms/);
   const crossed = await signOn(thief, page, account, { message, signature: await account.signMessage({ message }) });
   assert.equal(crossed.status, 400);
-  assert.match(crossed.html, /not the one we gave/);
+  assert.match(crossed.html, /not the one shown/);
   const other = await thief.send(start, '/wallet', { wallet_address: account.address });
   const signature = await account.signMessage({ message: messageOn(other) });
   const back = await thief.send(onboarding, '/complete', { message: messageOn(other), signature, accept_terms: '1' });
@@ -222,7 +222,7 @@ test('A reset ends the sessions of the merchant, and its wallet signs nobody in'
   const { visitor } = await signInMerchant(app.url, account);
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   assert.ok(!isIn(await visitor.open('/dashboard')));
-  assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant is paid at this wallet/);
+  assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant uses this wallet/);
 });
 
 test('More than 120 forms a minute from one client are refused', async () => {

@@ -106,7 +106,7 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
   assert.equal(await canClaim(merchant.account), false, 'open requests are still paid to the earlier wallet');
   assert.match((await visitor.open('/dashboard')).html, signedIn, 'this browser stays signed in');
   assert.match((await elsewhere.visitor.open('/dashboard')).html, /Sign in to your dashboard/, 'others do not');
-  assert.match((await signInMerchant(app.url, merchant.account)).dashboard.html, /No merchant is paid at this wallet/);
+  assert.match((await signInMerchant(app.url, merchant.account)).dashboard.html, /No merchant uses this wallet/);
   assert.match((await signInMerchant(app.url, next)).dashboard.html, signedIn);
   for (const mailbox of [email, partnerEmail]) {
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
@@ -166,8 +166,8 @@ test('A change to no address, to the same wallet, or to one of another merchant 
   const { visitor } = await signInMerchant(app.url, merchant.account);
   const start = await visitor.open('/dashboard/wallet');
   const refused = async (wallet_address: string) => visitor.send(start, '/hand-over', { wallet_address });
-  assert.match((await refused('0x12')).html, /This is no wallet address/);
-  assert.match((await refused(merchant.account.address)).html, /This is the wallet you have/);
+  assert.match((await refused('0x12')).html, /This is not a wallet address/);
+  assert.match((await refused(merchant.account.address)).html, /This is already your wallet/);
   const taken = await signOn(visitor, await toTakeOver(visitor, merchant, other.account), other.account);
   assert.equal(taken.status, 409);
   assert.match(taken.html, /already belongs to another merchant/);
@@ -213,7 +213,7 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
   await after48Hours(() => settleRecoveries(app.ctx));
   for (const mailbox of [email, partnerEmail]) {
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), [
-      'a recovery of the wallet was started',
+      'a wallet recovery was started',
       'payments move to another wallet in 48 hours',
       'the wallet was recovered',
     ]);
@@ -242,7 +242,7 @@ test('The present wallet objects by signing on the page of the notice, without a
   await after48Hours(() => settleRecoveries(app.ctx));
   assert.equal(await walletOf(merchant.id), merchant.wallet);
   assert.equal(await canClaim(next), true, 'the new wallet is free again');
-  assert.equal((await subjectsTo(email, merchant.id)).at(-1), 'the recovery of the wallet was stopped');
+  assert.equal((await subjectsTo(email, merchant.id)).at(-1), 'the wallet recovery was stopped');
   assert.match((await visitor.open(url)).html, /The recovery was stopped/);
   const again = await signOn(owner, page, merchant.account);
   assert.doesNotMatch(again.html, /went wrong|internal/i);
@@ -259,10 +259,7 @@ test('Who is signed in with the present wallet is told, and stops the recovery w
   for (const sign of [true, false]) {
     const { merchant, next, sign: signNow } = await recovering({ sign });
     const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
-    assert.match(
-      dashboard.html,
-      sign ? /A recovery of your wallet is under way/ : /A recovery of your wallet was started/,
-    );
+    assert.match(dashboard.html, sign ? /Your wallet is being recovered/ : /A recovery of your wallet was started/);
     const stopped = await visitor.send(dashboard, '/veto');
     assert.match(stopped.html, /The recovery was stopped/);
     assert.deepEqual((await actsOn(merchant.id)).at(-1), { action: 'recovery.vetoed', by: merchant.wallet });
@@ -279,7 +276,7 @@ test('A link of one kind does not do the work of the other, and forged ones open
   for (const path of [`/veto/${token}`, `/recover/${veto}`, '/recover/x', `/recover/${token}A`]) {
     const page = await visitor.open(path);
     assert.equal(page.status, 404, path);
-    assert.match(page.html, /This link is not one of ours/);
+    assert.match(page.html, /This link is not valid/);
   }
 });
 
@@ -288,7 +285,7 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   const expired = await after48Hours(() => late.visitor.open(late.url), 7 * 24 * hour + 1000);
   assert.equal(expired.status, 410);
   await after48Hours(() => settleRecoveries(app.ctx), 7 * 24 * hour + 1000);
-  assert.equal((await subjectsTo(late.email, late.merchant.id)).at(-1), 'the recovery of the wallet was stopped');
+  assert.equal((await subjectsTo(late.email, late.merchant.id)).at(-1), 'the wallet recovery was stopped');
   assert.deepEqual((await actsOn(late.merchant.id)).at(-1), { action: 'recovery.expired', by: 'the service' });
 
   const { merchant, next, url, visitor } = await recovering();
@@ -296,7 +293,7 @@ test('A link that nobody signed on lives seven days; a cancelled recovery and an
   assert.equal(await cancelRecovery(app.ctx, theService, fixtures.test, merchant.id), false);
   assert.equal(await cancelRecovery(app.ctx, theService, fixtures.live, merchant.id), false);
   assert.equal(await canClaim(next), true);
-  assert.match((await visitor.open(url)).html, /Nothing is under way here/);
+  assert.match((await visitor.open(url)).html, /Nothing to do here/);
 });
 
 test('A recovery is started for merchants that have a wallet; a new one replaces one that nobody signed for', async () => {
@@ -305,15 +302,15 @@ test('A recovery is started for merchants that have a wallet; a new one replaces
   const first = await recovering({ sign: false });
   await assert.rejects(
     startRecovery(app.ctx, theService, fixtures.live, first.merchant.id),
-    /There is no such merchant/,
+    /This merchant does not exist/,
   );
   const { url } = await startRecovery(app.ctx, theService, fixtures.test, first.merchant.id);
-  assert.match((await first.visitor.open(first.url)).html, /Nothing is under way here/);
+  assert.match((await first.visitor.open(first.url)).html, /Nothing to do here/);
   assert.match((await first.visitor.open(url)).html, /started a recovery of your wallet/);
   const signed = await recovering();
   await assert.rejects(
     startRecovery(app.ctx, theService, fixtures.test, signed.merchant.id),
-    /A new wallet has signed already/,
+    /A new wallet has already signed/,
   );
 });
 
@@ -339,7 +336,7 @@ test('A wallet of another merchant cannot be recovered to; the present one need 
   assert.equal(taken.status, 409);
   assert.match(taken.html, /already belongs to another merchant/);
   const same = await visitor.send(await visitor.open(url), '/wallet', { wallet_address: merchant.wallet });
-  assert.match(same.html, /This is the wallet you have/);
+  assert.match(same.html, /This is already your wallet/);
 });
 
 test('A change by both signatures ends a recovery under way and frees its wallet', async () => {

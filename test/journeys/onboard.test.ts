@@ -105,7 +105,7 @@ test('A link that was used, has run out, was forged or was replaced opens nothin
   await sign(await toMessage(used.link, account.address), account);
   const again = await visit(used.link);
   assert.equal(again.status, 410);
-  assert.match(again.html, /This link has done its work/);
+  assert.match(again.html, /This link has already been used/);
 
   const late = await shell();
   offsetMs = 7 * day + 1000;
@@ -113,7 +113,7 @@ test('A link that was used, has run out, was forged or was replaced opens nothin
     offsetMs = 0;
   });
   assert.equal(expired.status, 410);
-  assert.match(expired.html, /This link has run out/);
+  assert.match(expired.html, /This link has expired/);
 
   const token = late.link.slice(late.link.lastIndexOf('/') + 1);
   const bytes = Buffer.from(token, 'base64url');
@@ -121,7 +121,7 @@ test('A link that was used, has run out, was forged or was replaced opens nothin
   for (const forged of [bytes.toString('base64url'), `${token}A`, token.slice(0, -1), 'x', token.toUpperCase()]) {
     const page = await visit(`${app.url}/onboard/${forged}`);
     assert.equal(page.status, 404, forged);
-    assert.match(page.html, /This link is not one of ours/);
+    assert.match(page.html, /This link is not valid/);
   }
   const other = makeOnboardingToken(
     [{ id: 'other', key: Buffer.alloc(32, 9) }],
@@ -150,7 +150,7 @@ test('A wallet given at create must be the one that signs, in any casing', async
   const { id, link } = await shell({ wallet_address: account.address.toLowerCase() });
   const other = await toMessage(link, newAccount().address);
   assert.equal(other.status, 409);
-  assert.match(other.html, /This is not the wallet that was announced/);
+  assert.match(other.html, /This is not the expected wallet/);
   const page = await toMessage(link, `0x${account.address.slice(2).toUpperCase()}`);
   assert.equal((await sign(page, account)).status, 200);
   assert.equal((await read(id)).wallet_address, account.address.toLowerCase());
@@ -162,7 +162,7 @@ test('While the network cannot be asked about a wallet, the page says so and the
   const page = await toMessage(link, account.address);
   const refused = await sign(page, newAccount());
   assert.equal(refused.status, 503);
-  assert.match(refused.html, /The network could not be asked about this wallet/);
+  assert.match(refused.html, /We could not reach the network to check this wallet/);
   assert.equal((await read(id)).onboarded_at, null);
   assert.equal((await sign(refused, account)).status, 200, 'a key proves itself without the network');
 });
@@ -196,7 +196,7 @@ test('A message signed for one merchant is worth nothing to another, nor is a ch
     signature: await account.signMessage({ message: messageOn(page) }),
   });
   assert.equal(replayed.status, 400, 'the message names the other merchant');
-  assert.match(replayed.html, /The signed message is not the one we gave/);
+  assert.match(replayed.html, /The signed message is not the one shown/);
 
   const changes: [RegExp, string][] = [
     [/localhost:3000 wants/, 'evil.example wants'],
@@ -225,7 +225,7 @@ test('A message counts once and for 15 minutes', async () => {
     offsetMs = 0;
   });
   assert.equal(late.status, 409);
-  assert.match(late.html, /This message was used already, or has run out/);
+  assert.match(late.html, /This message was already used or has expired/);
 
   assert.equal((await sign(page, account)).status, 200);
   // After the reset, the link is new, and the old message is still worth nothing.
@@ -313,7 +313,7 @@ test('Where the partner gave an e-mail, nothing goes on without the code sent to
     const body = new URLSearchParams({ wallet_address: account.address, accept_terms: '1' });
     const bare = await visit(`${link}/${step}`, { method: 'POST', body });
     assert.equal(bare.status, 403);
-    assert.match(bare.html, /The code from the e-mail is missing/);
+    assert.match(bare.html, /Enter the code from the e-mail/);
   }
 
   const codePage = await visitor.send(start, '/code');
@@ -321,7 +321,7 @@ test('Where the partner gave an e-mail, nothing goes on without the code sent to
   assert.match(code, /^\d{6}$/);
   const wrong = await visitor.send(codePage, '/email', { code: code === '123456' ? '123457' : '123456' });
   assert.equal(wrong.status, 403);
-  assert.match(wrong.html, /This code is not right/);
+  assert.match(wrong.html, /This code is not correct/);
   const details = await visitor.send(wrong, '/email', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
   assert.equal(details.status, 200);
   const wallet = await visitor.send(details, '/details');
@@ -367,7 +367,8 @@ test('A code dies after five wrong tries, and new ones give no more tries until 
   const page = await visitor.send(await visitor.open(link), '/code');
   const code = await mailedCode(email);
   const wrong = code === '000000' ? '000001' : '000000';
-  for (let i = 0; i < 5; i++) assert.match((await visitor.send(page, '/email', { code: wrong })).html, /is not right/);
+  for (let i = 0; i < 5; i++)
+    assert.match((await visitor.send(page, '/email', { code: wrong })).html, /is not correct/);
   const exhausted = await visitor.send(page, '/email', { code });
   assert.equal(exhausted.status, 429);
   assert.match(exhausted.html, /Too many wrong codes/);
@@ -375,7 +376,7 @@ test('A code dies after five wrong tries, and new ones give no more tries until 
   try {
     assert.match((await visitor.send(page, '/code')).html, /Too many wrong codes/);
     offsetMs = 15 * 60_000 + 1000;
-    assert.match((await visitor.send(page, '/email', { code })).html, /This code has run out/);
+    assert.match((await visitor.send(page, '/email', { code })).html, /This code has expired/);
     assert.equal((await visitor.send(page, '/code')).status, 200);
     assert.equal((await visitor.send(page, '/email', { code: await mailedCode(email) })).status, 200);
   } finally {
@@ -390,7 +391,7 @@ test('A second code within a minute is not sent', async () => {
   const page = await visitor.send(await visitor.open(link), '/code');
   const again = await visitor.send(page, '/code');
   assert.equal(again.status, 429);
-  assert.match(again.html, /A code was sent a moment ago/);
+  assert.match(again.html, /We just sent you a code/);
   const [count] = await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`;
   assert.equal(count?.n, 1);
 });

@@ -96,7 +96,7 @@ test('POST authorized › what was signed is sent and pays the request; the page
   const request = await f.request();
   assert.ok(await says(request, 'name="feeless"'));
   assert.deepEqual(await pay(request, await f.payer()), { status: 200, ok: true });
-  assert.ok(await says(request, 'Payment is being sent'));
+  assert.ok(await says(request, 'Sending your payment'));
   assert.ok(!(await says(request, 'name="feeless"')));
   await f.settle();
   assert.equal((await f.read(request)).proof_status, 'verified');

@@ -57,7 +57,7 @@ test('The page shows who is paid, both amounts, the memo, the expiry, the addres
     'Chain 31337',
     `0x${'5f'.repeat(20)}`,
     `<div role="img" aria-label="QR code: http://localhost:3000/pay/${row.id}">`,
-    'Waiting for the payment',
+    'Waiting for your payment',
     'Test mode.',
   ]) {
     assert.ok(html.includes(part), part);
@@ -141,7 +141,7 @@ test('An unknown or malformed id is a page that says so', async () => {
   for (const id of [randomUUID(), 'x', '..%2f', `${randomUUID()}0`, '%00']) {
     const page = await pay(id);
     assert.equal(page.status, 404, id);
-    assert.match(page.html, /There is nothing here/);
+    assert.match(page.html, /Page not found/);
   }
 });
 
@@ -204,16 +204,16 @@ test('A payment being confirmed counts its confirmations', async () => {
     values (31337, 1, 10, '0x', now(), 10, 9, now()) on conflict do nothing`;
   await app.db.sql`update requests set proof_status = 'attached', tx_hash = ${txHash} where id = ${row.id}`;
   const { html } = await pay(row.id);
-  assert.match(html, /Payment is being confirmed/);
+  assert.match(html, /Confirming your payment/);
   assert.match(html, /1 of 2 confirmations on Chain 31337/);
   assert.ok(html.includes(txHash));
-  assert.ok(!html.includes('not seen yet'));
+  assert.ok(!html.includes('it’s not showing'));
   assert.ok(!html.includes('Send exactly'));
 });
 
 test('A chain that could not be read for a minute is told while money is awaited, and when the payment is over no more', async () => {
   const row = await newRequest();
-  const told = /We cannot read Chain 31337 at the moment/;
+  const told = /We cannot reach Chain 31337 right now/;
   await app.db.sql`
     insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
     values (31337, 1, 10, '0x', now(), 10, 9, now()) on conflict (chain_id) do update set updated_at = now()`;
@@ -232,7 +232,7 @@ test('A payment the network took back is told, and money is asked for again', as
   const row = await newRequest();
   await app.db.sql`update requests set proof_note = 'reorged' where id = ${row.id}`;
   const { html } = await pay(row.id);
-  assert.match(html, /The network took the payment back/);
+  assert.match(html, /The network reversed the payment/);
   assert.match(html, /Send exactly/);
 });
 

@@ -63,7 +63,7 @@ test('What reaches its address on another chain is unmatched as wrong_network, a
   const signature = await account.signTypedData(claimTypedData(fixtures.ctx.config, request.id, key));
   assert.deepEqual(await claim(fixtures.ctx, request.id, { ...key, signature }), { kind: 'wrong_network' });
   assert.equal((await fixtures.read(request)).proof_status, 'none');
-  assert.match(await page(request), /The money arrived on another network/);
+  assert.match(await page(request), /The payment arrived on the wrong network/);
   assert.match(
     (await fixtures.visitor.open('/dashboard/unmatched')).html,
     /on a network where your wallet was not checked/,
@@ -80,7 +80,7 @@ test('A wallet that can be paid on no configured chain → create is refused; a 
   const gone = fixtures.ctx.chains.test.pop();
   const html = await page(before);
   assert.ok(!html.includes('data-orders'));
-  assert.match(html, /cannot be paid on any network/);
+  assert.match(html, /cannot receive payments on any of these networks/);
   if (gone) fixtures.ctx.chains.test.push(gone);
 });
 

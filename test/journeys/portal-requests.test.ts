@@ -178,7 +178,7 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
   const texts: [RequestRow, RegExp][] = [
     [voided, /A payment came though the request was cancelled/],
     [twice, /A second payment came/],
-    [late, /A payment came too late/],
+    [late, /A payment arrived too late/],
   ];
   for (const [request, text] of texts) assert.match((await visitor.open(`/portal/requests/${request.id}`)).html, text);
 });

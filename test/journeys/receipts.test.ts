@@ -135,7 +135,10 @@ test('A customer’s phone is sent a message by the operator’s gateway, once, 
   assert.equal(post?.headers['idempotency-key'], request.id);
   const { id, to, text } = JSON.parse(post?.body ?? '');
   assert.deepEqual([id, to], [request.id, '+49 30 123456']);
-  assert.match(text, /^Test\. Ada’s Bakery: we have your payment of €12\.50\. Receipt Q-\S+: http:\/\/\S+\/receipt$/);
+  assert.match(
+    text,
+    /^Test\. Ada’s Bakery: we have received your payment of €12\.50\. Receipt Q-\S+: http:\/\/\S+\/receipt$/,
+  );
 });
 
 test('A gateway that fails is asked again later and an alarm says so; one that refuses a message is not asked again', async () => {

@@ -124,9 +124,9 @@ test('A link signs in once', async () => {
   visitor.cookies.delete('portal-session');
   const again = await visitor.send(page, path);
   assert.equal(again.status, 410);
-  assert.match(again.html, /This link has done its work/);
+  assert.match(again.html, /This link has already been used/);
   assert.equal(visitor.cookies.has('portal-session'), false);
-  assert.match((await visitor.open(link)).html, /This link has done its work/);
+  assert.match((await visitor.open(link)).html, /This link has already been used/);
 
   await ask(visitor, email);
   const next = await mailedLink(email);
@@ -185,7 +185,7 @@ test('An invitation opens in any browser, once, for 15 minutes; after that an or
   const tardy = newVisitor();
   const over = await tardy.open(late.link);
   assert.equal(over.status, 410);
-  assert.match(over.html, /This link has run out/);
+  assert.match(over.html, /This link has expired/);
   await tardy.send(over, '/portal/sign-in', { email: late.user.email });
   const link = await mailedLink(late.user.email);
   assert.notEqual(link, late.link);
@@ -416,7 +416,7 @@ test('Unknown and malformed tokens open a page with the way to a new link', asyn
   for (const token of ['x', 'A'.repeat(43), 'A'.repeat(99), '%00', '..%2f..']) {
     const page = await newVisitor().open(`/portal/link/${token}`);
     assert.equal(page.status, 404, token);
-    assert.match(page.html, /This link is not one of ours|There is nothing here/);
+    assert.match(page.html, /This link is not valid|Page not found/);
   }
 });
 

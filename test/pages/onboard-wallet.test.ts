@@ -38,7 +38,7 @@ test('A merchant signs in with its wallet; a stranger’s wallet is refused', as
   await look(page, 'sign-in-1');
   await press(page, 'Connect Stranger');
   await press(page, 'Sign with Stranger');
-  await see(page, 'No merchant is paid at this wallet');
+  await see(page, 'No merchant uses this wallet');
   await look(page, 'sign-in-2-stranger');
   await press(page, 'Connect Mine');
   await see(page, 'Sign the message');
@@ -61,10 +61,10 @@ test('A merchant changes its wallet: the present one signs, then the new one', a
   await page.getByRole('button', { name: 'Connect New' }).waitFor();
   await look(page, 'wallet-1');
   await press(page, 'Connect Old');
-  await see(page, 'This is the wallet you have');
+  await see(page, 'This is already your wallet');
   await look(page, 'wallet-2-same');
   await press(page, 'Connect New');
-  await see(page, '1 of 2: sign with your present wallet');
+  await see(page, '1 of 2: sign with your current wallet');
   await look(page, 'wallet-3-hand-over');
   await press(page, 'Sign with Old');
   await see(page, '2 of 2: sign with the new wallet');
@@ -95,7 +95,7 @@ test('A lost wallet is recovered with another one, and the present one stops it 
   const dashboard = await open('/dashboard/sign-in', [old]);
   await press(dashboard.page, 'Connect Old');
   await press(dashboard.page, 'Sign with Old');
-  await see(dashboard.page, 'A recovery of your wallet is under way');
+  await see(dashboard.page, 'Your wallet is being recovered');
   await look(dashboard.page, 'recover-4-dashboard');
 
   const [mail] = await app.db.sql`

@@ -98,7 +98,7 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
 
   const again = await page.goto(url.replace(/^.*(?=\/onboard)/, app.url));
   assert.equal(again?.status(), 410);
-  await see(page, 'This link has done its work');
+  await see(page, 'This link has already been used');
   await look(page, 'onboard-6-used');
   await page.context().close();
 });
@@ -194,7 +194,7 @@ test('A wallet on another network is moved, is told of the network it does not k
   const stays = wallet({ chains: [elsewhere], chainId: 1 });
   const second = await toWallet((await shell()).url, [stays]);
   await press(second.page, 'Connect Test Wallet');
-  await see(second.page, /Test Wallet is on a network that is not offered here. Change it to Base Sandbox/);
+  await see(second.page, /Test Wallet is on a network that is not available here. Switch it to Base Sandbox/);
   await look(second.page, 'onboard-wrong-network');
 
   for (const chain of chains) chain.publicRpcUrl = chain.rpcUrls[0] as string;
@@ -214,7 +214,7 @@ test('A form that names a network which is not offered is refused in plain words
     field.value = '1';
   });
   await press(page, 'Use this address');
-  await see(page, 'Your wallet is on a network that is not offered here');
+  await see(page, 'Your wallet is on a network that is not available here');
   await look(page, 'onboard-network-refused');
   await page.context().close();
 });
@@ -225,7 +225,7 @@ test('Another wallet than the one announced is refused, and the announced one is
   const { page } = await toWallet(url, [wallet({ name: 'Other' }), announced]);
   await see(page, /named the wallet 0x/);
   await press(page, 'Connect Other');
-  await see(page, 'This is not the wallet that was announced');
+  await see(page, 'This is not the expected wallet');
   await look(page, 'onboard-not-announced');
   await press(page, 'Connect Announced');
   await page.getByLabel('I have read the terms').check();
@@ -258,7 +258,7 @@ test('A wallet whose owner chose another account meanwhile is told which one to 
   const { account } = mine;
   mine.account = newAccount();
   await press(page, 'Sign with Test Wallet');
-  await see(page, /Test Wallet is on another account. Choose 0x/);
+  await see(page, /Test Wallet is using another account. Switch to 0x/);
   await look(page, 'onboard-other-account');
   mine.account = account;
   await press(page, 'Sign with Test Wallet');
@@ -276,7 +276,7 @@ test('The code from the e-mail is asked once in a browser, and a reload goes on'
   await look(page, 'onboard-email-2');
   await page.getByLabel('Six digits').fill('12');
   await press(page, 'Continue');
-  await see(page, 'This code is not right');
+  await see(page, 'This code is not correct');
   await look(page, 'onboard-email-3-wrong');
   const [mail] = await app.db.sql`select subject from mails where recipient = ${email}`;
   await page.getByLabel('Six digits').fill(mail?.subject.slice(0, 6));
@@ -294,10 +294,10 @@ test('A link that has run out, or is none of ours, says what to do', async () =>
   const { page } = await open(url, []).finally(() => {
     offsetMs = 0;
   });
-  await see(page, 'This link has run out');
+  await see(page, 'This link has expired');
   await look(page, 'onboard-expired');
   await page.goto(`${app.url}/onboard/nothing`);
-  await see(page, 'This link is not one of ours');
+  await see(page, 'This link is not valid');
   await look(page, 'onboard-unknown');
   await page.context().close();
 });

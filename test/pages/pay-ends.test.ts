@@ -24,9 +24,9 @@ async function openWithPending(request: RequestRow) {
   const payment = { from, to: request.wallet_address, usdcMicro, reference: request.reference, ahead: 1 };
   const txHash = await fixtures.node.offer(payment);
   const opened = await fixtures.open(request);
-  await opened.page.getByText('Sent, but not seen yet?').click();
+  await opened.page.getByText('Sent it, but it’s not showing?').click();
   await opened.page.getByLabel('Transaction hash').fill(txHash);
-  await opened.page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await opened.page.getByRole('button', { name: 'Find this transaction' }).click();
   await opened.says('Payment seen on Base Sandbox');
   return { ...opened, payment, from, txHash };
 }
@@ -77,7 +77,7 @@ test('sent on a network that is not accepted → named while the page is open, w
     reference: request.reference,
   });
   const { page, check, says, close } = await fixtures.open(request);
-  await says('The money arrived on another network');
+  await says('The payment arrived on the wrong network');
   await says(/It was sent on Base, which is not accepted here, .* and pay on Base Sandbox\./);
   await page.getByText('How do you want to pay?').waitFor();
   await check('wrong-network');
@@ -87,16 +87,16 @@ test('sent on a network that is not accepted → named while the page is open, w
 test('a chain that cannot be read → told while money is awaited, with nothing lost; read again → taken back', async () => {
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   // No leader may write now, as when no endpoint answers.
   await fixtures.db.sql`
     update chain_cursors set fence = 9000000, updated_at = now() - interval '2 minutes' where chain_id = 31337`;
-  await says('We cannot read Base Sandbox at the moment');
-  await says('Waiting for the payment');
+  await says('We cannot reach Base Sandbox right now');
+  await says('Waiting for your payment');
   await page.getByText('How do you want to pay?').waitFor();
   await check('trouble');
   await fixtures.db.sql`update chain_cursors set fence = 1 where chain_id = 31337`;
-  await page.locator('[data-part="news"]', { hasText: 'We cannot read' }).waitFor({ state: 'detached' });
+  await page.locator('[data-part="news"]', { hasText: 'We cannot reach' }).waitFor({ state: 'detached' });
   await fixtures.pay(request);
   await says('of 3 confirmations');
   await close();
@@ -115,14 +115,14 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
 
   const { page, complaints, close } = await fixtures.open(request);
-  await page.getByRole('link', { name: 'Receipt with a link of its own' }).click();
+  await page.getByRole('link', { name: 'Receipt with its own link' }).click();
   await page.getByRole('heading', { name: 'Paid' }).waitFor();
   await page.getByText('Two loaves of rye and a birthday cake').waitFor();
   await photograph(page, 'receipt');
   await assertAccessible(page);
   await page.emulateMedia({ media: 'print' });
   assert.ok(!(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible()));
-  assert.ok(!(await page.getByRole('link', { name: 'To the payment' }).isVisible()));
+  assert.ok(!(await page.getByRole('link', { name: 'Back to the payment' }).isVisible()));
   assert.ok(await page.getByText('Receipt number').isVisible());
   assert.ok(await page.getByText('No real money moves').isVisible(), 'nobody shows a test receipt as a real one');
   await photograph(page, 'receipt-print');

@@ -51,14 +51,14 @@ test('a wallet without coin for the fee signs, and the payment is sent for it �
   let seen: Promise<unknown> = Promise.resolve();
   violet.before = async (method) => {
     if (method !== 'eth_signTypedData_v4') return;
-    seen = told(page, 'This wallet has no ETH for the fee of Base Sandbox');
+    seen = told(page, 'This wallet has no ETH for the Base Sandbox fee');
     await seen;
     assert.equal(await choice(page).isChecked(), true);
     await check('feeless-sign');
   };
   await fixtures.automine(false);
   await press(page);
-  await says('Payment is being sent on Base Sandbox');
+  await says('Sending your payment on Base Sandbox');
   await seen;
   await check('feeless-sending');
   assert.equal(await page.locator('.ways').count(), 0, 'nothing else can be paid meanwhile');
@@ -99,7 +99,7 @@ test('a wallet that has too little coin after all → told, and without a fee it
   const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
   await choice(page).waitFor();
   await press(page);
-  await told(page, 'too little ETH for the fee of Base Sandbox. No money was moved. Try again without a network fee');
+  await told(page, 'too little ETH for the Base Sandbox fee. No money was moved. Try again without a network fee');
   assert.equal(await choice(page).isChecked(), true);
   await check('feeless-instead');
   await press(page);
@@ -141,7 +141,7 @@ test('a wallet that signs something else → told, and nothing is sent', async (
   const { page, check, close } = await fixtures.open(request, { wallets: [violet] });
   await choice(page).waitFor();
   await press(page);
-  await told(page, 'The token does not accept this signature of Violet. No money was moved');
+  await told(page, 'The token contract does not accept this signature from Violet. No money was moved');
   await check('feeless-refused');
   await close();
 });
@@ -168,7 +168,7 @@ test('the transaction fails → told with what to do, and signed again it is pai
   await choice(page).waitFor();
   await fixtures.automine(false);
   await press(page);
-  await says('Payment is being sent');
+  await says('Sending your payment');
   // The balance is gone when it is mined.
   const [ours] = await fixtures.db.sql`select signed from relay_variants order by signed_at desc limit 1`;
   await rpc('anvil_dropAllTransactions', []);
@@ -206,11 +206,11 @@ test('what takes long leaves the other ways open, with a warning', async () => {
   await choice(page).waitFor();
   await fixtures.automine(false);
   await press(page);
-  await says('Payment is being sent');
+  await says('Sending your payment');
   await fixtures.db.sql`
     update authorizations set handed_in_at = now() - interval '3 minutes' where request_id = ${request.id}`;
-  await says('it takes longer than usual');
-  await page.getByText('still on its way. If you pay now as well').waitFor();
+  await says('it is taking longer than usual');
+  await page.getByText('still on its way. If you pay another way now').waitFor();
   await check('feeless-long');
   await fixtures.node.mine(1);
   await fixtures.automine(true);
@@ -258,8 +258,8 @@ test('the budget is spent while the wallet is asked → told, and the fee can be
   const { page, close } = await fixtures.open(request, { wallets: [violet] });
   await choice(page).waitFor();
   await press(page);
-  await told(page, 'The payment cannot be sent without a network fee at the moment. No money was moved');
-  assert.equal(await statusMessageOf(page).getByText('Waiting for the payment').count(), 1);
+  await told(page, 'We cannot send the payment without a network fee right now. No money was moved');
+  assert.equal(await statusMessageOf(page).getByText('Waiting for your payment').count(), 1);
   await db.sql`delete from relay_spending where partner_id = ${scope.partnerId}`;
   await close();
 });

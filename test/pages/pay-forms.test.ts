@@ -27,8 +27,8 @@ async function payUntagged(request: Parameters<PayPageFixtures['pay']>[0]) {
 test('the form for a hash answers in its place: what was typed stays, the focus goes to the fault, nothing is reloaded', async () => {
   const request = await fixtures.request();
   const { page, check, says, loads, complaints, close } = await fixtures.open(request);
-  await says('Waiting for the payment');
-  await page.getByText('Sent, but not seen yet?').click();
+  await says('Waiting for your payment');
+  await page.getByText('Sent it, but it’s not showing?').click();
   const field = page.getByLabel('Transaction hash');
   await field.fill('0x1234');
   await field.press('Enter');
@@ -37,10 +37,10 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'tx_hash');
   await check('hash-refused');
   await field.fill(`0x${'12'.repeat(32)}`);
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await page.getByText('knows this transaction yet').waitFor();
   await page.route('**/proof', (route) => route.abort());
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await page.getByRole('alert').filter({ hasText: 'cannot reach us' }).waitFor();
   assert.equal(loads(), 1);
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
 test('what is being typed is not taken away by news', async () => {
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request);
-  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill('0xab');
   await fixtures.db.sql`update requests set expires_at = now() where id = ${request.id}`;
   await says('This request has expired');
@@ -72,10 +72,10 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   });
   const stranger = pageWallet({ name: 'Amber', chains: [fixtures.node.chain] });
   const { page, check, says, loads, close } = await fixtures.open(request, { wallets: [stranger, payer] });
-  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   const sign = page.getByRole('button', { name: 'Sign with Violet' });
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await sign.waitFor();
   await check('claim');
   await page.getByRole('button', { name: 'Sign with Amber' }).click();
@@ -106,9 +106,9 @@ test('a signature of somebody else → the fault beside it, what was typed stays
     account: privateKeyToAccount(from.privateKey),
   });
   const { page, check, says, loads, close } = await fixtures.open(request, { wallets: [payer] });
-  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await page.getByRole('button', { name: 'Sign with Violet' }).waitFor();
   await page.getByText('Sign elsewhere').click();
   const field = page.getByLabel('Signature');
@@ -132,31 +132,31 @@ test('a signature of somebody else → the fault beside it, what was typed stays
 test('without any script: the page says what to send where, renews itself, takes a hash and a signature from elsewhere', async () => {
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request, { context: { javaScriptEnabled: false } });
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   assert.equal(await page.locator('noscript meta[http-equiv="refresh"]').count(), 1);
   assert.ok(!(await page.locator('.copy').first().isVisible()));
-  await page.getByText('By hand or from an exchange').click();
+  await page.getByText('Pay manually or from an exchange').click();
   await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
   const { from, txHash } = await payUntagged(request);
   const field = page.getByLabel('Signature');
-  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await field.waitFor();
   await photograph(page, 'pay-claim-manual');
   const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
   await field.fill(`0x${'12'.repeat(65)}`);
-  await page.getByRole('button', { name: 'Hand in the signature' }).click();
+  await page.getByRole('button', { name: 'Submit signature' }).click();
   await page.getByText('This signature is not that of the wallet').waitFor();
   assert.equal(await field.inputValue(), `0x${'12'.repeat(65)}`);
   await field.fill(await privateKeyToAccount(from.privateKey).signTypedData(data));
-  await page.getByRole('button', { name: 'Hand in the signature' }).click();
+  await page.getByRole('button', { name: 'Submit signature' }).click();
   await says('of 3 confirmations');
   await fixtures.node.mine(2);
   await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
   await page.goto(page.url().replace(/\/claim$/, ''));
   await says('Paid');
-  await page.getByRole('link', { name: 'Receipt with a link of its own' }).click();
+  await page.getByRole('link', { name: 'Receipt with its own link' }).click();
   await page.getByRole('heading', { name: 'Paid' }).waitFor();
   await close();
 });

@@ -17,7 +17,7 @@ after(() => fixtures?.stop());
 test('waiting → confirming, confirmation by confirmation → paid with a receipt: nothing is reloaded, the title follows', async () => {
   const request = await fixtures.request();
   const { page, check, says, loads, complaints, close } = await fixtures.open(request);
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   assert.equal(await page.title(), 'Pay Ada’s Bakery');
   await fixtures.pay(request);
   await says('1 of 3 confirmations on Base Sandbox');
@@ -38,7 +38,7 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
 test('a payment in the mempool is seen; a reorganised one is told, and told again when it comes back', async () => {
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   const from = fixtures.node.wallet();
   await fixtures.node.fund(from.address, BigInt(request.usdc_micro));
   await fixtures.automine(false);
@@ -48,9 +48,9 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
     usdcMicro: BigInt(request.usdc_micro),
     reference: request.reference,
   });
-  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await says('Payment seen on Base Sandbox');
   await check('seen');
   const signed = String(await callRpc(fixtures.node.chain.rpcUrls[0] ?? '', 'eth_getRawTransactionByHash', [txHash]));
@@ -58,7 +58,7 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
   await fixtures.automine(true);
   await says('1 of 3 confirmations');
   await fixtures.node.reorg(1);
-  await says('The network took the payment back');
+  await says('The network reversed the payment');
   await check('reorged');
   await fixtures.node.resend(signed);
   await says('1 of 3 confirmations');
@@ -70,7 +70,7 @@ test('a payment in the mempool is seen; a reorganised one is told, and told agai
 test('a pending transaction takes the ways to pay away only where it would pay, and for two minutes', async () => {
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   const [stranger, payer] = [fixtures.node.wallet(), fixtures.node.wallet()];
   for (const { address } of [stranger, payer]) await fixtures.node.fund(address, BigInt(request.usdc_micro));
   await fixtures.automine(false);
@@ -102,10 +102,14 @@ test('a pending transaction takes the ways to pay away only where it would pay, 
 test('underpaid → what is missing, and the rest → paid', async () => {
   const request = await fixtures.request();
   const { page, check, says, loads, close } = await fixtures.open(request);
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 2_500_000n });
   await says('2.50 USDC is missing');
-  assert.equal(await page.getByText('By hand or from an exchange').count(), 0, 'a rest typed by hand names no request');
+  assert.equal(
+    await page.getByText('Pay manually or from an exchange').count(),
+    0,
+    'a rest typed by hand names no request',
+  );
   await check('underpaid');
   await fixtures.pay(request, { usdcMicro: 2_500_000n });
   await fixtures.node.mine(2);
@@ -130,12 +134,12 @@ test('expired while open → no more ways to pay; late money → paid late; far 
   await fixtures.db.sql`update requests set expires_at = expires_at - interval '3 seconds' where id = ${soon.id}`;
   await fixtures.pay(soon);
   await fixtures.node.mine(2);
-  await first.says('It came after the time had run out, and still counts');
+  await first.says('It arrived after the request expired, but it still counts');
   await first.check('paid-late');
 
   await fixtures.db.sql`update requests set expires_at = now() - interval '40 minutes' where id = ${late.id}`;
   await fixtures.pay(late);
-  await second.says('A payment came too late');
+  await second.says('A payment arrived too late');
   await second.check('too-late');
   await Promise.all([first.close(), second.close()]);
 });
@@ -145,7 +149,7 @@ test('voided while open → told, and no more ways to pay', async () => {
   // A chat's link preview does not open the request, so the request can still be cancelled.
   const context = { userAgent: 'WhatsApp/2.23.20.0' };
   const { page, check, says, close } = await fixtures.open(request, { context });
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   await cancelRequest(fixtures.app.ctx, theService, fixtures.scope, request.id);
   await says('This request was cancelled');
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
@@ -181,7 +185,7 @@ test('a phone that slept while its connection died silently → shows on waking 
   t.after(() => proxy.close());
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request, { origin: proxy.url });
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   const sleep = (hidden: boolean) =>
     page.evaluate((value) => {
       Object.defineProperty(document, 'hidden', { value, configurable: true });
@@ -202,7 +206,7 @@ test('a server that is away, and a browser without network → told, and taken b
   t.after(() => proxy.close());
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request, { origin: proxy.url });
-  await says('Waiting for the payment');
+  await says('Waiting for your payment');
   await page.context().setOffline(true);
   const told = page.locator('[data-silence]');
   await told.filter({ hasText: 'You are offline' }).waitFor();
@@ -240,19 +244,19 @@ test('copy buttons copy whole, say so once, and select the text where the clipbo
   const request = await fixtures.request({ exactMicro: 1_342_000_000_001n, fiatInt: 123_456_789 });
   const context = { permissions: ['clipboard-read', 'clipboard-write'] };
   const { page, check, close } = await fixtures.open(request, { context });
-  await page.getByText('By hand or from an exchange').click();
-  await page.getByRole('button', { name: 'Copy the amount' }).click();
+  await page.getByText('Pay manually or from an exchange').click();
+  await page.getByRole('button', { name: 'Copy amount' }).click();
   await page.locator('[data-say]', { hasText: 'Copied' }).waitFor();
   const [row] = await fixtures.db.sql`select usdc_micro from requests where id = ${request.id}`;
   const exact = (Number(row?.usdc_micro) / 1e6).toFixed(6);
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
   await check('manual');
-  await page.getByRole('button', { name: 'Copy the address' }).click();
+  await page.getByRole('button', { name: 'Copy address' }).click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), fixtures.merchant.wallet);
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('closed'));
   });
-  await page.getByRole('button', { name: 'Copy the address' }).click();
+  await page.getByRole('button', { name: 'Copy address' }).click();
   await page.waitForFunction((text) => getSelection()?.toString().trim() === text, fixtures.merchant.wallet);
   await close();
 });

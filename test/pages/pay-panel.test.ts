@@ -27,8 +27,8 @@ test('the test panel pays from the page: too little, then the rest → paid; fai
 
 test('another token, a payment taken back by the network, and one that waits: each is told while the page is open', async () => {
   const outcomes: [outcome: string, words: string][] = [
-    ['wrong_token', 'Another token arrived'],
-    ['reorganised', 'The network took the payment back'],
+    ['wrong_token', 'The wrong token arrived'],
+    ['reorganised', 'The network reversed the payment'],
     ['pending', 'Payment seen'],
   ];
   for (const [outcome, words] of outcomes) {

@@ -126,7 +126,7 @@ test('a wallet that agrees only to another network than the chosen one → told 
   const { page, says, close } = await fixtures.open(request);
   await button(page).click();
   await wallet.scan(await codeOf(page));
-  await told(page, 'Pocket does not change to Base Sandbox.');
+  await told(page, 'Pocket did not switch to Base Sandbox.');
   assert.deepEqual(wallet.sent, []);
   await page.getByLabel('Polygon Sandbox').click();
   await button(page).click();
@@ -174,9 +174,9 @@ test('a relay that is away → told that no money was moved, and the other ways 
   const { page, check, close } = await fixtures.open(request);
   await button(page).click();
   await page.getByText('Preparing a code for your wallet').waitFor();
-  await told(page, 'WalletConnect cannot be reached at the moment. No money was moved');
+  await told(page, 'WalletConnect cannot be reached right now. No money was moved');
   await page.getByText('Scan with your phone’s camera').waitFor();
-  await page.getByText('By hand or from an exchange').click();
+  await page.getByText('Pay manually or from an exchange').click();
   await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
   await check('walletconnect-away');
   await relay.start();

@@ -65,9 +65,9 @@ test('A customer opens the page in a browser without script: it opens the reques
   const [stored] = await app.db.sql`select status from requests where id = ${row.id}`;
   assert.equal(stored?.status, 'opened');
 
-  await page.getByText('Sent, but not seen yet?').click();
+  await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill('0x1234');
-  await page.getByRole('button', { name: 'Look for this transaction' }).click();
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
   await page.getByText('This is no transaction hash').waitFor();
   assert.equal(await page.getByLabel('Transaction hash').inputValue(), '0x1234');
   await photograph(page, 'pay-hash-refused');
@@ -78,7 +78,7 @@ test('Every state of a payment is told in words and fits', async () => {
     ['underpaid', 'is missing', (id, due) => countTransfer(id, due - 2_500_001n)],
     [
       'confirming',
-      'Payment is being confirmed',
+      'Confirming your payment',
       async (id, due) => {
         await countTransfer(id, due);
         await app.db.sql`update requests set proof_status = 'attached' where id = ${id}`;
@@ -120,6 +120,6 @@ test('Every state of a payment is told in words and fits', async () => {
     await page.context().close();
   }
   const { page } = await open(`${app.url}/pay/nothing`);
-  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await photograph(page, 'pay-unknown');
 });

@@ -112,7 +112,7 @@ test('requests, their history and money without a request, as people see them', 
   await page.goto(`${url}/portal/requests`);
   await look(page, 'requests');
   await page.getByLabel('Search').fill('A-1042');
-  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
   await page.waitForURL(/q=A-1042/);
   assert.equal(await page.locator('tbody tr').count(), 1);
   await page.locator('tbody th a').click();
