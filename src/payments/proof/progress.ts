@@ -7,6 +7,7 @@ import { findRequest } from '../../requests/read.ts';
 import { type Reason, sumMicro } from '../rules.ts';
 import { isDoubted, selectCandidates } from '../store.ts';
 import { selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
+import { type NearPayment, nearPayments } from '../unmatched/near.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
 
 /** How far one transfer has come. */
@@ -41,6 +42,8 @@ export type PaymentProgress = {
   transfers: TransferProgress[];
   /** The newest first, at most 20. */
   unmatched: UnmatchedProgress[];
+  /** What may be meant for it, by time and amount alone: `nearPayments` says whom they may be shown. */
+  near: NearPayment[];
 };
 
 /**
@@ -51,11 +54,12 @@ export type PaymentProgress = {
  */
 export async function readProgress(ctx: Context, scope: Scope, requestId: string): Promise<PaymentProgress> {
   if (!isUuid(requestId)) throw refuse('not_found');
-  const [request, counted, candidates, view] = await ctx.db.scoped(scope, (tx) =>
+  const [request, counted, candidates, near, view] = await ctx.db.scoped(scope, (tx) =>
     Promise.all([
       findRequest(tx, scope, requestId),
       selectCounted(tx, scope, requestId),
       selectCandidates(tx, scope, requestId),
+      nearPayments(tx, scope, requestId),
       readChainView(ctx, tx, scope.testMode),
     ]),
   );
@@ -74,6 +78,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
     overpaidMicro: overMicro > 0n ? overMicro : 0n,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
     unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
+    near,
   };
 }
 

@@ -1,0 +1,71 @@
+import type { Scope, Tx } from '../../db/connection.ts';
+import type { Fragment } from '../../db/sql.ts';
+import { graceMs, producerSkewMs, type Reason } from '../rules.ts';
+import type { TransferRow } from '../transfers.ts';
+
+/** Payments that name no request; what names one is told on the page of that one. */
+const namesNone: Reason[] = ['no_match', 'ambiguous', 'before_request'];
+const mostMeanwhile = 50;
+/** The longest expiry and the grace after it, with a day to spare for clocks. */
+const longestOpenDays = 32;
+
+/** A transfer, and what a request asked for meanwhile. */
+type MeanwhileRow = TransferRow & { asked_micro: string };
+
+/** Whether a request `r` took money at the time of a block: from its creation until the grace after its expiry. */
+const wasOpenAt = (tx: Tx, time: Fragment) => tx`
+  ${time} >= date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'
+  and ${time} <= r.expires_at + ${graceMs} * interval '1 ms'`;
+
+/** What was paid towards a request `r`. */
+const countedOf = (tx: Tx) => tx`
+  (select coalesce(sum(c.value), 0) from transfers c
+    where (c.partner_id, c.test_mode, c.request_id) = (r.partner_id, r.test_mode, r.id) and c.counts)`;
+
+/** Unmatched, unrefunded transfers to an unpaid request's wallet while it was open, newest first. */
+export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string): Promise<MeanwhileRow[]> {
+  return tx<MeanwhileRow[]>`
+    select t.*, (r.usdc_micro - ${countedOf(tx)})::text as asked_micro
+    from requests r
+      join transfers t on (t.partner_id, t.test_mode, t.account_id) = (r.partner_id, r.test_mode, r.account_id)
+        and t.to_address = r.wallet_address
+        and (r.wallet_chain_ids is null or t.chain_id = any(r.wallet_chain_ids))
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}
+      and r.proof_status = 'none'
+      and t.request_id is null and t.judged_at is not null and t.candidate_request_id is null
+      and coalesce(t.reason, 'no_match') = any(${namesNone}::text[]) and ${wasOpenAt(tx, tx`t.block_time`)}
+      and not exists (select from returns b
+        where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
+          = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state <> 'kept')
+    order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${mostMeanwhile}`;
+}
+
+/**
+ * How many other requests to the same wallet were open when a transfer was mined and asked for such an amount, in full
+ * or as the rest; up to `most`. Cancelled ones are among them, those paid before it are not.
+ */
+export async function countOtherRequests(
+  tx: Tx,
+  scope: Scope,
+  transfer: TransferRow,
+  requestId: string,
+  asked: { fromMicro: bigint; toMicro: bigint },
+  most: number,
+): Promise<number> {
+  const { block_time: time } = transfer;
+  const isAsked = (micro: Fragment) => tx`
+    ${micro} between ${asked.fromMicro.toString()}::numeric and ${asked.toMicro.toString()}::numeric`;
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from requests r
+      where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
+        and r.wallet_address = ${transfer.to_address} and r.id <> ${requestId}
+        and r.created_at >= ${time}::timestamptz - ${longestOpenDays} * interval '1 day'
+        and ${wasOpenAt(tx, tx`${time}::timestamptz`)}
+        and (${isAsked(tx`r.usdc_micro`)} or ${isAsked(tx`(r.usdc_micro - ${countedOf(tx)})`)})
+        and (r.proof_status = 'none' or exists (select from transfers c
+          where (c.partner_id, c.test_mode, c.request_id) = (r.partner_id, r.test_mode, r.id)
+            and c.counts and c.block_time >= ${time}))
+      order by r.created_at desc limit ${most}) others`;
+  return row?.count ?? 0;
+}
