@@ -10,6 +10,7 @@ import { gettingStarted } from './overview/getting-started.ts';
 import { portalOverview } from './overview/overview.ts';
 import { requestDetail } from './requests/request.ts';
 import { requestsList } from './requests/requests.ts';
+import { resendEvent } from './requests/resend.ts';
 import { unmatchedPages } from './requests/unmatched.ts';
 import { declarePortalPages } from './route.ts';
 import { portalAuditPages } from './settings/audit.ts';
@@ -30,6 +31,7 @@ export function portalPages(app: FastifyInstance, ctx: Context): void {
   portalOverview(pages, ctx);
   requestsList(pages, ctx);
   requestDetail(pages, ctx);
+  resendEvent(pages, ctx);
   unmatchedPages(pages, ctx);
   portalEvents(pages, ctx, ending.signal);
   merchantsList(pages, ctx);

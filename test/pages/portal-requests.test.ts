@@ -123,6 +123,16 @@ test('requests, their history and money without a request, as people see them', 
   await page.getByText('A second payment came').waitFor();
   await page.getByText('it answered 500').waitFor();
   await look(page, 'request-paid');
+  await page.getByRole('link', { name: /^Event sent to / }).click();
+  await page.waitForURL(/\/portal\/webhooks\/deliveries\/[0-9a-f-]{36}#attempt-1$/);
+  await page.locator('#attempt-1').waitFor({ state: 'visible' });
+  await page.goto(`${url}/portal/requests/${paid.id}`);
+  await page.locator('summary', { hasText: 'Send this event again' }).click();
+  await page.getByRole('button', { name: 'Send this event again' }).click();
+  await page.getByText('The event is sent again.').waitFor();
+  receiver.behave(behaviours.status(200));
+  await deliverDue(fixtures.ctx, createDeliveryDeps(fixtures.ctx));
+  await page.getByText('Event delivered to').waitFor();
 
   await page.goto(`${url}/portal/unmatched`);
   await page.getByText('The request was paid already').last().waitFor();

@@ -25,10 +25,11 @@ import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import { portalEventsPath } from '../live.ts';
-import { actionIn, type PortalPages } from '../route.ts';
+import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
 import { portalStatusBadge } from './display-status.ts';
+import { resendButton } from './resend.ts';
 import { type History, timeline } from './timeline.ts';
 
 const listPath = '/portal/requests';
@@ -36,7 +37,7 @@ const listPath = '/portal/requests';
 /** `GET /portal/requests/<request_id>`: everything about one request; and the form that cancels it. */
 export function requestDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
-    const { words, scope, mode, user, request, reply } = call;
+    const { words, scope, mode, request, reply } = call;
     const known = await readAll(ctx, scope, call.param('request_id'));
     const { row } = known.history;
     const { done } = request.query as { done?: unknown };
@@ -48,7 +49,7 @@ export function requestDetail(pages: PortalPages, ctx: Context): void {
         <p><a href="${listPath}">${portalTexts(words).request.back}</a></p>
         ${flash(words, done)}
         <div class="list" data-live="${portalEventsPath(mode, row.id)}" data-region="request">
-          ${detail(ctx, words, known, may(user, 'requests.cancel', mode))}
+          ${detail(ctx, call, known)}
         </div>
       `,
     });
@@ -98,21 +99,23 @@ const amountOf = ({ language }: Words, row: History['row']) =>
 
 function flash(words: Words, done: unknown): Html | null {
   const { request } = portalTexts(words);
+  if (done === 'resent') return notice('paid', portalTexts(words).webhooks.replayedOne);
   if (done === 'cancelled') return notice('paid', request.cancelled);
   return done === 'cannot_cancel' ? notice('attention', request.cannotCancel) : null;
 }
 
-function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): Html {
+function detail(ctx: Context, call: PortalCall, known: Known): Html {
+  const { words, user, mode } = call;
   const { history, replays } = known;
   const { row } = history;
   const { request } = portalTexts(words);
-  const cancellable = row.status === 'requested' && row.proof_status === 'none' && mayCancel;
+  const cancellable = row.status === 'requested' && row.proof_status === 'none' && may(user, 'requests.cancel', mode);
   const cancel = confirmButton(
     {
       label: request.cancel,
       title: fill(request.cancelTitle, { amount: amountOf(words, row) }),
       consequence: request.cancelRest,
-      action: actionIn(row.test_mode ? { mode: 'test' } : { mode: 'live' }, `${listPath}/${row.id}/cancel`),
+      action: actionIn(call, `${listPath}/${row.id}/cancel`),
       danger: true,
     },
     null,
@@ -127,7 +130,7 @@ function detail(ctx: Context, words: Words, known: Known, mayCancel: boolean): H
         ${metadataCard(words, row)}
         ${cancellable && cancel}
       </div>
-      ${timeline(words, history)}
+      ${timeline(words, history, history.delivery && resendButton(call, row.id))}
     </div>
   `;
 }

@@ -12,7 +12,8 @@ import { type StateKind, shapeOf } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { refundShapes } from '../../web/refunded.ts';
-import type { AttemptRow, LoggedDelivery } from '../../webhooks/log.ts';
+import type { LoggedDelivery } from '../../webhooks/log.ts';
+import { eventItems } from './event-items.ts';
 import { refundDetails, refundLabel } from './refunded.ts';
 
 /** All that is known of what happened to a request. */
@@ -29,10 +30,21 @@ export type History = {
 };
 
 /** One thing that happened, or is about to. Without a time, nobody noted it. */
-type Item = { at: Date | null; kind: StateKind; title: string; rest?: Html | string | null };
+export type TimelineItem = {
+  at: Date | null;
+  kind: StateKind;
+  title: string;
+  /** Where more of it stands. */
+  path?: string;
+  rest?: Html | string | null;
+};
 
-/** What happened to a request, from its creation to the last attempt of its event, in the order of time. */
-export function timeline(words: Words, history: History): Html {
+/**
+ * What happened to a request, from its creation to the last attempt of its event, in the order of time.
+ *
+ * @param resend the button that sends the event again, where there is one
+ */
+export function timeline(words: Words, history: History, resend: Html | null): Html {
   const { request } = portalTexts(words);
   const items = [
     ...beginning(words, history),
@@ -43,7 +55,7 @@ export function timeline(words: Words, history: History): Html {
     ...(history.delivery ? eventItems(words, history.delivery) : []),
   ];
   // Blocks have whole seconds: within one, and before the creation, things happened in the order above.
-  const second = ({ at }: Item) =>
+  const second = ({ at }: TimelineItem) =>
     at === null ? Number.MAX_VALUE : Math.floor(Math.max(at.getTime(), madeAt(history.row).getTime()) / 1000);
   items.sort((a, b) => second(a) - second(b));
   return html`
@@ -51,31 +63,32 @@ export function timeline(words: Words, history: History): Html {
       <h2>${request.timeline}</h2>
       <ol class="timeline">
         ${items.map(
-          ({ at, kind, title, rest }) =>
+          ({ at, kind, title, path, rest }) =>
             html`
               <li class="${kind}">
                 ${shapeOf(kind)}
-                <p><strong>${title}</strong></p>
+                <p><strong>${path === undefined ? title : html`<a href="${path}">${title}</a>`}</strong></p>
                 ${rest && html`<div class="quiet">${rest}</div>`}
                 ${at && html`<p class="quiet">${instant(words, at, 'medium')}</p>`}
               </li>
             `,
         )}
       </ol>
+      ${resend}
     </section>
   `;
 }
 
-function beginning(words: Words, { row }: History): Item[] {
+function beginning(words: Words, { row }: History): TimelineItem[] {
   const { events } = portalTexts(words).request;
-  const items: Item[] = [{ at: madeAt(row), kind: 'waiting', title: events.created }];
+  const items: TimelineItem[] = [{ at: madeAt(row), kind: 'waiting', title: events.created }];
   if (row.opened_at) items.push({ at: row.opened_at, kind: 'waiting', title: events.opened });
   return items;
 }
 
-function ending(words: Words, { row, now }: History): Item[] {
+function ending(words: Words, { row, now }: History): TimelineItem[] {
   const { events } = portalTexts(words).request;
-  const items: Item[] = [];
+  const items: TimelineItem[] = [];
   if (row.voided_at) items.push({ at: row.voided_at, kind: 'ended', title: events.voided });
   if (row.status === 'expired' && row.expires_at <= now) {
     items.push({ at: row.expires_at, kind: 'ended', title: events.expired });
@@ -91,7 +104,7 @@ function submittedItem(
   words: Words,
   { chains }: History,
   { state, chainId, txHash, firstSeenAt }: SubmittedTransaction,
-): Item {
+): TimelineItem {
   const { events } = portalTexts(words).request;
   const chain = chains.find((one) => one.chainId === chainId);
   const rest = html`<p>${explorerLink(chain, txHash)}</p>`;
@@ -102,7 +115,7 @@ function submittedItem(
   return { at, kind: 'confirming', title: events.submitted, rest };
 }
 
-function paymentItems(words: Words, { progress, chains }: History): Item[] {
+function paymentItems(words: Words, { progress, chains }: History): TimelineItem[] {
   const { request, reasons } = portalTexts(words);
   const { events } = request;
   const told = (transfer: TransferProgress, text: string) => {
@@ -112,7 +125,7 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
     return { network, link: explorerLink(chain, transfer.txHash), title: fill(text, { amount, network }) };
   };
   return [
-    ...progress.transfers.map((transfer): Item => {
+    ...progress.transfers.map((transfer): TimelineItem => {
       const { network, link, title } = told(transfer, events.transfer);
       const { confirmations: seen, neededConfirmations: needed } = transfer;
       const count =
@@ -126,7 +139,7 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
         rest: html`<p>${transfer.final ? events.final : count}</p><p>${link}</p>`,
       };
     }),
-    ...progress.unmatched.map((transfer): Item => {
+    ...progress.unmatched.map((transfer): TimelineItem => {
       const { link, title } = told(transfer, events.stray);
       const rest = html`
         <p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p>
@@ -137,51 +150,8 @@ function paymentItems(words: Words, { progress, chains }: History): Item[] {
   ];
 }
 
-function refundItem(words: Words, { chains }: History, refund: RefundRow): Item {
+function refundItem(words: Words, { chains }: History, refund: RefundRow): TimelineItem {
   const kind = refundShapes[refund.state];
   const rest = refundDetails(words, refund, chains);
   return { at: refund.noted_at, kind, title: refundLabel(words, refund), rest };
-}
-
-function eventItems(words: Words, delivery: LoggedDelivery): Item[] {
-  const { events } = portalTexts(words).request;
-  const { log, state } = delivery;
-  const items: Item[] = [
-    {
-      at: delivery.created_at,
-      kind: 'waiting',
-      title: events.event,
-      rest: log.length === 0 ? events.eventWaits : null,
-    },
-    ...log.map((attempt) => attemptItem(words, attempt)),
-  ];
-  if (state === 'exhausted') {
-    items.push({ at: null, kind: 'failed', title: events.exhausted, rest: events.exhaustedRest });
-  }
-  if (state === 'waiting' && log.length > 0) {
-    items.push({ at: delivery.next_attempt_at, kind: 'waiting', title: events.next });
-  }
-  return items;
-}
-
-function attemptItem(words: Words, attempt: AttemptRow): Item {
-  const { events, failures } = portalTexts(words).request;
-  const { status_code: status, duration_ms: ms, error } = attempt;
-  const host = URL.parse(attempt.url)?.host ?? attempt.url;
-  const values = { host, status: status ?? '', ms };
-  const at = attempt.started_at;
-  if (error === null) {
-    return { at, kind: 'paid', title: fill(events.delivered, values), rest: fill(events.attemptDone, values) };
-  }
-  const known = Object.entries(failures).find(([name]) => name === error)?.[1] ?? failures.other;
-  const why = fill(known, { status: status ?? '', error });
-  return {
-    at,
-    kind: 'attention',
-    title: fill(events.attempt, values),
-    rest: html`
-      <p>${fill(events.attemptFailed, { ...values, why })}</p>
-      ${attempt.response_body && html`<pre class="code" tabindex="0">${attempt.response_body.slice(0, 500)}</pre>`}
-    `,
-  };
 }

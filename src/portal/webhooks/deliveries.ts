@@ -133,6 +133,9 @@ const shapes: Record<DisplayStatus, StateKind> = {
   exhausted: 'failed',
 };
 
+/** Where an attempt stands on its delivery's page. */
+export const attemptAnchor = (number: number) => `attempt-${number}`;
+
 /** Where a delivery stands, as word and shape. */
 export function deliveryBadge(words: Words, { state, attempts }: Pick<BrowsedDelivery, 'state' | 'attempts'>): Html {
   const displayStatus: DisplayStatus = state === 'waiting' ? (attempts > 0 ? 'failing' : 'fresh') : state;

@@ -14,7 +14,7 @@ import { replayDelivery } from '../../webhooks/replay.ts';
 import { portalEventsPath } from '../live.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
-import { deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
+import { attemptAnchor, deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
 import { shownUrl } from './url.ts';
 
 /** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and response of every attempt; resends it. */
@@ -97,11 +97,13 @@ function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Htm
   return html`
     <details class="card">
       <summary>${fill(webhooks.attempt, { number })} ${state}</summary>
-      ${descriptionList([
-        [webhooks.sentAt, instant(words, started_at, 'medium')],
-        [webhooks.took, formatMs(words, ms)],
-        [webhooks.address, mono(shownUrl(call, url))],
-      ])}
+      <div id="${attemptAnchor(number)}">
+        ${descriptionList([
+          [webhooks.sentAt, instant(words, started_at, 'medium')],
+          [webhooks.took, formatMs(words, ms)],
+          [webhooks.address, mono(shownUrl(call, url))],
+        ])}
+      </div>
       <h2>${webhooks.requestHeaders}</h2>
       ${headerText(request_headers)}
       <h2>${webhooks.responseHeaders}</h2>
