@@ -241,7 +241,7 @@ test('A price above the cap is not charged: the customer is asked, and to agree 
   }
   assert.equal((await of.collections(plan)).length, 0, 'it was clear when the request was made');
   const [[mail]] = splitMails(await of.mails());
-  assert.ok(mail?.body.includes('higher than the most you agreed to'), mail?.body);
+  assert.ok(mail?.body.includes('higher than the maximum you agreed to'), mail?.body);
   assert.equal((await of.mandateOf(plan)).end_reason, 'above_cap');
   assert.equal(await of.balance(payer.address), 100_000_000n);
 });
@@ -253,7 +253,7 @@ test('A merchant who changes the wallet between agreeing and charging is not pai
   await of.agree(plan, payer, { payee: of.merchant.wallet as Hex });
   await of.turn();
   assert.equal((await of.mandateOf(plan)).end_reason, 'wallet_changed');
-  assert.ok((await of.mails())[0]?.body.includes('paid at another wallet'));
+  assert.ok((await of.mails())[0]?.body.includes('now uses another wallet'));
   assert.equal(await of.balance(payer.address), 100_000_000n);
 });
 

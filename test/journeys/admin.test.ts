@@ -58,7 +58,7 @@ test('Only operators see the administration, and only on the shared host', async
   for (const path of all) {
     const page = await admin.open(path);
     assert.ok(isInside(page), `${path}: ${page.status}`);
-    assert.match((await owner.open(path)).html, /Sign in to the administration/, path);
+    assert.match((await owner.open(path)).html, /Sign in to administration/, path);
   }
   const elsewhere = startVisitor(app.url, onHost(fixtures.partner));
   for (const [name, value] of admin.cookies) elsewhere.cookies.set(name, value);

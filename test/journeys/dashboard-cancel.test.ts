@@ -17,7 +17,7 @@ test('A merchant cancels its request from the detail page: asked first, audited,
   const row = await fixtures.request({ memo: 'Wrong amount' });
   const page = await detail(row.id);
   assert.match(page.html, /Cancel the request over €12\.50\?/);
-  assert.match(page.html, /tells your customer not to pay any more. This cannot be undone/);
+  assert.match(page.html, /will tell your customer not to pay. This cannot be undone/);
   const done = await fixtures.visitor.send(page, '/cancel');
   assert.match(done.html, /The request is cancelled\./);
   assert.equal((await fixtures.read(row)).status, 'voided');
@@ -29,7 +29,7 @@ test('A merchant cancels its request from the detail page: asked first, audited,
   assert.match((await fixtures.visitor.open(`/pay/${row.id}`)).html, /This request was cancelled/);
 
   const again = await fixtures.visitor.send(page, '/cancel');
-  assert.match(again.html, /It was not cancelled, and no money was moved\. It was cancelled before\./);
+  assert.match(again.html, /It was not cancelled, and no money was moved\. It was already cancelled\./);
   assert.equal((await cancelled(row.id)).length, 1);
 });
 
@@ -38,7 +38,10 @@ test('What cannot be cancelled says why: opened, arrived, paid, and over', async
   const asked = await detail(row.id);
   await fixtures.visitor.open(`/pay/${row.id}`);
   const opened = await detail(row.id);
-  assert.match(opened.html, /This is no longer possible\. Your customer has opened it\. It ends by itself/);
+  assert.match(
+    opened.html,
+    /This request can no longer be cancelled\. Your customer has opened it\. It ends by itself/,
+  );
   assert.ok(!opened.html.includes('/cancel"'));
   const refused = await fixtures.visitor.send(asked, '/cancel');
   assert.match(refused.html, /It was not cancelled, and no money was moved\. Your customer has opened it/);
@@ -46,7 +49,7 @@ test('What cannot be cancelled says why: opened, arrived, paid, and over', async
   const late = await fixtures.request();
   const before = await detail(late.id);
   await fixtures.db.sql`update requests set expires_at = now() - interval '1 minute' where id = ${late.id}`;
-  assert.match((await fixtures.visitor.send(before, '/cancel')).html, /Its time is over, so it has ended by itself/);
+  assert.match((await fixtures.visitor.send(before, '/cancel')).html, /It has already expired/);
   assert.deepEqual([...(await cancelled(row.id)), ...(await cancelled(late.id))], []);
   assert.ok(!(await fixtures.visitor.open(`/dashboard/payments/${row.id}`)).html.includes('It was not cancelled'));
 });
@@ -57,8 +60,8 @@ test('A payment that comes first wins, and the answer says that it came', async 
   await fixtures.pay(row);
   await fixtures.turn();
   const refused = await fixtures.visitor.send(page, '/cancel');
-  assert.match(refused.html, /no money was moved\. A payment has come and is being confirmed\./);
-  assert.match(refused.html, /This is no longer possible\. A payment has come/);
+  assert.match(refused.html, /no money was moved\. A payment has arrived and is being confirmed\./);
+  assert.match(refused.html, /This request can no longer be cancelled\. A payment has arrived/);
   await fixtures.node.mine(3);
   await fixtures.turn();
   assert.match((await fixtures.visitor.send(page, '/cancel')).html, /no money was moved\. It has been paid\./);
@@ -78,7 +81,7 @@ test('A cancel and a payment at once: one of them counts, and the merchant is to
     assert.equal(now.status === 'voided', told === 'voided');
     assert.equal(now.proof_status === 'none', told === 'voided');
     assert.equal((await cancelled(row.id)).length, told === 'voided' ? 1 : 0);
-    if (told === 'voided') assert.match((await detail(row.id)).html, /arrived and does not count/);
+    if (told === 'voided') assert.match((await detail(row.id)).html, /arrived but does not count/);
   }
 });
 
@@ -87,9 +90,9 @@ test('A part that has come is named before the cancel and stands among unmatched
   await fixtures.pay(row, { usdcMicro: 2_000_000n });
   await fixtures.turn();
   const page = await detail(row.id);
-  assert.match(page.html, /The 2\.00 USDC that have come move to “Unmatched”/);
+  assert.match(page.html, /The 2\.00 USDC already received moves to “Unmatched”/);
   const done = await fixtures.visitor.send(page, '/cancel');
-  assert.match(done.html, /2\.00 USDC arrived and does not count/);
+  assert.match(done.html, /2\.00 USDC arrived but does not count/);
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /2\.00 USDC<\/a>/);
 });
 

@@ -55,7 +55,7 @@ test('A form that is sent twice asks once, and is written into the log once', as
   assert.equal((await fixtures.audit()).length, acts + 1);
 });
 
-test('An invoice names its customer and is open for seven days', async () => {
+test('Enter the customer’s name for an invoice and is open for seven days', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
   const refused = await fixtures.visitor.send(form, '/ask', {
     amount: '99',
@@ -63,7 +63,7 @@ test('An invoice names its customer and is open for seven days', async () => {
     memo: 'Catering',
   });
   assert.equal(refused.status, 400);
-  assert.match(refused.html, /An invoice names its customer/);
+  assert.match(refused.html, /Enter the customer’s name for an invoice/);
   assert.match(refused.html, /Catering/, 'what was typed stays');
   const page = await fixtures.visitor.send(refused, '/ask', { payment_mode: 'invoice', customer_name: 'Grace' });
   const row = (await requests()).at(-1);
@@ -76,10 +76,10 @@ test('What breaks a rule is refused beside its field, and nothing is stored', as
   const before = (await requests()).length;
   const form = await fixtures.visitor.open('/dashboard/ask');
   for (const [typed, said] of [
-    [{ amount: '' }, /Give an amount such as 12\.50/],
-    [{ amount: '0' }, /Give an amount/],
-    [{ amount: '1,250' }, /Give an amount/],
-    [{ amount: '99999999999' }, /more than one request can ask for/],
+    [{ amount: '' }, /Enter an amount above zero, such as 12\.50/],
+    [{ amount: '0' }, /Enter an amount/],
+    [{ amount: '1,250' }, /Enter an amount/],
+    [{ amount: '99999999999' }, /more than a single request allows/],
     [{ amount: '5', memo: 'x'.repeat(501) }, /At most 500 characters/],
     [{ amount: '5', customer_name: 'x'.repeat(201) }, /At most 200 characters/],
     [{ amount: '5', expiry: '7' }, /Choose a time from the list/],
@@ -116,7 +116,7 @@ test('An amount that was typed in another currency is not taken for one in this'
   const before = (await requests()).length;
   const refused = await fixtures.visitor.send(form, '/ask', { amount: '500' });
   assert.equal(refused.status, 409);
-  assert.match(refused.html, /Your currency was changed meanwhile/);
+  assert.match(refused.html, /Your currency has changed in the meantime/);
   assert.equal((await requests()).length, before);
   await fixtures.visitor.send(await fixtures.visitor.open('/dashboard/ask'), '/ask', { amount: '500' });
   const row = (await requests()).at(-1);
@@ -137,7 +137,7 @@ test('Without a usable rate, and for a partner that is switched off, nothing is 
   const off = await fixtures.visitor.send(form, '/ask', { amount: '5' });
   await fixtures.db.sql`update partners set disabled_at = null where id = ${fixtures.scope.partnerId}`;
   assert.equal(off.status, 403);
-  assert.match(off.html, /is switched off, so nothing was asked for/);
+  assert.match(off.html, /is disabled, so no request was created/);
   assert.equal((await requests()).length, before);
 });
 

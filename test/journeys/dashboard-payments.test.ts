@@ -86,7 +86,7 @@ test('The detail tells what happened in order, with what is missing, the link an
   const row = await fixtures.request({ memo: 'Two loaves' });
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
-  assert.match(open.html, new RegExp(`aria-label="Code of the payment page: http://localhost:3000/pay/${row.id}"`));
+  assert.match(open.html, new RegExp(`aria-label="QR code of the payment page: http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, /1 USDC = 0\.92 EUR, from the operator/);
 
   await fixtures.pay(row, { usdcMicro: 1_000_000n });
@@ -101,10 +101,10 @@ test('The detail tells what happened in order, with what is missing, the link an
   await fixtures.turn();
   const paid = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   const order = [
-    'Request made',
+    'Request created',
     '1.00 USDC arrived',
     `${formatMicro(rest)} USDC arrived`,
-    'Paid in full and confirmed',
+    'Fully paid and confirmed',
   ];
   const at = order.map((text) => paid.html.indexOf(text));
   assert.deepEqual(
@@ -157,14 +157,14 @@ test('A disabled merchant keeps all pages of its dashboard, and is told what is 
   for (const place of ['', '/payments', '/ask', '/cashier', '/unmatched', '/profile', '/sessions']) {
     assert.equal((await visitor.open(`/dashboard${place}`)).status, 200, place);
   }
-  assert.match((await visitor.open('/dashboard')).html, /New payment requests are switched off/);
+  assert.match((await visitor.open('/dashboard')).html, /New requests are disabled/);
   for (const place of ['/ask', '/cashier']) {
     const form = (await visitor.open(`/dashboard${place}`)).html;
-    assert.match(form, /role="alert".*You are switched off\. The home page says by whom/s, place);
+    assert.match(form, /role="alert".*Your account is disabled\. The home page says by whom/s, place);
   }
   const refused = await visitor.send(await visitor.open('/dashboard/ask'), '/ask', { amount: '5' });
   assert.equal(refused.status, 403);
-  assert.match(refused.html, /You are switched off, so nothing was asked for/);
+  assert.match(refused.html, /Your account is disabled, so no request was created/);
 });
 
 test('What was paid in part is a state of its own in list, filter, detail and CSV, with how much is missing, until it is paid', async () => {
@@ -196,7 +196,7 @@ test('What was paid in part is a state of its own in list, filter, detail and CS
   assert.match(running.html, /Your customer can pay the rest on the same page while it is open/);
   const over = await visitor.open(`/dashboard/payments/${ended.id}`);
   assert.match(over.html, /Paid in part<\/span>/);
-  assert.match(over.html, /2\.00 of 9\.0\d* USDC arrived before it ended, and are in your wallet/);
+  assert.match(over.html, /2\.00 of 9\.0\d* USDC arrived before the request ended and is in your wallet/);
   const cashier = await visitor.open(`/dashboard/cashier/${ended.id}`);
   assert.match(cashier.html, /USDC is still missing/);
   assert.ok(!cashier.html.includes('Nobody paid'));
@@ -247,7 +247,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
     assert.deepEqual(await find(q), [], q);
   }
   const none = await visitor.open('/dashboard/payments?q=%3Cb%3Enobody');
-  assert.match(none.html, /No request fits/);
+  assert.match(none.html, /No requests match/);
   assert.match(none.html, /name="q"[^>]*value="&lt;b&gt;nobody"/);
 
   const open = await visitor.open(`/dashboard/payments/${other.id}`);

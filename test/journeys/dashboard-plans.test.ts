@@ -49,7 +49,7 @@ test('A plan is typed, looked over with its first dates, started once however of
   assert.match(changed.html, /Piano lessons[\s\S]*order = A-1042/, 'what was typed stays');
   const acts = (await fixtures.audit()).length;
   const page = await fixtures.visitor.send(review, '/plans/new', { step: 'start' });
-  assert.match(page.html, /The plan is started/);
+  assert.match(page.html, /The plan has started/);
   await fixtures.visitor.send(review, '/plans/new', { step: 'start' });
   assert.equal((await plans()).length, 1);
   const { plan } = await newest();
@@ -69,16 +69,16 @@ test('A plan is typed, looked over with its first dates, started once however of
 test('What breaks a rule is said beside its field, what was typed stays, and nothing is stored', async () => {
   const before = (await plans()).length;
   const form = await fixtures.visitor.open('/dashboard/plans/new');
-  assert.match(form.html, /At most every 365 days, 52 weeks, 24 months or 5 years/, 'the rule is said before');
+  assert.match(form.html, /Up to every 365 days, 52 weeks, 24 months or 5 years/, 'the rule is said before');
   for (const [fault, said] of [
     [{ name: '' }, /Say what it is for/],
-    [{ amount: '0' }, /Give an amount such as 12\.50/],
-    [{ every: '25' }, /Give a whole number within these limits/],
+    [{ amount: '0' }, /Enter an amount above zero, such as 12\.50/],
+    [{ every: '25' }, /Enter a whole number within these limits/],
     [{ first_on: '2020-01-01' }, /Choose a day from/],
-    [{ ends: 'after', charges: '0' }, /Give a number from 1 to 999/],
-    [{ customer_name: ' ' }, /Give your customer’s name/],
+    [{ ends: 'after', charges: '0' }, /Enter a number from 1 to 999/],
+    [{ customer_name: ' ' }, /Enter your customer’s name/],
     [{ customer_email: 'grace' }, /does not look like an e-mail address/],
-    [{ metadata: 'order' }, /Write one entry a line as name = value/],
+    [{ metadata: 'order' }, /Write one entry per line as name = value/],
   ] as const) {
     for (const step of ['review', 'start']) {
       const page = await fixtures.visitor.send(form, '/plans/new', { ...typed, ...fault, step });
@@ -101,9 +101,9 @@ test('A merchant that is switched off, and an amount that was typed in another c
   const list = await fixtures.visitor.open('/dashboard/plans');
   await sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
   assert.deepEqual([foreign.status, off.status], [409, 403]);
-  assert.match(foreign.html, /Your currency was changed meanwhile/);
-  assert.match(off.html, /No plan can be started now/);
-  assert.match(list.html, /Your plans wait/);
+  assert.match(foreign.html, /Your currency has changed in the meantime/);
+  assert.match(off.html, /You cannot start a plan right now/);
+  assert.match(list.html, /Your plans are on hold/);
   assert.equal((await plans()).length, before);
 });
 
@@ -120,7 +120,7 @@ test('A merchant has a thousand open plans and no more; those that have ended do
   assert.match(refused.html, /You have 1000 plans that have not ended[\s\S]*Piano lessons/);
   await fixtures.db.sql`
     update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null where id = ${id}`;
-  assert.match((await visitor.send(form, '/plans/new', { ...typed, step: 'start' })).html, /The plan is started/);
+  assert.match((await visitor.send(form, '/plans/new', { ...typed, step: 'start' })).html, /The plan has started/);
 });
 
 test('A charge is paid like any request: state on the plan’s page, metadata in the answer and in the webhook', async () => {
@@ -168,7 +168,7 @@ test('A plan is paused, resumed and ended in the dashboard after a question, eac
   const again = await fixtures.visitor.send(open, '/pause');
   assert.ok(!again.html.includes('role="status"'), 'a form of yesterday does nothing and says nothing');
   const resumed = await fixtures.visitor.send(paused, '/resume');
-  assert.match(resumed.html, /The plan goes on/);
+  assert.match(resumed.html, /The plan is active again/);
   const ended = await fixtures.visitor.send(resumed, '/end');
   assert.match(ended.html, /The plan has ended/);
   assert.ok(!ended.html.includes(`action="${here}`), 'nothing can be done with it any more');
@@ -186,7 +186,7 @@ test('A charge that cannot be made is shown with its reason and the way out, in 
   const page = await fixtures.visitor.open(`/dashboard/plans/${plan.id}`);
   assert.match(page.html, /could not be made[\s\S]*Choose EUR in your profile again[\s\S]*at least every hour/);
   const failing = await fixtures.visitor.open('/dashboard/plans?state=failing');
-  assert.match(failing.html, /Choir[\s\S]*Could not charge/);
+  assert.match(failing.html, /Choir[\s\S]*Charge failed/);
   assert.ok(!(await fixtures.visitor.open('/dashboard/plans?state=active')).html.includes('Choir'));
   const soon = new Date(Date.now() + 70_000).toISOString();
   assert.equal(await turnAt(fixtures.ctx, soon), 1);
@@ -196,7 +196,7 @@ test('A charge that cannot be made is shown with its reason and the way out, in 
 test('The list is paged by cursor, and the CSV has all of it; text that a spreadsheet would run is not run', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
-  assert.match((await visitor.open('/dashboard/plans')).html, /No plan yet/);
+  assert.match((await visitor.open('/dashboard/plans')).html, /No plans yet/);
   for (let i = 0; i < 55; i++) {
     await makePlan(fixtures.ctx, fixtures.scope, merchant, { name: i === 7 ? '=1+1' : `Lesson ${i}`, maxCharges: 1 });
   }

@@ -27,7 +27,7 @@ test('A merchant changes what it says of itself and its currency; the log names 
   const { visitor } = await signInMerchant(app.url, account);
   const form = await visitor.open('/dashboard/profile');
   assert.match(form.html, /value="ada@example.com"/);
-  assert.match(form.html, /If Corner Shops Ltd counts on another currency, its requests for you fail/);
+  assert.match(form.html, /If Corner Shops Ltd expects another currency, its requests for you will fail/);
   const page = await visitor.send(form, '/profile', {
     business_name: '  Ada <b>Café</b> ',
     country: 'DE',

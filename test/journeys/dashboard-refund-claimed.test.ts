@@ -177,10 +177,10 @@ test('Refunding and claiming a payment in the same moment: one of them has it', 
 test('A refund that was not sent is cancelled by its merchant and the payment then pays; one on its way is not', async () => {
   const { request, txHash, from, usdcMicro } = await stray(9_000_000n);
   const before = await begin(txHash);
-  assert.match(before.html, /Set aside to be given back/);
+  assert.match(before.html, /Set aside for a refund/);
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /To be refunded<\/span>/);
   const cancelled = await fixtures.visitor.send(before, '/put-back');
-  assert.match(cancelled.html, /The payment was put back/);
+  assert.match(cancelled.html, /The refund was undone/);
   const again = await fixtures.visitor.send(cancelled, '/take');
   await fixtures.visitor.send(again, nameOf(txHash), { return_tx_hash: await send(from.address, usdcMicro) });
   assert.equal(
@@ -309,7 +309,7 @@ test('One transaction refunds several payments, of one payer and of two, as far 
     { to: one.address, usdcMicro: second.usdcMicro },
   ]);
   for (const { txHash } of [first, second, other]) {
-    assert.match((await record(txHash, batch)).html, /It is noted that you gave this payment back/);
+    assert.match((await record(txHash, batch)).html, /The refund was recorded/);
   }
   for (const { txHash, usdcMicro } of [first, second, other]) {
     assert.deepEqual(await refundOf(txHash), ['confirmed', usdcMicro.toString()]);

@@ -46,7 +46,10 @@ test('A partial payment of an expired request is refunded like any payment: deta
   assert.ok(!offersPartialRefund((await pageOf(request)).html), 'not while the customer can pay the rest');
   await expire(request, 60);
   const ended = await pageOf(request);
-  assert.match(ended.html, /4\.00 of 10\.00\d* USDC arrived before it ended, and are in your wallet\. Give them back/);
+  assert.match(
+    ended.html,
+    /4\.00 of 10\.00\d* USDC arrived before the request ended and is in your wallet\. Refund it/,
+  );
 
   const offer = await fixtures.visitor.send(ended, '/part');
   assert.match(offer.html, /Give 4\.00 USDC back/);
@@ -59,7 +62,7 @@ test('A partial payment of an expired request is refunded like any payment: deta
   });
   await fixtures.caughtUp();
   await fixtures.visitor.send(offer, nameOf(txHash), { return_tx_hash: back });
-  assert.match((await pageOf(request)).html, /On its way back/);
+  assert.match((await pageOf(request)).html, /Refund on its way/);
   const partner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
   const portalTells = async (word: string, rest: RegExp) => {
     const detail = (await partner.open(`/portal/requests/${request.id}`)).html;
@@ -98,7 +101,7 @@ test('A partial payment is detached once, by its merchant, after the end, and wh
   await fixtures.turn();
   await expire(request, 60);
   const soon = await pageOf(request);
-  assert.match(soon.html, /4\.00 USDC can be given back once the network has made them final/);
+  assert.match(soon.html, /You can refund 4\.00 USDC once the network has made the payment final/);
   const detach = (accountId = fixtures.merchant.id) =>
     detachPartialPayment(fixtures.ctx, theService, fixtures.scope, accountId, keyFor(txHash)).then(({ kind }) => kind);
   assert.equal(await detach(), 'too_early');
@@ -113,7 +116,7 @@ test('A partial payment is detached once, by its merchant, after the end, and wh
   const page = await pageOf(request);
   await fixtures.db.sql`update requests set expires_at = now() + interval '1 hour' where id = ${request.id}`;
   const refused = await fixtures.visitor.send(page, '/part');
-  assert.match(refused.html, /Nothing was changed, and no money was moved/);
+  assert.match(refused.html, /Nothing was changed and no money was moved/);
   assert.equal((await fixtures.transfer(txHash))?.request_id, request.id);
 
   await expire(request, 60);
@@ -205,7 +208,7 @@ test('The page of a request hears at once that money which came too late was ref
   }
   const partner = await portalVisitor(ctx, fixtures.url, scope.partnerId);
   const detail = () => partner.open(`/portal/requests/${request.id}`);
-  assert.match((await detail()).html, /The network does not know the transaction yet\./);
+  assert.match((await detail()).html, /We cannot find the transaction on the network yet\./);
   const since = new Date(Date.now() - 3_600_000);
   const late = async () =>
     (await sumUnmatched(ctx, scope, since)).find(({ reason }) => reason === 'late')?.payments ?? 0;
@@ -230,7 +233,7 @@ test('The list says of paid requests what came too much or twice, until it was r
   await fixtures.turn();
   const list = async (q: string) => (await visitor.open(`/dashboard/payments?q=${q}`)).html;
   assert.match(await list('Much'), /Paid<\/span><p class="quiet">2\.50 USDC came too much/);
-  assert.match(await list('Twice'), /Paid<\/span><p class="quiet">1\.75 USDC arrived and does not count/);
+  assert.match(await list('Twice'), /Paid<\/span><p class="quiet">1\.75 USDC arrived but does not count/);
   let digit = 1;
   for (const [request, { txHash }] of [
     [much, over],
@@ -239,7 +242,7 @@ test('The list says of paid requests what came too much or twice, until it was r
     const page = await openRefund(visitor, nameOf(txHash));
     const hash = `0x${`a${digit++}`.repeat(32)}`;
     const noted = await visitor.send(page, nameOf(txHash), { return_tx_hash: hash });
-    assert.match(noted.html, /It is noted that you gave this payment back/);
+    assert.match(noted.html, /The refund was recorded/);
     assert.ok(noted.html.includes(request.id), 'the page of the request');
     assert.match(noted.html, new RegExp(`<li><strong>Refund pending</strong>.*${hash}`, 's'));
   }

@@ -58,7 +58,7 @@ test('What refunded a payment is looked up: on its way, then confirmed once it i
   const noted = await note(page, paid, { return_tx_hash: back });
   assert.match(noted.html, /Refund pending/);
   const onItsWay = await pageOf(paid);
-  assert.match(onItsWay.html, /On its way back/);
+  assert.match(onItsWay.html, /Refund on its way/);
   assert.match(onItsWay.html, /4\.00 USDC to /);
   assert.ok(!onItsWay.html.includes('id="note"'), 'it is not asked for twice');
   await follow();
@@ -75,8 +75,8 @@ test('What refunded a payment is looked up: on its way, then confirmed once it i
 
 test('What is final when it is recorded is confirmed at once, and how much too little or too much it was is said', async () => {
   for (const [given, text] of [
-    [2_500_000n, /That is 0\.50 USDC less than there is to give back/],
-    [3_250_000n, /That is 0\.25 USDC more than there was to give back/],
+    [2_500_000n, /That is 0\.50 USDC less than the amount to refund/],
+    [3_250_000n, /That is 0\.25 USDC more than the amount to refund/],
   ] as const) {
     const paid = await stray(3_000_000n);
     const back = await send(paid.payer.address, given);
@@ -119,7 +119,7 @@ test('A transaction that moves nothing to the payer is not recorded, unless the 
   const page = await pageOf(paid);
   const refused = await note(page, paid, { return_tx_hash: other });
   assert.equal(refused.status, 409);
-  assert.match(refused.html, /moves no USDC from your wallet to who paid, so nothing was noted/);
+  assert.match(refused.html, /does not send USDC from your wallet back to the payer, so nothing was recorded/);
   assert.equal((await row(paid))?.state, 'returning');
   const incoming = await note(page, paid, { return_tx_hash: (await stray(1_000_000n)).txHash });
   assert.match(incoming.html, /moves no USDC from your wallet/, 'nor one in the other direction');
@@ -127,7 +127,7 @@ test('A transaction that moves nothing to the payer is not recorded, unless the 
   await note(page, paid, { return_tx_hash: other, elsewhere: '1' });
   assert.equal((await row(paid))?.state, 'other');
   const told = await pageOf(paid);
-  assert.match(told.html, /Given back, by your word/);
+  assert.match(told.html, /Refunded, as you reported/);
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /Refunded<\/span>/);
 
   const right = await send(paid.payer.address, 1_500_000n);
@@ -145,7 +145,7 @@ test('A transfer to the payer from before the payment refunded nothing', async (
   await fixtures.node.mine(3);
   await fixtures.turn();
   const paid = { key: `31337_${txHash}_0`, txHash, payer };
-  assert.match((await note(await pageOf(paid), paid, { return_tx_hash: early })).html, /so nothing was noted/);
+  assert.match((await note(await pageOf(paid), paid, { return_tx_hash: early })).html, /so nothing was recorded/);
 });
 
 test('A transaction that refunded one payment refunds no second one, except by the merchant’s word', async () => {
@@ -178,7 +178,7 @@ test('A transaction is recorded for 500 payments of one payer at most, since mor
     from transfers, generate_series(1, 500) n where tx_hash = ${paid.txHash}`;
   const refused = await note(await pageOf(paid), paid, { return_tx_hash: back });
   assert.equal(refused.status, 409);
-  assert.match(refused.html, /500 payments are noted with this transaction already/);
+  assert.match(refused.html, /This transaction is already recorded for 500 payments/);
   const noted = () => fixtures.db.sql`select ordinal from returns where return_tx_hash = ${back}`;
   assert.equal((await noted()).length, 500);
 
@@ -199,10 +199,10 @@ test('A failed transaction is not recorded; what failed or was never found after
   await fixtures.node.mine(1);
   const page = await pageOf(paid);
   const refused = await note(page, paid, { return_tx_hash: failed });
-  assert.match(refused.html, /This transaction failed and moved no money, so nothing was noted/);
+  assert.match(refused.html, /This transaction failed and moved no money, so nothing was recorded/);
 
   await note(page, paid, { return_tx_hash: hash('2') });
-  assert.match((await pageOf(paid)).html, /The network does not know the transaction yet/);
+  assert.match((await pageOf(paid)).html, /We cannot find the transaction on the network yet/);
   await fixtures.db.sql`update returns set return_tx_hash = ${failed} where tx_hash = ${paid.txHash}`;
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
@@ -229,7 +229,7 @@ test('A failed transaction is not recorded; what failed or was never found after
   assert.match((await unmatched()).html, /The transaction was never found/);
   assert.ok(!(await unmatched()).html.includes(`value="${request.id}"`), 'not by itself');
   const back = await fixtures.visitor.send(await pageOf(paid), '/put-back');
-  assert.match(back.html, /The payment was put back/);
+  assert.match(back.html, /The refund was undone/);
   assert.ok((await unmatched()).html.includes(`value="${request.id}"`), 'it can be attached again');
 });
 
@@ -238,12 +238,12 @@ test('A hash that no endpoint knows is replaced by another; one that the chain k
   const mistyped = hash('6');
   await note(await pageOf(paid), paid, { return_tx_hash: mistyped });
   const isNew = await pageOf(paid);
-  assert.match(isNew.html, /The network does not know the transaction yet/);
+  assert.match(isNew.html, /We cannot find the transaction on the network yet/);
   assert.ok(!isNew.html.includes('id="note"'), 'the network may only be slow');
   await waitedTwoMinutes(paid);
   const unseen = await pageOf(paid);
-  assert.match(unseen.html, /The network does not know the transaction yet/);
-  assert.match(unseen.html, /<summary>Note another transaction<\/summary>/);
+  assert.match(unseen.html, /We cannot find the transaction on the network yet/);
+  assert.match(unseen.html, /<summary>Record another transaction<\/summary>/);
   const same = await note(unseen, paid, { return_tx_hash: mistyped });
   assert.equal(same.status, 409, 'the same one would only wait longer');
 

@@ -32,14 +32,14 @@ test('An unmatched payment is told with its reason, and attached to a request it
   const txHash = await stray(6_000_000n);
   const list = await fixtures.visitor.open('/dashboard/unmatched');
   assert.match(list.html, new RegExp(`href="/dashboard/unmatched/${keyFor(txHash)}">6\\.00 USDC</a>`));
-  assert.match(list.html, /Nothing says which request it is for/);
-  assert.match((await fixtures.visitor.open('/dashboard')).html, /One payment waits for your decision/);
+  assert.match(list.html, /Nothing links it to a request/);
+  assert.match((await fixtures.visitor.open('/dashboard')).html, /One payment needs your decision/);
 
   const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`);
   assert.deepEqual(offered(page.html), [small.id], 'not the one that needs more');
   const tooLittle = await fixtures.visitor.send(page, '/attach', { request: large.id });
   assert.equal(tooLittle.status, 409);
-  assert.match(tooLittle.html, /It does not suffice: 894\.00 USDC would still be missing/);
+  assert.match(tooLittle.html, /It is not enough: 894\.00 USDC would still be missing/);
   assert.equal((await fixtures.read(large)).proof_status, 'none');
 
   const done = await fixtures.visitor.send(page, '/attach');
@@ -66,11 +66,11 @@ test('Late money can be attached to its expired request, which is offered first;
   await fixtures.turn();
   const [transfer] = await fixtures.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
   const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(transfer?.tx_hash)}`);
-  assert.match(page.html, /It came more than 30 minutes after its request had expired/);
+  assert.match(page.html, /It arrived more than 30 minutes after its request had expired/);
   assert.equal(offered(page.html)[0], request.id);
   assert.ok(!offered(page.html).includes(voided.id));
   const refused = await fixtures.visitor.send(page, '/attach', { request: voided.id });
-  assert.match(refused.html, /The request does not take this payment any more/);
+  assert.match(refused.html, /The request no longer accepts this payment/);
   await fixtures.visitor.send(page, '/attach', { request: request.id });
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
@@ -86,7 +86,7 @@ test('A second payment is refunded: prepared to its payer, recorded by its trans
   await fixtures.node.mine(3);
   await fixtures.turn();
   const detail = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
-  assert.match(detail.html, /this one is a second payment/);
+  assert.match(detail.html, /this is a second one/);
   const [transfer] = await fixtures.db.sql`select tx_hash from transfers where candidate_request_id = ${request.id}`;
   const key = keyFor(transfer?.tx_hash);
   const attachable = await fixtures.visitor.open(`/dashboard/unmatched/${key}`);
@@ -105,10 +105,10 @@ test('A second payment is refunded: prepared to its payer, recorded by its trans
   for (const wrong of ['', 'abc', transfer?.tx_hash]) {
     const refused = await fixtures.visitor.send(page, key, { return_tx_hash: wrong });
     assert.equal(refused.status, 409);
-    assert.match(refused.html, /This is no transaction hash/);
+    assert.match(refused.html, /This is not a transaction hash/);
   }
   const noted = await fixtures.visitor.send(page, key, { return_tx_hash: hash('A').replace('0X', '0x') });
-  assert.match(noted.html, /It is noted that you gave this payment back/);
+  assert.match(noted.html, /The refund was recorded/);
   assert.match(noted.html, /Refund pending/);
   const acts = (await fixtures.audit()).filter(({ action }) => action === 'payment.returned');
   assert.deepEqual(
@@ -120,7 +120,7 @@ test('A second payment is refunded: prepared to its payer, recorded by its trans
   const twice = await fixtures.visitor.send(page, key, { return_tx_hash: hash('a') });
   assert.match(twice.html, /Noted before/);
   const late = await fixtures.visitor.send(attachable, '/attach', { request: open.id });
-  assert.match(late.html, /used meanwhile, or given back/);
+  assert.match(late.html, /used or refunded in the meantime/);
   assert.equal((await fixtures.read(open)).proof_status, 'none');
 });
 
@@ -137,7 +137,7 @@ test('Of an overpayment only what came too much is refunded', async () => {
   assert.ok(order.data.endsWith(over.toString(16).padStart(64, '0')));
   assert.ok(page.html.includes(from.address));
   const noted = await fixtures.visitor.send(page, keyFor(txHash), { return_tx_hash: hash('c') });
-  assert.match(noted.html, /The network does not know the transaction yet/);
+  assert.match(noted.html, /We cannot find the transaction on the network yet/);
   const [row] = await fixtures.db.sql`select * from returns where tx_hash = ${txHash}`;
   assert.deepEqual([row?.request_id, row?.usdc_micro, row?.to_address], [request.id, over.toString(), from.address]);
 });

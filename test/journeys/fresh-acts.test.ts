@@ -159,7 +159,7 @@ async function withPasskey(visitor: Visitor, realm: string): Promise<Device> {
   const device = softwareDevice('http://localhost:3000');
   const options = JSON.parse((await visitor.open(`${realm}/passkeys/options`)).html);
   const added = await sendKept(visitor, `${realm}/passkeys`, { passkey: device.make(options), name: 'Laptop' });
-  assert.match(added.html, /The passkey is added/);
+  assert.match(added.html, /The passkey was added/);
   return device;
 }
 
@@ -181,7 +181,7 @@ test('Who has a passkey shows it with the act, once; a wrong one does nothing an
   const forged = await show(visitor, '/admin', softwareDevice('http://localhost:3000'));
   const refused = await sendKept(visitor, '/admin/rates/set', { ...set, passkey: forged });
   assert.ok(asked(refused));
-  assert.match(refused.html, /It is not known here/);
+  assert.match(refused.html, /We do not recognise it/);
   assert.equal(await rate(), '0.92');
 
   const before = visitor.cookies.get('admin-session');

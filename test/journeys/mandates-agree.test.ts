@@ -244,11 +244,11 @@ test('A plan that asks by link, has ended, or whose merchant is switched off off
   const byLink = await fixtures.plan();
   await fixtures.db.sql`update plans set collect = 'link' where id = ${byLink.id}`;
   assert.equal((await asked(byLink)).fault, 'none');
-  assert.match((await fixtures.open(byLink)).html, /You pay each charge by its link/);
+  assert.match((await fixtures.open(byLink)).html, /You pay each charge by link/);
   const off = await fixtures.plan();
   await fixtures.db.sql`update merchants set disabled_by_partner = true where id = ${fixtures.merchant.id}`;
   assert.equal((await asked(off)).fault, 'none');
-  assert.match((await fixtures.open(off)).html, /You cannot agree just now/);
+  assert.match((await fixtures.open(off)).html, /You cannot agree right now/);
   await fixtures.db.sql`update merchants set disabled_by_partner = false where id = ${fixtures.merchant.id}`;
   assert.ok((await asked(off)).offer);
 });

@@ -50,7 +50,7 @@ test('A plan that was automatic while it could be shows its customer that nothin
   const path = new URL(planPageUrl(withoutContract.ctx.config, plan.id)).pathname;
   const page = await fetch(withoutContract.url + path);
   assert.equal(page.status, 200);
-  assert.match(await page.text(), /You cannot agree just now/);
+  assert.match(await page.text(), /You cannot agree right now/);
   const offer = await fetch(`${withoutContract.url}${path}/offer`, { method: 'POST', body: new URLSearchParams() });
   assert.deepEqual([offer.status, await offer.json()], [409, { fault: 'none' }]);
 });

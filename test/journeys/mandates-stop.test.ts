@@ -67,11 +67,11 @@ test('Stopped by the link alone → at once in the service, told by mail to both
   const merchant = await fixtures.mails('ada@example.com');
   assert.match(merchant.at(-1)?.body ?? '', /The customer stopped them\./);
   assert.equal(await onChain(plan), false);
-  assert.match((await fixtures.open(plan)).html, /The network is being told/);
+  assert.match((await fixtures.open(plan)).html, /We are recording this on the network/);
   await revoke();
   assert.equal(await onChain(plan), true);
   assert.ok((await fixtures.mandateOf(plan)).revoked_at);
-  assert.match((await fixtures.open(plan)).html, /The network knows it too/);
+  assert.match((await fixtures.open(plan)).html, /This is recorded on the network too/);
   assert.equal((await fixtures.post(plan, 'stop', {})).status, 303); // a second time changes nothing
 });
 
@@ -131,7 +131,7 @@ test('A higher amount than agreed, or another currency → ended, the customer i
   assert.deepEqual(await standingOf(plan), ['ended', 'above_cap']);
   assert.ok((await mails()).includes('Test: Ada’s Bakery asks you to agree again'));
   const { html } = await fixtures.open(plan);
-  for (const text of ['A charge is now more than the most that was agreed to.', 'Please agree again', '13.01 USDC']) {
+  for (const text of ['A charge is now higher than the agreed maximum.', 'Please agree again', '13.01 USDC']) {
     assert.ok(html.includes(text), text);
   }
   const [changed] = await fixtures.db.sql<PlanRow[]>`select * from plans where id = ${plan.id}`;
@@ -145,7 +145,7 @@ test('A higher amount than agreed, or another currency → ended, the customer i
   });
 });
 
-test('The merchant is paid at another wallet, or the time is over → ended by the loop, and asked again', async () => {
+test('The merchant is now uses another wallet, or the time is over → ended by the loop, and asked again', async () => {
   const { plan, mails } = await agreed();
   const before = fixtures.merchant.wallet;
   await fixtures.db.sql`
@@ -153,7 +153,7 @@ test('The merchant is paid at another wallet, or the time is over → ended by t
   assert.equal(await endOutdated(fixtures.ctx, running), 1);
   assert.deepEqual(await standingOf(plan), ['ended', 'wallet_changed']);
   assert.ok((await mails()).includes('Test: Ada’s Bakery asks you to agree again'));
-  assert.match((await fixtures.open(plan)).html, /The merchant is paid at another wallet now/);
+  assert.match((await fixtures.open(plan)).html, /The merchant now uses another wallet/);
   await fixtures.db.sql`update merchants set wallet_address = ${before} where id = ${plan.account_id}`;
   const late = await agreed();
   await fixtures.db.sql`

@@ -206,14 +206,14 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
 test('A disabled merchant keeps its dashboard, and is told what is off and by whom', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, account);
-  assert.match(dashboard.html, /You are ready to be paid/);
+  assert.match(dashboard.html, /You are ready to receive payments/);
   await setMerchantDisabled(app.ctx, theService, fixtures.test, id, 'partner', true);
   const page = await visitor.open('/dashboard');
-  assert.match(page.html, /New payment requests are switched off/);
-  assert.match(page.html, /Corner Shops Ltd switched you off/);
+  assert.match(page.html, /New requests are disabled/);
+  assert.match(page.html, /Corner Shops Ltd disabled your account/);
   assert.ok(isIn(page));
   await setMerchantDisabled(app.ctx, theService, fixtures.test, id, 'operator', true);
-  assert.match((await visitor.open('/dashboard')).html, /We switched you off/);
+  assert.match((await visitor.open('/dashboard')).html, /We disabled your account/);
   assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'and can sign in');
 });
 

@@ -85,7 +85,7 @@ test('A merchant signs with a wallet, accepts the terms, and is complete', async
 
   const done = await sign(page, account);
   assert.equal(done.status, 200);
-  assert.match(done.html, /You are ready to be paid/, 'signed in to the dashboard');
+  assert.match(done.html, /You are ready to receive payments/, 'signed in to the dashboard');
   const row = await read(id);
   assert.equal(row.wallet_address, account.address.toLowerCase());
   assert.ok(row.onboarded_at);
@@ -272,7 +272,7 @@ test('A merchant goes on where it left off, after a reload and on another device
   const email = newEmail();
   const phone = startVisitor(app.url);
   const wallet = await phone.send(await phone.open(link), '/details', { business_name: 'Ada’s Bread', email });
-  assert.match(wallet.html, /Which wallet is paid\?/);
+  assert.match(wallet.html, /Which wallet receives the payments\?/);
 
   const desk = startVisitor(app.url);
   const chosen = await desk.send(await desk.open(link), '/wallet', { wallet_address: account.address });
@@ -351,13 +351,13 @@ test('The pass of a browser that entered the code lives an hour, and for that me
   const visitor = startVisitor(app.url);
   const codePage = await visitor.send(await visitor.open(link), '/code');
   await visitor.send(codePage, '/email', { code: await mailedCode(email) });
-  assert.match((await visitor.open(link)).html, /Who is paid\?/);
-  assert.match((await visitor.open(other.link)).html, /Send me the code/);
+  assert.match((await visitor.open(link)).html, /Who receives the payments\?/);
+  assert.match((await visitor.open(other.link)).html, /Send me a code/);
   offsetMs = 3_600_000 + 1000;
   const late = await visitor.open(link).finally(() => {
     offsetMs = 0;
   });
-  assert.match(late.html, /Send me the code/);
+  assert.match(late.html, /Send me a code/);
 });
 
 test('A code dies after five wrong tries, and new ones give no more tries until it has run out', async () => {

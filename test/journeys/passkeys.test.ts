@@ -48,7 +48,7 @@ async function holder(role: 'owner' | 'viewer' = 'owner', of = fixtures, headers
   nowMs += minuteMs; // so that no client hits the rate limit
   const { user, visitor } = await signInPartnerUser(app, of, role, headers);
   const device = softwareDevice(headers.host ? `http://${headers.host}` : origin);
-  assert.match((await addPasskey(visitor, device)).html, /The passkey is added/);
+  assert.match((await addPasskey(visitor, device)).html, /The passkey was added/);
   return { user, visitor, device };
 }
 
@@ -64,8 +64,8 @@ function assertRefused({ page, visitor }: { page: Visit; visitor: Visitor }, why
   assert.match(page.html, why, what);
   assert.ok(![...visitor.cookies.keys()].some((name) => name.endsWith('-session')), what);
 }
-const unknown = /It is not known here/;
-const tooLate = /took longer than five minutes, or was sent twice/;
+const unknown = /We do not recognise it/;
+const tooLate = /took longer than five minutes, or was submitted twice/;
 
 test('A passkey is added in a fresh session, signs in by itself, and both stand in the audit log', async () => {
   const { user, device } = await holder();
@@ -93,18 +93,18 @@ test('Who has a passkey does not come in with a mailed link or an invitation alo
   const path = new URL(link).pathname;
   const stranger = startVisitor(app.url);
   const page = await stranger.open(link);
-  assert.match(page.html, /the link alone does not open it/);
+  assert.match(page.html, /A passkey protects this account/);
   assert.deepEqual(
     page.forms.map(({ action }) => action),
     ['/portal/sign-in/passkey'],
   );
   const forced = await sendForm(stranger, path, { user: user.id });
-  assert.match(forced.html, /the link alone does not open it/);
+  assert.match(forced.html, /A passkey protects this account/);
   assert.equal(stranger.cookies.has('portal-session'), false);
   assert.ok(isInside((await enter(device, {}, { visitor: stranger })).page), 'link, then passkey');
 
   const list = await visitor.open('/portal/sessions');
-  assert.match((await visitor.send(list, '/portal/passkeys/remove')).html, /The passkey is removed/);
+  assert.match((await visitor.send(list, '/portal/passkeys/remove')).html, /The passkey was removed/);
   assertRefused(await enter(device), unknown);
   assert.ok(isInside(await acceptInvitation(startVisitor(app.url), link)), 'the link was not used up');
 });
@@ -176,7 +176,7 @@ test('A count that was told before means a copy: it is refused and logged, and o
   assert.ok(isInside((await enter(device, { counter: 10 })).page));
   const copies = async () =>
     (await app.db.sql`select from audit_log where object_id = ${user.id} and action = 'passkey.copied'`).length;
-  for (const counter of [10, 9, 0]) assertRefused(await enter(device, { counter }), /There seems to be a copy/);
+  for (const counter of [10, 9, 0]) assertRefused(await enter(device, { counter }), /There may be a copy/);
   assert.equal(await copies(), 3);
   assertRefused(await enter(device, { counter: 9, signature: Buffer.alloc(70) }), unknown);
   assert.equal(await copies(), 3);
@@ -245,28 +245,31 @@ test('After ten minutes a passkey is shown again before anything changes; withou
   const again = second.make(options);
   assert.match((await sendForm(visitor, '/portal/passkeys', { passkey: again, name: 'x' })).html, tooLate);
   const page = await visitor.open('/portal/sessions');
-  assert.ok(page.html.includes('Show a passkey before you change'));
+  assert.ok(page.html.includes('Use a passkey before you change'));
   const passkey = device.show(await optionsFrom(visitor, '/portal/passkeys/confirm'));
   const stolen = startVisitor(app.url);
   for (const [name, value] of visitor.cookies) stolen.cookies.set(name, value);
   assert.equal(isInside(await stolen.open('/portal/sessions')), true);
   const confirmed = await sendForm(visitor, '/portal/passkeys/confirm', { passkey });
-  assert.match(confirmed.html, /You can change your passkeys for ten minutes now/);
+  assert.match(confirmed.html, /You can now change your passkeys for ten minutes/);
   assert.equal(isInside(await stolen.open('/portal/sessions')), false, 'a copy of the token gains nothing by it');
-  assert.match((await addPasskey(visitor, second)).html, /The passkey is added/);
+  assert.match((await addPasskey(visitor, second)).html, /The passkey was added/);
   assert.ok(isInside((await enter(second)).page));
   assert.equal((await app.db.sql`select from passkeys where user_id = ${user.id}`).length, 2);
 
   const without = (await signInPartnerUser(app, fixtures)).visitor;
   nowMs += 10 * minuteMs;
-  assert.match((await without.open('/portal/sessions')).html, /Sign out and in again before you change something here/);
+  assert.match(
+    (await without.open('/portal/sessions')).html,
+    /Sign out and sign in again before you change anything here/,
+  );
 });
 
 test('A passkey is added once, by a device that was unlocked, with nothing of its maker, in the session that asked', async () => {
   const { visitor, device } = await holder();
   const { visitor: other } = await holder();
   const path = '/portal/passkeys';
-  const not = /No passkey was added: what the browser sent was not right/;
+  const not = /No passkey was added: the browser’s response was not valid/;
   assert.match((await addPasskey(other, device)).html, not, 'it is another user’s already');
   const fresh = softwareDevice(origin);
   for (const lies of [{ verified: false }, { origin: 'https://evil.example' }, { rpId: 'x' }, { format: 'apple' }]) {
@@ -276,7 +279,7 @@ test('A passkey is added once, by a device that was unlocked, with nothing of it
   const passkey = fresh.make(await optionsFrom(other, path));
   assert.match((await sendForm(visitor, path, { passkey, name: 'x' })).html, not, 'asked in another session');
   const mine = fresh.make(await optionsFrom(visitor, path));
-  assert.match((await sendForm(visitor, path, { passkey: mine, name: 'x' })).html, /The passkey is added/);
+  assert.match((await sendForm(visitor, path, { passkey: mine, name: 'x' })).html, /The passkey was added/);
   assert.match((await sendForm(visitor, path, { passkey: mine, name: 'x' })).html, tooLate);
 });
 
@@ -323,7 +326,7 @@ test('An owner takes away a colleague’s passkeys, not their own there; nobody 
   const kept = async () => (await app.db.sql`select from passkeys where user_id = ${colleague.user.id}`).length;
   const remove = (who: Visitor, user: string) => sendForm(who, '/portal/team/passkeys', { user });
   assert.equal((await remove(colleague.visitor, colleague.user.id)).status, 403);
-  assert.match((await remove(stranger.visitor, colleague.user.id)).html, /There is no such person here/);
+  assert.match((await remove(stranger.visitor, colleague.user.id)).html, /This user does not exist here/);
   assert.equal((await remove(owner.visitor, owner.user.id)).status, 404);
   assert.equal(await kept(), 1);
   const team = await owner.visitor.open('/portal/team');
@@ -355,8 +358,8 @@ test('The command line takes passkeys away from an operator, and from the last o
     run(portalCommands, 'portal passkeys remove', { partner: there.partner.slug, email });
   const admin = (email: string) => run(adminCommands, 'admin passkeys remove', { email });
 
-  await assert.rejects(async () => portal(user.email), /There is no such person here/);
-  await assert.rejects(async () => admin(owner.email), /There is no such person here/);
+  await assert.rejects(async () => portal(user.email), /This user does not exist here/);
+  await assert.rejects(async () => admin(owner.email), /This user does not exist here/);
   assert.deepEqual(await admin(user.email.toUpperCase()), { email: user.email, removed: 1 });
   assert.equal((await admin(user.email))?.removed, 0);
   assert.equal((await portal(owner.email))?.removed, 1);

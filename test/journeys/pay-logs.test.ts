@@ -58,7 +58,7 @@ test('visit, proof and claim, well and ill → no reference, signature or cookie
   // The request's id from a log and the transaction's hash from the chain are not enough.
   const stranger = await privateKeyToAccount(fixtures.node.wallet().privateKey).signTypedData(data);
   const refused = await post(`${request.id}/claim`, { ...fields, signature: stranger });
-  assert.ok(/This signature is not that of the wallet/.test(refused.html));
+  assert.ok(/This signature is not from the wallet/.test(refused.html));
   assert.equal((await fixtures.read(request)).proof_status, 'none');
 
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);

@@ -260,7 +260,7 @@ test('The form for a transaction hash works without script and answers in words'
   const page = await pay(row.id);
   const malformed = await submit(app.url, page, '/proof', { tx_hash: '<b>0x12' });
   assert.equal(malformed.status, 400);
-  assert.match(malformed.html, /This is no transaction hash/);
+  assert.match(malformed.html, /This is not a transaction hash/);
   assert.equal(malformed.forms[0]?.fields.tx_hash, '<b>0x12', 'what was typed is kept');
   assert.ok(!malformed.html.includes('<b>'));
 

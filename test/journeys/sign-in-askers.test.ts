@@ -23,10 +23,10 @@ const from = (ip: string) => startVisitor(app.url, { 'x-forwarded-for': ip });
 async function ask(visitor: Visitor, email: string, realm = '/portal'): Promise<'sent' | 'enough'> {
   const page = await visitor.send(await visitor.open(`${realm}/sign-in`), '/sign-in', { email });
   if (page.status === 429) {
-    assert.match(page.html, /was sent enough links for now/);
+    assert.match(page.html, /We have sent enough links to this address for now/);
     return 'enough';
   }
-  assert.match(page.html, /Look into your mailbox/);
+  assert.match(page.html, /Check your inbox/);
   return 'sent';
 }
 const askTimes = async (times: number, ip: string, email: string, realm?: string) => {

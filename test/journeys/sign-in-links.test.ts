@@ -59,10 +59,10 @@ test('An address is typed, the link of the mail opens a page, and its button sig
   const { email, id } = await member();
   const visitor = newVisitor();
   const sent = await ask(visitor, `  ${email.toUpperCase()} `);
-  assert.match(sent.html, /Look into your mailbox/);
+  assert.match(sent.html, /Check your inbox/);
   const mail = await latestMail(app.db.sql, email);
-  assert.equal(mail?.subject, 'Your link to sign in to Quittance');
-  assert.match(mail?.body ?? '', /lives for 15 minutes, works once/);
+  assert.equal(mail?.subject, 'Your sign-in link for Quittance');
+  assert.match(mail?.body ?? '', /expires in 15 minutes, works once/);
   const link = await mailedLink(email);
   assert.match(link, /^http:\/\/localhost:3000\/portal\/link\/[\w-]{43}$/);
   const page = await visitor.open(link);
@@ -158,13 +158,13 @@ test('A link opens only in the browser that asked for it; another is told so and
   for (const browser of [stranger, other]) {
     const refused = await browser.open(link);
     assert.equal(refused.status, 403);
-    assert.match(refused.html, /This link was asked for in another browser/);
+    assert.match(refused.html, /This link was requested in another browser/);
     const forced = await browser.send(page, path);
     assert.equal(forced.status, 403);
     assert.equal(browser.cookies.has('portal-session'), false);
   }
   const retry = await stranger.send(await stranger.open(link), '/portal/sign-in', { email });
-  assert.match(retry.html, /Look into your mailbox/);
+  assert.match(retry.html, /Check your inbox/);
   const second = await mailedLink(email);
   assert.ok(isInside(await stranger.send(await stranger.open(second), new URL(second).pathname)));
   assert.ok(isInside(await visitor.send(await visitor.open(link), path)), 'the first one still works');
@@ -268,13 +268,13 @@ test('An address is sent five links in 15 minutes, known or not; a client asks t
     nowMs += 16 * minuteMs;
     const before = await mailsTo(address);
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(startVisitor(app.url), address)));
-    assert.equal(answers.filter(({ html }) => html.includes('Look into your mailbox')).length, 5);
+    assert.equal(answers.filter(({ html }) => html.includes('Check your inbox')).length, 5);
     const refused = answers.filter(({ status }) => status === 429);
     assert.equal(refused.length, 3);
-    assert.match(refused[0]?.html ?? '', /was sent enough links for now/);
+    assert.match(refused[0]?.html ?? '', /We have sent enough links to this address for now/);
     assert.equal((await mailsTo(address)) - before, address === email ? 5 : 0);
     nowMs += 15 * minuteMs;
-    assert.match((await ask(startVisitor(app.url), address)).html, /Look into your mailbox/);
+    assert.match((await ask(startVisitor(app.url), address)).html, /Check your inbox/);
   }
   nowMs += minuteMs;
   const visitor = startVisitor(app.url);
@@ -354,7 +354,7 @@ test('Who belongs to several partners chooses on the shared host; a partner’s 
   const own = newVisitor(onHost(fixtures.partner));
   await ask(own, email);
   const mail = await latestMail(app.db.sql, email);
-  assert.equal(mail?.subject, 'Your link to sign in to Corner Shops Ltd');
+  assert.equal(mail?.subject, 'Your sign-in link for Corner Shops Ltd');
   const ownLink = await mailedLink(email);
   assert.ok(ownLink.startsWith(`http://${fixtures.partner.slug}.localhost:3000/portal/link/`), ownLink);
   const ownPage = await own.open(ownLink);

@@ -117,7 +117,7 @@ test('Signing out ends the session, not only the cookie', async () => {
   assert.deepEqual([token(visitor), await inside(copy)], ['', false]);
   const admin = await signInOperator(app);
   const copied = elsewhere(admin.visitor, app.url);
-  assert.match((await admin.visitor.send(admin.admin, '/admin/sign-out')).html, /Sign in to the administration/);
+  assert.match((await admin.visitor.send(admin.admin, '/admin/sign-out')).html, /Sign in to administration/);
   assert.equal(await inside(copied, '/admin'), false);
 });
 
@@ -265,7 +265,7 @@ test('While a partner is switched off its portal can be read, says so, and its p
   const there = await makePartner(app.db);
   const { visitor } = await signInPartnerUser(app, there);
   await setPartnerDisabled(app.ctx, theService, there.partner.slug, true);
-  assert.match((await visitor.open('/portal/sessions')).html, /is switched off\. Everything can still be read/);
+  assert.match((await visitor.open('/portal/sessions')).html, /is disabled\. You can read everything/);
   const late = await signInPartnerUser(app, there);
   assert.equal(isInside(late.portal), true);
   const session = await readUserSession(app.ctx, 'partner_user', token(late.visitor), null, true);

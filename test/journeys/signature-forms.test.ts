@@ -199,7 +199,7 @@ for (const [name, open] of Object.entries(forms)) {
       provider.fake.calls.clear();
       const { html, status } = await visitor.send(page, action, { signature, ...typed });
       asked.push(provider.fake.calls.get('eth_call') ?? 0);
-      assert.ok(/not from this wallet|not that of the wallet/.test(html), `${signature}: ${status}`);
+      assert.ok(/not from this wallet|not from the wallet/.test(html), `${signature}: ${status}`);
     }
     assert.deepEqual(heard, []);
     assert.deepEqual(asked, [1, 1, 1, 0], 'by ERC-8010 it is not even asked');

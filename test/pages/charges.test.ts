@@ -107,7 +107,7 @@ test('What is past due, asked for, stopped or paid by hand is told in words on t
   await assertAccessible(page);
   await photograph(page, 'charges-past-due');
   for (const [state, reason, said] of [
-    ['asked', 'above_cap', 'Asked to pay'],
+    ['asked', 'above_cap', 'Payment requested'],
     ['stopped', 'plan_paused', 'The plan was paused.'],
     ['paid', null, 'Paid by link'],
   ] as const) {

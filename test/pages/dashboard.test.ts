@@ -45,9 +45,9 @@ test('A cashier types an amount on a phone’s keypad, the customer scans, and t
   await photograph(page, 'dashboard-cashier-keypad');
   for (const key of ['1', '2', '.', '5', '0', '9']) await page.getByRole('button', { name: key, exact: true }).click();
   assert.equal(await page.getByLabel('Amount in EUR').inputValue(), '12.50', 'a third digit of cents is no amount');
-  await page.getByRole('button', { name: 'Clear the last digit' }).click();
+  await page.getByRole('button', { name: 'Delete last digit' }).click();
   assert.equal(await page.getByLabel('Amount in EUR').inputValue(), '12.5');
-  await page.getByRole('button', { name: 'Show the code' }).click();
+  await page.getByRole('button', { name: 'Show QR code' }).click();
   await page.getByText('Scan with your phone’s camera to pay').waitFor();
   await page.getByText('€12.50').waitFor();
   await assertAccessible(page);
@@ -56,7 +56,7 @@ test('A cashier types an amount on a phone’s keypad, the customer scans, and t
 
   const customer = await context.newPage();
   await customer.goto(`${fixtures.url}/pay/${id}`);
-  await page.getByText('Your customer has the page open').waitFor();
+  await page.getByText('Your customer has opened the page').waitFor();
   await settle(id);
   await page.locator('.verdict[data-standing="paid"]').waitFor();
   await assertAccessible(page);
@@ -68,17 +68,17 @@ test('A cashier types an amount on a phone’s keypad, the customer scans, and t
 
 test('A merchant asks for money, shares the link, and sees it paid in detail, list and totals without a reload', async () => {
   const { page, context } = await openAt('/dashboard');
-  await page.getByRole('link', { name: 'Ask for money' }).first().click();
+  await page.getByRole('link', { name: 'Request payment' }).first().click();
   await assertAccessible(page);
   await photograph(page, 'dashboard-ask');
   await page.getByLabel('Invoice').check();
   await page.getByLabel('Amount in EUR').fill('99.90');
-  await page.getByRole('button', { name: 'Make the request' }).click();
-  await page.getByText('An invoice names its customer.').waitFor();
+  await page.getByRole('button', { name: 'Create request' }).click();
+  await page.getByText('Enter the customer’s name for an invoice.').waitFor();
   await photograph(page, 'dashboard-ask-fault');
   await page.getByLabel('Customer’s name').fill('Grace Hopper');
   await page.getByLabel('Note', { exact: true }).fill('Catering on Friday');
-  await page.getByRole('button', { name: 'Make the request' }).click();
+  await page.getByRole('button', { name: 'Create request' }).click();
   await page.getByText('The request is ready.').waitFor();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy the link' }).click();
@@ -95,7 +95,7 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
     .getByText('Waiting')
     .waitFor();
   await settle(id);
-  await page.getByText('Paid in full and confirmed').waitFor();
+  await page.getByText('Fully paid and confirmed').waitFor();
   await home
     .getByRole('row', { name: /Grace Hopper/ })
     .getByText('Paid')
@@ -139,14 +139,14 @@ test('What was paid twice is refunded with the merchant’s own wallet, and reco
   wallet.declines.clear();
   await fixtures.node.fund(fixtures.merchant.wallet, 0n);
   await page.getByRole('button', { name: 'Send with Test Wallet' }).click();
-  await page.getByText('It is noted that you gave this payment back.').waitFor();
+  await page.getByText('The refund was recorded.').waitFor();
   await photograph(page, 'dashboard-unmatched-returned');
   const [note] = await fixtures.db.sql`select * from returns where to_address = ${payer.address}`;
   assert.equal(note?.return_tx_hash, wallet.sent[0]?.hash);
   assert.equal(note?.usdc_micro, request.usdc_micro);
 
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${note?.tx_hash}_0`);
-  await page.getByText('On its way back').waitFor();
+  await page.getByText('Refund on its way').waitFor();
   await assertAccessible(page);
   await fixtures.node.mine(3);
   await fixtures.caughtUp();
@@ -166,16 +166,16 @@ test('A hash that refunds nothing is refused beside its field, and stands on the
   await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
-  await page.getByLabel('Transaction that gave it back').fill(other);
-  await page.getByRole('button', { name: 'Note as given back' }).click();
-  await page.getByText('so nothing was noted').waitFor();
+  await page.getByLabel('Refund transaction').fill(other);
+  await page.getByRole('button', { name: 'Record refund' }).click();
+  await page.getByText('so nothing was recorded').waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-refund-other');
   await page.getByLabel('I sent it from another wallet').check();
-  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.getByRole('button', { name: 'Record refund' }).click();
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
-  await page.getByText('Given back, by your word').waitFor();
-  await page.getByText('Note another transaction').click();
+  await page.getByText('Refunded, as you reported').waitFor();
+  await page.getByText('Record another transaction').click();
   await assertAccessible(page);
   await photograph(page, 'dashboard-refund-by-word');
   await context.close();
@@ -188,21 +188,21 @@ test('A mistyped hash does not block the merchant: another transaction is record
   await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
-  await page.getByLabel('Transaction that gave it back').fill(`0x${'d'.repeat(64)}`);
-  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.getByLabel('Refund transaction').fill(`0x${'d'.repeat(64)}`);
+  await page.getByRole('button', { name: 'Record refund' }).click();
   await fixtures.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
-  await page.getByText('Note another transaction').click();
+  await page.getByText('Record another transaction').click();
   await assertAccessible(page);
   await photograph(page, 'dashboard-refund-unknown');
   const { privateKey, wallet } = fixtures.merchant;
   const from = { privateKey, address: wallet as `0x${string}` };
   const back = await fixtures.node.pay({ from, to: payer.address, usdcMicro: 2_345_678n });
-  await page.getByLabel('Transaction that gave it back').fill(back);
-  await page.getByRole('button', { name: 'Note as given back' }).click();
+  await page.getByLabel('Refund transaction').fill(back);
+  await page.getByRole('button', { name: 'Record refund' }).click();
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
-  await page.getByText('On its way back').waitFor();
-  assert.equal(await page.getByText('Note another transaction').count(), 0);
+  await page.getByText('Refund on its way').waitFor();
+  assert.equal(await page.getByText('Record another transaction').count(), 0);
   await context.close();
 });
 
@@ -214,11 +214,11 @@ test('A merchant cancels a request after a question, and sees a payment in part 
   await fixtures.pay(part, { usdcMicro: 3_000_000n });
   await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/payments/${wrong.id}`);
-  await page.locator('summary', { hasText: 'Cancel this request' }).click();
+  await page.locator('summary', { hasText: 'Cancel request' }).click();
   await page.getByText('This cannot be undone').waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-payment-cancel');
-  await page.getByRole('button', { name: 'Cancel this request' }).click();
+  await page.getByRole('button', { name: 'Cancel request' }).click();
   await page.getByText('The request is cancelled.').waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-payment-cancelled');
@@ -267,10 +267,10 @@ test('A late payment is attached after a question, and the page of its request s
     .getByRole('link')
     .click();
   const first = page.locator('.options > li').first();
-  await first.locator('summary', { hasText: 'Attach it here' }).click();
+  await first.locator('summary', { hasText: 'Attach' }).click();
   await photograph(page, 'dashboard-attach');
   await assertAccessible(page);
-  await first.getByRole('button', { name: 'Attach it here' }).click();
+  await first.getByRole('button', { name: 'Attach' }).click();
   await page.getByText('The payment was attached.').waitFor();
   await context.close();
 });

@@ -46,7 +46,7 @@ test('Over plain http a browser names the site of our own forms, so they are tak
     page.waitForRequest((request) => request.method() === 'POST'),
     page.getByRole('button', { name: 'Send me a link' }).click(),
   ]);
-  await page.getByText('Look into your mailbox').waitFor();
+  await page.getByText('Check your inbox').waitFor();
   const headers = await sent.allHeaders();
   assert.equal(headers['sec-fetch-site'], undefined);
   assert.equal(headers.origin, site);

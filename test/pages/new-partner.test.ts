@@ -125,10 +125,10 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await press(merchant, 'Connect Till');
   await see(merchant, 'Sign in with your wallet');
   await picture(merchant, 'onboard-sign');
-  await merchant.getByLabel('I have read the terms').check();
+  await merchant.getByLabel('I have read and accept the terms').check();
   await press(merchant, 'Sign with Till');
   await merchant.waitForURL('**/dashboard');
-  await see(merchant, 'You are ready to be paid');
+  await see(merchant, 'You are ready to receive payments');
   await picture(merchant, 'dashboard-first');
 
   await turnTo(owner, 'Merchants');

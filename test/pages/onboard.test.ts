@@ -46,7 +46,7 @@ async function shell(details: Record<string, string> = {}) {
 async function toWallet(url: string, wallets: PageWallet[]) {
   const opened = await open(url, wallets);
   await press(opened.page, 'Continue to your wallet');
-  await see(opened.page, 'Which wallet is paid?');
+  await see(opened.page, 'Which wallet receives the payments?');
   return opened;
 }
 
@@ -54,7 +54,7 @@ async function toWallet(url: string, wallets: PageWallet[]) {
 async function toSign(url: string, wallets: PageWallet[]) {
   const opened = await toWallet(url, wallets);
   await press(opened.page, `Connect ${wallets[0]?.name}`);
-  await opened.page.getByLabel('I have read the terms').check();
+  await opened.page.getByLabel('I have read and accept the terms').check();
   return opened;
 }
 
@@ -62,7 +62,7 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   const { id, url } = await shell();
   const wallets = [wallet({ name: 'Rabbit' }), wallet({ name: 'Fox' })];
   const { page, complaints } = await open(url, wallets);
-  await see(page, 'invites you to be paid in stablecoins');
+  await see(page, 'invites you to receive payments in stablecoins');
   assert.equal(await page.getByLabel('Business name').inputValue(), 'Ada’s Bakery');
   assert.equal(await page.getByLabel('Country').inputValue(), 'DE');
   await look(page, 'onboard-1-details');
@@ -85,10 +85,10 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   await look(page, 'onboard-4-terms');
   await press(page, 'Sign with Fox');
   assert.equal((await readMerchant(app.ctx, fixtures.test, id))?.onboarded_at, null, 'not without accepting the terms');
-  await page.getByLabel('I have read the terms').check();
+  await page.getByLabel('I have read and accept the terms').check();
   await press(page, 'Sign with Fox');
   await page.waitForURL('**/dashboard');
-  await see(page, 'You are ready to be paid');
+  await see(page, 'You are ready to receive payments');
   await look(page, 'onboard-5-dashboard');
   const merchant = await readMerchant(app.ctx, fixtures.test, id);
   assert.ok(merchant?.onboarded_at);
@@ -116,7 +116,7 @@ test('A merchant without a wallet in this browser is told so, and signs elsewher
   await page.getByLabel('Signature').waitFor();
   const message = (await page.locator('pre').textContent()) ?? '';
   await look(page, 'onboard-manual');
-  await page.getByLabel('I have read the terms').focus();
+  await page.getByLabel('I have read and accept the terms').focus();
   await page.keyboard.press('Space');
   await page.getByLabel('Signature').focus();
   await page.keyboard.type(await account.signMessage({ message }));
@@ -138,10 +138,10 @@ test('A browser without script goes the whole way by forms', async () => {
   await page.getByLabel('Wallet address').fill(account.address);
   await press(page, 'Use this address');
   const message = (await page.locator('pre').textContent()) ?? '';
-  await page.getByLabel('I have read the terms').check();
+  await page.getByLabel('I have read and accept the terms').check();
   await page.getByLabel('Signature').fill(await account.signMessage({ message }));
   await press(page, 'Finish');
-  await see(page, 'You are ready to be paid');
+  await see(page, 'You are ready to receive payments');
   assert.equal((await readMerchant(app.ctx, fixtures.test, id))?.country, 'FR');
   await context.close();
 });
@@ -156,7 +156,7 @@ test('Who declines in the wallet is told that nothing happened, and goes on when
   await look(page, 'onboard-declined-connect');
   mine.declines.clear();
   await press(page, 'Connect Test Wallet');
-  await page.getByLabel('I have read the terms').check();
+  await page.getByLabel('I have read and accept the terms').check();
   mine.declines.add('personal_sign');
   await press(page, 'Sign with Test Wallet');
   await see(page, 'You declined in Test Wallet');
@@ -228,7 +228,7 @@ test('Another wallet than the one announced is refused, and the announced one is
   await see(page, 'This is not the expected wallet');
   await look(page, 'onboard-not-announced');
   await press(page, 'Connect Announced');
-  await page.getByLabel('I have read the terms').check();
+  await page.getByLabel('I have read and accept the terms').check();
   await press(page, 'Sign with Announced');
   await page.waitForURL('**/dashboard');
   await page.context().close();
@@ -246,7 +246,7 @@ test('A wallet that another merchant has is refused, and another one is taken', 
   await see(page, 'This wallet already belongs to another merchant');
   await look(page, 'onboard-taken');
   await press(page, 'Connect Free');
-  await page.getByLabel('I have read the terms').check();
+  await page.getByLabel('I have read and accept the terms').check();
   await press(page, 'Sign with Free');
   await page.waitForURL('**/dashboard');
   await page.context().close();
@@ -271,19 +271,19 @@ test('The code from the e-mail is asked once in a browser, and a reload goes on'
   const { url } = await shell({ email });
   const { page } = await open(url, []);
   await look(page, 'onboard-email-1');
-  await press(page, 'Send me the code');
-  await page.getByLabel('Six digits').waitFor();
+  await press(page, 'Send me a code');
+  await page.getByLabel('Six-digit code').waitFor();
   await look(page, 'onboard-email-2');
-  await page.getByLabel('Six digits').fill('12');
+  await page.getByLabel('Six-digit code').fill('12');
   await press(page, 'Continue');
   await see(page, 'This code is not correct');
   await look(page, 'onboard-email-3-wrong');
   const [mail] = await app.db.sql`select subject from mails where recipient = ${email}`;
-  await page.getByLabel('Six digits').fill(mail?.subject.slice(0, 6));
+  await page.getByLabel('Six-digit code').fill(mail?.subject.slice(0, 6));
   await press(page, 'Continue');
-  await see(page, 'Who is paid?');
+  await see(page, 'Who receives the payments?');
   await page.reload();
-  await see(page, 'Who is paid?');
+  await see(page, 'Who receives the payments?');
   await look(page, 'onboard-email-4-details');
   await page.context().close();
 });

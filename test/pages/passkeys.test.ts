@@ -70,7 +70,7 @@ async function signedIn(at = base) {
 async function addPasskey(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await page.getByText('The passkey is added.').waitFor();
+  await page.getByText('The passkey was added.').waitFor();
 }
 
 test('A passkey is added, signs in by itself, is needed with a link, confirms a change, and is removed', async () => {
@@ -84,14 +84,14 @@ test('A passkey is added, signs in by itself, is needed with a link, confirms a 
   assert.equal(kept?.userName, `${user.email} (Corner Shops Ltd)`);
 
   await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await page.getByText('This device has a passkey of yours already.').waitFor();
+  await page.getByText('This device already has a passkey for your account.').waitFor();
 
   await signOut(page);
   await signInButton(page).waitFor();
   await look(page, 'sign-in');
   await device.refuse(true);
   await signInButton(page).click();
-  await page.getByText('Nothing was done: you said no').waitFor();
+  await page.getByText('Nothing was changed: you declined').waitFor();
   await look(page, 'declined');
   await device.refuse(false);
   await signInButton(page).click();
@@ -100,25 +100,25 @@ test('A passkey is added, signs in by itself, is needed with a link, confirms a 
   await signOut(page);
   await page.getByLabel('E-mail').fill(user.email);
   await page.getByRole('button', { name: 'Send me a link' }).click();
-  await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor();
   const mailed = /http\S+\/portal\/link\/\S+/.exec((await latestMail(app.db.sql, user.email))?.body ?? '')?.[0] ?? '';
   await page.goto(mailed);
-  await page.getByText('the link alone does not open it').waitFor();
+  await page.getByText('A passkey protects this account').waitFor();
   await look(page, 'link');
   await signInButton(page).click();
   await page.getByText(`Signed in as ${user.email}`).waitFor();
 
   aheadMs += 10 * 60_000;
   await page.goto(`${base}/portal/sessions`);
-  await page.getByText('Show a passkey before you change something here').waitFor();
+  await page.getByText('Use a passkey before you change anything here').waitFor();
   await look(page, 'confirm');
-  await page.getByRole('button', { name: 'Show your passkey' }).click();
-  await page.getByText('You can change your passkeys for ten minutes now.').waitFor();
+  await page.getByRole('button', { name: 'Use your passkey' }).click();
+  await page.getByText('You can now change your passkeys for ten minutes.').waitFor();
   await page.locator('summary', { hasText: 'Remove' }).click();
   await page.getByText('It is your only one').waitFor();
   await look(page, 'remove');
   await page.getByRole('button', { name: 'Remove' }).click();
-  await page.getByText('The passkey is removed.').waitFor();
+  await page.getByText('The passkey was removed.').waitFor();
 
   await signOut(page);
   await signInButton(page).click();
@@ -137,7 +137,7 @@ test('A live key after ten minutes › the page asks for the passkey, keeps what
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await look(page, 'asked-for-an-act');
-  await page.getByRole('button', { name: 'Show your passkey' }).click();
+  await page.getByRole('button', { name: 'Use your passkey' }).click();
   await page
     .getByText(/^qt_live_/)
     .first()
@@ -160,7 +160,7 @@ test('Without a passkey › the page mails a link in a tab of its own, and goes 
     page.context().waitForEvent('page'),
     page.getByRole('button', { name: 'E-mail me a link' }).click(),
   ]);
-  await tab.getByText('Look into your mailbox').waitFor();
+  await tab.getByText('Check your inbox').waitFor();
   const mail = await latestMail(app.db.sql, user.email);
   await tab.goto(here(/http\S+\/link\/\S+/.exec(mail?.body ?? '')?.[0] ?? ''));
   await tab.getByRole('button', { name: 'Sign in to Corner Shops Ltd' }).click();
@@ -179,7 +179,7 @@ test('On a partner’s own host below localhost a passkey is that host’s; an o
   await page.getByText(`Signed in as ${user.email}`).waitFor();
   await page.goto(`${base}/portal/sign-in`);
   await signInButton(page).click();
-  await page.getByText('Nothing was done').waitFor();
+  await page.getByText('Nothing was changed').waitFor();
 
   const { page: owner } = await signedIn();
   await owner.goto(`${base}/portal/team`);
@@ -246,7 +246,7 @@ test('Without script nothing is offered that does not work, and pages say what i
   const { link } = await invitePartnerUser(app.ctx, fixtures, 'owner', user.email);
   const plain = await newPage(false);
   await plain.goto(here(link));
-  await plain.getByText('Passkeys do not work in this browser').waitFor();
+  await plain.getByText('Passkeys are not available in this browser').waitFor();
   assert.equal(await signInButton(plain).count(), 0);
   await plain.goto(`${base}/portal/sign-in`);
   assert.equal(await signInButton(plain).count(), 0);

@@ -32,7 +32,7 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   const field = page.getByLabel('Transaction hash');
   await field.fill('0x1234');
   await field.press('Enter');
-  await page.getByText('This is no transaction hash').waitFor();
+  await page.getByText('This is not a transaction hash').waitFor();
   assert.equal(await field.inputValue(), '0x1234');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'tx_hash');
   await check('hash-refused');
@@ -116,7 +116,7 @@ test('a signature of somebody else → the fault beside it, what was typed stays
   const wrong = await pageWallet({ chains: [] }).account.signTypedData(data);
   await field.fill(wrong);
   await field.press('Enter');
-  await page.getByText('This signature is not that of the wallet').waitFor();
+  await page.getByText('This signature is not from the wallet').waitFor();
   assert.equal(await field.inputValue(), wrong);
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'signature');
   assert.equal(await page.locator('#tx_hash[aria-invalid]').count(), 0, 'the hash is not at fault');
@@ -147,7 +147,7 @@ test('without any script: the page says what to send where, renews itself, takes
   const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');
   await field.fill(`0x${'12'.repeat(65)}`);
   await page.getByRole('button', { name: 'Submit signature' }).click();
-  await page.getByText('This signature is not that of the wallet').waitFor();
+  await page.getByText('This signature is not from the wallet').waitFor();
   assert.equal(await field.inputValue(), `0x${'12'.repeat(65)}`);
   await field.fill(await privateKeyToAccount(from.privateKey).signTypedData(data));
   await page.getByRole('button', { name: 'Submit signature' }).click();

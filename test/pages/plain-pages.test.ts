@@ -68,7 +68,7 @@ test('A customer opens the page in a browser without script: it opens the reques
   await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill('0x1234');
   await page.getByRole('button', { name: 'Find this transaction' }).click();
-  await page.getByText('This is no transaction hash').waitFor();
+  await page.getByText('This is not a transaction hash').waitFor();
   assert.equal(await page.getByLabel('Transaction hash').inputValue(), '0x1234');
   await photograph(page, 'pay-hash-refused');
 });
@@ -103,7 +103,7 @@ test('Every state of a payment is told in words and fits', async () => {
     ],
     [
       'reorged',
-      'took the payment back',
+      'reversed the payment',
       (id) => app.db.sql`update requests set proof_note = 'reorged' where id = ${id}`,
     ],
   ];

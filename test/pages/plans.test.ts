@@ -40,7 +40,7 @@ const now = () => new Date().toISOString();
 
 test('A merchant makes a plan on a phone, and sees its first charge, its payment and its end without a reload', async () => {
   const { page, context } = await openAt('/dashboard/plans', 'phone');
-  await page.getByText('No plan yet').waitFor();
+  await page.getByText('No plans yet').waitFor();
   await assertAccessible(page);
   await photograph(page, 'plans-empty');
   await page.getByRole('link', { name: 'New plan' }).click();
@@ -48,31 +48,31 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await photograph(page, 'plans-new');
   await page.getByLabel('What is it for?').fill('Rent of the studio');
   await page.getByLabel('Amount in EUR').fill('450');
-  await page.getByLabel('Every so many').fill('30');
+  await page.getByLabel('Every').fill('30');
   assert.equal(await page.getByLabel('Number of charges', { exact: true }).isVisible(), false);
   await page.getByLabel('For a number of charges').check();
   await page.getByLabel('Number of charges', { exact: true }).fill('12');
   await page.getByLabel('Customer’s name').fill('Grace Hopper');
   await page.getByLabel('Customer’s e-mail').fill('grace@example.com');
-  await page.getByLabel('Your own data').fill('contract = R-17');
-  await page.getByRole('button', { name: 'Look it over' }).click();
-  await page.getByText('Give a whole number within these limits.').waitFor();
+  await page.getByLabel('Metadata').fill('contract = R-17');
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByText('Enter a whole number within these limits.').waitFor();
   await assertAccessible(page);
   await photograph(page, 'plans-new-fault');
-  assert.equal(await page.getByLabel('Your own data').inputValue(), 'contract = R-17', 'what was typed stays');
-  await page.getByLabel('Every so many').fill('2');
+  assert.equal(await page.getByLabel('Metadata').inputValue(), 'contract = R-17', 'what was typed stays');
+  await page.getByLabel('Every').fill('2');
   await page.getByLabel('Period').selectOption('week');
-  await page.getByRole('button', { name: 'Look it over' }).click();
+  await page.getByRole('button', { name: 'Review' }).click();
   await page.getByText('every 2 weeks').waitFor();
   assert.equal(await page.locator('.dates time').count(), 6);
   await assertAccessible(page);
   await photograph(page, 'plans-review');
-  await page.getByRole('button', { name: 'Change it' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
   assert.equal(await page.getByLabel('Period').inputValue(), 'week');
-  await page.getByRole('button', { name: 'Look it over' }).click();
-  await page.getByRole('button', { name: 'Start the plan' }).click();
-  await page.getByText('The plan is started.').waitFor();
-  await page.getByText('Nothing was charged yet').waitFor();
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Start plan' }).click();
+  await page.getByText('The plan has started.').waitFor();
+  await page.getByText('No charges yet').waitFor();
   await assertAccessible(page);
   await photograph(page, 'plan-started');
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
@@ -97,10 +97,10 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('The plan is paused.').waitFor();
   await page.locator('summary', { hasText: 'Resume' }).click();
-  await page.getByText('Nothing is charged for the pause.').waitFor();
+  await page.getByText('Nothing is charged for the time it was paused.').waitFor();
   await photograph(page, 'plan-resume');
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('The plan goes on.').waitFor();
+  await page.getByText('The plan is active again.').waitFor();
   await page.locator('summary', { hasText: 'End the plan' }).click();
   await page.getByText('End “Rent of the studio” for good?').waitFor();
   await photograph(page, 'plan-end');
@@ -129,9 +129,9 @@ test('What cannot be charged shows itself in the list and says why on the plan, 
   const { sql } = fixtures.db;
   await sql`update merchants set disabled_by_operator = true where id = ${fixtures.merchant.id}`;
   await turnAt(fixtures.ctx, now());
-  await row.getByText('Could not charge').waitFor(); // without a reload
+  await row.getByText('Charge failed').waitFor(); // without a reload
   await page.reload();
-  await page.getByText('Your plans wait').waitFor();
+  await page.getByText('Your plans are on hold').waitFor();
   await assertAccessible(page);
   await photograph(page, 'plans-list');
   await row.getByRole('link').click();
@@ -159,7 +159,7 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
   const path = new URL(mail?.unsubscribe_url).pathname;
   const { page: merchant, context } = await openAt(`/dashboard/plans/${plan.id}`);
   await merchant.locator('table a').waitFor();
-  assert.equal(await merchant.getByText('has stopped the e-mails').count(), 0);
+  assert.equal(await merchant.getByText('has unsubscribed from the e-mails').count(), 0);
   const customer = await browser.newContext({ viewport: sizes.phone, hasTouch: true });
   const page = await customer.newPage();
   for (const language of languages) {
@@ -171,10 +171,10 @@ test('A customer stops the mails of a plan on a phone, and the merchant’s open
   await assertAccessible(page);
   await photograph(page, 'plan-stop-mails');
   await page.getByRole('button', { name: 'Stop these e-mails' }).click();
-  await page.getByRole('heading', { name: 'The e-mails are stopped' }).waitFor();
+  await page.getByRole('heading', { name: 'You are unsubscribed' }).waitFor();
   await assertAccessible(page);
   await photograph(page, 'plan-mails-stopped');
-  await merchant.getByText('The customer has stopped the e-mails').waitFor(); // without a reload
+  await merchant.getByText('The customer has unsubscribed from the e-mails').waitFor(); // without a reload
   await assertAccessible(merchant);
   await photograph(merchant, 'plan-without-mails');
   await Promise.all([customer.close(), context.close()]);

@@ -139,9 +139,9 @@ test('requests, their history and money without a request, as people see them', 
   await look(page, 'unmatched');
 
   await page.goto(`${url}/portal/requests/${open.id}`);
-  await page.locator('summary', { hasText: 'Cancel this request' }).click();
+  await page.locator('summary', { hasText: 'Cancel request' }).click();
   await look(page, 'request-cancel');
-  await page.getByRole('button', { name: 'Cancel this request' }).click();
+  await page.getByRole('button', { name: 'Cancel request' }).click();
   await page.getByText('The request is cancelled.').waitFor();
   await page.context().close();
 });

@@ -59,13 +59,13 @@ test('Somebody is invited, signs in, out, in again with a mailed link, and ends 
   await look(desk, 'sign-in-fault');
   await desk.getByLabel('E-mail').fill(user.email);
   await desk.getByRole('button', { name: 'Send me a link' }).click();
-  await desk.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
+  await desk.getByRole('heading', { name: 'Check your inbox' }).waitFor();
   await look(desk, 'sent');
   const mailed = /\/portal\/link\/\S+/.exec((await latestMail(app.db.sql, user.email))?.body ?? '')?.[0];
   assert.ok(mailed);
   const third = await newPage();
   await third.goto(app.url + mailed);
-  await third.getByRole('heading', { name: 'This link was asked for in another browser' }).waitFor();
+  await third.getByRole('heading', { name: 'This link was requested in another browser' }).waitFor();
   await look(third, 'other-browser');
   await desk.goto(app.url + mailed);
   await desk.getByRole('button', { name: 'Sign in' }).click();

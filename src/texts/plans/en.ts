@@ -2,16 +2,16 @@
 export const en = {
   /** Asks the customer of a plan for one of its charges. */
   planMail: {
-    subject: '{merchant} asks you for {amount}',
-    testSubject: 'Test: {merchant} asks you for {amount}',
-    asks: '{merchant} asks you for {amount}',
-    test: 'This is a test: no real money is asked for.',
+    subject: '{merchant} requests {amount}',
+    testSubject: 'Test: {merchant} requests {amount}',
+    asks: '{merchant} requests {amount}',
+    test: 'This is a test. You do not owe any real money.',
     amount: 'Amount',
-    until: 'To be paid until',
+    until: 'Pay by',
     payTo: 'To',
-    pay: 'See it and pay',
-    linkRest: 'See it and pay here: {link}',
-    why: '{merchant} sends you a payment link on each date that was agreed on. If you know nothing of it, do not pay. Nobody reads what is sent back here.',
+    pay: 'View and pay',
+    linkRest: 'View and pay: {link}',
+    why: '{merchant} sends you a payment link on each agreed date. If you do not recognise this, do not pay. Replies to this e-mail are not read.',
     for: 'For',
     unexpected: 'Not expecting this? Tell {merchant}.',
     stop: 'Stop these e-mails',
@@ -19,9 +19,9 @@ export const en = {
   planStop: {
     title: 'Stop these e-mails?',
     asked: '{merchant} sends you a payment link for “{plan}” on each date.',
-    rest: 'After that no more e-mails come for it. The plan itself goes on: to end it, tell {merchant}.',
-    done: 'The e-mails are stopped',
+    rest: 'You will no longer receive e-mails for this plan. The plan itself continues: to end it, tell {merchant}.',
+    done: 'You are unsubscribed',
     doneRest:
-      'No more e-mails come to you for this plan, and {merchant} sees that. The plan itself goes on until {merchant} ends it.',
+      'You will no longer receive e-mails for this plan, and {merchant} can see that. The plan itself continues until {merchant} ends it.',
   },
 };

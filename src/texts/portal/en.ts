@@ -157,7 +157,7 @@ export const en = {
     replayedRest:
       'The last time {time}, these fields differed: {fields}. This request was returned, and what was sent then was ignored.',
     timeline: 'What happened',
-    cancel: 'Cancel this request',
+    cancel: 'Cancel request',
     cancelTitle: 'Cancel the request over {amount}?',
     cancelRest: 'Its pay page tells the customer not to pay any more. This cannot be undone.',
     cancelled: 'The request is cancelled.',
