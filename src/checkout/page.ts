@@ -80,6 +80,7 @@ export function sendPayPage(
     `;
   return sendPage(reply, status, {
     title: payPageTitle(checkout),
+    whose: null,
     words,
     branding,
     testMode: row.test_mode,

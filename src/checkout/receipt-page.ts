@@ -19,7 +19,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
   const { statusMessage } = payTexts(words);
   const path = payPagePath(url);
   const back = html`<p class="actions"><a href="${path}">${receipt.back}</a></p>`;
-  const page = { words, branding, testMode: row.test_mode, path: `${path}/receipt` };
+  const page = { whose: merchant, words, branding, testMode: row.test_mode, path: `${path}/receipt` };
   if (state.kind !== 'paid') {
     const body = card(stateLine('ended', receipt.notPaid, receipt.notPaidRest, 'h1'), back);
     return sendPage(reply, 404, { ...page, title: receipt.notPaid, body });

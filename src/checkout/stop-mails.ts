@@ -81,6 +81,7 @@ async function show(
     path,
     testMode: plan.test_mode,
     title: stopped ? t.done : t.title,
+    whose: merchant,
     body: html`
       ${logoOf(branding)}
       ${

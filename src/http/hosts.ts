@@ -12,7 +12,7 @@ const everywhere = ['/healthz', '/readyz', '/metrics'];
 /** Pages of those who run the service. */
 const sharedOnly = ['/admin', '/dev'];
 /** What pages of customers are made of, besides themselves. */
-const parts = ['/assets', '/logo'];
+const parts = ['/assets', '/logo', '/favicon.ico'];
 
 /** Partners found by slug are cached, because neither slug nor id ever changes. Unknown names are not. */
 const mostKept = 10_000;

@@ -30,6 +30,7 @@ import { adminRealm, portalRealm } from '../users/realm.ts';
 import { userSignInPages } from '../users/sign-in/pages.ts';
 import { assetRoutes } from '../web/assets.ts';
 import { errorPage } from '../web/error-page.ts';
+import { iconRoutes } from '../web/icon.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument, docsPath } from './api-document.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
@@ -113,6 +114,7 @@ export async function buildServer(
   });
   healthRoutes(app, ctx, stopping);
   assetRoutes(app);
+  iconRoutes(app);
   payPages(app, pages);
   liveStates(app, pages);
   onboardingPages(app, pages);

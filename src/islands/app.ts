@@ -5,7 +5,6 @@
 import './lib/regions.ts';
 // After the regions, which remember what the server said.
 import './lib/copy-buttons.ts';
-import './lib/present-place.ts';
 import './lib/send-once.ts';
 
 if (document.querySelector('[data-passkey]')) void import('./passkey.ts');

@@ -1,5 +1,4 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
-import './lib/present-place.ts';
 import { announceIn } from './lib/announce.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, language } from './lib/texts.ts';

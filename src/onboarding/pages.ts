@@ -129,6 +129,7 @@ async function show(
   const branding = await readBranding(ctx, row.partner_id);
   return sendPage(reply, refusal ? refusalStatus[refusal.reason] : 200, {
     title: fill(onboardingTexts(words).onboard.title, { partner: row.partner_name }),
+    whose: null,
     words,
     branding,
     testMode: row.test_mode,

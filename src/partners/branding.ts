@@ -5,7 +5,7 @@ import type { Database } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { parseHex } from '../lib/text/color.ts';
 import type { MailBranding } from '../mail/layout.ts';
-import { accentStyle, type Branding, lightAccent } from '../ui/branding.ts';
+import { accentStyle, type Branding, houseName, lightAccent } from '../ui/branding.ts';
 import { logoFrom, logoPath } from './logo.ts';
 import { onPartner } from './object.ts';
 import { type BrandingUpdate, type Partner, selectBranding, updateBranding } from './store.ts';
@@ -92,7 +92,7 @@ export function forgetBranding({ db }: Pick<Context, 'db'>, partnerId: string): 
 const houseAccent = '#2769b7';
 
 /** The branding of mails that no partner sends. */
-export const houseBranding: MailBranding = { name: 'Quittance', logoUrl: null, ...lightAccent(houseAccent) };
+export const houseBranding: MailBranding = { name: houseName, logoUrl: null, ...lightAccent(houseAccent) };
 
 /** What of a partner its mails show. */
 export type MailSender = { slug: string; name: string; accent: string | null; logo_hash: string | null };

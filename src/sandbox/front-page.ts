@@ -43,7 +43,7 @@ export function frontPage(app: FastifyInstance): void {
           <p class="quiet">Keys, merchants and a first call to paste stand in the terminal where it was started.</p>
         `)}
       `;
-      return sendPage(reply, 200, { title, words, testMode: true, body });
+      return sendPage(reply, 200, { title, whose: null, words, testMode: true, body });
     },
   });
 }

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { accentFor, fromOklch } from '../lib/text/color.ts';
 import { type Html, html } from '../lib/text/html.ts';
 
+/** Whose pages those are that belong to no partner. */
+export const houseName = 'Quittance';
+
 /** A partner's branding: what it set, ready for a page. */
 export type Branding = {
   name: string;

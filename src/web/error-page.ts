@@ -24,6 +24,8 @@ function wayBack({ request }: FastifyReply): Html | null {
 export function sendNotice(reply: FastifyReply, status: number, title: string, sentences: string): FastifyReply {
   return sendPage(reply, status, {
     title,
+    // A partner's own host names nobody else.
+    ...(reply.request.ownHost && { whose: null }),
     words: wordsFor(reply.request),
     testMode: false,
     body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), wayBack(reply)),

@@ -4,9 +4,10 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import type { Branding } from '../ui/branding.ts';
+import { type Branding, houseName } from '../ui/branding.ts';
 import { chosenLanguage, languageCookie, languageName, languages, type Words } from '../ui/language.ts';
 import { type IslandName, islandPath } from './assets.ts';
+import { iconPath } from './icon.ts';
 
 /** Small enough to travel inside each page: one request shows everything. */
 const readStyle = (name: string) =>
@@ -22,6 +23,8 @@ const [styleHash, wideStyleHash] = [hashOf(style), hashOf(wideStyle)];
 
 export type Page = {
   title: string;
+  /** Whose page it is, said after its title; null where the title says so. Where nothing is given, the partner's. */
+  whose?: string | null | undefined;
   words: Words;
   /** Shown above everything else when nothing on this page is real money. */
   testMode: boolean;
@@ -50,8 +53,8 @@ function layout(page: Page, nonce: string): string {
       <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>${page.title}</title>
-        <link rel="icon" href="data:,">
+        <title>${tabTitle(page)}</title>
+        <link rel="icon" href="${iconPath}" type="image/svg+xml">
         ${raw(`<style>${page.frame ? wideStyle : style}</style>`)}
         ${page.branding?.accentStyle && raw(`<style>${page.branding.accentStyle}</style>`)}
         ${island && html`<script type="module" nonce="${nonce}" src="${islandPath(island)}"></script>`}
@@ -61,16 +64,23 @@ function layout(page: Page, nonce: string): string {
         }
       </head>
       <body${page.frame && html` class="framed"`}>
+        <a class="skip" href="#main">${common.skip}</a>
         ${
           page.testMode &&
           html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`
         }
         ${page.frame?.before}
-        <main class="${page.frame ? 'wide' : 'column'}">${page.body}</main>
+        <main id="main" tabindex="-1" class="${page.frame ? 'wide' : 'column'}">${page.body}</main>
         ${page.path !== undefined && languageSwitch(words, page.path)}
       </body>
     </html>
   `.text;
+}
+
+/** `Requests · Acme`: what the page is, then whose. */
+function tabTitle({ title, whose, branding }: Page): string {
+  const owner = whose === undefined ? (branding?.name ?? houseName) : whose;
+  return owner === null || owner === title ? title : `${title} · ${owner}`;
 }
 
 function languageSwitch(words: Words, path: string): Html {

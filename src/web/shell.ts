@@ -35,6 +35,7 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
   const { words, branding, testMode, path } = page;
   return sendPage(reply, status, {
     title: page.title,
+    whose: page.home.label,
     words,
     branding,
     testMode,
@@ -45,33 +46,44 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
   });
 }
 
+/** So many places have room at the bottom of a phone; the others unfold there from one button. */
+const inBar = 4;
+
 function navigation({ home, places, path, under, modeSwitch, aside, branding, words }: ShellPage): Html {
+  const { app } = commonTexts(words);
   const at = under ?? path;
   const current = places
     // What stands under none of the places does not stand under the first one either.
     .filter((place) => at === place.path || (place.path !== home.path && at.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
+  const item = (place: Place) =>
+    html`<li><a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a></li>`;
+  // One more fits in the place of the button.
+  const first = places.length > inBar + 1 ? places.slice(0, inBar) : places;
+  const more = places.slice(first.length);
   return html`
     <header class="side">
       <p class="home">
         ${branding && logoOf(branding)}
         <a href="${home.path}">${home.label}</a>
       </p>
-      <div class="bar">
-        <nav aria-label="${commonTexts(words).app.navigation}">
-          <ul class="places">
-            ${places.map(
-              (place) =>
-                html`
-                  <li>
-                    <a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a>
-                  </li>
-                `,
-            )}
-          </ul>
-        </nav>
-        ${modeSwitch}
-      </div>
+      ${modeSwitch}
+      <nav class="bar" aria-label="${app.navigation}">
+        <ul class="places">${first.map(item)}</ul>
+        ${
+          more.length > 0 &&
+          html`
+            <button
+              type="button"
+              class="more"
+              popovertarget="places"${more.some((place) => place === current) && html` aria-current="true"`}
+            >
+              ${app.more}
+            </button>
+            <ul class="places" id="places" popover>${more.map(item)}</ul>
+          `
+        }
+      </nav>
       <div class="aside">${aside}</div>
     </header>
   `;

@@ -89,7 +89,7 @@ test('Every place of the dashboard stands beside the navigation, which marks it,
   const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   const { html } = await visitor.open('/dashboard');
-  const places = [...(/<ul class="places">.*?<\/ul>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]+)"/g)].map(
+  const places = [...(/<nav class="bar".*?<\/nav>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]+)"/g)].map(
     ([, at]) => at ?? '',
   );
   assert.ok(places.includes('/dashboard/wallet'));

@@ -31,7 +31,7 @@ after(() => fixtures?.stop());
  */
 async function walk(visitor: Visitor, area: string, lists: Record<string, string>, others: string[] = []) {
   const home = await visitor.open(area);
-  const nav = /<ul class="places">.*?<\/ul>/s.exec(home.html)?.[0] ?? assert.fail('no navigation');
+  const nav = /<nav class="bar".*?<\/nav>/s.exec(home.html)?.[0] ?? assert.fail('no navigation');
   const places = [...nav.matchAll(/href="([^"]+)"/g)].map(([, to = '']) => to);
   assert.ok(places.length > 3, area);
   for (const place of places.filter((one) => !(one in lists) && !others.includes(one))) {

@@ -237,21 +237,37 @@ test('A merchant cancels a request after a question, and sees a payment in part 
   await context.close();
 });
 
-test('On a phone the place one is at stands in sight in the navigation', async () => {
+test('On a phone the bar has four places and More, which unfolds the others and is marked when one is there', async () => {
   const { page, context } = await openAt('/dashboard', 'phone');
-  for (const place of ['', '/unmatched', '/wallet', '/sessions']) {
+  const bar = page.getByRole('navigation', { name: 'Pages' });
+  const names = () => bar.getByRole('link').allInnerTexts();
+  const more = bar.getByRole('button', { name: 'More' });
+  for (const place of ['', '/payments', '/ask', '/plans']) {
     await page.goto(`${fixtures.url}/dashboard${place}`);
-    const current = page.locator('.places [aria-current="page"]');
-    assert.equal(await current.getAttribute('href'), `/dashboard${place}`);
-    await page.waitForFunction(() => {
-      const { left, right } = document.querySelector('.places [aria-current]')?.getBoundingClientRect() ?? {
-        left: -1,
-        right: 0,
-      };
-      return left >= 0 && right <= innerWidth + 1;
-    });
+    assert.equal((await names()).length, 4);
+    assert.equal(await bar.locator('[aria-current="page"]').getAttribute('href'), `/dashboard${place}`);
+    assert.equal(await more.getAttribute('aria-current'), null);
   }
+  const inSight = await bar.evaluate((nav) =>
+    [...nav.querySelectorAll('.places:not([popover]) a, button')].every((one) => {
+      const { left, right, bottom } = one.getBoundingClientRect();
+      return left >= 0 && right <= innerWidth && bottom <= innerHeight;
+    }),
+  );
+  assert.ok(inSight);
+  await more.click();
+  assert.deepEqual((await names()).slice(4), ['Unmatched', 'Profile', 'Wallet', 'Sessions']);
+  await assertAccessible(page);
   await photograph(page, 'dashboard-phone-navigation');
+  await page.keyboard.press('Escape');
+  assert.equal((await names()).length, 4);
+  // By keyboard alone: the places that unfold come after the button.
+  await more.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${fixtures.url}/dashboard/unmatched`);
+  assert.equal(await more.getAttribute('aria-current'), 'true');
   await context.close();
 });
 

@@ -27,6 +27,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
   const name = doneNames.find((one) => one === done);
   return sendPage(reply, 200, {
     title: fill(t.title, { merchant }),
+    whose: null,
     words,
     branding,
     testMode: facts.test_mode,

@@ -33,6 +33,7 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
   const words = wordsFor(request);
   return sendPage(reply, status, {
     title: dashboardTexts(words).cashier.title,
+    whose: nameOf(merchant) ?? undefined,
     words,
     branding: await readBranding(ctx, merchant.partner_id),
     testMode: merchant.test_mode,

@@ -5,6 +5,7 @@ export const ar: CommonTexts<'ar'> = {
     testMode: 'وضع الاختبار.',
     testModeRest: 'لا يتحرك مال حقيقي في هذه الصفحة.',
     language: 'اللغة',
+    skip: 'تخطَّ إلى المحتوى',
     lessThanAMinute: 'أقل من دقيقة',
     copy: 'نسخ',
     copied: 'تم النسخ',
@@ -43,6 +44,7 @@ export const ar: CommonTexts<'ar'> = {
   },
   app: {
     navigation: 'الصفحات',
+    more: 'المزيد',
     pages: 'صفحات هذه القائمة',
     first: 'العودة إلى الأحدث',
     next: 'الأقدم',

@@ -5,6 +5,7 @@ export const de: CommonTexts<'de'> = {
     testMode: 'Testmodus.',
     testModeRest: 'Auf dieser Seite fließt kein echtes Geld.',
     language: 'Sprache',
+    skip: 'Zum Inhalt springen',
     lessThanAMinute: 'weniger als eine Minute',
     copy: 'Kopieren',
     copied: 'Kopiert',
@@ -29,6 +30,7 @@ export const de: CommonTexts<'de'> = {
   },
   app: {
     navigation: 'Seiten',
+    more: 'Mehr',
     pages: 'Seiten dieser Liste',
     first: 'Zurück zu den neuesten',
     next: 'Ältere',

@@ -4,6 +4,7 @@ export const en = {
     testMode: 'Test mode.',
     testModeRest: 'No real money moves on this page.',
     language: 'Language',
+    skip: 'Skip to content',
     lessThanAMinute: 'less than a minute',
     copy: 'Copy',
     copied: 'Copied',
@@ -28,6 +29,7 @@ export const en = {
   },
   app: {
     navigation: 'Pages',
+    more: 'More',
     pages: 'Pages of this list',
     first: 'Back to newest',
     next: 'Older',

@@ -5,6 +5,7 @@ export const es: CommonTexts<'es'> = {
     testMode: 'Modo de prueba.',
     testModeRest: 'En esta página no se mueve dinero real.',
     language: 'Idioma',
+    skip: 'Ir al contenido',
     lessThanAMinute: 'menos de un minuto',
     copy: 'Copiar',
     copied: 'Copiado',
@@ -33,6 +34,7 @@ export const es: CommonTexts<'es'> = {
   },
   app: {
     navigation: 'Páginas',
+    more: 'Más',
     pages: 'Páginas de esta lista',
     first: 'Volver a lo más reciente',
     next: 'Anteriores',

@@ -5,6 +5,7 @@ export const fr: CommonTexts<'fr'> = {
     testMode: 'Mode test.',
     testModeRest: 'Aucun argent réel ne circule sur cette page.',
     language: 'Langue',
+    skip: 'Aller au contenu',
     lessThanAMinute: 'moins d’une minute',
     copy: 'Copier',
     copied: 'Copié',
@@ -33,6 +34,7 @@ export const fr: CommonTexts<'fr'> = {
   },
   app: {
     navigation: 'Pages',
+    more: 'Plus',
     pages: 'Pages de cette liste',
     first: 'Revenir aux plus récents',
     next: 'Plus anciens',

@@ -5,6 +5,7 @@ export const hi: CommonTexts<'hi'> = {
     testMode: 'टेस्ट मोड।',
     testModeRest: 'इस पेज पर असली पैसा नहीं चलता।',
     language: 'भाषा',
+    skip: 'सीधे सामग्री पर जाएँ',
     lessThanAMinute: 'एक मिनट से कम',
     copy: 'कॉपी करें',
     copied: 'कॉपी हो गया',
@@ -29,6 +30,7 @@ export const hi: CommonTexts<'hi'> = {
   },
   app: {
     navigation: 'पेज',
+    more: 'और',
     pages: 'इस सूची के पेज',
     first: 'सबसे नए पर वापस',
     next: 'पुराने',

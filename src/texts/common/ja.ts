@@ -5,6 +5,7 @@ export const ja: CommonTexts<'ja'> = {
     testMode: 'テストモード。',
     testModeRest: 'このページで実際のお金は動きません。',
     language: '言語',
+    skip: '本文へ移動',
     lessThanAMinute: '1 分未満',
     copy: 'コピー',
     copied: 'コピーしました',
@@ -29,6 +30,7 @@ export const ja: CommonTexts<'ja'> = {
   },
   app: {
     navigation: 'ページ',
+    more: 'その他',
     pages: 'この一覧のページ',
     first: '最新に戻る',
     next: '以前のもの',

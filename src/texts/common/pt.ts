@@ -5,6 +5,7 @@ export const pt: CommonTexts<'pt'> = {
     testMode: 'Modo de teste.',
     testModeRest: 'Nenhum dinheiro real se move nesta página.',
     language: 'Idioma',
+    skip: 'Ir para o conteúdo',
     lessThanAMinute: 'menos de um minuto',
     copy: 'Copiar',
     copied: 'Copiado',
@@ -33,6 +34,7 @@ export const pt: CommonTexts<'pt'> = {
   },
   app: {
     navigation: 'Páginas',
+    more: 'Mais',
     pages: 'Páginas desta lista',
     first: 'Voltar aos mais recentes',
     next: 'Mais antigos',
