@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
 import { permissionsOf } from '../db/logins.ts';
-import { pendingMigrations } from '../db/migrate.ts';
+import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
@@ -48,13 +48,20 @@ async function checkService({ config }: Context): Promise<Finding[]> {
   return [{ check: `service at ${baseUrl}`, state: answers ? 'ok' : 'attention', advice: answers ? '' : advice }];
 }
 
+function migrationFinding(pending: string[], ahead: string[]): Finding {
+  const check = 'migrations';
+  if (ahead.length > 0) return { check, state: 'failed', advice: newerSchema(ahead) };
+  if (pending.length === 0) return { check, state: 'ok', advice: '' };
+  return { check, state: 'failed', advice: `Restart the service to apply ${pending.join(', ')}.` };
+}
+
 async function checkDatabase(ctx: Context): Promise<Finding[]> {
   const [row] = await ctx.db.sql<{ now: Date; version: string; ssl: boolean }[]>`
     select now() as now, current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
   const { databaseUrl } = ctx.config;
   const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(new URL(databaseUrl), {});
   const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
-  const pending = await pendingMigrations(ctx.db.sql);
+  const { pending, ahead } = await compareMigrations(ctx.db.sql);
   const logins = await Promise.all(ctx.db.pools.map(permissionsOf));
   return [
     {
@@ -70,9 +77,7 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
       advice:
         powers.length === 0 ? '' : `This login ${powers.join(' and ')}: revoke that, or drop the login and restart.`,
     })),
-    pending.length === 0
-      ? { check: 'migrations', state: 'ok', advice: '' }
-      : { check: 'migrations', state: 'failed', advice: `Restart the service to apply ${pending.join(', ')}.` },
+    migrationFinding(pending, ahead),
     skewMs < 2000
       ? { check: 'clock', state: 'ok', advice: '' }
       : {

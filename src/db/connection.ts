@@ -40,8 +40,11 @@ export type Access = { service: string; scoped: string; scopeKey: Uint8Array };
 /** How many connections each login has at most. */
 export type Connections = { service: number; scoped: number };
 
-/** SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". */
-const unreachable = /^(08(?!P01)|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
+/**
+ * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A server that only reads
+ * (25006) is no longer the one to reach: another was promoted.
+ */
+const unreachable = /^(08(?!P01)|25006|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
 
 /** True when an error says that the database could not be reached or is shutting down. */
 export function isUnreachable(error: unknown): boolean {

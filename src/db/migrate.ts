@@ -1,48 +1,124 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Sql } from './connection.ts';
+import { basename, join } from 'node:path';
+import { StartFault } from '../lib/start-fault.ts';
+import { pause } from '../lib/time.ts';
+import { type Sql, sqlState, type Tx } from './connection.ts';
 
-const folder = join(import.meta.dirname, '../../migrations');
+const ownFolder = join(import.meta.dirname, '../../migrations');
 /** An arbitrary constant: two nodes that start at once migrate one after the other. */
 const migrationLock = 7_188_254;
 /** The limit for one migration, and for waiting for it. */
 export const migrationSeconds = 3_600;
 
-/** The numbered migrations of this version, in order. */
-async function listMigrations(): Promise<string[]> {
+/**
+ * While a migration waits for a table's lock, everything else that uses the table waits behind it. So it gives up soon
+ * and tries again.
+ */
+const lockMs = 2_000;
+const lockAttempts = 60;
+const lockPauseMs = 1_000;
+const lockNotAvailable = '55P03';
+
+/** The first line of a migration whose statements each run by themselves, as `create index concurrently` must. */
+const withoutTransaction = '-- Without a transaction.';
+/** What a migration's name says when it removes something that older versions use. */
+const contracts = /^\d{4}_contract_/;
+
+/** The numbered migrations of a version, in order. */
+async function listMigrations(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
 }
 
-/** The migrations of this version that have not been applied. */
-export async function pendingMigrations(sql: Sql): Promise<string[]> {
+async function listApplied(sql: Sql): Promise<Set<string>> {
   const [table] = await sql`select to_regclass('schema_migrations') as name`;
-  const names = await listMigrations();
-  if (!table?.name) return names;
-  const done = new Set((await sql`select name from schema_migrations`).map((row) => row.name));
-  return names.filter((name) => !done.has(name));
+  if (!table?.name) return new Set();
+  return new Set((await sql<{ name: string }[]>`select name from schema_migrations`).map((row) => row.name));
 }
 
 /**
- * Migrates the database to this version, each migration in its own transaction.
+ * How the database differs from what this version needs.
  *
- * @returns the names of the migrations that ran
+ * @returns in `pending` the migrations that have not been applied; in `ahead` those of a newer version that removed
+ * what this one uses
  */
-export async function migrate(sql: Sql): Promise<string[]> {
-  await sql`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
+export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{ pending: string[]; ahead: string[] }> {
+  const [known, applied] = [await listMigrations(folder), await listApplied(sql)];
+  return {
+    pending: known.filter((name) => !applied.has(name)),
+    ahead: [...applied].filter((name) => contracts.test(name) && !known.includes(name)),
+  };
+}
+
+/**
+ * Migrates the database to this version, each migration in its own transaction unless it says otherwise.
+ *
+ * @param sql one connection, which is not shared by a pooler
+ * @param folder the migrations of this version
+ * @returns the names of the migrations that ran
+ * @throws StartFault when a newer version has removed what this one uses
+ */
+export async function migrate(sql: Sql, folder = ownFolder): Promise<string[]> {
+  await sql.begin(async (tx) => {
+    await takeTurn(tx);
+    await tx`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
+  });
+  const { pending, ahead } = await compareMigrations(sql, folder);
+  if (ahead.length > 0) throw new StartFault(newerSchema(ahead));
   const ran: string[] = [];
-  for (const name of await listMigrations()) {
-    const text = await readFile(join(folder, name), 'utf8');
-    await sql.begin(async (tx) => {
-      // More than an ordinary statement may take: migrations scan large tables, and may wait for another node's
-      // migration.
-      await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}`);
-      await tx`select pg_advisory_xact_lock(${migrationLock})`;
-      const [mine] =
-        await tx`insert into schema_migrations (name) values (${name}) on conflict do nothing returning name`;
-      if (!mine) return;
-      await tx.unsafe(text);
-      ran.push(name);
-    });
-  }
+  for (const name of pending) if (await apply(sql, join(folder, name))) ran.push(name);
   return ran;
+}
+
+/** @param ahead the migrations that this version does not know */
+export const newerSchema = (ahead: string[]): string =>
+  `The database was migrated by a newer version, which removed what this one uses (${ahead.join(', ')}). Start the newer version.`;
+
+/** Two nodes never migrate at once; the second one finds everything done. */
+const takeTurn = (tx: Tx) => tx`select pg_advisory_xact_lock(${migrationLock})`;
+
+/** @returns false when another node has applied it meanwhile */
+async function apply(sql: Sql, file: string): Promise<boolean> {
+  const [name, text] = [basename(file), await readFile(file, 'utf8')];
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return text.startsWith(withoutTransaction) ? await runSingly(sql, name, text) : await runWhole(sql, name, text);
+    } catch (error) {
+      if (sqlState(error) !== lockNotAvailable || attempt === lockAttempts) throw error;
+      await pause(lockPauseMs);
+    }
+  }
+}
+
+function runWhole(sql: Sql, name: string, text: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    // More than an ordinary statement may take: migrations scan large tables, and may wait for another node's
+    // migration.
+    await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}`);
+    await takeTurn(tx);
+    const [mine] =
+      await tx`insert into schema_migrations (name) values (${name}) on conflict do nothing returning name`;
+    if (!mine) return false;
+    await tx.unsafe(`set local lock_timeout = ${lockMs}`);
+    await tx.unsafe(text);
+    return true;
+  });
+}
+
+/**
+ * Statement by statement, so that each may be repeated after a crash in the middle.
+ *
+ * @param text its statements end with a semicolon at the end of a line
+ */
+async function runSingly(sql: Sql, name: string, text: string): Promise<boolean> {
+  await sql.unsafe(`set statement_timeout = ${migrationSeconds * 1000}`);
+  await sql`select pg_advisory_lock(${migrationLock})`;
+  try {
+    if ((await listApplied(sql)).has(name)) return false;
+    for (const statement of text.split(/;\s*$/m)) if (statement.trim()) await sql.unsafe(statement);
+    await sql`insert into schema_migrations (name) values (${name})`;
+    return true;
+  } finally {
+    await sql`select pg_advisory_unlock(${migrationLock})`;
+    await sql.unsafe('reset statement_timeout');
+  }
 }

@@ -70,6 +70,9 @@ const isStale = (error: unknown) =>
   error instanceof pg.DatabaseError &&
   ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000');
 
+/** The server has become a standby, so the connection is of no more use; a new one may lead to the promoted server. */
+const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25006';
+
 /** The options for connecting to an address. Parameters other than host, names and TLS become session settings. */
 export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
   const { username, password, hostname, port, pathname, searchParams } = new URL(url);
@@ -148,7 +151,8 @@ export function openPool(options: PoolOptions): Pool {
         return send(client, preparedAnew(statement));
       });
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL') broken = error as Error;
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || isReadOnly(error))
+        broken = error as Error;
       throw error;
     } finally {
       client.release(broken);
@@ -186,7 +190,9 @@ export function openPool(options: PoolOptions): Pool {
     } catch (error) {
       scope.close(broken);
       if (!broken) await send(client, { text: 'rollback', values: [] }).catch(lose);
-      throw scope.reason(error);
+      const reason = scope.reason(error);
+      if (isReadOnly(reason)) broken ??= reason as Error;
+      throw reason;
     } finally {
       client.off('error', lose);
       client.release(broken);

@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
-import { pendingMigrations } from '../db/migrate.ts';
+import { compareMigrations } from '../db/migrate.ts';
+import { isWritable } from '../db/writable.ts';
 import { cachedFor } from '../lib/cache.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { openRegistry } from './metrics.ts';
@@ -20,8 +21,10 @@ const stopped: Readiness = { ready: false, parts: { process: 'is stopping' } };
 async function checkReadiness(ctx: Context): Promise<Readiness> {
   const parts: Record<string, string> = { database: 'ok', migrations: 'ok' };
   try {
-    const pending = await pendingMigrations(ctx.db.sql);
+    if (!(await isWritable(ctx.db.sql))) parts.database = 'accepts no changes: it is a standby, or was made read-only';
+    const { pending, ahead } = await compareMigrations(ctx.db.sql);
     if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
+    if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
   } catch (error) {
     ctx.log.error({ err: error }, 'not ready: the database cannot be reached');
     parts.database = 'cannot be reached';
