@@ -76,19 +76,21 @@ test('a table that a long transaction holds → the migration steps back, lets o
   const [owner, other, third] = (await emptyDatabase(3)) as [Sql, Sql, Sql];
   await migrate(owner, version(first));
   const added: [string, string] = ['0002_more.sql', 'alter table things add column name text;'];
-  const held = Promise.withResolvers<void>();
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = other.begin(async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`;
     await tx`lock table things in access share mode`;
-    await held.promise;
+    held.resolve();
+    await released.promise;
   });
+  await held.promise;
   const migrating = migrate(owner, version(first, added));
   const waits = async () =>
     (await third`select from pg_locks where relation = 'things'::regclass and not granted`).length > 0;
   await until(waits, 'the migration to wait for the table');
   // It would wait behind the migration for as long as the holder likes.
   assert.equal((await third`select id from things`).length, 0);
-  held.resolve();
+  released.resolve();
   await holding;
   assert.deepEqual(await migrating, ['0002_more.sql']);
 });
