@@ -1,5 +1,6 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
+import { checksummed } from '../ui/address.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -17,7 +18,8 @@ export function payOptions({ chains, state, progress }: Pick<Checkout, 'chains' 
 
 /** EIP-681: what a wallet reads from a QR code to fill in a transfer by itself. */
 export function transferUri({ row }: Checkout, { chain, token, amountMicro }: Option): string {
-  return `ethereum:${token.address}@${chain.chainId}/transfer?address=${row.wallet_address}&uint256=${amountMicro}`;
+  const [contract, to] = [checksummed(token.address), checksummed(row.wallet_address)];
+  return `ethereum:${contract}@${chain.chainId}/transfer?address=${to}&uint256=${amountMicro}`;
 }
 
 /**

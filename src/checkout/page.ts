@@ -19,13 +19,14 @@ import { summary } from './summary.ts';
 /** A part of the page that is replaced alone when it changes. */
 export type Fragment = { name: string; version: string; html: string };
 
-type FragmentName = 'summary' | 'news' | 'ways' | 'receipt' | 'proof' | 'test';
+type FragmentName = 'summary' | 'news' | 'ways' | 'waiting' | 'receipt' | 'proof' | 'test';
 
 function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> {
   return {
     summary: summary(checkout),
-    news: statusMessageOf(checkout),
+    news: isNews(checkout) ? statusMessageOf(checkout) : null,
     ways: paymentMethodsOf(checkout),
+    waiting: isNews(checkout) ? null : card(statusMessageOf(checkout)),
     receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
     proof: proofForm(checkout, null),
     test: checkout.testPanel?.(checkout, null) ?? null,
@@ -41,6 +42,9 @@ export function fragmentsOf(checkout: Checkout): Fragment[] {
   }));
 }
 
+/** Whether there is more to tell than that nothing has come yet: then it leads. */
+const isNews = ({ state, troubled }: Checkout) => state.kind !== 'waiting' || troubled !== null;
+
 function versionOf(name: string, fragment: Html | null, { state }: Checkout): string {
   // The countdown runs in the browser: a minute less is no change.
   const text = name === 'summary' ? `${state.kind} ${payable(state)}` : (fragment?.text ?? '');
@@ -51,7 +55,10 @@ export function payPageTitle({ state, words, merchant }: Checkout): string {
   return fill(state.kind === 'paid' ? payTexts(words).pay.titlePaid : payTexts(words).pay.title, { merchant });
 }
 
-/** The pay page, top to bottom: who is paid and how much, where it stands, how to pay, and "not seen yet?". */
+/**
+ * The pay page, top to bottom: what has happened, who is paid and how much, how to pay, that nothing has come yet, and
+ * "not seen yet?".
+ */
 export function sendPayPage(
   reply: FastifyReply,
   status: number,
@@ -92,8 +99,9 @@ export function sendPayPage(
       <div id="checkout" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(checkout))}">
         <p class="told" role="status" data-silence hidden></p>
         <p class="hidden" role="status" data-say></p>
-        ${card(fragment('summary'), html`<hr class="rule">`, fragment('news', html` role="status" aria-live="polite"`))}
+        ${card(fragment('news', html` role="status" aria-live="polite"`), html`<hr class="rule">`, fragment('summary'))}
         ${fragment('ways')}
+        ${fragment('waiting')}
         ${fragment('receipt')}
         ${fragment('proof')}
         ${fragment('test')}

@@ -7,6 +7,7 @@ import type { Outcome } from '../payments/outcome.ts';
 import { claim } from '../payments/submitted/claim.ts';
 import { submitHash } from '../payments/submitted/submit.ts';
 import { keepLanguage, openRequest, opensRequest } from '../requests/open.ts';
+import { checksummed } from '../ui/address.ts';
 import { wordsFor } from '../ui/language.ts';
 import { walletConnectRoute } from '../web/assets.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../web/error-page.ts';
@@ -66,11 +67,16 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
     },
   });
   show(`${route}/receipt`, (checkout, _, reply) => sendReceipt(reply, checkout));
+  const sendCode = (reply: FastifyReply, text: string) => {
+    const svg = renderSVG(text, { border: 3, ecc: 'M' });
+    return reply.headers({ 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }).send(svg);
+  };
+  show(`${route}/qr/address`, (checkout, _, reply) =>
+    payOptions(checkout).length > 0 ? sendCode(reply, checksummed(checkout.row.wallet_address)) : sendNotFound(reply),
+  );
   show(`${route}/qr/:option`, (checkout, request, reply) => {
     const option = payOptions(checkout)[Number(request.params.option)];
-    if (!option) return sendNotFound(reply);
-    const svg = renderSVG(transferUri(checkout, option), { border: 3, ecc: 'M' });
-    return reply.headers({ 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }).send(svg);
+    return option ? sendCode(reply, transferUri(checkout, option)) : sendNotFound(reply);
   });
   if (ctx.config.walletConnect) walletConnectRoute(app);
   payForms(app, ctx, route);

@@ -3,8 +3,9 @@ import { type Html, html } from '../lib/text/html.ts';
 import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
 import { logoOf } from '../ui/branding.ts';
-import { formatRemaining, groupMicro, instant, rateOf } from '../ui/formats.ts';
+import { formatRemaining, groupMicro, instant, joinWithOr, rateOf } from '../ui/formats.ts';
 import { fill, fillHtml } from '../ui/language.ts';
+import { payOptions } from './options.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -20,10 +21,10 @@ export function summary(checkout: Checkout): Html {
     <header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
     <div>
       <p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
-      <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
+      <p class="coin">${coinLine(checkout)}</p>
       <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p>
     </div>
-    ${row.memo !== null && html`<p class="memo" dir="auto">${row.memo}</p>`}
+    ${row.memo !== null && memoOf(row.memo, pay.memo)}
     ${
       open &&
       html`
@@ -39,6 +40,26 @@ export function summary(checkout: Checkout): Html {
     }
   `;
 }
+
+/** What is paid in the coin, and where: `14.501162 USDC on Base`. Without the network once nothing is to be paid. */
+function coinLine(checkout: Checkout): Html {
+  const { row, words } = checkout;
+  const amount = groupMicro(words, BigInt(row.usdc_micro));
+  const options = payOptions(checkout);
+  if (options.length === 0) return html`<bdi>${amount} USDC</bdi>`;
+  const token = joinWithOr(words, [...new Set(options.map(({ token }) => token.symbol))]);
+  const network = joinWithOr(words, [...new Set(options.map(({ chain }) => chain.name))]);
+  return html`<bdi>${fill(payTexts(words).pay.dueOn, { amount, token, network })}</bdi>`;
+}
+
+/** What is paid for. A long text is opened by whoever wants to read it: the first screen has to lead to the payment. */
+function memoOf(memo: string, label: string): Html {
+  const isLong = memo.length > shownMemoLength || memo.split('\n').length > shownMemoLines;
+  if (!isLong) return html`<p class="memo" dir="auto">${memo}</p>`;
+  return html`<details class="purpose"><summary>${label}</summary><p class="memo" dir="auto">${memo}</p></details>`;
+}
+const shownMemoLength = 100;
+const shownMemoLines = 3;
 
 /** How many characters are seen: right-to-left languages put marks of direction between them. */
 const visibleLength = (text: string) => text.replace(/\p{Cf}/gu, '').length;

@@ -1,5 +1,6 @@
 import { renderSVG } from 'uqr';
 import { type Html, html, raw } from '../lib/text/html.ts';
+import { checksummed } from './address.ts';
 
 /** A state has a word, a colour and a shape, never colour alone. */
 export type StateKind = 'waiting' | 'confirming' | 'paid' | 'attention' | 'failed' | 'ended';
@@ -67,10 +68,14 @@ export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
-/** An address for reading: shortened in the middle, the whole one on hover and for copying. */
+/** An address in full, to be copied or compared. */
+export const fullAddress = (address: string): Html => mono(checksummed(address));
+
+/** An address for reading, or a hash: shortened in the middle, the whole one on hover and for copying. */
 export function shortAddress(address: string): Html {
+  const shown = checksummed(address);
   return html`
-    <span class="mono short" dir="ltr" title="${address}">${`${address.slice(0, 8)}…${address.slice(-6)}`}</span>
+    <span class="mono short" dir="ltr" title="${shown}">${`${shown.slice(0, 8)}…${shown.slice(-6)}`}</span>
   `;
 }
 

@@ -40,33 +40,41 @@ export function walletElsewhere(
 /** Wallets that open a page in their own browser, by links their makers document. */
 const walletLinks: [name: string, link: (url: string) => string][] = [
   ['MetaMask', (url) => `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`],
-  ['Base', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
+  ['Base app', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
   ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
 ];
 
-/**
- * A wallet on a phone: a code that opens the page there, and links that open it in a wallet.
- *
- * @param rest what happens when the code is scanned
- */
-export function phone(
-  { url, words }: { url: string; words: Words },
-  rest: string = payTexts(words).paymentMethods.phoneRest,
-): Html {
-  const { paymentMethods } = payTexts(words);
-  const { common } = commonTexts(words);
+/** On a phone: opens the page in a wallet that is installed there. The main way where this browser has no wallet. */
+export function walletApps({ url, words }: { url: string; words: Words }): Html {
   return html`
-    <details class="phone" open>
-      <summary>${paymentMethods.phone}</summary>
-      <div class="there">${qr(url, common.qrCode, rest)}</div>
-      <div class="here">
-        <p class="quiet">${paymentMethods.openIn}</p>
-        <p class="links">
-          ${walletLinks.map(
-            ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
-          )}
-        </p>
-      </div>
+    <details class="apps">
+      <summary>${payTexts(words).paymentMethods.openIn}</summary>
+      <p class="links">
+        ${walletLinks.map(
+          ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
+        )}
+      </p>
     </details>
   `;
 }
+
+/**
+ * A code that opens the page on a phone; not shown on a phone, which cannot scan itself.
+ *
+ * @param rest what happens when the code is scanned
+ */
+export function pageCode(
+  { url, words }: { url: string; words: Words },
+  rest: string = payTexts(words).paymentMethods.phoneRest,
+): Html {
+  return html`
+    <details class="phone" open>
+      <summary>${payTexts(words).paymentMethods.phone}</summary>
+      ${qr(url, commonTexts(words).common.qrCode, rest)}
+    </details>
+  `;
+}
+
+/** A wallet on a phone: links that open the page in it, and elsewhere a code that opens the page there. */
+export const phone = (page: { url: string; words: Words }, rest: string): Html =>
+  html`${walletApps(page)}${pageCode(page, rest)}`;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { getAddress } from 'viem';
+import { formatMicro } from '../../src/lib/money.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { submit, visit } from '../support/people/forms.ts';
@@ -48,14 +50,14 @@ test('The page shows who is paid, both amounts, the memo, the expiry, the addres
     'Ada’s Bakery',
     'Corner Shops Ltd',
     '€12.50',
-    `${(Number(row.usdc_micro) / 1e6).toFixed(6)} USDC`,
+    `${formatMicro(BigInt(row.usdc_micro))} USDC on Chain 31337`,
     '1 USDC = 0.92 EUR',
     'Two loaves\nand a cake',
     `<time datetime="${row.expires_at.toISOString()}">`,
     '14 minutes left',
-    merchant.wallet,
+    getAddress(merchant.wallet),
     'Chain 31337',
-    `0x${'5f'.repeat(20)}`,
+    getAddress(`0x${'5f'.repeat(20)}`),
     `<div role="img" aria-label="QR code: http://localhost:3000/pay/${row.id}">`,
     'Waiting for your payment',
     'Test mode.',

@@ -53,15 +53,15 @@ test('the language switch changes the page and stays', async () => {
 test('a phone without a wallet in its browser → links that open this page in the common wallets', async () => {
   const request = await fixtures.request();
   const { page, close } = await fixtures.open(request, { context: { hasTouch: true, isMobile: true } });
-  await page.getByText('Open in a wallet on this phone').waitFor();
+  await page.getByText('Open in your wallet app').click();
   assert.equal(await page.getByRole('img', { name: /QR code/ }).count(), 0, 'nobody scans the phone they hold');
-  for (const link of await page.locator('.phone .links a').all()) {
+  for (const link of await page.locator('.apps .links a').all()) {
     assert.match(
       decodeURIComponent((await link.getAttribute('href')) ?? ''),
       new RegExp(`localhost:3000/pay/${request.id}$`),
     );
   }
-  await page.locator('.phone .links').scrollIntoViewIfNeeded();
+  await page.locator('.apps .links').scrollIntoViewIfNeeded();
   await snap(page, 'pay-phone-links');
   await assertAccessible(page);
   await close();

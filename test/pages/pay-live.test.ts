@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
@@ -243,6 +244,7 @@ test('the countdown runs by the server’s clock, not by this device’s, and in
 test('copy buttons copy whole, say so once, and select the text where the clipboard is closed', async () => {
   const request = await fixtures.request({ exactMicro: 1_342_000_000_001n, fiatInt: 123_456_789 });
   const context = { permissions: ['clipboard-read', 'clipboard-write'] };
+  const wallet = getAddress(fixtures.merchant.wallet);
   const { page, check, close } = await fixtures.open(request, { context });
   await page.getByText('Pay manually or from an exchange').click();
   await page.getByRole('button', { name: 'Copy amount' }).click();
@@ -252,11 +254,11 @@ test('copy buttons copy whole, say so once, and select the text where the clipbo
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), exact);
   await check('manual');
   await page.getByRole('button', { name: 'Copy address' }).click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), fixtures.merchant.wallet);
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), wallet);
   await page.evaluate(() => {
     navigator.clipboard.writeText = () => Promise.reject(new Error('closed'));
   });
   await page.getByRole('button', { name: 'Copy address' }).click();
-  await page.waitForFunction((text) => getSelection()?.toString().trim() === text, fixtures.merchant.wallet);
+  await page.waitForFunction((text) => getSelection()?.toString().trim() === text, wallet);
   await close();
 });

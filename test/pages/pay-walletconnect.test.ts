@@ -175,7 +175,7 @@ test('a relay that is away → told that no money was moved, and the other ways 
   await button(page).click();
   await page.getByText('Preparing a code for your wallet').waitFor();
   await told(page, 'WalletConnect cannot be reached right now. No money was moved');
-  await page.getByText('Scan with your phone’s camera').waitFor();
+  await page.locator('.apps').waitFor();
   await page.getByText('Pay manually or from an exchange').click();
   await page.getByText(/Send exactly .* on Base Sandbox/).waitFor();
   await check('walletconnect-away');
@@ -190,7 +190,7 @@ test('on a phone the code is a link into a wallet', async () => {
   const { page, close } = await fixtures.open(request, { context: { hasTouch: true, isMobile: true } });
   await button(page).click();
   const uri = await codeOf(page);
-  const link = page.locator('.pairing').getByRole('link', { name: 'Open in a wallet on this phone' });
+  const link = page.locator('.pairing').getByRole('link', { name: 'Open in your wallet app' });
   assert.equal(await link.getAttribute('href'), uri);
   assert.equal(await page.locator('.pairing').getByRole('img').count(), 0, 'nobody scans the phone they hold');
   await link.scrollIntoViewIfNeeded();

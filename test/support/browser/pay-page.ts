@@ -138,4 +138,5 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
   };
 }
 
-export const statusMessageOf = (page: Page) => page.locator('[data-part="news"]');
+/** What has happened, above everything else; and below the ways to pay that nothing has come yet. */
+export const statusMessageOf = (page: Page) => page.locator('[data-part="news"], [data-part="waiting"]');

@@ -1,0 +1,96 @@
+import { formatMicro } from '../lib/money.ts';
+import { type Html, html, raw } from '../lib/text/html.ts';
+import { payTexts } from '../texts/pay.ts';
+import { checksummed } from '../ui/address.ts';
+import { fullAddress, mono } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import type { Option } from './options.ts';
+import { payPagePath } from './paths.ts';
+import type { Checkout } from './read.ts';
+import { payable } from './state.ts';
+
+/** What to send where, for those who type it themselves; null where only a rest is asked for. */
+export function byHand(checkout: Checkout, options: Option[]): Html | null {
+  const { words } = checkout;
+  const { paymentMethods } = payTexts(words);
+  // A rest that is typed could be the amount of another customer's request.
+  if (payable(checkout.state) === 'rest') return null;
+  return html`
+    <details class="manual">
+      <summary>${paymentMethods.manual}</summary>
+      ${options.map((option) => html`<div data-option="${option.index}">${instructions(checkout, option)}</div>`)}
+    </details>
+  `;
+}
+
+function instructions(checkout: Checkout, option: Option): Html {
+  const { row, words } = checkout;
+  const { chain, token, amountMicro } = option;
+  const { paymentMethods } = payTexts(words);
+  const values = { network: chain.name, token: token.symbol };
+  return html`
+    <p>
+      <strong>${fill(paymentMethods.sendExactly, { ...values, amount: groupMicro(words, amountMicro) })}</strong>
+    </p>
+    <dl class="facts">
+      ${copyable(paymentMethods.amount, paymentMethods.copyAmount, formatMicro(amountMicro))}
+      ${copyable(paymentMethods.address, paymentMethods.copyAddress, checksummed(row.wallet_address))}
+      <div>
+        <dt>${paymentMethods.network}</dt>
+        <dd>${chain.name}</dd>
+      </div>
+    </dl>
+    <p class="warning">${fill(paymentMethods.warning, values)}</p>
+    <p class="quiet">${paymentMethods.exactly}</p>
+    ${codes(checkout, option)}
+    <details>
+      <summary>${paymentMethods.checkToken}</summary>
+      <p class="quiet">${fill(paymentMethods.checkTokenRest, values)}</p>
+      <p>${fullAddress(token.address)}</p>
+    </details>
+  `;
+}
+
+/** Two codes: the address alone, which every scanner reads, and the transfer of EIP-681, which some wallets fill in. */
+function codes({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
+  const { paymentMethods } = payTexts(words);
+  const path = `${payPagePath(url)}/qr`;
+  const exact = html`${groupMicro(words, amountMicro)} ${token.symbol}`;
+  const code = (name: string, alt: string) =>
+    html`<img loading="lazy" width="200" height="200" src="${path}/${name}" alt="${alt}">`;
+  return html`
+    <details>
+      <summary>${paymentMethods.scanAddress}</summary>
+      <p class="quiet">${fill(paymentMethods.scanAddressRest, { network: chain.name })}</p>
+      <figure class="qr">
+        ${code('address', paymentMethods.scanAddress)}
+        <figcaption>${fullAddress(row.wallet_address)}</figcaption>
+      </figure>
+    </details>
+    <details>
+      <summary>${paymentMethods.phoneDirect}</summary>
+      <p class="warning">${paymentMethods.phoneDirectRest}</p>
+      <figure class="qr">
+        ${code(String(index), paymentMethods.phoneDirect)}
+        <figcaption>${fullAddress(row.wallet_address)}<br><strong><bdi>${exact}</bdi></strong></figcaption>
+      </figure>
+    </details>
+  `;
+}
+
+/** A fact with a button that copies it; the button needs script and shows only with it. */
+function copyable(name: string, label: string, value: string): Html {
+  return html`
+    <div class="copyable">
+      <dt>${name}</dt>
+      <dd>${mono(value)}</dd>
+      <dd>
+        <button type="button" class="copy" data-copy="${value}" aria-label="${label}" hidden>${raw(copyShape)}</button>
+      </dd>
+    </div>
+  `;
+}
+
+const copyShape =
+  '<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8"><rect x="8" y="8" width="12" height="12" rx="2.5"/><path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/></svg>';
