@@ -119,8 +119,8 @@ test('An operator creates a partner, invites its owner, changes its settings, an
     [{ slug: 'No Slug' }, ['15'], /id="slug-fault">1 to 40 lower-case letters/],
     [{ slug: 'portal' }, ['15'], /id="slug-fault">“portal” is kept for a host of the service itself/],
     [{ currency: 'CHF' }, ['15'], /no exchange rate for this currency/],
-    [{}, ['7'], /Tick at least one/],
-    [{}, ['60'], /Choose one that is ticked above/],
+    [{}, ['7'], /Choose at least one/],
+    [{}, ['60'], /Choose one that is selected above/],
     [{ email: 'a@b, c@d' }, ['15'], /does not look like an e-mail address/],
   ];
   for (const [over, expiry, fault] of wrong) {
@@ -151,7 +151,7 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   const settings = `/admin/partners/${slug}/settings`;
   const refused = await send(settings, { name: '' }, ['5', '15']);
   assert.equal(refused.status, 400);
-  assert.match(refused.html, /A name of 1 to 120 characters is needed/);
+  assert.match(refused.html, /Enter a name of 1 to 120 characters/);
   await send(settings, { name: 'Corner Ltd', email: 'ops@corner.example' }, ['5', '15']);
   const saved = await admin.open(`/admin/partners/${slug}?done=saved`);
   assert.equal(said(saved), 'Saved.');
@@ -167,12 +167,12 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   });
 
   const off = await admin.send(saved, '/switch');
-  assert.match(said(off) ?? '', /switched off/);
+  assert.match(said(off) ?? '', /is disabled/);
   const listed = await admin.open(`/admin/partners?state=off&q=${slug}`);
   assert.equal(rowsOf(listed).length, 1);
   assert.equal((await csv(`/admin/partners.csv?q=${slug}`)).length, 2);
   const on = await admin.send(off, '/switch');
-  assert.match(said(on) ?? '', /switched on again/);
+  assert.match(said(on) ?? '', /is enabled/);
   assert.equal((await lastAct(partner?.id))?.action, 'partner.enabled');
   assert.equal((await admin.open('/admin/partners/nobody')).status, 404);
 });
@@ -190,7 +190,7 @@ test('People of all teams are listed, given roles, and switched off: never the l
   assert.match(said(off) ?? '', /signed out everywhere/);
   assert.equal(isInside(await viewer.visitor.open('/portal')), false);
   const on = await admin.send(await list(), '/users/switch');
-  assert.match(said(on) ?? '', /may sign in again/);
+  assert.match(said(on) ?? '', /can sign in again/);
 
   const ownerRow = await admin.open(`/admin/users?q=${owner.user.email}`);
   assert.match(said(await admin.send(ownerRow, '/users/role', { role: 'viewer' })) ?? '', /only owner/);
@@ -200,7 +200,7 @@ test('People of all teams are listed, given roles, and switched off: never the l
   const other = await signInOperator(app);
   const row = await admin.open(`/admin/users?q=${other.user.email}`);
   const forged = await admin.send(row, '/users/switch', { user: operator.user.id });
-  assert.match(said(forged) ?? '', /cannot switch yourself off/);
+  assert.match(said(forged) ?? '', /cannot disable yourself/);
   await admin.send(row, '/users/switch');
   assert.equal(isInside(await other.visitor.open('/admin')), false);
   const lines = await csv(`/admin/users.csv?partner=${fixtures.partner.slug}`);
@@ -231,10 +231,10 @@ test('Somebody who lost a device is signed out there, and loses their passkeys: 
   const held = await admin.open(`/admin/users/${user.id}`);
   assert.match(held.html, /Phone/);
   const removed = await admin.send(held, '/passkeys');
-  assert.match(said(removed) ?? '', /passkeys are removed/);
+  assert.match(said(removed) ?? '', /passkeys were removed/);
   const act = await lastAct(fixtures.partner.id);
   assert.deepEqual([act?.action, act?.details], ['passkeys.removed', { email: user.email, passkeys: 1 }]);
-  assert.match(said(await admin.send(held, '/passkeys')) ?? '', /done already/);
+  assert.match(said(await admin.send(held, '/passkeys')) ?? '', /already done/);
   const [mail] = await app.db.sql`select 1 from mails where recipient = ${user.email} and body ilike '%passkey%'`;
   assert.ok(mail, 'they are told');
 
@@ -263,7 +263,7 @@ test('Merchants of all partners and modes are found by number, wallet and name; 
   assert.equal(rowsOf(await admin.open(`/admin/merchants?partner=${two.partner.slug}&terms=1`)).length, 1);
 
   const off = await admin.send(await admin.open(`/admin/merchants?q=${mine.id}`), '/merchants/switch');
-  assert.match(said(off) ?? '', /The merchant is switched off/);
+  assert.match(said(off) ?? '', /The merchant is disabled/);
   const [row] = await app.db.sql`select disabled_by_operator, disabled_by_partner from merchants where id = ${mine.id}`;
   assert.deepEqual({ ...row }, { disabled_by_operator: true, disabled_by_partner: false });
   const act = await lastAct(one.partner.id);
@@ -272,7 +272,7 @@ test('Merchants of all partners and modes are found by number, wallet and name; 
     ['merchant.disabled', operator.user.email, { by: 'operator' }],
   );
   const on = await admin.send(off, '/merchants/switch');
-  assert.match(said(on) ?? '', /switch is taken back/);
+  assert.match(said(on) ?? '', /no longer disable this merchant/);
 });
 
 test('Long lists go on by cursor without a gap, and export whole', async () => {
@@ -293,7 +293,7 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   const page = await admin.open('/admin/rates');
   const past = await admin.send(page, '/rates/set', { code: 'GBP', rate: '0.8', until: '2020-01-01T10:00' });
   assert.equal(past.status, 400);
-  assert.match(said(past) ?? '', /Nothing was set\. The end must lie in the future/);
+  assert.match(said(past) ?? '', /Nothing was set\. The expiry must be in the future/);
   assert.match(said(await admin.send(page, '/rates/set', { code: 'GBP', rate: 'x' })) ?? '', /is no rate/);
   await admin.open('/admin/rates?lang=de');
   const faults = { code: 'XXL', rate: '1', until: '' };
@@ -303,7 +303,7 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   );
   await admin.open('/admin/rates?lang=en');
   const set = await admin.send(page, '/rates/set', { code: 'gbp', rate: '0.8', until: '2099-01-01T10:00' });
-  assert.equal(said(set), 'The rate is set.');
+  assert.equal(said(set), 'The rate was set.');
   assert.match(set.html, /Set by us<\/span><p class="quiet">until <time datetime="2099-01-01T10:00/);
   assert.deepEqual((await lastAct())?.details, { rate: '0.8', until: '2099-01-01T10:00:00.000Z' });
 
@@ -315,20 +315,26 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   assert.match(asked.html, /name="rate" value="76"|value="76" .*name="rate"|name="shown" value="9900"/);
   assert.match(asked.html, />Set it anyway<\/button>/);
   assert.equal((await admin.send(asked, '/rates/set', { ...far, rate: '0.07', shown: '9900' })).status, 400);
-  assert.equal(said(await admin.send(asked, '/rates/set', { ...far, shown: '9900' })), 'The rate is set.');
+  assert.equal(said(await admin.send(asked, '/rates/set', { ...far, shown: '9900' })), 'The rate was set.');
   const cleared = await admin.send(set, '/rates/clear', { code: 'GBP' });
-  assert.equal(said(cleared), 'The rate is cleared.');
+  assert.equal(said(cleared), 'The rate was cleared.');
   assert.equal((await lastAct())?.action, 'rate.cleared');
 
   const { partner } = await makePartner(app.db);
   await app.db.sql`delete from rate_counters where action = 'rates.refresh'`;
   const fetched = await admin.send(page, '/rates/refresh', { partner: partner.slug });
-  assert.equal(said(fetched), 'All rates were fetched.');
+  assert.equal(said(fetched), 'All rates were refreshed.');
   assert.deepEqual((await lastAct())?.details, { partner: partner.slug });
   await app.db
     .sql`update rate_counters set minute = date_trunc('minute', now() + interval '1 minute') where action = 'rates.refresh'`;
-  assert.match(said(await admin.send(page, '/rates/refresh', { partner: partner.slug })) ?? '', /already\. Try again/);
-  assert.match(said(await admin.send(page, '/rates/refresh', { partner: 'nobody' })) ?? '', /no such partner/);
+  assert.match(
+    said(await admin.send(page, '/rates/refresh', { partner: partner.slug })) ?? '',
+    /within the last minute\. Try again/,
+  );
+  assert.match(
+    said(await admin.send(page, '/rates/refresh', { partner: 'nobody' })) ?? '',
+    /This partner does not exist/,
+  );
 });
 
 test('A plan that has failed for a day for no partner’s reason is stuck, and its charge is tried at once', async () => {
@@ -348,15 +354,15 @@ test('A plan that has failed for a day for no partner’s reason is stuck, and i
   assert.equal(more.length, 0);
   for (const text of [stuck, 'Ada’s Bakery', 'Something failed']) assert.ok(row.includes(text), text);
   for (const id of others) assert.ok(!page.html.includes(id));
-  assert.match((await admin.open('/admin')).html, /Something is stuck/);
-  assert.equal(said(await admin.send(page, '/stuck/plan')), 'It is tried again.');
+  assert.match((await admin.open('/admin')).html, /Something needs your attention/);
+  assert.equal(said(await admin.send(page, '/stuck/plan')), 'Retrying.');
   const act = await lastAct(partner.id);
   assert.deepEqual([act?.action, act?.object_id], ['plan.retried', stuck]);
   const [due] = await app.db.sql`select due_at <= now() as now from plans where id = ${stuck}`;
   assert.equal(due?.now, true);
   await turnAt(app.ctx, new Date().toISOString());
   assert.ok(!(await admin.open('/admin/stuck')).html.includes(stuck), 'what was charged is gone');
-  assert.match(said(await admin.send(page, '/stuck/plan')) ?? '', /mended already/);
+  assert.match(said(await admin.send(page, '/stuck/plan')) ?? '', /already fixed/);
   await app.db.sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null, failure = null,
     failed_at = null where state <> 'ended'`;
 });
@@ -386,23 +392,23 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   await app.db.sql`update receipts set next_attempt_at = 'infinity', error = 'it answered 422'`;
 
   const page = await admin.open('/admin/stuck');
-  for (const text of [request.id, 'It answered 410', 'Lost mail', 'it answered 422', partner.slug]) {
+  for (const text of [request.id, 'It answered 410 Gone', 'Lost mail', 'it answered 422', partner.slug]) {
     assert.ok(page.html.includes(text), text);
   }
-  assert.match((await admin.open('/admin')).html, /Something is stuck/);
+  assert.match((await admin.open('/admin')).html, /Something needs your attention/);
   assert.doesNotMatch(page.html, /482913|a-secret-link/, 'what a mail lets in with is not for operators');
-  assert.equal(said(await admin.send(page, '/stuck/replay')), 'The event is sent again.');
+  assert.equal(said(await admin.send(page, '/stuck/replay')), 'Resending the event.');
   assert.equal((await lastAct(partner.id))?.action, 'webhook.replayed');
   assert.equal(said(await admin.send(page, '/stuck/enable')), 'The endpoint is enabled.');
   assert.equal((await lastAct(partner.id))?.action, 'webhook.enabled');
-  assert.equal(said(await admin.send(page, '/stuck/mail')), 'It is tried again.');
+  assert.equal(said(await admin.send(page, '/stuck/mail')), 'Retrying.');
   assert.equal((await lastAct())?.action, 'mail.retried');
   const last = await admin.send(page, '/stuck/receipt');
-  assert.equal(said(last), 'It is tried again.');
+  assert.equal(said(last), 'Retrying.');
   assert.deepEqual((await lastAct(partner.id))?.details, { channel: 'phone' });
-  assert.match(last.html, /Nothing is stuck/);
-  assert.doesNotMatch((await admin.open('/admin')).html, /Something is stuck/);
-  assert.match(said(await admin.send(page, '/stuck/mail')) ?? '', /mended already/);
+  assert.match(last.html, /Nothing needs attention/);
+  assert.doesNotMatch((await admin.open('/admin')).html, /Something needs your attention/);
+  assert.match(said(await admin.send(page, '/stuck/mail')) ?? '', /already fixed/);
 
   const [delivery] = await app.db.sql`select state from webhook_deliveries where request_id = ${request.id}`;
   assert.equal(delivery?.state, 'waiting');
@@ -414,14 +420,14 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
 test('The overview names alarms with what helps, and says how much waits', async () => {
   await raiseAlarm(app.db.sql, { kind: 'mail_failing', subject: '', details: { fault: 'no route' } });
   const page = await admin.open('/admin');
-  assert.match(page.html, /A mail could not be sent <code[^>]*>no route<\/code>/);
-  assert.match(page.html, /Look whether the mail server of SMTP_URL answers/);
-  for (const queue of ['Events for webhooks', 'Mails', 'Receipts', 'Payments to be judged']) {
+  assert.match(page.html, /An e-mail could not be sent <code[^>]*>no route<\/code>/);
+  assert.match(page.html, /Check that the mail server in SMTP_URL responds/);
+  for (const queue of ['Events for webhooks', 'E-mails', 'Receipts', 'Payments awaiting matching']) {
     assert.ok(page.html.includes(queue), queue);
   }
   const chains = await admin.open('/admin/chains');
-  assert.match(chains.html, /no provider answers/);
-  assert.match(chains.html, /Nobody/);
+  assert.match(chains.html, /no provider responds/);
+  assert.match(chains.html, /None/);
 });
 
 test('Each alarm is told in the reader’s language, with what others said of it apart', async () => {
@@ -502,12 +508,12 @@ test('The audit log is read by log and kind, exported, and checked; a changed ro
   assert.match(line ?? '', new RegExp(`,operator,${operator.user.email},partner.disabled,partner,${partner.slug},`));
 
   const whole = await admin.send(page, '/audit/check');
-  assert.match(whole.html, /The log is whole: 1 row\./);
+  assert.match(whole.html, /The log is complete: 1 row\./);
   const [check] = await verifyChains(app.ctx, partner.id);
   assert.ok(whole.html.includes(check?.hash ?? 'no hash'));
   const compare = (kept: string) => admin.send(page, '/audit/check', { kept });
-  assert.match((await compare(check?.hash ?? '')).html, /is that of row 1/);
-  assert.match((await compare('f'.repeat(64))).html, /is that of no row here/);
+  assert.match((await compare(check?.hash ?? '')).html, /matches row 1/);
+  assert.match((await compare('f'.repeat(64))).html, /matches no row here/);
   const malformed = await compare('beef');
   assert.equal(malformed.status, 400);
   assert.match(malformed.html, /Nothing was compared/);
@@ -533,7 +539,7 @@ test('A customer is looked for and erased without the data standing in an addres
   assert.deepEqual({ ...row }, { customer_email: null, customer_name: null });
   assert.match(
     (await admin.send(page, '/erase/look', { by: 'email', value: email })).html,
-    /Nothing personal is stored/,
+    /No personal data is stored/,
   );
   assert.ok(
     !JSON.stringify(await app.db.sql`select * from audit_log where action = 'customer.erased'`).includes(email),
@@ -559,8 +565,8 @@ test('What is sent twice is done and logged once, and what was not done is not s
   const forged = (action: string, fields: Record<string, string>) =>
     admin.send({ ...page, forms: [{ action, fields }] }, action);
   const nothing = await forged('/admin/stuck/enable', { partner: partner.slug, mode: 'live' });
-  assert.match(said(nothing) ?? '', /mended already/);
-  assert.match(said(await forged('/admin/rates/clear', { code: 'chf' })) ?? '', /No rate was set by hand/);
+  assert.match(said(nothing) ?? '', /already fixed/);
+  assert.match(said(await forged('/admin/rates/clear', { code: 'chf' })) ?? '', /No rate was set manually/);
   assert.deepEqual(await lastAct(partner.id), before);
 });
 

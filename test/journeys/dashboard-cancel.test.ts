@@ -16,7 +16,7 @@ const cancelled = async (id: string) =>
 test('A merchant cancels its request from the detail page: asked first, audited, and the pay page says so', async () => {
   const row = await fixtures.request({ memo: 'Wrong amount' });
   const page = await detail(row.id);
-  assert.match(page.html, /Cancel the request over €12\.50\?/);
+  assert.match(page.html, /Cancel the €12\.50 request\?/);
   assert.match(page.html, /will tell your customer not to pay. This cannot be undone/);
   const done = await fixtures.visitor.send(page, '/cancel');
   assert.match(done.html, /The request is cancelled\./);

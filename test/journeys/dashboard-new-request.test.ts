@@ -131,7 +131,7 @@ test('Without a usable rate, and for a partner that is switched off, nothing is 
   await setSources('1 hour');
   const rateless = await fixtures.visitor.send(form, '/ask', { amount: '5' });
   assert.equal(rateless.status, 503);
-  assert.match(rateless.html, /no fresh exchange rate/);
+  assert.match(rateless.html, /no current exchange rate/);
   await setRate(fixtures.db, 'EUR', '0.92');
   await fixtures.db.sql`update partners set disabled_at = now() where id = ${fixtures.scope.partnerId}`;
   const off = await fixtures.visitor.send(form, '/ask', { amount: '5' });

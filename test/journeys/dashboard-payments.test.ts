@@ -113,7 +113,7 @@ test('The detail tells what happened in order, with what is missing, the link an
   );
   assert.ok(!at.includes(-1), String(at));
   assert.match(paid.html, new RegExp(`href="/pay/${row.id}/receipt"`));
-  assert.ok(!paid.html.includes('Copy the link'), 'nothing is to be shared any more');
+  assert.ok(!paid.html.includes('Copy link'), 'nothing is to be shared any more');
 });
 
 test('Requests of another merchant, partner or mode are not there: the same 404 as for an id that nobody has', async () => {
@@ -180,7 +180,7 @@ test('What was paid in part is a state of its own in list, filter, detail and CS
 
   const list = await visitor.open('/dashboard/payments?state=part');
   assert.deepEqual(idsOn(list.html), [ended.id, open.id]);
-  assert.match(list.html, /Paid in part<\/span><p class="quiet">7\.0\d* USDC is missing<\/p>/);
+  assert.match(list.html, /Partly paid<\/span><p class="quiet">7\.0\d* USDC is missing<\/p>/);
   assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=open')).html), [untouched.id]);
   assert.deepEqual(idsOn((await visitor.open('/dashboard/payments?state=expired')).html), []);
   const [header = [], ...rows] = lines((await visitor.open('/dashboard/payments.csv?state=part')).html);
@@ -192,10 +192,10 @@ test('What was paid in part is a state of its own in list, filter, detail and CS
     ],
   );
   const running = await visitor.open(`/dashboard/payments/${open.id}`);
-  assert.match(running.html, /Paid in part<\/span>/);
+  assert.match(running.html, /Partly paid<\/span>/);
   assert.match(running.html, /Your customer can pay the rest on the same page while it is open/);
   const over = await visitor.open(`/dashboard/payments/${ended.id}`);
-  assert.match(over.html, /Paid in part<\/span>/);
+  assert.match(over.html, /Partly paid<\/span>/);
   assert.match(over.html, /2\.00 of 9\.0\d* USDC arrived before the request ended and is in your wallet/);
   const cashier = await visitor.open(`/dashboard/cashier/${ended.id}`);
   assert.match(cashier.html, /USDC is still missing/);

@@ -188,7 +188,7 @@ test('A refund that was not sent is cancelled by its merchant and the payment th
     false,
   );
   const late = await fixtures.visitor.send(again, '/put-back');
-  assert.ok(!late.html.includes('was put back'));
+  assert.ok(!late.html.includes('The refund was undone'));
   assert.equal(await claimed(request, txHash, from), 'given_back');
   const acts = (await fixtures.audit()).filter(({ object_id }) => object_id === nameOf(txHash));
   assert.deepEqual(

@@ -69,7 +69,7 @@ test('A partial payment of an expired request is refunded like any payment: deta
     assert.ok(detail.includes(`<strong>${word}</strong>`), word);
     assert.match(detail, rest);
     const list = (await partner.open('/portal/unmatched')).html;
-    assert.match(list, new RegExp(`${word}</span>.*A part, taken off its request to be given back`, 's'));
+    assert.match(list, new RegExp(`${word}</span>.*A partial payment, taken off its request to be refunded`, 's'));
   };
   await portalTells('Refund pending', /4\.00 USDC to .* for the network to confirm it\./s);
   await fixtures.node.mine(3);
@@ -217,8 +217,8 @@ test('The page of a request hears at once that money which came too late was ref
   assert.equal(await late(), kept + 1, 'what went back is not counted, what did not is');
   const missing = (await detail()).html;
   assert.match(missing, /<strong>Not refunded<\/strong>/);
-  assert.match(missing, /the money is most likely still with the merchant/);
-  assert.match(missing, /It pays nothing until the merchant attaches it/, 'it wants an eye again');
+  assert.match(missing, /the merchant most likely still has the money/);
+  assert.match(missing, /It will not count until the merchant attaches it/, 'it wants an eye again');
 });
 
 test('The list says of paid requests what came too much or twice, until it was refunded; recording it leads to the request', async () => {
@@ -232,7 +232,7 @@ test('The list says of paid requests what came too much or twice, until it was r
   await fixtures.node.mine(3);
   await fixtures.turn();
   const list = async (q: string) => (await visitor.open(`/dashboard/payments?q=${q}`)).html;
-  assert.match(await list('Much'), /Paid<\/span><p class="quiet">2\.50 USDC came too much/);
+  assert.match(await list('Much'), /Paid<\/span><p class="quiet">Overpaid by 2\.50 USDC/);
   assert.match(await list('Twice'), /Paid<\/span><p class="quiet">1\.75 USDC arrived but does not count/);
   let digit = 1;
   for (const [request, { txHash }] of [

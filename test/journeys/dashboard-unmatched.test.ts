@@ -131,7 +131,7 @@ test('Of an overpayment only what came too much is refunded', async () => {
   await fixtures.turn();
   const over = 7_500_000n - BigInt(request.usdc_micro);
   const detail = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
-  assert.match(detail.html, /USDC came too much/);
+  assert.match(detail.html, /Overpaid by/);
   const page = await openRefund(fixtures.visitor, keyFor(txHash));
   const order = JSON.parse(page.html.match(/data-refund="([^"]+)"/)?.[1]?.replaceAll('&quot;', '"') ?? '');
   assert.ok(order.data.endsWith(over.toString(16).padStart(64, '0')));

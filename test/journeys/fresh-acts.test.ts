@@ -186,10 +186,10 @@ test('Who has a passkey shows it with the act, once; a wrong one does nothing an
 
   const before = visitor.cookies.get('admin-session');
   const passkey = await show(visitor, '/admin', device);
-  assert.match((await sendKept(visitor, '/admin/rates/set', { ...set, passkey })).html, /The rate is set/);
+  assert.match((await sendKept(visitor, '/admin/rates/set', { ...set, passkey })).html, /The rate was set/);
   assert.equal(await rate(), '0.91');
   assert.notEqual(visitor.cookies.get('admin-session'), before, 'the session goes on under a new token');
-  assert.match((await sendKept(visitor, '/admin/rates/set', { ...set, rate: '0.92' })).html, /The rate is set/);
+  assert.match((await sendKept(visitor, '/admin/rates/set', { ...set, rate: '0.92' })).html, /The rate was set/);
   await age(11);
   assert.ok(
     asked(await sendKept(visitor, '/admin/rates/set', { ...set, rate: '0.9', passkey })),

@@ -119,7 +119,7 @@ test('A user and password are used over TLS only: at once with smtps, after STAR
   assert.equal(asked, false, 'no password went out');
   assert.deepEqual(open.mails, []);
   const message = (await openAlarm('mail_failing')) ?? '';
-  assert.match(message, /^A mail could not be sent: /);
+  assert.match(message, /^An e-mail could not be sent: /);
   assert.doesNotMatch(message, /p@ss|p%40ss/);
 });
 

@@ -109,7 +109,7 @@ test('A wallet is changed by the signatures of both, at once; open requests keep
   assert.match((await signInMerchant(app.url, merchant.account)).dashboard.html, /No merchant uses this wallet/);
   assert.match((await signInMerchant(app.url, next)).dashboard.html, signedIn);
   for (const mailbox of [email, partnerEmail]) {
-    assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['the wallet was changed']);
+    assert.deepEqual(await subjectsTo(mailbox, merchant.id), ['your wallet was changed']);
   }
   assert.deepEqual((await actsOn(merchant.id)).slice(2), [{ action: 'wallet.changed', by: merchant.wallet }]);
 
@@ -215,7 +215,7 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
     assert.deepEqual(await subjectsTo(mailbox, merchant.id), [
       'a wallet recovery was started',
       'payments move to another wallet in 48 hours',
-      'the wallet was recovered',
+      'your wallet was recovered',
     ]);
   }
   assert.match((await visitor.open(url)).html, /Your payments go to the new wallet/);

@@ -431,7 +431,7 @@ test('A step opened by itself leads back to the link, and a HEAD shows without a
   assert.equal(head.html, '');
 });
 
-test('A reset voids open requests; a merchant that has taken money cannot be reset', async () => {
+test('A reset voids open requests; a merchant that has received payments cannot be reset', async () => {
   const { id, link } = await shell();
   const account = newAccount();
   await sign(await toMessage(link, account.address), account);

@@ -335,7 +335,7 @@ test('An owner takes away a colleague’s passkeys, not their own there; nobody 
   assert.ok(form);
   assert.ok(!forms.some(({ fields }) => fields.user === owner.user.id));
   const done = await owner.visitor.send({ ...team, forms: [form] }, form.action);
-  assert.match(done.html, /Their passkeys are gone/);
+  assert.match(done.html, /Their passkeys were removed/);
   assert.equal(await kept(), 0);
   const [row] = await app.db.sql`
     select actor_name, details::text as details from audit_log

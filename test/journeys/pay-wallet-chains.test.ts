@@ -66,7 +66,7 @@ test('What reaches its address on another chain is unmatched as wrong_network, a
   assert.match(await page(request), /The payment arrived on the wrong network/);
   assert.match(
     (await fixtures.visitor.open('/dashboard/unmatched')).html,
-    /on a network where your wallet was not checked/,
+    /on a network where your wallet has not been verified/,
   );
   const detail = await fixtures.visitor.open(`/dashboard/unmatched/31337_${other.txHash}_0`);
   assert.ok(!detail.html.includes(request.id), 'it is not offered to be attached');

@@ -43,7 +43,7 @@ test('making a merchant › by form, under the rules of the API; its invitation 
   const form = await developer.open(path);
   const typed = { business_name: 'Bread & Co', email: 'bo@example.com', country: 'de', app_mode: 'personal' };
   const page = await developer.send(form, `${path}?mode=test`, { ...typed, display_currency: 'JPY' });
-  assert.match(page.html, /The merchant is made/);
+  assert.match(page.html, /The merchant was created/);
   const id = /<h1>Bread &amp; Co<\/h1>/.test(page.html) ? (await search({ q: 'bread' }))[0] : undefined;
   assert.ok(id, page.html);
   const { json } = await partner.test.api.readAccount(id);
@@ -64,7 +64,11 @@ test('making a merchant › faults are said beside their fields, what was typed 
   const typed = { business_name: 'x'.repeat(121), email: 'nobody', country: 'Germany', display_currency: 'EUR' };
   const page = await owner.send(await owner.open(path), `${path}?mode=test`, typed);
   assert.equal(page.status, 400);
-  for (const fault of ['At most 120 characters\\.', 'does not look like an e-mail', 'A country has two letters']) {
+  for (const fault of [
+    'At most 120 characters\\.',
+    'does not look like an e-mail',
+    'Enter a two-letter country code',
+  ]) {
     assert.match(page.html, new RegExp(`class="fault"[^>]*>[^<]*${fault}`));
   }
   assert.match(page.html, /value="nobody"/);
@@ -133,12 +137,12 @@ test('disabling › new requests are refused until the partner’s switch is bac
   const asked = await owner.open(`${path}/${merchant.id}`);
   assert.match(asked.html, /Disable Ada’s Bakery\?/);
   const off = await owner.send(asked, '/disable?mode=test');
-  assert.match(off.html, /no new request can be made/);
+  assert.match(off.html, /no new requests can be created/);
   assert.equal(await create(), 'merchant_disabled');
   await api.db.sql`update merchants set disabled_by_operator = true where id = ${merchant.id}`;
   const on = await owner.send(await owner.open(`${path}/${merchant.id}`), '/enable?mode=test');
   assert.match(on.html, /Disabled by the operator/);
-  assert.match(on.html, /only they can take that back/);
+  assert.match(on.html, /only they can enable it again/);
   assert.equal(await create(), 'merchant_disabled');
   await api.db.sql`update merchants set disabled_by_operator = false where id = ${merchant.id}`;
   assert.equal(await create(), undefined);
@@ -155,7 +159,7 @@ test('resetting › a merchant without money begins anew under a new link; one t
   const { wallet_address: wallet } = await onboardWithKey(ctx, shell.id);
   const open = await makeRequest(api.db, scope, { id: shell.id, wallet });
   const page = await owner.send(await owner.open(`${path}/${shell.id}`), '/reset?mode=test');
-  assert.match(page.html, /back at the start/);
+  assert.match(page.html, /Onboarding was restarted/);
   assert.match(page.html, /Invitation link/);
   const { json } = await partner.test.api.readAccount(shell.id);
   assert.deepEqual([json.onboarding_status, json.wallet_address], ['incomplete', null]);
@@ -165,7 +169,7 @@ test('resetting › a merchant without money begins anew under a new link; one t
   const paid = await makeRequest(api.db, scope, rich);
   await api.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
   const refused = await owner.send(await owner.open(`${path}/${rich.id}`), '/reset?mode=test');
-  assert.match(refused.html, /has taken money/);
+  assert.match(refused.html, /has received payments/);
   assert.equal((await partner.test.api.readAccount(rich.id)).json.wallet_address, rich.wallet);
   assert.deepEqual(
     (await acts(rich.id)).map(({ action }) => action),
@@ -180,9 +184,9 @@ test('recovery › its link is shown once and opens; taken back, the link is dea
   assert.equal((await startVisitor(api.url).open(link)).status, 200);
   const again = await owner.open(`${path}/${merchant.id}`);
   assert.doesNotMatch(again.html, /\/recover\/[\w-]{20}/);
-  assert.match(again.html, /A recovery waits for the new wallet/);
+  assert.match(again.html, /A recovery is waiting for the new wallet/);
   const back = await owner.send(again, '/recover/cancel?mode=test');
-  assert.match(back.html, /The recovery is taken back/);
+  assert.match(back.html, /The recovery was cancelled/);
   assert.doesNotMatch((await startVisitor(api.url).open(link)).html, /wallet_address/);
   assert.deepEqual(
     (await acts(merchant.id)).map(({ action }) => action),
@@ -198,7 +202,7 @@ test('merchants › what a role does not allow is neither shown nor done', async
   const seen = await viewer.open(`${path}/${shell.id}`);
   assert.doesNotMatch(seen.html, /\/onboard\//, 'a link with which anybody could connect a wallet');
   assert.doesNotMatch(seen.html, /What you can do/);
-  assert.doesNotMatch((await viewer.open(path)).html, /Make a merchant/);
+  assert.doesNotMatch((await viewer.open(path)).html, /New merchant/);
   for (const act of ['disable', 'enable', 'reset', 'recover', 'recover/cancel']) {
     for (const person of [viewer, developer]) {
       assert.equal((await postForm(api.url, person, `${path}/${shell.id}/${act}?mode=test`)).status, 403, act);

@@ -71,9 +71,9 @@ test('a new partner › each empty list says what will stand there; one that a f
   const { partner } = await makePartner(app.db);
   const visitor = await portalVisitor(app.ctx, app.url, partner.id);
   for (const [path, empty, unlike] of [
-    ['/portal/requests', 'Your payments will show here', 'No request is like this'],
-    ['/portal/webhooks/deliveries', 'No event yet', 'No event is like this'],
-    ['/portal/unmatched', 'No payment is without a request', 'Nothing is like this'],
+    ['/portal/requests', 'Your requests will appear here', 'No requests match'],
+    ['/portal/webhooks/deliveries', 'No events yet', 'No events match'],
+    ['/portal/unmatched', 'No unmatched payments', 'No entries match'],
   ] as const) {
     assert.ok((await visitor.open(path)).html.includes(empty), path);
     const { html } = await visitor.open(`${path}?since=2026-01-01`);
@@ -113,12 +113,12 @@ test('is everything fine › one line when it is, and one for each thing that is
   await endpoint({ failures: 3 });
   assert.match(await overview(), /3 failures in a row\. 2 events are waiting\./);
   await endpoint({ disabled_at: new Date(), disabled_reason: 'gone' });
-  assert.match(await overview(), /Your receiver answered 410/);
+  assert.match(await overview(), /Your endpoint answered 410 Gone/);
   await endpoint({ failures: 0, disabled_at: null, disabled_reason: null });
   await app.db.sql`update webhook_deliveries set state = 'exhausted' where partner_id = ${scope.partnerId}`;
-  assert.match(await overview(), /2 events were given up<.*All attempts failed\./s);
+  assert.match(await overview(), /2 events failed permanently<.*All delivery attempts failed\./s);
   await endpoint({ failures: 3 });
-  assert.match(await overview(), /3 failures in a row\..*2 events were given up</s, 'one trouble hides another');
+  assert.match(await overview(), /3 failures in a row\..*2 events failed permanently</s, 'one trouble hides another');
   await endpoint({ failures: 0 });
   await app.db.sql`update webhook_deliveries set state = 'delivered' where partner_id = ${scope.partnerId}`;
 
@@ -220,12 +220,12 @@ test('replays › those with other values are counted and told; a faithful one l
     assert.deepEqual(again.json, { ...first.json, idempotent_replay: true });
     assert.deepEqual([...(await kept())], [{ times: i + 1, last_fields: fields }]);
   }
-  assert.match(await overview(), /1 create was repeated with other values/);
+  assert.match(await overview(), /1 idempotency key was reused with different values/);
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const found = (await owner.open('/portal/requests?concern=replayed')).html;
   assert.ok(found.includes(`/portal/requests/${first.json.request_id}`));
   const page = (await owner.open(`/portal/requests/${first.json.request_id}`)).html;
-  assert.match(page, /repeated 5 times with other values/);
+  assert.match(page, /reused 5 times with different values/);
   assert.match(page, /these fields differed: <code>memo<\/code>\./);
 });
 
@@ -244,7 +244,7 @@ test('a detail › each attempt of the event, as it went', async () => {
   );
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;
-  assert.match(await page(), /It waits for its first attempt/);
+  assert.match(await page(), /Waiting for its first delivery attempt/);
   const tried = (fields: Record<string, unknown>) => app.db.sql`
     insert into webhook_attempts ${insertion([
       {

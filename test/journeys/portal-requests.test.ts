@@ -165,19 +165,19 @@ test('the list › what wants an eye stands out: paid in part, too much, too lat
   for (const [status, request] of Object.entries(shown)) {
     assert.deepEqual(await search({ status }, visitor), request ? [request.id] : [], status);
   }
-  for (const word of ['Paid in part', 'Paid too much', 'Paid though cancelled', 'Paid twice', 'Paid too late']) {
+  for (const word of ['Partly paid', 'Overpaid', 'Paid after cancellation', 'Paid twice', 'Paid too late']) {
     assert.match(all, new RegExp(`</svg>${word}</span>`), word);
   }
   assert.match((await visitor.open('/portal')).html, /1 request was overpaid</);
-  assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Paid too much<\/span>/);
+  assert.match((await visitor.open(`/portal/requests/${over.id}`)).html, /<\/svg>Overpaid<\/span>/);
   // Once topped up, it is no longer underpaid.
   await fixtures.pay(part, { usdcMicro: BigInt(part.usdc_micro) - 5_000_000n });
   await fixtures.node.mine(5);
   await fixtures.turn();
   assert.deepEqual(await find('underpaid'), []);
   const texts: [RequestRow, RegExp][] = [
-    [voided, /A payment came though the request was cancelled/],
-    [twice, /A second payment came/],
+    [voided, /Paid after cancellation/],
+    [twice, /A second payment arrived/],
     [late, /A payment arrived too late/],
   ];
   for (const [request, text] of texts) assert.match((await visitor.open(`/portal/requests/${request.id}`)).html, text);
@@ -211,7 +211,7 @@ test('a detail › everything about the request, and all that happened to it', a
   await fixtures.node.mine(3);
   await fixtures.turn();
   const paid = await page();
-  const told = ['Created', 'Opened by the customer', 'USDC arrived on', 'Verified', 'Event written'];
+  const told = ['Created', 'Opened by the customer', 'USDC arrived on', 'Verified', 'Event created'];
   const places = told.map((text) => paid.indexOf(text, paid.indexOf('class="timeline"')));
   assert.ok(
     places.every((place, i) => place > (places[i - 1] ?? 0)),
@@ -246,7 +246,7 @@ test('cancel › a developer cancels and it is written down; what was opened sta
   const request = await fixtures.request();
   const path = `/portal/requests/${request.id}`;
   const asked = await developer.open(path);
-  assert.match(asked.html, /Cancel the request over €12\.50\?/);
+  assert.match(asked.html, /Cancel the €12\.50 request\?/);
   assert.doesNotMatch((await viewer.open(path)).html, /Cancel request/);
   assert.equal((await viewer.send(asked, '/cancel?mode=test')).status, 403);
   assert.equal((await fixtures.read(request)).status, 'requested');
@@ -312,7 +312,7 @@ test('the list › a cursor that is none of ours begins at the newest, one from 
 test('the detail › the payment mode in the reader’s words, with the name that the API has for it', async () => {
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   for (const [paymentMode, english, german] of [
-    ['pos', 'Payment on the spot', 'Zahlung vor Ort'],
+    ['pos', 'In person (pos)', 'Zahlung vor Ort'],
     ['invoice', 'Invoice', 'Rechnung'],
   ] as const) {
     const { id } = await makeRequest(fixtures.db, fixtures.scope, merchant, { paymentMode, customerName: 'Ada' });

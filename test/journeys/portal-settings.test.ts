@@ -83,9 +83,9 @@ test('settings › each fault is said in its place, what was typed stays, and no
     [{ name: ' ' }, ['5'], /A name of 1 to 120 characters/],
     [{ name: 'x'.repeat(121) }, ['5'], /A name of 1 to 120 characters/],
     [{ currency: 'XXX' }, ['5'], /no exchange rate for this currency/],
-    [{}, [], /Tick at least one/],
-    [{}, ['7'], /Tick at least one/],
-    [{ default_expiry: '60' }, ['5', '15'], /Choose one that is ticked above/],
+    [{}, [], /Choose at least one/],
+    [{}, ['7'], /Choose at least one/],
+    [{ default_expiry: '60' }, ['5', '15'], /Choose one that is selected above/],
     [{ email: 'a@b, c@d' }, ['5'], /does not look like an e-mail address/],
   ];
   for (const [over, expiry, fault] of wrong) {
@@ -134,9 +134,9 @@ test('the branding › no colour, no picture, one that is too large, no form at 
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
   const large = Buffer.concat([png(1, 1, [0, 0, 0]), Buffer.alloc(65 * 1024)]);
   const wrong: [[string, string | Blob][], RegExp][] = [
-    [[['accent', 'red']], /This is no colour/],
-    [[['logo', picture(svg)]], /no PNG, JPEG or WebP picture of at most 64 KiB/],
-    [[['logo', picture(large)]], /no PNG, JPEG or WebP picture of at most 64 KiB/],
+    [[['accent', 'red']], /Not a valid colour/],
+    [[['logo', picture(svg)]], /Use a PNG, JPEG or WebP up to 64 KiB/],
+    [[['logo', picture(large)]], /Use a PNG, JPEG or WebP up to 64 KiB/],
   ];
   for (const [fields, fault] of wrong) {
     const page = await postBranding(owner, fields);
@@ -157,7 +157,7 @@ test('the branding › no colour, no picture, one that is too large, no form at 
   assert.equal(huge.status, 413);
   const larger = await postBranding(owner, [['logo', picture(Buffer.alloc(200 * 1024))]]);
   assert.equal(larger.status, 400);
-  assert.match(larger.html, /no PNG, JPEG or WebP picture of at most 64 KiB/);
+  assert.match(larger.html, /Use a PNG, JPEG or WebP up to 64 KiB/);
   assert.equal((await readPartner(app.db, partner.slug))?.logo_hash, null);
   assert.deepEqual(await acts(partner.id), []);
 });
@@ -190,7 +190,7 @@ test('the team › invited by mail, another role, removed at once and let in aga
   const { partner, owner } = await newPartner();
   const page = await owner.open('/portal/team');
   const invited = await owner.send(page, '/portal/team?mode=test', { email: 'New@Example.com', role: 'developer' });
-  assert.match(invited.html, /The invitation is sent/);
+  assert.match(invited.html, /The invitation was sent/);
   const [mail] = await app.db.sql`select body from mails where recipient = 'new@example.com'`;
   const link = /http\S+\/portal\/link\/\S+/.exec(mail?.body)?.[0] ?? assert.fail('no link in the mail');
   assert.ok(!invited.html.includes(link), 'only the mail holds the link');
@@ -206,7 +206,7 @@ test('the team › invited by mail, another role, removed at once and let in aga
   assert.equal((await act('role', [['role', 'emperor']])).status, 404);
   assert.equal((await act('remove')).location, '/portal/team?done=removed');
   assert.match((await guest.open('/portal')).html, /name="email"/, 'signed out');
-  assert.match((await owner.open('/portal/team')).html, /Let in again/);
+  assert.match((await owner.open('/portal/team')).html, /Restore access/);
   assert.equal((await act('restore')).location, '/portal/team?done=restored');
   const told = (await acts(partner.id)).map(({ action }) => action).filter((action) => action.startsWith('user.'));
   assert.deepEqual(told, ['user.invited', 'user.role_changed', 'user.disabled', 'user.enabled']);
@@ -271,7 +271,7 @@ test('the audit log › newest first, by filters and pages, as CSV; nobody else�
   const rows = (html: string) => html.split('<tr>').slice(2);
   const first = await viewer.open('/portal/audit');
   assert.equal(rows(first.html).length, 50);
-  assert.match(rows(first.html)[0] ?? '', /Key made/);
+  assert.match(rows(first.html)[0] ?? '', /Key created/);
   assert.match(rows(first.html)[0] ?? '', /data-name="Mode">Test/);
   assert.match(first.html, /Name<\/span> <bdi>&lt;b&gt;Bold&lt;\/b&gt;<\/bdi>/);
   const next = /href="([^"]+)" rel="next"/.exec(first.html)?.[1] ?? assert.fail('no next page');
@@ -290,5 +290,5 @@ test('the audit log › newest first, by filters and pages, as CSV; nobody else�
   assert.equal(csv.length, 54);
   assert.match(csv[1] ?? '', /^53,[^,]+,key\.created,key,/);
   const stranger = await newPartner();
-  assert.match((await stranger.owner.open('/portal/audit')).html, /Nothing is like this/);
+  assert.match((await stranger.owner.open('/portal/audit')).html, /No entries match/);
 });

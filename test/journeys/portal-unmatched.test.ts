@@ -44,7 +44,7 @@ const listed = (html: string) =>
   [...html.matchAll(/<span class="mono" title="(0x[0-9a-f]{64})">/g)].map(([, tx]) => tx);
 
 test('unmatched payments › with the reason in words, by merchant and by reason', async () => {
-  assert.match((await owner.open('/portal/unmatched')).html, /No payment is without a request/);
+  assert.match((await owner.open('/portal/unmatched')).html, /No unmatched payments/);
   const request = await makeRequest(app.db, fixtures.test, one);
   const late = await unmatched(one, { at: 1, reason: 'late', candidate: request.id });
   const foreign = await unmatched(two, {
@@ -56,7 +56,7 @@ test('unmatched payments › with the reason in words, by merchant and by reason
   const none = await unmatched(two, { at: 3 });
   const { html } = await owner.open('/portal/unmatched');
   assert.deepEqual(listed(html), [none, foreign, late]);
-  for (const text of ['1.25 USDC', 'It came too late', 'Another token', 'It names no request'])
+  for (const text of ['1.25 USDC', 'Arrived too late', 'Wrong token', 'No reference to a request'])
     assert.ok(html.includes(text), text);
   assert.ok(html.includes(`/portal/requests/${request.id}`));
   assert.ok(!html.includes('7000000'), 'what a stranger’s token counts in is not known');
@@ -65,7 +65,7 @@ test('unmatched payments › with the reason in words, by merchant and by reason
   assert.deepEqual(await find('account_id=x'), []);
   await app.db.sql`update merchants set business_name = 'Corner Shop' where id = ${two.id}`;
   assert.deepEqual(await find('account_id=corner'), [none, foreign], 'by a part of its name');
-  assert.match((await owner.open('/portal/unmatched?account_id=x')).html, /Nothing is like this/);
+  assert.match((await owner.open('/portal/unmatched?account_id=x')).html, /No entries match/);
   assert.deepEqual(await find('reason=late'), [late]);
   assert.deepEqual(await find('reason=no_match'), [none]);
   assert.deepEqual(await find(`since=${new Date((start + 2) * 1000).toISOString()}`), [none, foreign]);

@@ -79,7 +79,7 @@ test('a URL › the secret is shown with the first one only, and is the one that
   const secret = secretOn(set.html) ?? assert.fail('no secret on the page');
   assert.equal((await readEndpoint(ctx, scope))?.secret, secret);
   const later = await typeUrl(owner, `${receiver.url}?x=1`);
-  assert.match(later.html, /The URL is set\. The signing secret stays/);
+  assert.match(later.html, /The URL was saved\. The signing secret stays/);
   assert.ok(!later.html.includes(secret) && !(await owner.open(path)).html.includes(secret));
   const [id] = await makeEvents(ctx.db, scope);
   await until(() => receiver.received.some(({ delivery }) => delivery === id), 'the event');
@@ -94,7 +94,7 @@ test('a URL › one that cannot be used is refused in words, and stays to be men
   for (const wrong of ['ftp://shop.example/', 'https://user:pw@shop.example/', 'http://10.0.0.1/', 'nonsense']) {
     const page = await typeUrl(owner, wrong);
     assert.equal(page.status, 400, wrong);
-    assert.match(page.html, /class="fault"[^>]*>This address cannot be used/);
+    assert.match(page.html, /class="fault"[^>]*>This URL cannot be used/);
     assert.ok(page.html.includes(`value="${wrong}"`), wrong);
   }
   assert.equal(await readEndpoint(ctx, scope), null);
@@ -108,10 +108,10 @@ test('a URL that was never reached › is said to be untried, whatever reached t
   const { test: scope, owner } = await newPartner();
   assert.match((await typeUrl(owner, receiver.url)).html, /Not tried yet/);
   await ctx.db.sql`update webhook_endpoints set last_success_at = now() where partner_id = ${scope.partnerId}`;
-  assert.match((await typeUrl(owner, receiver.url)).html, /Events get through/);
+  assert.match((await typeUrl(owner, receiver.url)).html, /Webhook delivering/);
   const moved = (await typeUrl(owner, `${receiver.url}/elsewhere`)).html;
   assert.match(moved, /Not tried yet/);
-  assert.doesNotMatch(moved, /Events get through/);
+  assert.doesNotMatch(moved, /Webhook delivering/);
 });
 
 test('ten changes a minute › the next is refused and changes nothing', async () => {
@@ -121,7 +121,7 @@ test('ten changes a minute › the next is refused and changes nothing', async (
     .sql`update rate_counters set calls = 10, minute = date_trunc('minute', clock_timestamp()) + interval '1 minute'
     where partner_id = ${partner.id}`;
   const page = await typeUrl(owner, `${receiver.url}?other`);
-  assert.match(page.html, /ten changes a minute are the limit/);
+  assert.match(page.html, /you can make ten changes a minute/);
   assert.equal((await readEndpoint(ctx, scope))?.url, receiver.url);
 });
 
@@ -138,14 +138,14 @@ test('a rotation that is sent again, as by reloading its answer › the pending 
 
 test('a new secret › pending and shown once, then in force; each step stands in the log without the secret', async () => {
   const { partner, test: scope, owner } = await newPartner();
-  assert.match((await owner.send(await opened(owner), '/rotate?mode=test')).html, /A new secret waits/);
+  assert.match((await owner.send(await opened(owner), '/rotate?mode=test')).html, /New secret pending/);
   const page = await owner.send(await owner.open(path), '/rotate?mode=test');
   const pending = secretOn(page.html) ?? assert.fail('no secret');
   const before = await readEndpoint(ctx, scope);
   assert.equal(before?.pendingSecret, pending);
   assert.notEqual(before?.secret, pending);
   const active = await owner.send(await owner.open(path), '/activate?mode=test');
-  assert.match(active.html, /The new secret is in force/);
+  assert.match(active.html, /The new secret is active/);
   assert.equal((await readEndpoint(ctx, scope))?.secret, pending);
   const none = await postForm(url, owner, `${path}/activate?mode=test`);
   assert.equal(none.location, `${path}?done=nothing_pending`);
@@ -170,9 +170,9 @@ test('“send me an event” › a new partner gets a real event of a real payme
   const { partner, test: scope, owner } = await newPartner();
   const secret = secretOn((await typeUrl(owner, receiver.url)).html) ?? '';
   const form = await owner.open(path);
-  assert.match(form.html, /A merchant “Test shop” is made first/);
+  assert.match(form.html, /Creates a merchant “Test shop” first/);
   const page = await owner.send(form, '/test?mode=test');
-  assert.match(page.html, /The payment is sent/);
+  assert.match(page.html, /The payment was sent/);
   const own = () => ctx.db.sql`select * from requests where partner_id = ${partner.id}`;
   const [request] = await own();
   await until(() => receiver.received.some(({ body }) => body.includes(request?.id)), 'the event of the payment');
@@ -187,7 +187,7 @@ test('“send me an event” › a new partner gets a real event of a real payme
   const again = await owner.send(form, '/test?mode=test');
   assert.equal((await own()).length, 1);
   assert.equal((await ctx.db.sql`select from transfers where partner_id = ${partner.id}`).length, 1);
-  assert.doesNotMatch(again.html, /is made first/);
+  assert.doesNotMatch(again.html, /Creates a merchant/);
   assert.deepEqual(await actions(partner.id), [
     'webhook.url_set',
     'merchant.created',
@@ -200,7 +200,7 @@ test('“send me an event” › a new partner gets a real event of a real payme
 test('“send me an event” › where there is no test wallet, the page says what to do, and the form does nothing', async () => {
   const { partner, owner } = await newPartner();
   const live = await owner.open(`${path}?mode=live`);
-  assert.match(live.html, /Live events come of real payments only/);
+  assert.match(live.html, /Live events come only from real payments/);
   const done = await postForm(url, owner, `${path}/test?mode=live`, [['key', 'x'.repeat(32)]]);
   assert.equal(done.location, `${path}?done=no_test_wallet`);
   assert.equal((await ctx.db.sql`select from requests where partner_id = ${partner.id}`).length, 0);
@@ -246,7 +246,7 @@ test('replays › one event, and all that failed since a time; what was delivere
   const [one = '', two = '', three = ''] = ids;
   const count = (id: string) => receiver.received.filter(({ delivery }) => delivery === id).length;
   const page = await owner.send(await owner.open(`${path}/deliveries/${one}`), '/replay?mode=test');
-  assert.match(page.html, /The event is sent again/);
+  assert.match(page.html, /Resending the event/);
   await until(() => count(one) === 2, 'the replay');
   await until(async () => (await stateOf(one))?.state === 'delivered', 'its record');
 
@@ -257,9 +257,9 @@ test('replays › one event, and all that failed since a time; what was delivere
       since: new Date(since).toISOString().slice(0, 16), // as a browser sends a date and time
     });
   await ctx.db.sql`update webhook_deliveries set created_at = now() - interval '1 hour' where id = ${two}`;
-  assert.match((await replay(Date.now() - 30 * 60_000)).html, /0 events are sent again\./);
+  assert.match((await replay(Date.now() - 30 * 60_000)).html, /Resending 0 events\./);
   const done = await replay(Date.now() - 90 * 60_000);
-  assert.match(done.html, /1 event is sent again\./);
+  assert.match(done.html, /Resending 1 event\./);
   await until(() => count(two) === 2, 'the replay of what failed');
   assert.deepEqual([count(one), count(three)], [2, 1]);
   const none = await postForm(url, owner, `${path}/deliveries/replay?mode=test`, [['since', 'soon']]);
@@ -308,7 +308,7 @@ test('a disabled endpoint › says why; enabled again, what waited goes out', as
     .sql`update webhook_endpoints set disabled_at = now(), disabled_reason = 'gone' where partner_id = ${partner.id}`;
   const [id = ''] = await makeEvents(ctx.db, scope);
   const page = await owner.open(path);
-  assert.match(page.html, /Your receiver answered 410/);
+  assert.match(page.html, /Your endpoint answered 410 Gone/);
   assert.equal((await stateOf(id))?.state, 'waiting');
   assert.match((await owner.send(page, '/enable?mode=test')).html, /The webhook is enabled/);
   await until(async () => (await stateOf(id))?.state === 'delivered', 'what waited');
@@ -332,7 +332,7 @@ test('webhooks › a viewer reads and changes nothing; another partner’s and t
   const [id = ''] = await makeEvents(ctx.db, scope);
   const seen = await viewer.open(`${path}/deliveries/${id}`);
   assert.equal(seen.status, 200);
-  assert.doesNotMatch(seen.html, /Send this event again/);
+  assert.doesNotMatch(seen.html, /Resend event/);
   assert.equal((await viewer.open(path)).forms.filter(({ action }) => action.startsWith(path)).length, 0);
   for (const form of ['url', 'rotate', 'activate', 'enable', 'test', 'deliveries/replay', `deliveries/${id}/replay`]) {
     assert.equal((await postForm(url, viewer, `${path}/${form}?mode=test`)).status, 403, form);

@@ -77,12 +77,12 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await look('partner-new');
   await page.getByLabel('Slug').fill(slug);
   await page.getByLabel('Name', { exact: true }).fill('United Bakers');
-  await page.getByRole('button', { name: 'Create the partner' }).click();
+  await page.getByRole('button', { name: 'Create partner' }).click();
   await page.getByText('The partner was created').waitFor();
   await look('partner');
-  await page.getByRole('link', { name: 'Its people' }).click();
+  await page.getByRole('link', { name: 'Its users' }).click();
   await page.getByLabel('E-mail', { exact: true }).fill(email);
-  await page.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByRole('button', { name: 'Send invitation' }).click();
   await page.getByText('The invitation is on its way').waitFor();
 
   const mail = await latestMail(fixtures.db.sql, email);
@@ -101,7 +101,7 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await page.getByText('Remove passkeys').first().click();
   await look('user');
   await page.getByRole('button', { name: 'Remove passkeys' }).click();
-  await page.getByText('The passkeys are removed').waitFor();
+  await page.getByText('The passkeys were removed').waitFor();
   await page.getByRole('button', { name: 'Sign out there' }).click();
   await page.getByText('Nowhere').waitFor();
   // The page that was open there goes to the sign-in page by itself.
@@ -150,14 +150,14 @@ async function setRateBy(on: Page, code: string, rate: string): Promise<void> {
   await on.getByText('Set a rate').click();
   await on.getByLabel('Currency').fill(code);
   await on.getByLabel('Rate', { exact: true }).fill(rate);
-  await on.getByLabel('Ends at (UTC)').fill('2099-12-31T12:00');
-  await on.getByRole('button', { name: 'Set the rate' }).click();
+  await on.getByLabel('Expires (UTC)').fill('2099-12-31T12:00');
+  await on.getByRole('button', { name: 'Set rate' }).click();
 }
 
 test('Rates, networks, terms and the audit log', async () => {
   await setRate(fixtures.db, 'EUR', '0.5');
   await setRateBy(page, 'CHF', '0.82');
-  await page.getByText('The rate is set.').waitFor();
+  await page.getByText('The rate was set.').waitFor();
   await look('rates');
   await page.goto(`${url}/admin/chains`);
   await look('chains');
@@ -172,7 +172,7 @@ test('Rates, networks, terms and the audit log', async () => {
   await look('terms');
   await page.goto(`${url}/admin/audit`);
   await page.getByRole('button', { name: 'Check this log' }).click();
-  await page.getByText('The log is whole').waitFor();
+  await page.getByText('The log is complete').waitFor();
   await look('audit');
 });
 
@@ -190,7 +190,7 @@ test('Lists of partners, people, rates and the log renew themselves when somethi
       await elsewhere.goto(`${url}/admin/new-partner`);
       await elsewhere.getByLabel('Slug').fill(slug);
       await elsewhere.getByLabel('Name', { exact: true }).fill('Late Bakers');
-      await elsewhere.getByRole('button', { name: 'Create the partner' }).click();
+      await elsewhere.getByRole('button', { name: 'Create partner' }).click();
     },
     'Late Bakers',
   );
@@ -200,7 +200,7 @@ test('Lists of partners, people, rates and the log renew themselves when somethi
     async () => {
       await elsewhere.goto(`${url}/admin/users?partner=${slug}`);
       await elsewhere.getByLabel('E-mail', { exact: true }).fill(email);
-      await elsewhere.getByRole('button', { name: 'Send the invitation' }).click();
+      await elsewhere.getByRole('button', { name: 'Send invitation' }).click();
     },
     email,
   );
@@ -246,8 +246,8 @@ test('What is stuck, and a customer who is erased', async () => {
   await page.getByText('The endpoint is enabled.').waitFor();
 
   await page.goto(`${url}/admin/erase`);
-  await page.getByLabel('Address, number, or id').fill('Grace@example.com');
-  await page.getByRole('button', { name: 'Look' }).click();
+  await page.getByLabel('E-mail address, phone number or ID').fill('Grace@example.com');
+  await page.getByRole('button', { name: 'Search' }).click();
   await page.locator('details.confirm summary').click();
   await look('erase');
   await page.locator('details.confirm button').click();

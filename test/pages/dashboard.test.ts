@@ -81,7 +81,7 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
   await page.getByRole('button', { name: 'Create request' }).click();
   await page.getByText('The request is ready.').waitFor();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy the link' }).click();
+  await page.getByRole('button', { name: 'Copy link' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `http://localhost:3000/pay/${id}`);
@@ -124,7 +124,7 @@ test('What was paid twice is refunded with the merchant’s own wallet, and reco
     .click();
   await assertAccessible(page);
   await photograph(page, 'dashboard-unmatched-payment');
-  await page.getByRole('link', { name: 'Give it back' }).click();
+  await page.getByRole('link', { name: 'Refund' }).click();
   await page.getByRole('button', { name: 'Set it aside and continue' }).waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-refund-take');

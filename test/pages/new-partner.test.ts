@@ -74,12 +74,12 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await operator.getByRole('link', { name: 'Add a partner' }).click();
   await operator.getByLabel('Slug').fill('united-bakers');
   await operator.getByLabel('Name', { exact: true }).fill('United Bakers');
-  await press(operator, 'Create the partner');
+  await press(operator, 'Create partner');
   await see(operator, 'The partner was created');
   await picture(operator, 'partner-made');
-  await operator.getByRole('link', { name: 'Its people' }).click();
+  await operator.getByRole('link', { name: 'Its users' }).click();
   await operator.getByLabel('E-mail', { exact: true }).fill(email);
-  await press(operator, 'Send the invitation');
+  await press(operator, 'Send invitation');
   await see(operator, 'The invitation is on its way');
   await picture(operator, 'owner-invited');
 
@@ -96,22 +96,22 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await picture(owner, 'start');
   await press(owner, 'Create test key');
   await see(owner, 'Your new key');
-  const key = await offered(owner, 'Copy the key');
+  const key = await offered(owner, 'Copy key');
   await picture(owner, 'key');
 
   await owner.getByRole('link', { name: 'Set a webhook URL' }).click();
   await owner.getByLabel('URL').fill(receiver.url);
   await press(owner, 'Save');
-  const secret = await offered(owner, 'Copy the secret');
+  const secret = await offered(owner, 'Copy secret');
   await picture(owner, 'webhook');
 
   await turnTo(owner, 'Merchants');
-  await owner.getByText('Make a merchant').click();
+  await owner.getByText('New merchant').click();
   await owner.getByLabel('Business name').fill('Ada’s Bakery');
   await owner.getByLabel('Country').fill('DE');
-  await press(owner, 'Make the merchant');
-  await see(owner, 'The merchant is made');
-  const invitation = await offered(owner, 'Copy the link');
+  await press(owner, 'Create merchant');
+  await see(owner, 'The merchant was created');
+  const invitation = await offered(owner, 'Copy link');
   await picture(owner, 'merchant-made');
   await turnTo(owner, 'Merchants');
   await owner.getByRole('row', { name: /Ada’s Bakery/ }).waitFor();
@@ -132,7 +132,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await picture(merchant, 'dashboard-first');
 
   await turnTo(owner, 'Merchants');
-  await owner.getByRole('row', { name: /Ada’s Bakery.*Ready to be paid/ }).waitFor();
+  await owner.getByRole('row', { name: /Ada’s Bakery.*Ready to receive payments/ }).waitFor();
   await picture(owner, 'merchant-ready');
 
   await turnTo(owner, 'Getting started');

@@ -151,9 +151,9 @@ test('Without a passkey › the page mails a link in a tab of its own, and goes 
   const { user, page } = await signedIn();
   aheadMs += 11 * 60_000;
   await page.goto(`${base}/portal/team`);
-  await page.getByText('Invite somebody').first().click();
+  await page.getByText('Invite a user').first().click();
   await page.getByLabel('E-mail').fill('grace@example.com');
-  await page.getByRole('button', { name: 'Send the invitation' }).click();
+  await page.getByRole('button', { name: 'Send invitation' }).click();
   await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await look(page, 'asked-without-one');
   const [tab] = await Promise.all([
@@ -186,7 +186,7 @@ test('On a partner’s own host below localhost a passkey is that host’s; an o
   await owner.getByRole('row', { name: user.email }).locator('summary', { hasText: 'Remove passkeys' }).click();
   await look(owner, 'team');
   await owner.getByRole('button', { name: 'Remove passkeys' }).click();
-  await owner.getByText('Their passkeys are gone.').waitFor();
+  await owner.getByText('Their passkeys were removed.').waitFor();
   assert.deepEqual(complaints, []);
 });
 

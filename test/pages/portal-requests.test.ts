@@ -71,7 +71,7 @@ test('a new partner finds a call to begin with', async () => {
   const { partner } = await makePartner(fixtures.db);
   const page = await openPage(partner.id);
   await page.goto(`${url}/portal`);
-  await page.getByText('Your payments will show here').waitFor();
+  await page.getByText('Your requests will appear here').waitFor();
   await look(page, 'overview-new');
   await page.goto(`${url}/portal/requests`);
   await look(page, 'requests-none');
@@ -120,22 +120,22 @@ test('requests, their history and money without a request, as people see them', 
   await look(page, 'request-underpaid');
 
   await page.goto(`${url}/portal/requests/${paid.id}`);
-  await page.getByText('A second payment came').waitFor();
+  await page.getByText('A second payment arrived').waitFor();
   await page.getByText('it answered 500').waitFor();
   await look(page, 'request-paid');
   await page.getByRole('link', { name: /^Event sent to / }).click();
   await page.waitForURL(/\/portal\/webhooks\/deliveries\/[0-9a-f-]{36}#attempt-1$/);
   await page.locator('#attempt-1').waitFor({ state: 'visible' });
   await page.goto(`${url}/portal/requests/${paid.id}`);
-  await page.locator('summary', { hasText: 'Send this event again' }).click();
-  await page.getByRole('button', { name: 'Send this event again' }).click();
-  await page.getByText('The event is sent again.').waitFor();
+  await page.locator('summary', { hasText: 'Resend event' }).click();
+  await page.getByRole('button', { name: 'Resend event' }).click();
+  await page.getByText('Resending the event.').waitFor();
   receiver.behave(behaviours.status(200));
   await deliverDue(fixtures.ctx, createDeliveryDeps(fixtures.ctx));
   await page.getByText('Event delivered to').waitFor();
 
   await page.goto(`${url}/portal/unmatched`);
-  await page.getByText('The request was paid already').last().waitFor();
+  await page.getByText('The request was already paid').last().waitFor();
   await look(page, 'unmatched');
 
   await page.goto(`${url}/portal/requests/${open.id}`);

@@ -107,7 +107,7 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await look(page, 'start-empty');
   await press(page, 'Create test key');
   await see(page, 'Your new key');
-  await press(page, 'Copy the key');
+  await press(page, 'Copy key');
   assert.match(await copied(page), /^qt_test_\w{38}$/);
   await look(page, 'start-key');
 
@@ -116,22 +116,22 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await look(page, 'webhooks-empty');
   await page.getByLabel('URL').fill(receiver.url);
   await press(page, 'Save');
-  await press(page, 'Copy the secret');
+  await press(page, 'Copy secret');
   assert.match(await copied(page), /^whsec_/);
   await look(page, 'webhooks-secret');
   await press(page, 'Pay a test request');
-  await see(page, 'The payment is sent');
+  await see(page, 'The payment was sent');
   // No reload: the page updates itself.
   await page.locator('[data-region="deliveries"] .badge', { hasText: 'Delivered' }).waitFor();
-  await page.locator('[data-region="health"]', { hasText: 'Events get through' }).waitFor();
-  await page.locator('summary', { hasText: 'Make a new secret' }).click();
-  await press(page, 'Make a new secret');
-  await see(page, 'A new secret waits');
+  await page.locator('[data-region="health"]', { hasText: 'Webhook delivering' }).waitFor();
+  await page.locator('summary', { hasText: 'Rotate secret' }).click();
+  await press(page, 'Rotate secret');
+  await see(page, 'New secret pending');
   await look(page, 'webhooks-pending');
   await page.locator('[data-region="deliveries"] th a').first().click();
   await see(page, 'Attempt 1');
   await page.locator('summary', { hasText: 'Attempt 1' }).click();
-  await see(page, 'Headers of the answer');
+  await see(page, 'Response headers');
   await look(page, 'webhooks-delivery');
   await go('/portal/webhooks/deliveries');
   await look(page, 'webhooks-deliveries');
@@ -143,16 +143,16 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   const { page, go, test: scope } = await openPage();
   await go('/portal/merchants');
   await look(page, 'merchants-empty');
-  await page.getByText('Make a merchant').click();
+  await page.getByText('New merchant').click();
   await page.getByLabel('Country').fill('D1');
-  await press(page, 'Make the merchant');
-  await see(page, 'A country has two letters');
+  await press(page, 'Create merchant');
+  await see(page, 'Enter a two-letter country code');
   await look(page, 'merchants-form');
   await page.getByLabel('Country').fill('DE');
   await page.getByLabel('Business name').fill('Ada’s Bakery');
-  await press(page, 'Make the merchant');
-  await see(page, 'The merchant is made');
-  await press(page, 'Copy the link');
+  await press(page, 'Create merchant');
+  await see(page, 'The merchant was created');
+  await press(page, 'Copy link');
   assert.match(await copied(page), /\/onboard\/[\w-]{64}$/);
   await look(page, 'merchants-invited');
 
@@ -166,7 +166,7 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   await see(page, 'Disabled by you');
   await page.locator('summary', { hasText: 'Recover a lost wallet' }).click();
   await press(page, 'Recover a lost wallet');
-  await see(page, 'The recovery is started');
+  await see(page, 'Recovery started');
   await look(page, 'merchants-recovery');
   await createShell(ctx, theService, scope, {
     display_currency: 'EUR',
@@ -198,7 +198,7 @@ test('keys, settings, team and audit log', async () => {
   await page.locator('summary', { hasText: 'Revoke' }).click();
   await look(page, 'keys-asked');
   await press(page, 'Revoke');
-  await see(page, 'No call with it works any more');
+  await see(page, 'Calls with it now fail');
 
   await go('/portal/settings');
   await look(page, 'settings');
@@ -211,19 +211,19 @@ test('keys, settings, team and audit log', async () => {
   await page.locator('form', { hasText: 'Accent colour' }).getByRole('button', { name: 'Save' }).click();
   await see(page, 'Saved.');
   await page.locator('.home img.logo').waitFor({ state: 'attached' });
-  await page.getByLabel('E-mail for notices').fill('nobody');
+  await page.getByLabel('Notification e-mail').fill('nobody');
   await page.evaluate(() => {
     for (const form of document.forms) form.noValidate = true;
   });
-  await page.locator('form', { hasText: 'E-mail for notices' }).getByRole('button', { name: 'Save' }).click();
+  await page.locator('form', { hasText: 'Notification e-mail' }).getByRole('button', { name: 'Save' }).click();
   await see(page, 'does not look like an e-mail address');
   await look(page, 'settings-look');
 
   await go('/portal/team');
-  await page.getByText('Invite somebody').click();
+  await page.getByText('Invite a user').click();
   await page.getByLabel('E-mail').fill('grace@example.com');
-  await press(page, 'Send the invitation');
-  await see(page, 'The invitation is sent');
+  await press(page, 'Send invitation');
+  await see(page, 'The invitation was sent');
   await page.getByText('Remove', { exact: true }).first().click();
   await look(page, 'team');
   await go('/portal/team?done=last_owner');
