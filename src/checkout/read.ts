@@ -68,27 +68,15 @@ export async function readCheckout(
   const row = scope && (await readPayPageRow(ctx.db, scope, id));
   if (!row) return null;
   const now = ctx.clock.now();
-  const refreshIfDue = misdirected && row.proof_status === 'none' ? refreshSubmitted : readSubmitted;
   const mode = modeOf(scope.testMode);
-  const [progress, submitted, handedIn, branding, silent] = await Promise.all([
-    readProgress(ctx, scope, id),
-    refreshIfDue(ctx, scope, id),
-    readHandedIn(ctx, scope, id),
+  const [findings, branding] = await Promise.all([
+    readFindings(ctx, scope, row, misdirected),
     readBranding(ctx, scope.partnerId),
-    chainsInTrouble(ctx, mode),
   ]);
+  const { progress, silent } = findings;
   const status = effectiveStatus(row, now);
   const chains = offeredChains(ctx.chains[mode], row.wallet_chain_ids);
-  const misled = progress.unmatched.filter(({ reason }) => reason === 'wrong_network');
-  const state = payState({
-    row,
-    status,
-    progress,
-    submitted,
-    handedIn,
-    misdirected: [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(misdirected ?? [])],
-    now,
-  });
+  const state = payState({ row, status, ...findings, now });
   return {
     scope,
     row,
@@ -107,13 +95,4 @@ export async function readCheckout(
     now,
     words,
   };
-}
-
-/** What the watcher found where the wallet cannot be paid: an accepted token, so its name is known. */
-function toMisdirected(chains: ChainConfig[], { chainId, txHash }: TransferProgress): MisdirectedPayment {
-  const chain = chains.find((one) => one.chainId === chainId);
-  const token = chain?.tokens[0];
-  const chainName = chain?.name ?? String(chainId);
-  const [tokenAddress, symbol] = [token?.address ?? '', token?.symbol ?? null];
-  return { kind: 'wrong_network', chainId, chainName, tokenAddress, symbol, txHash };
 }
