@@ -5,6 +5,7 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
+import { lookForFindings } from '../../payments/findings.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
@@ -58,8 +59,10 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { id } = request.params as { id: string };
   const payment = await readPayment(ctx, session.scope, session.accountId, id);
   const { row } = payment;
+  const findings = await lookForFindings(ctx, session.scope, row);
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);
+  const timeline = timelineOf(words, payment, findings, [...ctx.chains.test, ...ctx.chains.live]);
   const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
   const { done } = request.query as { done?: unknown };
   return sendDashboard(ctx, visit, {
@@ -74,7 +77,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
           ${factsCard(words, payment, plan)}
           <div class="list">
             ${shareCard(words, payment)}
-            ${card(html`<h2>${dashboardTexts(words).payment.timeline}</h2>`, timelineOf(words, payment))}
+            ${card(html`<h2>${dashboardTexts(words).payment.timeline}</h2>`, timeline)}
             ${cancelCard(words, payment)}
           </div>
         </div>

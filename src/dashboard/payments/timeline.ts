@@ -1,6 +1,8 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import type { Findings } from '../../payments/findings.ts';
 import type { TransferProgress } from '../../payments/proof/progress.ts';
+import { writeTransferKey } from '../../payments/transfers.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -8,12 +10,13 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mono, shortAddress } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
+import { foundItems } from '../../web/findings.ts';
 import type { Payment } from './payment.ts';
 
 type Event = { at: Date; title: string; rest?: Html | string };
 
 /** What happened to a request, the oldest first. */
-export function timelineOf(words: Words, payment: Payment): Html {
+export function timelineOf(words: Words, payment: Payment, findings: Findings, allChains: ChainConfig[]): Html {
   const { row, progress } = payment;
   const { payment: t, reason } = dashboardTexts(words);
   const events: (Event | null)[] = [
@@ -28,6 +31,13 @@ export function timelineOf(words: Words, payment: Payment): Html {
     ...[...payment.refunds.values()].map((refund) => returning(words, payment, refund)),
     row.proof_verified_at && { at: row.proof_verified_at, title: t.verified },
   ];
+  const found = foundItems(words, findings, {
+    chains: allChains,
+    transaction: hashOf,
+    near: (one) => html`<a href="/dashboard/unmatched/${writeTransferKey(one)}">${t.found.near}</a>`,
+    misdirected: t.found.misdirected,
+  });
+  events.push(...found.flatMap(({ at, title, rest }) => (at ? { at, title, rest } : [])));
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
   // Block times are whole seconds by another clock: money for a request still arrived after the request was made.
   const sorted = [{ at: madeAt(row), title: t.madeAt } as Event, ...later];
@@ -43,6 +53,9 @@ export function timelineOf(words: Words, payment: Payment): Html {
             </li>
           `,
       )}
+      ${found
+        .filter(({ at }) => at === null)
+        .map(({ title, rest }) => html`<li><strong>${title}</strong><div class="quiet">${rest}</div></li>`)}
       ${row.proof_note === 'reorged' && html`<li><strong>${t.reorged}</strong></li>`}
     </ol>
   `;

@@ -8,8 +8,7 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
-import { readProgress } from '../../payments/proof/progress.ts';
-import { readSubmitted } from '../../payments/submitted/follow.ts';
+import { lookForFindings } from '../../payments/findings.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
 import { type PortalStatus, readPortalStatus } from '../../requests/lists/browse.ts';
@@ -80,17 +79,20 @@ type Known = {
 async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<Known> {
   const row = await readRequest(ctx.db, scope, requestId);
   const { id } = row;
-  const [status, progress, submitted, { deliveries }, merchant, replays] = await Promise.all([
+  const [status, findings, { deliveries }, merchant, replays] = await Promise.all([
     readPortalStatus(ctx, scope, id),
-    readProgress(ctx, scope, id),
-    readSubmitted(ctx, scope, id),
+    lookForFindings(ctx, scope, row),
     listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
     readMerchant(ctx, scope, row.account_id),
     readDifferingReplays(ctx, scope, id),
   ]);
+  const { progress } = findings;
   const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
-  const history = { row, progress, submitted, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() };
+  const history = {
+    ...{ row, progress, findings, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() },
+    allChains: [...ctx.chains.test, ...ctx.chains.live],
+  };
   return { history, status, merchant, replays };
 }
 

@@ -1,8 +1,8 @@
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import type { Findings } from '../../payments/findings.ts';
 import type { PaymentProgress, TransferProgress } from '../../payments/proof/progress.ts';
-import type { SubmittedTransaction } from '../../payments/submitted/follow.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
@@ -11,6 +11,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, shapeOf } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
+import { foundItems } from '../../web/findings.ts';
 import { refundShapes } from '../../web/refunded.ts';
 import type { LoggedDelivery } from '../../webhooks/log.ts';
 import { eventItems } from './event-items.ts';
@@ -20,12 +21,15 @@ import { refundDetails, refundLabel } from './refunded.ts';
 export type History = {
   row: RequestRow;
   progress: PaymentProgress;
-  submitted: SubmittedTransaction[];
+  findings: Findings;
   /** By `writeTransferKey`: what the merchant refunded. */
   refunds: Map<string, RefundRow>;
   /** Its event; null while there is none. */
   delivery: LoggedDelivery | null;
+  /** Of its mode. */
   chains: ChainConfig[];
+  /** Of both. */
+  allChains: ChainConfig[];
   now: Date;
 };
 
@@ -48,7 +52,7 @@ export function timeline(words: Words, history: History, resend: Html | null): H
   const { request } = portalTexts(words);
   const items = [
     ...beginning(words, history),
-    ...history.submitted.map((submitted) => submittedItem(words, history, submitted)),
+    ...found(words, history),
     ...paymentItems(words, history),
     ...ending(words, history),
     ...[...history.refunds.values()].map((refund) => refundItem(words, history, refund)),
@@ -100,19 +104,18 @@ function ending(words: Words, { row, now }: History): TimelineItem[] {
   return items;
 }
 
-function submittedItem(
-  words: Words,
-  { chains }: History,
-  { state, chainId, txHash, firstSeenAt }: SubmittedTransaction,
-): TimelineItem {
-  const { events } = portalTexts(words).request;
-  const chain = chains.find((one) => one.chainId === chainId);
-  const rest = html`<p>${explorerLink(chain, txHash)}</p>`;
-  const at = firstSeenAt;
-  if (state === 'failed') return { at, kind: 'failed', title: events.submittedFailed, rest };
-  if (state === 'replaced') return { at, kind: 'attention', title: events.submittedReplaced, rest };
-  if (state === 'gone') return { at, kind: 'attention', title: events.submittedGone, rest };
-  return { at, kind: 'confirming', title: events.submitted, rest };
+/** What explains that it is not paid. */
+function found(words: Words, { row, findings, allChains: chains }: History): TimelineItem[] {
+  const { found } = portalTexts(words).request;
+  const near = html`
+    ${found.near} <a href="/portal/unmatched?account_id=${row.account_id}">${found.nearDo}</a>
+  `;
+  return foundItems(words, findings, {
+    chains,
+    transaction: explorerLink,
+    near: () => near,
+    misdirected: found.misdirected,
+  });
 }
 
 function paymentItems(words: Words, { progress, chains }: History): TimelineItem[] {

@@ -77,6 +77,33 @@ export const ar: CommonTexts<'ar'> = {
     slowDown: 'صفحات كثيرة دفعة واحدة',
     slowDownRest: 'انتظر عشر ثوانٍ ثم أعد تحميل هذه الصفحة. أي دفعة أرسلتها نعثر عليها تلقائيًا.',
   },
+  found: {
+    submitted: {
+      seen: 'رُصدت المعاملة ولم تُؤكَّد بعد',
+      mined: 'رُصدت المعاملة ولم تُؤكَّد بعد',
+      failed: 'فشلت المعاملة',
+      replaced: 'استُبدلت المعاملة بأخرى',
+      gone: 'أسقطت الشبكة المعاملة',
+    },
+    signed: 'وقّعها العميل، ونحن نرسل الدفعة',
+    signedFailed: 'الدفعة التي وقّعها العميل لم تنقل أي مال',
+    near: 'وصل {amount} USDC على {network}، والمستحق {due} USDC',
+    nearRest: 'تخصم منصات التداول رسومًا أو تقرّب المبالغ، فقد تكون هذه هي الدفعة.',
+    nearOthers: {
+      zero: 'لا طلبات أخرى محتملة.',
+      one: 'قد يكون المقصود طلبًا آخر أيضًا ({count}).',
+      two: 'قد يكون المقصود طلبين آخرين أيضًا ({count}).',
+      few: 'قد يكون المقصود {count} طلبات أخرى أيضًا.',
+      many: 'قد يكون المقصود {count} طلبًا آخر أيضًا.',
+      other: 'قد يكون المقصود {count} طلب آخر أيضًا.',
+    },
+    wrongToken: 'وصل رمز خاطئ على {network}',
+    wrongTokenRest: 'يسمّي نفسه {symbol} ({token})، لكنه ليس رمزًا مقبولًا، فلا يُحتسب.',
+    wrongNetwork: 'وصلت دفعة على الشبكة الخاطئة: {network}',
+    wrongNetworkRest: 'وصل {symbol} إلى حيث لا يمكن سداد هذا الطلب، فلا يُحتسب.',
+    silent: 'لا يمكننا قراءة {network} الآن',
+    silentRest: 'تظهر الدفعات التي تمت عليها فور تمكننا من قراءتها مجددًا.',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

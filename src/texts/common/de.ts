@@ -67,6 +67,29 @@ export const de: CommonTexts<'de'> = {
     slowDownRest:
       'Warten Sie zehn Sekunden und laden Sie diese Seite dann neu. Eine bereits gesendete Zahlung wird von selbst gefunden.',
   },
+  found: {
+    submitted: {
+      seen: 'Transaktion gesehen, noch nicht bestätigt',
+      mined: 'Transaktion gesehen, noch nicht bestätigt',
+      failed: 'Transaktion fehlgeschlagen',
+      replaced: 'Transaktion durch eine andere ersetzt',
+      gone: 'Transaktion vom Netzwerk verworfen',
+    },
+    signed: 'Vom Kunden unterschrieben; wir senden die Zahlung',
+    signedFailed: 'Die vom Kunden unterschriebene Zahlung hat kein Geld bewegt',
+    near: '{amount} USDC kamen auf {network} an; fällig waren {due} USDC',
+    nearRest: 'Börsen ziehen Gebühren ab oder runden Beträge; dies kann also die Zahlung sein.',
+    nearOthers: {
+      one: 'Auch {count} andere Anforderung könnte gemeint sein.',
+      other: 'Auch {count} andere Anforderungen könnten gemeint sein.',
+    },
+    wrongToken: 'Auf {network} kam der falsche Token an',
+    wrongTokenRest: 'Er nennt sich {symbol} ({token}), wird aber nicht angenommen und zählt deshalb nicht.',
+    wrongNetwork: 'Eine Zahlung kam auf dem falschen Netzwerk an: {network}',
+    wrongNetworkRest: '{symbol} kam an, wo diese Anforderung nicht bezahlt werden kann, und zählt deshalb nicht.',
+    silent: 'Wir können {network} gerade nicht lesen',
+    silentRest: 'Zahlungen dort erscheinen, sobald wir es wieder lesen können.',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

@@ -63,6 +63,30 @@ export const en = {
     slowDown: 'Too many pages at once',
     slowDownRest: 'Wait ten seconds, then reload this page. A payment you already sent is found automatically.',
   },
+  /** What explains that a request is not paid, for merchants and for their partner. */
+  found: {
+    submitted: {
+      seen: 'Transaction seen, not yet confirmed',
+      mined: 'Transaction seen, not yet confirmed',
+      failed: 'Transaction failed',
+      replaced: 'Transaction replaced by another',
+      gone: 'Transaction disappeared from the network',
+    },
+    signed: 'Signed by the customer; we are sending the payment',
+    signedFailed: 'The payment that the customer signed moved no money',
+    near: '{amount} USDC arrived on {network}; {due} USDC was due',
+    nearRest: 'Exchanges deduct a fee or round amounts, so this may be the payment.',
+    nearOthers: {
+      one: '{count} other request could be meant, too.',
+      other: '{count} other requests could be meant, too.',
+    },
+    wrongToken: 'The wrong token arrived on {network}',
+    wrongTokenRest: 'It calls itself {symbol} ({token}), but it is not an accepted token, so it does not count.',
+    wrongNetwork: 'A payment arrived on the wrong network: {network}',
+    wrongNetworkRest: '{symbol} arrived where this request cannot be paid, so it does not count.',
+    silent: 'We cannot read {network} right now',
+    silentRest: 'Payments made there appear as soon as we can read it again.',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

@@ -68,6 +68,30 @@ export const es: CommonTexts<'es'> = {
     slowDown: 'Demasiadas páginas a la vez',
     slowDownRest: 'Espere diez segundos y vuelva a cargar esta página. Un pago ya enviado se encuentra por sí solo.',
   },
+  found: {
+    submitted: {
+      seen: 'Transacción vista, aún sin confirmar',
+      mined: 'Transacción vista, aún sin confirmar',
+      failed: 'La transacción falló',
+      replaced: 'Transacción sustituida por otra',
+      gone: 'Transacción descartada por la red',
+    },
+    signed: 'Firmado por el cliente; estamos enviando el pago',
+    signedFailed: 'El pago que firmó el cliente no movió dinero',
+    near: 'Llegaron {amount} USDC en {network}; se debían {due} USDC',
+    nearRest: 'Las plataformas de intercambio descuentan una comisión o redondean, así que puede ser este pago.',
+    nearOthers: {
+      one: 'También podría ser para {count} otra solicitud.',
+      many: 'También podría ser para otras {count} solicitudes.',
+      other: 'También podría ser para otras {count} solicitudes.',
+    },
+    wrongToken: 'Llegó un token equivocado en {network}',
+    wrongTokenRest: 'Se hace llamar {symbol} ({token}), pero no es un token aceptado, así que no cuenta.',
+    wrongNetwork: 'Llegó un pago en la red equivocada: {network}',
+    wrongNetworkRest: '{symbol} llegó donde no se puede pagar esta solicitud, así que no cuenta.',
+    silent: 'Ahora no podemos leer {network}',
+    silentRest: 'Los pagos hechos allí aparecerán en cuanto podamos volver a leerla.',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

@@ -69,6 +69,30 @@ export const fr: CommonTexts<'fr'> = {
     slowDownRest:
       'Attendez dix secondes, puis rechargez cette page. Un paiement déjà envoyé est retrouvé automatiquement.',
   },
+  found: {
+    submitted: {
+      seen: 'Transaction vue, pas encore confirmée',
+      mined: 'Transaction vue, pas encore confirmée',
+      failed: 'La transaction a échoué',
+      replaced: 'Transaction remplacée par une autre',
+      gone: 'Transaction abandonnée par le réseau',
+    },
+    signed: 'Signé par le client ; nous envoyons le paiement',
+    signedFailed: 'Le paiement signé par le client n’a déplacé aucun argent',
+    near: '{amount} USDC sont arrivés sur {network} ; {due} USDC étaient dus',
+    nearRest: 'Les plateformes d’échange prélèvent des frais ou arrondissent : ce peut être ce paiement.',
+    nearOthers: {
+      one: '{count} autre demande pourrait aussi être visée.',
+      many: '{count} autres demandes pourraient aussi être visées.',
+      other: '{count} autres demandes pourraient aussi être visées.',
+    },
+    wrongToken: 'Un mauvais jeton est arrivé sur {network}',
+    wrongTokenRest: 'Il se nomme {symbol} ({token}), mais ce n’est pas un jeton accepté : il ne compte pas.',
+    wrongNetwork: 'Un paiement est arrivé sur le mauvais réseau : {network}',
+    wrongNetworkRest: '{symbol} est arrivé là où cette demande ne peut pas être payée : il ne compte pas.',
+    silent: 'Nous ne pouvons pas lire {network} pour le moment',
+    silentRest: 'Les paiements qui y sont faits apparaîtront dès que nous pourrons le lire à nouveau.',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

@@ -64,6 +64,26 @@ export const ja: CommonTexts<'ja'> = {
     slowDown: 'ページを開く回数が多すぎます',
     slowDownRest: '10 秒待ってから、このページを再読み込みしてください。すでに送った支払いは自動的に見つかります。',
   },
+  found: {
+    submitted: {
+      seen: '取引を確認、まだ承認されていません',
+      mined: '取引を確認、まだ承認されていません',
+      failed: '取引は失敗しました',
+      replaced: '取引は別の取引に置き換えられました',
+      gone: '取引はネットワークから破棄されました',
+    },
+    signed: 'お客様が署名し、支払いを送信しています',
+    signedFailed: 'お客様が署名した支払いでは資金が動きませんでした',
+    near: '{network} で {amount} USDC が着金(請求額は {due} USDC)',
+    nearRest: '取引所は手数料を差し引いたり金額を丸めたりするため、これがその支払いかもしれません。',
+    nearOthers: { other: 'ほかの {count} 件の請求にも当てはまる可能性があります。' },
+    wrongToken: '{network} に別のトークンが届きました',
+    wrongTokenRest: '{symbol}({token})と名乗っていますが、受け付けているトークンではないため、支払いになりません。',
+    wrongNetwork: '別のネットワークに支払いが届きました:{network}',
+    wrongNetworkRest: '{symbol} はこの請求を支払えないネットワークに届いたため、支払いになりません。',
+    silent: '現在 {network} を読み取れません',
+    silentRest: 'そこでの支払いは、再び読み取れるようになりしだい表示されます。',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

@@ -67,6 +67,30 @@ export const pt: CommonTexts<'pt'> = {
     slowDown: 'Páginas demais de uma vez',
     slowDownRest: 'Espere dez segundos e carregue esta página de novo. Um pagamento já enviado é encontrado sozinho.',
   },
+  found: {
+    submitted: {
+      seen: 'Transação vista, ainda não confirmada',
+      mined: 'Transação vista, ainda não confirmada',
+      failed: 'A transação falhou',
+      replaced: 'Transação substituída por outra',
+      gone: 'Transação descartada pela rede',
+    },
+    signed: 'Assinado pelo cliente; estamos enviando o pagamento',
+    signedFailed: 'O pagamento assinado pelo cliente não movimentou dinheiro',
+    near: 'Chegaram {amount} USDC na {network}; eram devidos {due} USDC',
+    nearRest: 'Corretoras descontam uma taxa ou arredondam valores, então este pode ser o pagamento.',
+    nearOthers: {
+      one: 'Pode ser também para {count} outra cobrança.',
+      many: 'Pode ser também para outras {count} cobranças.',
+      other: 'Pode ser também para outras {count} cobranças.',
+    },
+    wrongToken: 'Chegou o token errado na {network}',
+    wrongTokenRest: 'Ele se chama {symbol} ({token}), mas não é um token aceito, então não conta.',
+    wrongNetwork: 'Um pagamento chegou na rede errada: {network}',
+    wrongNetworkRest: '{symbol} chegou onde esta cobrança não pode ser paga, então não conta.',
+    silent: 'Não conseguimos ler a {network} agora',
+    silentRest: 'Pagamentos feitos nela aparecem assim que pudermos lê-la de novo.',
+  },
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {

@@ -137,6 +137,7 @@ export const ar: DashboardTexts<'ar'> = {
     voided: 'مُلغى',
     reorged: 'تراجعت الشبكة عن الدفعة؛ غالبًا ما تعود من تلقاء نفسها',
     stray: 'وصل {amount} USDC ولا يُحتسب',
+    found: { near: 'قرّر لأي غرض كانت', misdirected: 'إن أمكن استخدام محفظتك هناك فيمكنك إعادته، ولا يمكن لغيرك ذلك.' },
     from: 'من',
     short: 'ينقص {amount} USDC',
     shortRest: 'وصل {paid} من {due} USDC. يستطيع عميلك دفع الباقي في الصفحة نفسها ما دامت مفتوحة.',

@@ -140,6 +140,10 @@ export const de: DashboardTexts<'de'> = {
     voided: 'Storniert',
     reorged: 'Das Netzwerk hat die Zahlung zurückgenommen; meist kommt sie von selbst wieder',
     stray: '{amount} USDC sind angekommen und zählen nicht',
+    found: {
+      near: 'Entscheiden, wofür sie war',
+      misdirected: 'Wenn Ihre Wallet dort benutzbar ist, können Sie es zurückgeben; sonst niemand.',
+    },
     from: 'Von',
     short: '{amount} USDC fehlen',
     shortRest:

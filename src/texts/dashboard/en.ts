@@ -130,6 +130,10 @@ export const en = {
     voided: 'Cancelled',
     reorged: 'The network reversed the payment; it usually reappears by itself',
     stray: '{amount} USDC arrived but does not count',
+    found: {
+      near: 'Decide what it was for',
+      misdirected: 'If your wallet can be used there, you can return it; nobody else can.',
+    },
     from: 'From',
     short: '{amount} USDC is missing',
     shortRest: '{paid} of {due} USDC arrived. Your customer can pay the rest on the same page while it is open.',

@@ -136,6 +136,10 @@ export const es: DashboardTexts<'es'> = {
     voided: 'Cancelado',
     reorged: 'La red retiró el pago; suele volver por sí solo',
     stray: 'Llegaron {amount} USDC y no cuentan',
+    found: {
+      near: 'Decidir para qué era',
+      misdirected: 'Si tu billetera se puede usar allí, puedes devolverlo; nadie más puede.',
+    },
     from: 'De',
     short: 'Faltan {amount} USDC',
     shortRest:

@@ -139,6 +139,10 @@ export const fr: DashboardTexts<'fr'> = {
     voided: 'Annulé',
     reorged: 'Le réseau a retiré le paiement ; il revient généralement de lui-même',
     stray: '{amount} USDC sont arrivés et ne comptent pas',
+    found: {
+      near: 'Décider à quoi il correspond',
+      misdirected: 'Si votre portefeuille y est utilisable, vous pouvez le rendre ; personne d’autre ne le peut.',
+    },
     from: 'De',
     short: 'Il manque {amount} USDC',
     shortRest:

@@ -131,6 +131,10 @@ export const ja: DashboardTexts<'ja'> = {
     voided: '取り消し済み',
     reorged: 'ネットワークが支払いを取り消しました。通常は自動的に戻ります',
     stray: '{amount} USDC が届きましたが、計上されません',
+    found: {
+      near: '何の支払いかを決める',
+      misdirected: 'そのネットワークでウォレットを使えるなら、返金できるのはあなただけです。',
+    },
     from: '送信元',
     short: '{amount} USDC 不足しています',
     shortRest: '{due} USDC のうち {paid} USDC が届きました。期限内であれば、お客様は同じページで残りを支払えます。',

@@ -136,6 +136,10 @@ export const pt: DashboardTexts<'pt'> = {
     voided: 'Cancelado',
     reorged: 'A rede retirou o pagamento; em geral ele volta sozinho',
     stray: '{amount} USDC chegaram e não contam',
+    found: {
+      near: 'Decidir para que foi',
+      misdirected: 'Se a sua carteira puder ser usada ali, você pode devolvê-lo; ninguém mais pode.',
+    },
     from: 'De',
     short: 'Faltam {amount} USDC',
     shortRest:

@@ -230,10 +230,6 @@ export const ar: PortalTexts<'ar'> = {
     events: {
       created: 'أُنشئ',
       opened: 'فتحه العميل',
-      submitted: 'ظهرت المعاملة، وليست في كتلة بعد',
-      submittedFailed: 'فشلت المعاملة',
-      submittedReplaced: 'حلت معاملة أخرى محل المعاملة',
-      submittedGone: 'اختفت المعاملة من الشبكة',
       transfer: 'وصل {amount} USDC على {network}',
       confirmationsTag: {
         zero: 'لا تأكيدات بعد؛ تحدد {network} متى تصبح نهائية',
@@ -259,6 +255,11 @@ export const ar: PortalTexts<'ar'> = {
       next: 'المحاولة التالية',
       exhausted: 'لم تبق محاولات',
       exhaustedRest: 'أرسل الحدث مرة أخرى من عمليات التسليم حالما يعمل المستقبِل لديك.',
+    },
+    found: {
+      near: 'التاجر هو من يقرر لأي غرض كانت.',
+      nearDo: 'دفعات هذا التاجر غير المطابقة',
+      misdirected: 'إن أمكن استرداده فالتاجر وحده يستطيع إعادته.',
     },
     failures: {
       status: 'جاء الجواب {status}.',

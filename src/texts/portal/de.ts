@@ -182,10 +182,6 @@ export const de: PortalTexts<'de'> = {
     events: {
       created: 'Erstellt',
       opened: 'Vom Kunden geöffnet',
-      submitted: 'Transaktion gesehen, noch in keinem Block',
-      submittedFailed: 'Transaktion fehlgeschlagen',
-      submittedReplaced: 'Transaktion durch eine andere ersetzt',
-      submittedGone: 'Transaktion aus dem Netzwerk verschwunden',
       transfer: '{amount} USDC sind auf {network} angekommen',
       confirmationsTag: {
         one: '{count} Bestätigung; {network} sagt, wann sie endgültig ist',
@@ -207,6 +203,11 @@ export const de: PortalTexts<'de'> = {
       next: 'Nächster Versuch',
       exhausted: 'Kein Versuch ist mehr übrig',
       exhaustedRest: 'Senden Sie das Ereignis unter „Zustellungen“ noch einmal, sobald Ihr Empfänger funktioniert.',
+    },
+    found: {
+      near: 'Der Händler entscheidet, wofür sie war.',
+      nearDo: 'Nicht zugeordnete Zahlungen dieses Händlers',
+      misdirected: 'Wenn es zurückgeholt werden kann, dann nur vom Händler.',
     },
     failures: {
       status: 'die Antwort war {status}.',

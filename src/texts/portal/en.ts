@@ -166,10 +166,6 @@ export const en = {
     events: {
       created: 'Created',
       opened: 'Opened by the customer',
-      submitted: 'Transaction seen, not yet confirmed',
-      submittedFailed: 'Transaction failed',
-      submittedReplaced: 'Transaction replaced by another',
-      submittedGone: 'Transaction disappeared from the network',
       transfer: '{amount} USDC arrived on {network}',
       confirmationsTag: {
         one: '{count} confirmation; {network} says when it is final',
@@ -191,6 +187,11 @@ export const en = {
       next: 'Next attempt',
       exhausted: 'All attempts used',
       exhaustedRest: 'Resend the event from its delivery once your endpoint works.',
+    },
+    found: {
+      near: 'The merchant decides what it was for.',
+      nearDo: 'Unmatched payments of this merchant',
+      misdirected: 'If it can be recovered, only the merchant can return it.',
     },
     failures: {
       status: 'it answered {status}.',

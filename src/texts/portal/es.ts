@@ -198,10 +198,6 @@ export const es: PortalTexts<'es'> = {
     events: {
       created: 'Creada',
       opened: 'Abierta por el cliente',
-      submitted: 'Transacción vista, aún en ningún bloque',
-      submittedFailed: 'Transacción fallida',
-      submittedReplaced: 'Transacción sustituida por otra',
-      submittedGone: 'Transacción desaparecida de la red',
       transfer: 'Llegaron {amount} USDC en {network}',
       confirmationsTag: {
         one: '{count} confirmación; {network} dice cuándo es definitiva',
@@ -224,6 +220,11 @@ export const es: PortalTexts<'es'> = {
       next: 'Próximo intento',
       exhausted: 'No quedan intentos',
       exhaustedRest: 'Envíe de nuevo el evento desde las entregas en cuanto su receptor funcione.',
+    },
+    found: {
+      near: 'El comercio decide para qué era.',
+      nearDo: 'Pagos sin asignar de este comercio',
+      misdirected: 'Si se puede recuperar, solo el comercio puede devolverlo.',
     },
     failures: {
       status: 'respondió {status}.',

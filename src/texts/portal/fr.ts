@@ -200,10 +200,6 @@ export const fr: PortalTexts<'fr'> = {
     events: {
       created: 'Créée',
       opened: 'Ouverte par le client',
-      submitted: 'Transaction vue, pas encore dans un bloc',
-      submittedFailed: 'Transaction échouée',
-      submittedReplaced: 'Transaction remplacée par une autre',
-      submittedGone: 'Transaction disparue du réseau',
       transfer: '{amount} USDC sont arrivés sur {network}',
       confirmationsTag: {
         one: '{count} confirmation ; {network} dit quand elle est définitive',
@@ -226,6 +222,11 @@ export const fr: PortalTexts<'fr'> = {
       next: 'Prochaine tentative',
       exhausted: 'Il ne reste aucune tentative',
       exhaustedRest: 'Renvoyez l’événement depuis les livraisons dès que votre récepteur fonctionne.',
+    },
+    found: {
+      near: 'Le marchand décide à quoi il correspond.',
+      nearDo: 'Paiements non attribués de ce marchand',
+      misdirected: 'S’il peut être récupéré, seul le marchand peut le rendre.',
     },
     failures: {
       status: 'il a répondu {status}.',

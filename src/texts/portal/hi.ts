@@ -161,10 +161,6 @@ export const hi: PortalTexts<'hi'> = {
     events: {
       created: 'बना',
       opened: 'ग्राहक ने खोला',
-      submitted: 'लेनदेन दिखा, अभी ब्लॉक में नहीं है',
-      submittedFailed: 'लेनदेन असफल रहा',
-      submittedReplaced: 'दूसरे लेनदेन ने इसकी जगह ले ली',
-      submittedGone: 'लेनदेन नेटवर्क से गायब हो गया',
       transfer: '{network} पर {amount} USDC आए',
       confirmationsTag: {
         one: '{count} पुष्टि; अंतिम कब हो, यह {network} बताता है',
@@ -186,6 +182,11 @@ export const hi: PortalTexts<'hi'> = {
       next: 'अगली कोशिश',
       exhausted: 'कोई कोशिश नहीं बची',
       exhaustedRest: 'रिसीवर ठीक होते ही इवेंट को डिलीवरी से फिर भेजें।',
+    },
+    found: {
+      near: 'यह किसके लिए था, यह व्यापारी तय करता है।',
+      nearDo: 'इस व्यापारी के बेमेल भुगतान',
+      misdirected: 'अगर इसे वापस पाया जा सकता है, तो केवल व्यापारी लौटा सकता है।',
     },
     failures: {
       status: '{status} जवाब मिला।',

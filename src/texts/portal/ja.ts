@@ -157,10 +157,6 @@ export const ja: PortalTexts<'ja'> = {
     events: {
       created: '作成',
       opened: 'お客様が開きました',
-      submitted: '取引を確認しました。まだブロックに取り込まれていません',
-      submittedFailed: '取引が失敗しました',
-      submittedReplaced: '取引が別の取引に置き換えられました',
-      submittedGone: '取引がネットワークから消えました',
       transfer: '{network} で {amount} USDC が届きました',
       confirmationsTag: { other: '承認 {count} 回。確定は {network} が決めます' },
       final: '確定',
@@ -179,6 +175,11 @@ export const ja: PortalTexts<'ja'> = {
       next: '次の試行',
       exhausted: '試行はもう残っていません',
       exhaustedRest: '受信側が動くようになったら、配信の画面からイベントをもう一度送信してください。',
+    },
+    found: {
+      near: '何の支払いかは加盟店が決めます。',
+      nearDo: 'この加盟店の未照合の支払い',
+      misdirected: '取り戻せる場合、返金できるのは加盟店だけです。',
     },
     failures: {
       status: '{status} が返りました。',

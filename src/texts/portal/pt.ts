@@ -199,10 +199,6 @@ export const pt: PortalTexts<'pt'> = {
     events: {
       created: 'Criada',
       opened: 'Aberta pelo cliente',
-      submitted: 'Transação vista, ainda em nenhum bloco',
-      submittedFailed: 'Transação com falha',
-      submittedReplaced: 'Transação substituída por outra',
-      submittedGone: 'Transação sumiu da rede',
       transfer: '{amount} USDC chegaram em {network}',
       confirmationsTag: {
         one: '{count} confirmação; {network} diz quando é definitiva',
@@ -225,6 +221,11 @@ export const pt: PortalTexts<'pt'> = {
       next: 'Próxima tentativa',
       exhausted: 'Não resta nenhuma tentativa',
       exhaustedRest: 'Envie o evento de novo nas entregas assim que o seu receptor funcionar.',
+    },
+    found: {
+      near: 'O lojista decide para que foi.',
+      nearDo: 'Pagamentos sem correspondência deste lojista',
+      misdirected: 'Se puder ser recuperado, só o lojista pode devolvê-lo.',
     },
     failures: {
       status: 'ele respondeu {status}.',

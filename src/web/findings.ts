@@ -1,0 +1,99 @@
+import type { ChainConfig } from '../config/chains.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import type { Findings } from '../payments/findings.ts';
+import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
+import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
+import type { NearPayment } from '../payments/unmatched/near.ts';
+import { commonTexts } from '../texts/common.ts';
+import { type StateKind, shortAddress } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill, fillCount, fillHtml, type Words } from '../ui/language.ts';
+
+/** Something found of an unpaid request, for a timeline. Without a time, nobody noted it. */
+type FoundItem = { at: Date | null; kind: StateKind; title: string; rest: Html };
+
+/** What differs between the pages that tell it. */
+type Telling = {
+  /** All chains of both modes. */
+  chains: ChainConfig[];
+  /** A transaction, by where its network shows it. */
+  transaction: (chain: ChainConfig | undefined, hash: string) => Html;
+  /** What the reader can do about a payment of nearly the amount. */
+  near: (payment: NearPayment) => Html;
+  /** Who has what was sent by mistake. */
+  misdirected: string;
+};
+
+/**
+ * What explains that a request is not paid, in words for its merchant and their partner. Unmatched payments that name
+ * the request are not among them: timelines tell them with their reasons.
+ */
+export function foundItems(words: Words, findings: Findings, telling: Telling): FoundItem[] {
+  const { progress, submitted, handedIn, misdirected, silent } = findings;
+  const told = new Set(progress.unmatched.map(({ txHash }) => txHash));
+  const isOpen = progress.proofStatus === 'none';
+  return [
+    ...submitted.map((one) => submittedItem(words, one, telling)),
+    ...handedIn.map((one): FoundItem => {
+      const { found } = commonTexts(words);
+      const hash = one.hash === null ? null : linkOf(telling, one.chainId, one.hash);
+      return one.state === 'sent'
+        ? { at: one.handedInAt, kind: 'confirming', title: found.signed, rest: html`${hash}` }
+        : { at: one.handedInAt, kind: 'failed', title: found.signedFailed, rest: html`${hash}` };
+    }),
+    ...progress.near.map((one) => nearItem(words, one, telling)),
+    ...misdirected.filter(({ txHash }) => !told.has(txHash)).map((one) => misdirectedItem(words, one, telling)),
+    ...(isOpen ? silent.filter(({ readAt }) => readAt !== null) : []).map(({ chain }): FoundItem => {
+      const { found } = commonTexts(words);
+      const title = fill(found.silent, { network: chain.name });
+      return { at: null, kind: 'attention', title, rest: html`<p>${found.silentRest}</p>` };
+    }),
+  ];
+}
+
+const chainOf = ({ chains }: Telling, chainId: number) => chains.find((chain) => chain.chainId === chainId);
+const linkOf = (telling: Telling, chainId: number, hash: string) =>
+  html`<p>${telling.transaction(chainOf(telling, chainId), hash)}</p>`;
+
+function submittedItem(words: Words, one: SubmittedTransaction, telling: Telling): FoundItem {
+  const { submitted } = commonTexts(words).found;
+  const kinds = { seen: 'confirming', mined: 'confirming', failed: 'failed', replaced: 'attention', gone: 'attention' };
+  const kind = kinds[one.state] as StateKind;
+  return { at: one.firstSeenAt, kind, title: submitted[one.state], rest: linkOf(telling, one.chainId, one.txHash) };
+}
+
+function nearItem(words: Words, payment: NearPayment, telling: Telling): FoundItem {
+  const { found } = commonTexts(words);
+  const { chainId, usdcMicro, askedMicro, txHash, others } = payment;
+  const values = {
+    amount: groupMicro(words, usdcMicro),
+    due: groupMicro(words, askedMicro),
+    network: chainOf(telling, chainId)?.name ?? String(chainId),
+  };
+  return {
+    at: payment.blockTime,
+    kind: 'attention',
+    title: fill(found.near, values),
+    rest: html`
+      <p>${found.nearRest} ${others > 0 && fillCount(words, found.nearOthers, others)}</p>
+      <p>${telling.near(payment)}</p>
+      ${linkOf(telling, chainId, txHash)}
+    `,
+  };
+}
+
+function misdirectedItem(words: Words, payment: MisdirectedPayment, telling: Telling): FoundItem {
+  const { found } = commonTexts(words);
+  const { kind, chainId, chainName, tokenAddress, symbol, txHash } = payment;
+  const isToken = kind === 'wrong_token';
+  const values = { network: chainName, symbol: symbol ?? '?', token: shortAddress(tokenAddress) };
+  return {
+    at: null,
+    kind: 'attention',
+    title: fill(isToken ? found.wrongToken : found.wrongNetwork, { network: chainName }),
+    rest: html`
+      <p>${fillHtml(isToken ? found.wrongTokenRest : found.wrongNetworkRest, values)} ${telling.misdirected}</p>
+      ${linkOf(telling, chainId, txHash)}
+    `,
+  };
+}
