@@ -5,6 +5,7 @@ import { card, field, hiddenField } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
+import { type Found, foundPayment, foundTitle } from './found.ts';
 import { knownToWallets } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
@@ -19,7 +20,9 @@ export type Answer = {
 };
 
 /** What is on its way, or waits for us is a notice. Everything else is a fault beside the field. */
-const notices: string[] = ['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature'];
+const notices: string[] = [
+  ...['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature', 'minted'],
+];
 
 /** "Not seen yet?": takes a transaction hash and says in plain words what it is worth. */
 export function proofForm(checkout: Checkout, answer: Answer | null): Html | null {
@@ -28,7 +31,7 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const text = answer && outcomeText(checkout, answer.outcome);
   const isNotice = answer !== null && notices.includes(answer.outcome.kind);
   const fault = text !== null && !isNotice ? text : undefined;
-  const note = isNotice && html`<p role="status">${text}</p>`;
+  const note = isNotice && noteOf(checkout, answer.outcome, text);
   if (state.kind === 'confirming' || state.kind === 'paid') {
     // Nothing is to be handed in any more; what came of it is still said.
     return text === null ? null : card(html`<p role="status">${text}</p>`);
@@ -58,6 +61,24 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   `;
 }
 
+/** What came of it; where money was found that matches nothing, also what to do. That stands on the page only once. */
+function noteOf(checkout: Checkout, outcome: Answer['outcome'], text: string | null): Html {
+  const { state, words, merchant } = checkout;
+  if (!('usdcMicro' in outcome)) return html`<p role="status">${text}</p>`;
+  const isTold = state.kind === 'near' && state.payment.usdcMicro === outcome.usdcMicro;
+  return html`
+    <div class="stack" role="status">
+      ${isTold ? html`<p>${text}</p>` : foundPayment(checkout, foundBy(checkout, outcome.usdcMicro))}
+      ${outcome.kind === 'minted' && html`<p class="quiet">${fill(payTexts(words).proof.minted, { merchant })}</p>`}
+    </div>
+  `;
+}
+
+const foundBy = ({ progress }: Checkout, usdcMicro: bigint): Found => ({
+  usdcMicro,
+  askedMicro: progress.dueMicro - progress.soundMicro,
+});
+
 /**
  * The payer's wallet proves by a signature what the transaction does not show: with a button per wallet of this
  * browser, or signed elsewhere and pasted.
@@ -70,6 +91,8 @@ function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>
   const chain = chains.find((one) => one.chainId === chainId);
   const known = JSON.stringify(chain ? knownToWallets(chain) : null);
   return html`
+    <details class="sign"${(fault !== undefined || signature !== '') && html` open`}>
+    <summary>${proof.signHeading}</summary>
     <form
       method="post"
       action="${payPagePath(url)}/claim"
@@ -98,11 +121,14 @@ function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>
         <button class="second">${proof.sign}</button>
       </details>
     </form>
+    </details>
   `;
 }
 
-function outcomeText({ words, merchant }: Checkout, outcome: Answer['outcome']): string {
+function outcomeText(checkout: Checkout, outcome: Answer['outcome']): string {
+  const { words, merchant } = checkout;
   const { proof } = payTexts(words);
+  if ('usdcMicro' in outcome) return foundTitle(checkout, foundBy(checkout, outcome.usdcMicro));
   const isVerified = outcome.kind === 'counted' && outcome.proofStatus === 'verified';
   const text = isVerified ? proof.verified : proof[outcome.kind];
   const amount = outcome.kind === 'underpaid' ? groupMicro(words, outcome.missingMicro) : '';

@@ -4,6 +4,7 @@ import type { PaymentProgress } from '../payments/proof/progress.ts';
 import { leastPartMicro } from '../payments/rules.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
+import type { NearPayment } from '../payments/unmatched/near.ts';
 import type { RequestRow } from '../requests/store.ts';
 
 /** Where a payment stands, for its customer. */
@@ -25,7 +26,9 @@ export type PayState =
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
   | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
-  | { kind: 'stray'; payment: MisdirectedPayment };
+  | { kind: 'stray'; payment: MisdirectedPayment }
+  /** Nearly the amount arrived, and it can be meant for no other request. */
+  | { kind: 'near'; payment: NearPayment };
 
 export type Known = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
@@ -68,7 +71,14 @@ export function payState(known: Known): PayState {
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
   const [wrong] = misdirected;
-  return wrong ? { kind: 'stray', payment: wrong } : { kind: 'waiting' };
+  if (wrong) return { kind: 'stray', payment: wrong };
+  const near = likelyPayment(progress);
+  return near ? { kind: 'near', payment: near } : { kind: 'waiting' };
+}
+
+/** The newest payment near to this request and to no other: whoever opens the page may know of it. */
+export function likelyPayment({ near }: Pick<PaymentProgress, 'near'>): NearPayment | null {
+  return near.find(({ others }) => others === 0) ?? null;
 }
 
 /** What is asked for: the rest after a partial payment that is worth it, otherwise the whole amount. */
@@ -127,6 +137,7 @@ export function payable(state: PayState): 'whole' | 'rest' | 'no' {
     case 'replaced':
     case 'gone':
     case 'stray':
+    case 'near':
       return 'whole';
     case 'part':
       return 'rest';

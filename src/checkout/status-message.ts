@@ -4,16 +4,20 @@ import { payTexts } from '../texts/pay.ts';
 import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
+import { foundPayment } from './found.ts';
 import type { Checkout } from './read.ts';
-import { isOver, type PayState, payable } from './state.ts';
+import { isOver, likelyPayment, type PayState, payable } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
 
 type StatusMessage = { shape: StateKind; title: string; rest: string };
 
 /** What is going on, in words, and what else the customer should know. */
 export function statusMessageOf(checkout: Checkout): Html {
-  const { shape, title, rest } = tell(checkout);
   const { state, words } = checkout;
+  if (state.kind === 'near') {
+    return html`${foundPayment(checkout, state.payment)}${checkout.troubled && trouble(checkout.troubled, words)}`;
+  }
+  const { shape, title, rest } = tell(checkout, state);
   const done = state.kind === 'confirming' && state.needed !== null ? state.seen / state.needed : undefined;
   return html`
     ${stateLine(shape, title, rest, 'strong', done)}
@@ -22,8 +26,8 @@ export function statusMessageOf(checkout: Checkout): Html {
   `;
 }
 
-function tell(checkout: Checkout): StatusMessage {
-  const { state, words, merchant } = checkout;
+function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): StatusMessage {
+  const { words, merchant } = checkout;
   const { statusMessage } = payTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
@@ -114,6 +118,8 @@ function extra(checkout: Checkout): Html | null {
     const chain = chains.find(({ chainId }) => chainId === sent.chainId);
     return html`<p>${explorerLink(chain, sent.txHash)}</p>`;
   }
+  const likely = state.kind === 'part' || state.kind === 'expired' ? likelyPayment(progress) : null;
+  if (likely) return foundPayment(checkout, likely);
   if (state.kind !== 'paid') return null;
   const { statusMessage } = payTexts(words);
   const second = progress.unmatched.find(({ reason }) => reason === 'already_paid');

@@ -34,9 +34,9 @@ export type Outcome =
   | { kind: 'late' }
   | { kind: 'voided' }
   /** It may be for this request, which only its sender can say: see `claimTypedData`. */
-  | { kind: 'needs_signature'; chainId: number; txHash: string; ordinal: number; from: string }
+  | { kind: 'needs_signature'; chainId: number; txHash: string; ordinal: number; from: string; usdcMicro: bigint }
   /** It may be for this request, but nobody can prove it: the money was minted here, so it has no sender. */
-  | { kind: 'minted' }
+  | { kind: 'minted'; usdcMicro: bigint }
   /** Not signed by the transfer's sender. */
   | { kind: 'bad_signature' };
 

@@ -38,7 +38,7 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   await check('hash-refused');
   await field.fill(`0x${'12'.repeat(32)}`);
   await page.getByRole('button', { name: 'Find this transaction' }).click();
-  await page.getByText('knows this transaction yet').waitFor();
+  await page.getByText('find this transaction on any accepted network yet').waitFor();
   await page.route('**/proof', (route) => route.abort());
   await page.getByRole('button', { name: 'Find this transaction' }).click();
   await page.getByRole('alert').filter({ hasText: 'cannot reach us' }).waitFor();
@@ -76,12 +76,13 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   await page.getByLabel('Transaction hash').fill(txHash);
   const sign = page.getByRole('button', { name: 'Sign with Violet' });
   await page.getByRole('button', { name: 'Find this transaction' }).click();
+  await page.getByText('Confirm it with a signature').click();
   await sign.waitFor();
   await check('claim');
   await page.getByRole('button', { name: 'Sign with Amber' }).click();
   await page
     .getByRole('alert')
-    .filter({ hasText: `Choose ${from.address} there` })
+    .filter({ hasText: `Switch to ${from.address} there` })
     .waitFor();
   payer.declines.add('eth_signTypedData_v4');
   await sign.click();
@@ -109,6 +110,7 @@ test('a signature of somebody else → the fault beside it, what was typed stays
   await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Find this transaction' }).click();
+  await page.getByText('Confirm it with a signature').click();
   await page.getByRole('button', { name: 'Sign with Violet' }).waitFor();
   await page.getByText('Sign elsewhere').click();
   const field = page.getByLabel('Signature');
@@ -142,6 +144,7 @@ test('without any script: the page says what to send where, renews itself, takes
   await page.getByText('Sent it, but it’s not showing?').click();
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Find this transaction' }).click();
+  await page.getByText('Confirm it with a signature').click();
   await field.waitFor();
   await photograph(page, 'pay-claim-manual');
   const data = JSON.parse((await page.locator('.claim pre').textContent()) ?? '');

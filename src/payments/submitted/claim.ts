@@ -92,7 +92,7 @@ function beforeSigning(row: TransferRow, requestId: string, chain: ChainConfig):
     chain.tokens.map(({ address }) => address),
   );
   if (rejected) return { kind: rejected === 'wrong_token' ? 'wrong_token' : 'wrong_recipient' };
-  return isMint(toTransfer(row)) ? { kind: 'minted' } : null;
+  return isMint(toTransfer(row)) ? { kind: 'minted', usdcMicro: BigInt(row.value) } : null;
 }
 
 async function isSigned(

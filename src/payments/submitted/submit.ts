@@ -77,8 +77,8 @@ function judgeFound(
 function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): Outcome {
   const chain = chains.find(({ chainId }) => String(chainId) === row.chain_id);
   if (!chain?.tokens.some(({ address }) => address === row.token_address)) return { kind: 'wrong_token' };
-  if (isMint(toTransfer(row))) return { kind: 'minted' };
+  if (isMint(toTransfer(row))) return { kind: 'minted', usdcMicro: BigInt(row.value) };
   const applicability = canApply(toTransfer(row), request, 'claim');
   if (!applicability.counts) return rejectedOutcome(applicability.reason);
-  return { kind: 'needs_signature', ...keyOf(row), from: row.from_address };
+  return { kind: 'needs_signature', ...keyOf(row), from: row.from_address, usdcMicro: BigInt(row.value) };
 }

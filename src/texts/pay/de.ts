@@ -170,6 +170,18 @@ export const de: PayTexts<'de'> = {
       '{wallet} ist mit einer anderen Adresse geöffnet. Wählen Sie dort {address} und versuchen Sie es noch einmal.',
     notSigned: '{wallet} hat nicht signiert. {reason}',
   },
+  found: {
+    title: 'Eine Zahlung über {amount} USDC ist eingegangen; gefordert waren {asked}',
+    titleSame: 'Eine Zahlung über {amount} USDC ist eingegangen, aber nichts verbindet sie mit dieser Anforderung',
+    shortRest:
+      'Börsen ziehen ihre Gebühr oft vom Betrag ab oder runden ihn. Deshalb wissen wir nicht, ob diese Zahlung für diese Anforderung ist. Wenn Sie sie gesendet haben, zahlen Sie nicht noch einmal. Nennen Sie {merchant} die Referenz unten: Im Dashboard lässt sich die Zahlung zuordnen und der Rest von Ihnen anfordern.',
+    otherRest:
+      'Wir wissen nicht, ob diese Zahlung für diese Anforderung ist. Wenn Sie sie gesendet haben, zahlen Sie nicht noch einmal. Nennen Sie {merchant} die Referenz unten: Im Dashboard lässt sich die Zahlung zuordnen.',
+    endedRest:
+      'Wir wissen nicht, ob diese Zahlung für diese Anforderung ist. Wenn Sie sie gesendet haben, nennen Sie {merchant} die Referenz unten: Die Zahlung ist im Dashboard zu sehen.',
+    reference: 'Referenz',
+    copyReference: 'Referenz kopieren',
+  },
   proof: {
     headingWaiting: 'Gesendet, aber noch nicht zu sehen?',
     headingEnded: 'Haben Sie schon gezahlt?',
@@ -181,6 +193,7 @@ export const de: PayTexts<'de'> = {
       'Lassen Sie die Wallet, die gezahlt hat, dies als strukturierte Daten (EIP-712) signieren, und fügen Sie die Signatur hier ein.',
     sign: 'Signatur abgeben',
     signature: 'Signatur',
+    signHeading: 'Aus Ihrer eigenen Wallet gezahlt? Mit einer Signatur bestätigen',
     signHint: 'Nur wem {address} gehört, kann sagen, dass diese Zahlung für diese Anforderung ist.',
     malformed: 'Das ist kein Transaktions-Hash: Er besteht aus 0x und 64 Buchstaben oder Ziffern.',
     not_found:
@@ -210,8 +223,6 @@ export const de: PayTexts<'de'> = {
     late: 'Diese Transaktion kam mehr als 30 Minuten nach Ablauf der Anforderung. {merchant} sieht sie; fragen Sie dort nach.',
     voided:
       'Die Anforderung wurde storniert, bevor diese Zahlung gesehen wurde. {merchant} sieht sie; fragen Sie dort nach.',
-    needs_signature:
-      'Das Geld ist angekommen, aber nichts sagt, dass es für diese Anforderung ist. Signieren Sie mit der Wallet, die es gesendet hat, oder fragen Sie {merchant}.',
     minted:
       'Das Geld kam unmittelbar von einer Brücke oder vom Herausgeber, darum kann keine Wallet unterschreiben, dass es für diese Anforderung ist. {merchant} sieht es; fragen Sie dort nach.',
     bad_signature: 'Diese Signatur stammt nicht von der Wallet, die das Geld gesendet hat.',

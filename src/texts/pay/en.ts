@@ -152,6 +152,19 @@ export const en = {
     otherAccount: '{wallet} is using another address. Switch to {address} there, then try again.',
     notSigned: '{wallet} did not sign. {reason}',
   },
+  /** A payment that arrived and matches no request. */
+  found: {
+    title: 'A payment of {amount} USDC arrived; {asked} was asked for',
+    titleSame: 'A payment of {amount} USDC arrived, but nothing links it to this request',
+    shortRest:
+      'Exchanges often take their fee from the amount or round it, so we cannot tell whether this payment is for this request. If you sent it, do not pay again. Give {merchant} the reference below: in their dashboard they can attach the payment and ask you for the rest.',
+    otherRest:
+      'We cannot tell whether this payment is for this request. If you sent it, do not pay again. Give {merchant} the reference below: in their dashboard they can attach the payment.',
+    endedRest:
+      'We cannot tell whether this payment is for this request. If you sent it, give {merchant} the reference below: they see the payment in their dashboard.',
+    reference: 'Reference',
+    copyReference: 'Copy reference',
+  },
   proof: {
     headingWaiting: 'Sent it, but it’s not showing?',
     headingEnded: 'Already paid?',
@@ -162,6 +175,7 @@ export const en = {
     elsewhereRest: 'Sign this typed data (EIP-712) with the wallet that paid, and paste the signature here.',
     sign: 'Submit signature',
     signature: 'Signature',
+    signHeading: 'Paid from your own wallet? Confirm it with a signature',
     signHint: 'Only the owner of {address} can confirm that this payment is for this request.',
     malformed: 'This is not a transaction hash. It should be 0x followed by 64 letters or digits.',
     not_found:
@@ -187,8 +201,6 @@ export const en = {
       'This request received too many small payments. {merchant} can see this one too; ask them about it.',
     late: 'This transaction arrived more than 30 minutes after the request expired. {merchant} can see it; ask them about it.',
     voided: 'The request was cancelled before this payment was seen. {merchant} can see it; ask them about it.',
-    needs_signature:
-      'The payment arrived, but nothing links it to this request. Sign with the wallet that sent it, or ask {merchant}.',
     minted:
       'The payment came directly from a bridge or an issuer, so no wallet can confirm that it is for this request. {merchant} can see it; ask them about it.',
     bad_signature: 'This signature is not from the wallet that sent the payment.',

@@ -154,6 +154,18 @@ export const es: PayTexts<'es'> = {
     otherAccount: 'Hay otra dirección abierta en {wallet}. Elija allí {address} y vuelva a intentarlo.',
     notSigned: 'No se firmó con {wallet}. {reason}',
   },
+  found: {
+    title: 'Llegó un pago de {amount} USDC; se pedían {asked}',
+    titleSame: 'Llegó un pago de {amount} USDC, pero nada lo vincula con esta solicitud',
+    shortRest:
+      'Los exchanges suelen descontar su comisión del importe o redondearlo, así que no podemos saber si este pago es para esta solicitud. Si lo envió usted, no vuelva a pagar. Dé a {merchant} la referencia de abajo: en su panel puede asignar el pago y pedirle el resto.',
+    otherRest:
+      'No podemos saber si este pago es para esta solicitud. Si lo envió usted, no vuelva a pagar. Dé a {merchant} la referencia de abajo: en su panel puede asignar el pago.',
+    endedRest:
+      'No podemos saber si este pago es para esta solicitud. Si lo envió usted, dé a {merchant} la referencia de abajo: ve el pago en su panel.',
+    reference: 'Referencia',
+    copyReference: 'Copiar referencia',
+  },
   proof: {
     headingWaiting: '¿Enviado, pero aún no se ve?',
     headingEnded: '¿Ya ha pagado?',
@@ -164,6 +176,7 @@ export const es: PayTexts<'es'> = {
     elsewhereRest: 'Haga que la billetera que pagó firme esto como datos con tipo (EIP-712) y ponga aquí la firma.',
     sign: 'Entregar la firma',
     signature: 'Firma',
+    signHeading: '¿Pagó desde su propia wallet? Confírmelo con una firma',
     signHint: 'Solo el dueño de {address} puede decir que este pago es para esta solicitud.',
     malformed: 'Esto no es un hash de transacción: tiene 0x y 64 letras o cifras.',
     not_found:
@@ -187,8 +200,6 @@ export const es: PayTexts<'es'> = {
       'Llegaron demasiados pagos pequeños para esta solicitud. {merchant} también ve este; consúltelo allí.',
     late: 'Esta transacción llegó más de 30 minutos después de caducar la solicitud. {merchant} la ve; consúltelo allí.',
     voided: 'La solicitud se canceló antes de que se viera este pago. {merchant} lo ve; consúltelo allí.',
-    needs_signature:
-      'El dinero llegó, pero nada dice que sea para esta solicitud. Firme con la billetera que lo envió o consulte a {merchant}.',
     minted:
       'El dinero llegó directamente de un puente o del emisor, así que ninguna billetera puede firmar que es para esta solicitud. {merchant} lo ve; consúltelo con el comercio.',
     bad_signature: 'Esta firma no es de la billetera que envió el dinero.',

@@ -164,6 +164,18 @@ export const fr: PayTexts<'fr'> = {
     otherAccount: 'Une autre adresse est ouverte dans {wallet}. Choisissez-y {address}, puis réessayez.',
     notSigned: 'Pas de signature avec {wallet}. {reason}',
   },
+  found: {
+    title: 'Un paiement de {amount} USDC est arrivé ; {asked} étaient demandés',
+    titleSame: 'Un paiement de {amount} USDC est arrivé, mais rien ne le relie à cette demande',
+    shortRest:
+      'Les plateformes d’échange déduisent souvent leurs frais du montant ou l’arrondissent : nous ne pouvons donc pas savoir si ce paiement est pour cette demande. Si vous l’avez envoyé, ne payez pas à nouveau. Donnez à {merchant} la référence ci-dessous : depuis son tableau de bord, il est possible de rattacher le paiement et de vous demander le reste.',
+    otherRest:
+      'Nous ne pouvons pas savoir si ce paiement est pour cette demande. Si vous l’avez envoyé, ne payez pas à nouveau. Donnez à {merchant} la référence ci-dessous : depuis son tableau de bord, il est possible de rattacher le paiement.',
+    endedRest:
+      'Nous ne pouvons pas savoir si ce paiement est pour cette demande. Si vous l’avez envoyé, donnez à {merchant} la référence ci-dessous : le paiement est visible dans son tableau de bord.',
+    reference: 'Référence',
+    copyReference: 'Copier la référence',
+  },
   proof: {
     headingWaiting: 'Envoyé, mais pas encore visible ?',
     headingEnded: 'Avez-vous déjà payé ?',
@@ -176,6 +188,7 @@ export const fr: PayTexts<'fr'> = {
       'Faites signer ceci comme données typées (EIP-712) par le portefeuille qui a payé, et mettez la signature ici.',
     sign: 'Remettre la signature',
     signature: 'Signature',
+    signHeading: 'Payé depuis votre propre portefeuille ? Confirmez-le par une signature',
     signHint: 'Seul le propriétaire de {address} peut dire que ce paiement est pour cette demande.',
     malformed: 'Ce n’est pas un hash de transaction : il se compose de 0x et de 64 lettres ou chiffres.',
     not_found:
@@ -201,8 +214,6 @@ export const fr: PayTexts<'fr'> = {
       'Trop de petits paiements sont arrivés pour cette demande. {merchant} voit aussi celui-ci ; voyez cela ensemble.',
     late: 'Cette transaction est arrivée plus de 30 minutes après l’expiration de la demande. {merchant} la voit ; voyez cela ensemble.',
     voided: 'La demande a été annulée avant que ce paiement soit vu. {merchant} le voit ; voyez cela ensemble.',
-    needs_signature:
-      'L’argent est arrivé, mais rien ne dit qu’il est pour cette demande. Signez avec le portefeuille qui l’a envoyé, ou demandez à {merchant}.',
     minted:
       'L’argent est arrivé directement d’un pont ou de l’émetteur : aucun portefeuille ne peut donc signer qu’il est pour cette demande. {merchant} le voit ; renseignez-vous auprès du commerçant.',
     bad_signature: 'Cette signature n’est pas celle du portefeuille qui a envoyé l’argent.',

@@ -154,6 +154,18 @@ export const pt: PayTexts<'pt'> = {
     otherAccount: 'Outro endereço está aberto em {wallet}. Escolha {address} lá e tente de novo.',
     notSigned: 'Não houve assinatura com {wallet}. {reason}',
   },
+  found: {
+    title: 'Chegou um pagamento de {amount} USDC; foram pedidos {asked}',
+    titleSame: 'Chegou um pagamento de {amount} USDC, mas nada o liga a este pedido',
+    shortRest:
+      'As corretoras costumam descontar a taxa do valor ou arredondá-lo, por isso não sabemos se este pagamento é para este pedido. Se foi você que o enviou, não pague de novo. Informe a {merchant} a referência abaixo: no painel é possível vincular o pagamento e pedir o restante a você.',
+    otherRest:
+      'Não sabemos se este pagamento é para este pedido. Se foi você que o enviou, não pague de novo. Informe a {merchant} a referência abaixo: no painel é possível vincular o pagamento.',
+    endedRest:
+      'Não sabemos se este pagamento é para este pedido. Se foi você que o enviou, informe a {merchant} a referência abaixo: o pagamento aparece no painel.',
+    reference: 'Referência',
+    copyReference: 'Copiar referência',
+  },
   proof: {
     headingWaiting: 'Enviou, mas ainda não aparece?',
     headingEnded: 'Você já pagou?',
@@ -164,6 +176,7 @@ export const pt: PayTexts<'pt'> = {
     elsewhereRest: 'Faça a carteira que pagou assinar isto como dados tipados (EIP-712) e coloque a assinatura aqui.',
     sign: 'Entregar a assinatura',
     signature: 'Assinatura',
+    signHeading: 'Pagou da sua própria carteira? Confirme com uma assinatura',
     signHint: 'Só o dono de {address} pode dizer que este pagamento é para esta cobrança.',
     malformed: 'Isto não é um hash de transação: ele tem 0x e 64 letras ou dígitos.',
     not_found: 'Nenhuma rede aceita aqui conhece esta transação ainda. Confira o hash e a rede em que ela foi enviada.',
@@ -185,8 +198,6 @@ export const pt: PayTexts<'pt'> = {
     too_many_parts: 'Chegaram muitos pagamentos pequenos para esta cobrança. {merchant} também vê este; fale com eles.',
     late: 'Esta transação chegou mais de 30 minutos depois do fim da cobrança. {merchant} a vê; fale com eles.',
     voided: 'A cobrança foi cancelada antes que este pagamento fosse visto. {merchant} o vê; fale com eles.',
-    needs_signature:
-      'O dinheiro chegou, mas nada diz que é para esta cobrança. Assine com a carteira que o enviou ou fale com {merchant}.',
     minted:
       'O dinheiro chegou direto de uma ponte ou do emissor, então nenhuma carteira pode assinar que ele é para esta cobrança. {merchant} vê o dinheiro; fale com o lojista.',
     bad_signature: 'Esta assinatura não é da carteira que enviou o dinheiro.',

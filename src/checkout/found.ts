@@ -1,0 +1,30 @@
+import { type Html, html } from '../lib/text/html.ts';
+import { payTexts } from '../texts/pay.ts';
+import { stateLine } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import { copyable } from './copyable.ts';
+import type { Checkout } from './read.ts';
+import { payable } from './state.ts';
+
+/** A payment that arrived and matches no request, and what is asked for here. */
+export type Found = { usdcMicro: bigint; askedMicro: bigint };
+
+/** What arrived, in a sentence; of its payer, nothing. */
+export function foundTitle({ words }: Checkout, { usdcMicro, askedMicro }: Found): string {
+  const { found } = payTexts(words);
+  const values = { amount: groupMicro(words, usdcMicro), asked: groupMicro(words, askedMicro) };
+  return fill(usdcMicro === askedMicro ? found.titleSame : found.title, values);
+}
+
+/** The same with what to do: ask the merchant, who decides, with a reference that leads them to this request. */
+export function foundPayment(checkout: Checkout, payment: Found): Html {
+  const { row, state, words, merchant } = checkout;
+  const { found } = payTexts(words);
+  const isShort = payment.usdcMicro < payment.askedMicro;
+  const rest = payable(state) === 'no' ? found.endedRest : isShort ? found.shortRest : found.otherRest;
+  return html`
+    ${stateLine('attention', foundTitle(checkout, payment), fill(rest, { merchant }))}
+    <dl class="facts">${copyable(found.reference, found.copyReference, row.id)}</dl>
+  `;
+}
