@@ -3,7 +3,7 @@
  */
 export const errors = {
   malformed_http: [400, 'This is not a valid HTTP request; the connection is closed.'],
-  malformed_text: [400, 'The URL or the form contains a NUL or a lone surrogate.'],
+  malformed_text: [400, 'The URL or the form contains invalid characters: NUL or a lone surrogate.'],
   invalid_json: [
     400,
     'The body must be one JSON object in UTF-8 of at most 32 levels, without duplicate keys, NUL or lone surrogates.',
@@ -19,7 +19,7 @@ export const errors = {
   unauthorized: [401, 'A valid API key is required: Authorization: Bearer <API_KEY>.'],
   insufficient_scope: [403, 'This API key lacks the required scope.'],
   partner_disabled: [403, 'This partner is disabled.'],
-  not_found: [404, 'Nothing was found at this address or with this id.'],
+  not_found: [404, 'Nothing was found at this address or with this ID.'],
   method_not_allowed: [405, 'This address does not support that method; see the Allow header.'],
   request_timeout: [408, 'The request took too long to arrive; send it again.'],
   cannot_cancel: [409, 'Only a request that has not been opened or paid can be cancelled.'],

@@ -96,9 +96,9 @@ type Listening = { host: string; port: number };
 function asListenFault(prefix: '' | 'METRICS_', { host, port }: Listening, error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} of ${host} is in use. Stop the program that uses it, or set another ${prefix}PORT.`,
-    EACCES: `Port ${port} of ${host} may not be opened by this user. Set a ${prefix}PORT of 1024 or more.`,
+    EACCES: `Port ${port} of ${host} cannot be opened by this user. Set a ${prefix}PORT of 1024 or more.`,
     EADDRNOTAVAIL: `This machine has no address ${host}. Set another ${prefix}HOST.`,
-    ENOTFOUND: `There is no host ${host}. Set another ${prefix}HOST.`,
+    ENOTFOUND: `The host ${host} was not found. Set another ${prefix}HOST.`,
   };
   const reason = reasons[error.code ?? ''];
   return reason ? new StartFault(reason, { cause: error }) : error;

@@ -113,7 +113,7 @@ async function createKey(ctx: Context, args: Arguments) {
     throw new UsageFault('--name must have 1 to 60 characters.');
   const endsAt = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
   if (args.options.until !== undefined && (endsAt === null || endsAt <= ctx.clock.now()))
-    throw new UsageFault('--until must be a time to come, like 2027-01-31T12:00:00Z.');
+    throw new UsageFault('--until must be in the future, like 2027-01-31T12:00:00Z.');
   return createApiKey(ctx, commandLine, scope, { scopes: wanted as ScopeName[], name, endsAt, formKey: null });
 }
 
@@ -135,7 +135,8 @@ export const accessCommands: Command[] = [
   {
     name: 'partner email',
     usage: '<slug> <address>|none',
-    summary: 'Sets who is mailed when the partner must act, for example on a disabled webhook endpoint.',
+    summary:
+      'Sets the e-mail address to notify when the partner must act, for example when its webhook endpoint is disabled.',
     run: email,
   },
   {
@@ -145,12 +146,12 @@ export const accessCommands: Command[] = [
     run: changeBranding,
   },
   { name: 'partner disable', usage: '<slug>', summary: 'Disables a partner.', run: switchPartner(true) },
-  { name: 'partner enable', usage: '<slug>', summary: 'Enables a partner again.', run: switchPartner(false) },
+  { name: 'partner enable', usage: '<slug>', summary: 'Enables a disabled partner.', run: switchPartner(false) },
   {
     name: 'key create',
     usage: '--partner <slug> --mode test|live [--scopes a,b] [--name N] [--until <time>]',
     summary:
-      'Creates an API key and shows it once; with all scopes unless --scopes says otherwise. --until ends it by itself.',
+      'Creates an API key and shows it once, with all scopes unless --scopes is given. --until sets when it expires.',
     run: createKey,
   },
   {
@@ -165,13 +166,13 @@ export const accessCommands: Command[] = [
   {
     name: 'merchant disable',
     usage: '<account_id>',
-    summary: 'Disables a merchant (the operator’s switch): no new requests.',
+    summary: 'Disables a merchant as the operator: no new requests can be created.',
     run: switchMerchant(true),
   },
   {
     name: 'merchant enable',
     usage: '<account_id>',
-    summary: 'Enables the merchant again (the operator’s switch).',
+    summary: 'Enables a merchant that the operator disabled.',
     run: switchMerchant(false),
   },
   ...recoveryCommands,

@@ -43,7 +43,7 @@ async function check(ctx: Context, args: Arguments) {
   const broken = checks.filter((one) => one.broken !== null);
   if (broken.length > 0) {
     const lines = broken.map(shown).map(({ log, state }) => `  ${log}: ${state}`);
-    throw new Error(`The audit log is broken: somebody changed it outside the service.\n${lines.join('\n')}`);
+    throw new Error(`The audit log is broken: someone changed it outside the service.\n${lines.join('\n')}`);
   }
   if (kept !== null && checks.every(({ keptAt }) => keptAt === null)) {
     throw new Error(
@@ -58,13 +58,13 @@ export const adminCommands: Command[] = [
   {
     name: 'admin invite',
     usage: '--email E',
-    summary: 'Lets somebody sign in to the administration. Mails the first link and prints it.',
+    summary: 'Invites an operator to the administration. E-mails the first sign-in link and prints it.',
     run: invite,
   },
   {
     name: 'admin passkeys remove',
     usage: '--email E',
-    summary: 'Removes all passkeys of an operator who has lost them, so that a mailed link is enough to sign in.',
+    summary: 'Removes all passkeys of an operator who has lost them, so that an e-mailed link is enough to sign in.',
     run: removePasskeys,
   },
   {

@@ -79,7 +79,7 @@ async function deploy(ctx: Context, args: Arguments): Promise<Record<string, unk
   for (const { chain } of chosen(ctx, args)) chains.push(await deployOn(ctx, chain));
   const next =
     ctx.config.sandbox && !ctx.config.chains
-      ? 'The sandbox uses it by itself.'
+      ? 'The sandbox uses it automatically.'
       : `Set RECURRING_CONTRACT=${recurringAddress()} and restart the service.`;
   return { address: recurringAddress(), next, note: unaudited, chains };
 }
@@ -89,14 +89,14 @@ export const contractCommands: Command[] = [
   {
     name: 'contracts show',
     usage: '[--chain N]',
-    summary: 'Shows the address of the contract for automatic charges, and what stands there on each chain.',
+    summary: 'Shows the address of the contract for automatic charges, and whether it is deployed on each chain.',
     run: show,
   },
   {
     name: 'contracts deploy',
     usage: '[--chain N]',
     summary:
-      'Deploys the contract where it does not stand yet, and compares the code. DEPLOYER_KEY pays, or the relayer. Exits with 1 when a chain failed.',
+      'Deploys the contract where it is not deployed yet, and compares the code. DEPLOYER_KEY pays, or the relayer. Exits with 1 when a chain failed.',
     hasFailed: ({ chains }) => (chains as { state: string }[]).some(({ state }) => state === 'failed'),
     run: deploy,
   },
@@ -114,11 +114,11 @@ const findings: Record<ContractStanding, (chain: ChainConfig) => Omit<Finding, '
   }),
   foreign: () => ({
     state: 'failed',
-    advice: 'Other code stands at RECURRING_CONTRACT than this version’s: contracts show names the right address.',
+    advice: 'The code at RECURRING_CONTRACT is not this version’s: contracts show prints the right address.',
   }),
   unreachable: () => ({
     state: 'attention',
-    advice: 'An endpoint does not answer, so the code could not be compared.',
+    advice: 'An endpoint does not respond, so the code could not be compared.',
   }),
 };
 
@@ -133,7 +133,7 @@ export async function checkContracts({ db, chains }: Context): Promise<Finding[]
       const finding = findings[standing](chain);
       const many = Number(rows.find(({ chain_id }) => Number(chain_id) === chain.chainId)?.many ?? 0);
       if (many === 0 || (standing !== 'none' && standing !== 'absent')) return { check, ...finding };
-      const agreed = `Customers have agreed to automatic charges here (${many}), and none can be made.`;
+      const agreed = `Customers have agreed to automatic charges here (${many}), but none can be made.`;
       return { check, state: 'failed' as const, advice: `${agreed} ${finding.advice}` };
     }),
   );

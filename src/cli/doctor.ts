@@ -123,7 +123,7 @@ async function checkWebhooks(ctx: Context): Promise<Finding[]> {
     check: `webhook of ${row.slug}, ${modeOf(row.test_mode)}`,
     state: 'attention',
     advice: row.disabled_reason
-      ? `Disabled (${row.disabled_reason}); fix the receiver, then run webhook enable.`
+      ? `Disabled (${row.disabled_reason}); fix the endpoint, then run webhook enable.`
       : row.url
         ? `${row.failures} failures in a row; see webhook deliveries.`
         : 'No URL is set: events wait until you run webhook set.',

@@ -6,7 +6,7 @@ export const loginCommands: Command[] = [
     name: 'logins',
     usage: '--owner <role>',
     summary:
-      'Prints what an administrator of the server runs where the owner of the tables may not create roles. Contains passwords.',
+      'Prints the SQL for a database administrator to run where the table owner may not create roles. Contains passwords.',
     run: async (ctx, args) => ({
       statements: statementsFor(option(args, 'owner'), ctx.config.secretKeys).map((run) => ({ run })),
     }),

@@ -12,7 +12,7 @@ export const onboardingCommands: Command[] = [
     summary: 'Onboards a merchant as the page does: signs in with a wallet and accepts the terms.',
     run: async (ctx, args) => {
       const accountId = word(args, 0, 'The account id');
-      if (!isUuid(accountId)) throw new Error('An account id looks like 3f2b8c1e-….');
+      if (!isUuid(accountId)) throw new Error('An account ID looks like 3f2b8c1e-….');
       const key = args.options['private-key'];
       return onboardWithKey(ctx, accountId.toLowerCase(), key as Hex | undefined);
     },
@@ -20,13 +20,13 @@ export const onboardingCommands: Command[] = [
   {
     name: 'wallet release',
     usage: '<address>',
-    summary: 'Frees a wallet that was claimed when a merchant was created and was never signed for.',
+    summary: 'Releases a wallet that was named when a merchant was created but never signed with.',
     run: async (ctx, args) => {
       const address = word(args, 0, 'The wallet address');
       if (!isAddress(address)) throw new Error('A wallet address is 0x and 40 hex digits.');
       const released = await releaseWallet(ctx, commandLine, address);
       if (!released) {
-        throw new Error(`${address} is not an unsigned, claimed wallet; nothing was changed.`);
+        throw new Error(`${address} is not a named wallet without a signature; nothing was changed.`);
       }
       return { wallet_address: address.toLowerCase(), released: true };
     },

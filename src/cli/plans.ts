@@ -40,7 +40,7 @@ async function chargePlan(ctx: Context, args: Arguments): Promise<Record<string,
   const { scope, facts } = await findPlan(ctx, args);
   sandboxChain(ctx, scope.testMode);
   if (!(await ctx.db.scoped(scope, (tx) => movePlanDue(tx, scope, facts.id, ctx.clock.now())))) {
-    throw new Error('This plan is paused or has ended: it is charged no more.');
+    throw new Error('This plan is paused or has ended, so it is not charged.');
   }
   return { plan_id: facts.id, charged: 'within a few seconds', page: planPageUrl(ctx.config, facts.id) };
 }
@@ -74,19 +74,20 @@ export const planCommands: Command[] = [
   {
     name: 'sandbox plan',
     usage: '<account_id> [--amount N]',
-    summary: 'Makes a monthly plan that charges automatically; --amount is in minor units of the merchant’s currency.',
+    summary:
+      'Creates a monthly plan that charges automatically; --amount is in minor units of the merchant’s currency.',
     run: makePlan,
   },
   {
     name: 'sandbox agree',
-    usage: '<link of a plan, or its id> [--private-key 0x…]',
-    summary: 'Agrees to the automatic charges of a plan with a test wallet, as its customer does on its page.',
+    usage: '<plan link or ID> [--private-key 0x…]',
+    summary: 'Agrees to a plan’s automatic charges with a test wallet, as its customer does on the plan’s page.',
     run: agreeToPlan,
   },
   {
     name: 'sandbox charge',
-    usage: '<link of a plan, or its id>',
-    summary: 'Makes the next charge of a plan due now.',
+    usage: '<plan link or ID>',
+    summary: 'Makes a plan’s next charge due now.',
     run: chargePlan,
   },
 ];

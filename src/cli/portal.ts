@@ -32,13 +32,13 @@ export const portalCommands: Command[] = [
     name: 'portal invite',
     usage: '--partner <slug> --email E [--role owner|developer|viewer]',
     summary:
-      'Lets somebody sign in to a partner’s portal, as owner unless --role says otherwise. Mails the first link and prints it.',
+      'Invites a user to a partner’s portal, as owner unless --role is given. E-mails the first sign-in link and prints it.',
     run: invite,
   },
   {
     name: 'portal passkeys remove',
     usage: '--partner <slug> --email E',
-    summary: 'Removes all passkeys of a user who has lost them, so that a mailed link is enough to sign in.',
+    summary: 'Removes all passkeys of a user who has lost them, so that an e-mailed link is enough to sign in.',
     run: removePasskeys,
   },
 ];

@@ -12,13 +12,13 @@ export const rateCommands: Command[] = [
     name: 'rate set',
     usage: '<CODE> <fiat per stablecoin> [--until <time>] [--deviates <percent>]',
     summary:
-      'Sets a rate that stays in force until it is cleared or until the given time. A rate far from the sources must be confirmed with --deviates.',
+      'Sets a rate that applies until it is cleared or until the given time. A rate far from the sources must be confirmed with --deviates.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
       const rate = word(args, 1, 'The rate (fiat units per stablecoin)');
       const until = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
       if (args.options.until !== undefined && until === null)
-        throw new Error('Give --until like 2027-01-31T12:00:00Z.');
+        throw new Error('--until must be a time like 2027-01-31T12:00:00Z.');
       const end = until?.toISOString() ?? null;
       const shownDeviation = args.options.deviates === undefined ? null : option(args, 'deviates');
       await setOverride(ctx, commandLine, { code, rate, until, shownDeviation });
@@ -28,7 +28,7 @@ export const rateCommands: Command[] = [
   {
     name: 'rate clear',
     usage: '<CODE>',
-    summary: 'Returns to the rate of the sources.',
+    summary: 'Clears a set rate, so that the sources apply again.',
     async run(ctx, args) {
       const code = word(args, 0, 'The currency code');
       const cleared = await clearOverride(ctx, commandLine, code);
@@ -47,7 +47,7 @@ export const rateCommands: Command[] = [
   {
     name: 'rate refresh',
     usage: '--partner <slug>',
-    summary: 'Fetches all rates now; at most once a minute per partner.',
+    summary: 'Refreshes all rates now; at most once a minute per partner.',
     async run(ctx, args) {
       const slug = option(args, 'partner');
       const partner = await mustReadPartner(ctx, slug);
@@ -55,7 +55,7 @@ export const rateCommands: Command[] = [
         return await manualRefresh(ctx, commandLine, rateSources(ctx.config.rateProviders), partner);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        throw new Error(`Rates were already refreshed for "${slug}" in this minute; try again in the next one.`);
+        throw new Error(`Rates were already refreshed for "${slug}" within the last minute; try again in a minute.`);
       }
     },
   },

@@ -19,7 +19,7 @@ export async function checkRelayer(ctx: Context): Promise<Finding[]> {
     ...missing.map(({ executor, many }) => ({
       check: `relayer ${executor}`,
       state: 'failed' as const,
-      advice: `${many} agreed automatic charges can only be made by this address: put its key back into RELAYER_KEYS.`,
+      advice: `${many} agreed automatic charges can only be made by this address: add its key to RELAYER_KEYS again.`,
     })),
     ...(await relayerStatus(ctx)).map(findingOf),
   ];
@@ -38,5 +38,5 @@ function findingOf(status: RelayerStatus): Finding {
   if (hindrance) return { check, state: 'attention', advice: advices[hindrance] };
   if (stuck === 0) return { check, state: 'ok', advice: '' };
   const said = trouble === null ? '' : ` A provider says: ${trouble}`;
-  return { check, state: 'attention', advice: `${stuck} transactions are not mined for ten minutes.${said}` };
+  return { check, state: 'attention', advice: `${stuck} transactions have not been mined for ten minutes.${said}` };
 }

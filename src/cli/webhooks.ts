@@ -54,7 +54,7 @@ const activate: Command = {
 const enable: Command = {
   name: 'webhook enable',
   usage: where,
-  summary: 'Enables a disabled endpoint; waiting events go out',
+  summary: 'Enables a disabled endpoint; waiting events are sent',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     await enableEndpoint(ctx, commandLine, scope);
@@ -65,7 +65,7 @@ const enable: Command = {
 const deliveries: Command = {
   name: 'webhook deliveries',
   usage: `${where} [--state waiting|delivered|exhausted] [--limit 50] [--offset 0]`,
-  summary: 'Lists events with their attempts, newest first',
+  summary: 'Lists events with their delivery attempts, newest first',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     const page = await listDeliveries(ctx, scope, {
@@ -80,7 +80,7 @@ const deliveries: Command = {
 const replay: Command = {
   name: 'webhook replay',
   usage: `<delivery_id>  |  ${where} --since <instant>`,
-  summary: 'Sends an event again with the same id and body, or all that failed since a time',
+  summary: 'Resends an event with the same ID and body, or all that failed since a time',
   run: async (ctx, args) => {
     if (args.options.since !== undefined) {
       const since = parseInstant(option(args, 'since'));

@@ -47,36 +47,35 @@ export function tellAlarm<T>(ways: ByAlarmKind<T>, { kind, details }: Alarm): T 
 
 const sentences: ByAlarmKind<string> = {
   mail_transport: ({ waiting }) =>
-    `${waiting === 1 ? '1 mail waits' : `${waiting} mails wait`}: no mail transport is configured; set SMTP_URL and MAIL_FROM.`,
-  mail_failing: ({ fault }) => `A mail could not be sent: ${fault}`,
-  phone_gateway: ({ fault }) => `The gateway for messages to phones does not work: ${fault}.`,
-  receipts_missing: ({ fault }) => `Receipts of verified payments cannot be written: ${fault}`,
+    `${waiting === 1 ? '1 e-mail is waiting' : `${waiting} e-mails are waiting`}: no mail server is configured; set SMTP_URL and MAIL_FROM.`,
+  mail_failing: ({ fault }) => `An e-mail could not be sent: ${fault}`,
+  phone_gateway: ({ fault }) => `The phone message gateway is not working: ${fault}.`,
+  receipts_missing: ({ fault }) => `Receipts for verified payments cannot be created: ${fault}`,
   recoveries_stuck: ({ accountIds, count }) =>
-    `${count === 1 ? 'A recovery of a wallet' : `${count} recoveries of wallets`} cannot be carried out; the log says why. Merchants: ${listed(accountIds, count > accountIds.length)}.`,
-  plans_failing: ({ count }) => `Charges fail for more than a day; the log says why. Plans: ${count}`,
-  order_ahead: (details) => `The order of requests is ahead of the time. Partners: ${scopesAhead(details)}`,
+    `${count === 1 ? 'A wallet recovery' : `${count} wallet recoveries`} cannot be completed; see the log. Merchants: ${listed(accountIds, count > accountIds.length)}.`,
+  plans_failing: ({ count }) => `Charges have failed for more than a day; see the log. Plans: ${count}`,
+  order_ahead: (details) => `The order of requests is ahead of the actual time. Partners: ${scopesAhead(details)}`,
   webhook_disabled: ({ partnerId, mode, why }) =>
-    `The ${mode} webhook endpoint of partner ${partnerId} was disabled: ${why === 'gone' ? 'it answered 410' : 'it had no success for 120 hours'}.`,
+    `The ${mode} webhook endpoint of partner ${partnerId} was disabled: ${why === 'gone' ? 'it answered 410 Gone' : 'no delivery succeeded for 120 hours'}.`,
   'chain-unconfirmed': ({ chain, since }) =>
-    `Payments on ${chain} wait to be verified: its RPC endpoints do not all answer and agree since ${since}.`,
+    `Payments on ${chain} cannot be verified: its RPC endpoints have not all responded and agreed since ${since}.`,
   'chain-unread': ({ chain, transactions }) =>
-    `Transactions on ${chain} cannot be read, their payments may be missing: ${transactions.join(', ')}`,
+    `Some transactions on ${chain} cannot be read; payments in them may be missing: ${transactions.join(', ')}`,
   'chain-final-reorged': ({ chainId, transactions }) =>
-    `Chain ${chainId} took back final transfers: ${transactions.join(', ')}`,
+    `Chain ${chainId} reversed final transfers: ${transactions.join(', ')}`,
   'chain-deep-reorg': ({ chainId, blocks }) =>
-    `Chain ${chainId} was reorganised by more than ${blocks} blocks; they are read again.`,
+    `Chain ${chainId} was reorganised by more than ${blocks} blocks; they are being read again.`,
   'verified-reorged': ({ requestId }) =>
-    `The verified request ${requestId} lost its transfer to a reorganisation; its money must be checked by hand.`,
+    `The verified request ${requestId} lost its payment in a reorganisation; check its payment manually.`,
   'returned-bound': ({ requestId }) =>
-    `The payment of request ${requestId} was given back by a transaction that turned up late; its money must be checked by hand.`,
-  'returned-twice': ({ payment }) =>
-    `The payment ${payment} was given back by a transaction in whose place another was noted; its money must be checked by hand.`,
+    `The payment for request ${requestId} counts and was also refunded; check it manually.`,
+  'returned-twice': ({ payment }) => `The payment ${payment} was refunded twice, or also counts; check it manually.`,
   'relay-low-coin': ({ chain, address, leftWei, leastWei }) =>
     `The relayer has too little coin on ${chain}: ${leftWei} wei left, ${leastWei} needed. Fund ${address}.`,
   'relay-fees': ({ chain, baseFeeWei, limitWei }) =>
     `The relayer sends nothing on ${chain}: gas costs ${baseFeeWei} wei, and the limit is ${limitWei}.`,
   'relay-stuck': ({ chain, address, nonce }) =>
-    `A transaction of the relayer on ${chain} is not mined for ten minutes: nonce ${nonce} of ${address}.`,
+    `A relayer transaction on ${chain} has not been mined for ten minutes: nonce ${nonce} of ${address}.`,
   other: ({ message }) => message,
 };
 

@@ -26,7 +26,7 @@ const proofVerified = {
   ],
   properties: {
     event: { const: 'payment.proof_verified' },
-    delivery_id: { type: 'string', description: 'The same in all retries and replays; equal to x-service-delivery.' },
+    delivery_id: { type: 'string', description: 'The same in every delivery attempt; equal to x-service-delivery.' },
     request_id: { type: 'string' },
     account_id: { type: 'string' },
     proof_status: { const: 'verified' },
@@ -72,8 +72,12 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
       info: { title: 'Quittance', version: '1.0.0', description: apiGuide(ctx.config.baseUrl), license },
       servers: [{ url: ctx.config.baseUrl }],
       tags: [
-        { name: 'Payment requests', description: 'Ask customers for money, and see what became of it.' },
-        { name: 'Merchants', description: 'Provision those who are paid. They finish wallet and terms themselves.' },
+        { name: 'Payment requests', description: 'Request payments from customers and follow their status.' },
+        {
+          name: 'Merchants',
+          description:
+            'Create the merchants who receive payments. They add their wallet and accept the terms themselves.',
+        },
       ],
       components: {
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'qt_test_… or qt_live_…' } },

@@ -22,14 +22,14 @@ const extras: Partial<Record<ErrorCode, object>> = {
 const titles: Record<number, string> = {
   400: 'The call is not valid.',
   401: 'The key is missing or not valid.',
-  403: 'The key may not do this.',
-  404: 'There is no such thing for this key.',
+  403: 'The key does not permit this.',
+  404: 'Nothing was found with this key.',
   409: 'The call conflicts with what is stored.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
-  429: 'Too many calls in this minute.',
+  429: 'Too many calls within a minute.',
   500: 'Something failed on our side.',
-  503: 'The service cannot answer now.',
+  503: 'The service cannot respond right now.',
 };
 
 const schema = { $ref: '#/components/schemas/Error' };

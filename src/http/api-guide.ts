@@ -22,17 +22,17 @@ const advice: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'Read `details`: it lists every invalid field with a message.',
   invalid_idempotency_key: 'Use a key of 32 to 64 characters.',
   customer_name_required: 'Send `customer_name`.',
-  currency_mismatch: 'Leave `fiat_currency_code` out, or send `expected_fiat_code` of the answer.',
-  expiry_not_allowed: 'Use one of `allowed_expiry_minutes` of the answer.',
+  currency_mismatch: 'Leave `fiat_currency_code` out, or send the response’s `expected_fiat_code`.',
+  expiry_not_allowed: 'Use one of the response’s `allowed_expiry_minutes`.',
   merchant_disabled: 'Ask the operator, or enable the merchant in the portal.',
-  merchant_mode_mismatch: 'Use a key of the merchant’s mode.',
+  merchant_mode_mismatch: 'Use a key for the merchant’s mode.',
   merchant_onboarding_incomplete: 'Send the merchant to its `onboarding_url`.',
   unauthorized: 'Send a valid key.',
-  insufficient_scope: 'Use a key with `required_scope`.',
+  insufficient_scope: 'Use a key with the `required_scope`.',
   partner_disabled: 'Ask the operator.',
-  not_found: 'Check the id. Another partner’s or another mode’s looks the same.',
-  method_not_allowed: 'Use a method of the header `Allow`.',
-  cannot_cancel: 'Read `request` in the answer.',
+  not_found: 'Check the ID. IDs of other partners and of the other mode are not found either.',
+  method_not_allowed: 'Use a method listed in the `Allow` header.',
+  cannot_cancel: 'Read `request` in the response.',
   wallet_address_conflict: 'Use another wallet.',
   body_too_large: 'Send less.',
   unsupported_media_type: 'Send `Content-Type: application/json`.',
@@ -66,22 +66,22 @@ ${inAllLanguages((language) => createSnippet(language, values))}
 # Idempotency
 
 Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex) with every create, and send the same key when you retry.
-The same key for the same merchant returns the request that it created, in its present state, with \`idempotent_replay: true\`.
+The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.
 The other fields of a repeated call are ignored. Creating a merchant is idempotent by \`wallet_address\`.
 
 # States
 
 | \`status\` | meaning |
 | --- | --- |
-| \`requested\` | Created; nobody has opened the pay page. Only now can it be cancelled. |
+| \`requested\` | Created; the pay page has not been opened. It can only be cancelled now. |
 | \`opened\` | A customer has opened the pay page. |
 | \`expired\` | \`expires_at\` has passed without payment. A payment up to 30 minutes late still counts. |
 | \`voided\` | Cancelled. |
 
 | \`proof_status\` | meaning |
 | --- | --- |
-| \`none\` | No payment in full has been found. |
-| \`attached\` | A payment in full is on the chain and not final yet. |
+| \`none\` | The request has not been fully paid. |
+| \`attached\` | It is fully paid on the chain, but the payment is not final yet. |
 | \`verified\` | The payment is final. It never changes again. |
 
 Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` says.
@@ -101,7 +101,7 @@ webhooks or with the list, not by reading each one. A body has at most 128 KiB.
 # Errors
 
 Every error is JSON: \`ok\` is false, \`error\` is a code for your program, \`message\` a sentence for people. Codes never change
-their meaning. Every answer has an \`x-request-id\`.
+their meaning. Every response has an \`x-request-id\`.
 
 | status | error | what to do |
 | --- | --- | --- |
@@ -123,7 +123,7 @@ x-service-signature: v1=<64 hex digits>,t=1769852400
 {"event":"payment.proof_verified","delivery_id":"7d0f4c52-4f0e-4b59-9a06-3f5d1c1f2a10","request_id":"9d3f6d2e-8a41-4f1c-a1c5-6f2f0f6f7b10", …}
 \`\`\`
 
-\`v1\` is HMAC-SHA256 over \`<t>.<raw body>\`, keyed by the whole signing secret (\`whsec_…\`). Compare in constant time and allow
+\`v1\` is HMAC-SHA256 over \`<t>.<raw body>\`, keyed by the complete signing secret (\`whsec_…\`). Compare in constant time and allow
 300 seconds of clock difference. The headers of the Standard Webhooks specification come along, so its libraries verify the
 same delivery.
 

@@ -53,7 +53,7 @@ function describe(operation: Operation, held: unknown): void {
   delete operation['x-errors'];
   for (const [status, response] of Object.entries(operation.responses)) {
     const isReplay = status === '200' && '201' in operation.responses;
-    response.description = isReplay ? 'What an earlier call had created already.' : (done[status] ?? '');
+    response.description = isReplay ? 'Already created by an earlier call.' : (done[status] ?? '');
   }
   Object.assign(operation.responses, errorResponses(own, held));
 }

@@ -21,7 +21,7 @@ const stopped: Readiness = { ready: false, parts: { process: 'is stopping' } };
 async function checkReadiness(ctx: Context): Promise<Readiness> {
   const parts: Record<string, string> = { database: 'ok', migrations: 'ok' };
   try {
-    if (!(await isWritable(ctx.db.sql))) parts.database = 'accepts no changes: it is a standby, or was made read-only';
+    if (!(await isWritable(ctx.db.sql))) parts.database = 'accepts no changes: it is a standby, or is read-only';
     const { pending, ahead } = await compareMigrations(ctx.db.sql);
     if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
     if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;

@@ -41,6 +41,6 @@ export const ErrorBody = Type.Object(
     title: 'Error',
     additionalProperties: true,
     description: 'Some errors have more fields, such as details or expected_fiat_code.',
-    examples: [{ ok: false, error: 'not_found', message: 'Nothing was found at this address or with this id.' }],
+    examples: [{ ok: false, error: 'not_found', message: 'Nothing was found at this address or with this ID.' }],
   },
 );

@@ -78,11 +78,11 @@ export function outcomeText(outcome: Outcome): string {
     case 'malformed':
       return 'This is not a transaction hash: 0x followed by 64 hexadecimal digits.';
     case 'not_found':
-      return 'None of the accepted networks knows this transaction yet. Check the hash and the network it was sent on.';
+      return 'We cannot find this transaction on any accepted network yet. Check the hash and the network it was sent on.';
     case 'unavailable':
       return 'The network cannot be reached right now. Nothing is lost; please try again in a minute.';
     case 'pending_in_mempool':
-      return 'The transaction was sent and is waiting to be mined. You do not need to do anything.';
+      return 'The transaction was sent and is waiting to be confirmed. There is nothing left to do.';
     case 'failed':
       return 'This transaction failed on the network, so no money moved. Please send it again.';
     case 'wrong_token':
@@ -90,11 +90,11 @@ export function outcomeText(outcome: Outcome): string {
     case 'wrong_recipient':
       return 'This transaction does not pay the address of this request.';
     case 'wrong_network':
-      return 'This transaction reached the address on a network where the merchant cannot be paid. Please ask them about it.';
+      return 'This transaction reached the address on a network where the merchant cannot receive payments. Please ask them about it.';
     case 'before_request':
-      return 'This transaction is older than the request, so it cannot be its payment.';
+      return 'This transaction is older than the request, so it cannot be the payment for it.';
     case 'seen':
-      return 'The transaction is on the network and will show up here in a moment.';
+      return 'The transaction is on the network. It will appear here in a moment.';
     case 'counted':
       return outcome.proofStatus === 'verified'
         ? 'This payment is complete.'
@@ -102,21 +102,21 @@ export function outcomeText(outcome: Outcome): string {
     case 'underpaid':
       return `This payment counts, but ${formatMicro(outcome.missingMicro)} USDC is still missing.`;
     case 'already_used':
-      return 'This transaction already paid another request.';
+      return 'This transaction has already paid another request.';
     case 'given_back':
       return 'The merchant is refunding this payment, so it no longer counts. Please ask them about it.';
     case 'already_paid':
-      return 'Another transaction already paid this request. The merchant can see this one too; please ask them about it.';
+      return 'Another transaction has already paid this request. The merchant can see this one too; please ask them about it.';
     case 'too_many_parts':
-      return 'Too many small payments were made for this request. The merchant can see this one too; please ask them about it.';
+      return 'This request received too many small payments. The merchant can see this one too; please ask them about it.';
     case 'late':
-      return 'This transaction was mined more than 30 minutes after the request expired. The merchant can see it; please ask them about it.';
+      return 'This transaction arrived more than 30 minutes after the request expired. The merchant can see it; please ask them about it.';
     case 'voided':
       return 'The request was cancelled before this payment was seen. The merchant can see it; please ask them about it.';
     case 'needs_signature':
-      return 'The money arrived, but nothing shows that it is for this request. Sign with the wallet that sent it, or ask the merchant.';
+      return 'The payment arrived, but nothing links it to this request. Sign with the wallet that sent it, or ask the merchant.';
     case 'minted':
-      return 'The money came directly from a bridge or an issuer, so no wallet can sign that it is for this request. The merchant can see it; please ask them about it.';
+      return 'The money came directly from a bridge or an issuer, so no wallet can confirm that it is for this request. The merchant can see it; please ask them about it.';
     case 'bad_signature':
       return 'This signature is not from the wallet that sent the money.';
   }

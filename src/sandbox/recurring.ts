@@ -16,5 +16,5 @@ export async function ensureRecurringContract(url: string, chainId: number): Pro
   if (await stands()) return;
   const transaction = { from: minter, to: deterministicDeployer, data: deploymentCall(), gas: toHex(3_000_000) };
   await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));
-  if (!(await stands())) throw new Error('The contract of recurring payments could not be deployed.');
+  if (!(await stands())) throw new Error('The contract for automatic charges could not be deployed.');
 }

@@ -55,7 +55,7 @@ function keysOf(secret: string): Keys {
   return keys;
 }
 
-/** Lower-case hex HMAC-SHA256 over `<t>.<raw body>`, keyed by the whole secret string. */
+/** Lower-case hex HMAC-SHA256 over `<t>.<raw body>`, keyed by the complete secret string. */
 function signV1(secret: string, t: number | string, body: string | Uint8Array): string {
   return createHmac('sha256', keysOf(secret).v1).update(`${t}.`).update(body).digest('hex');
 }

@@ -117,7 +117,7 @@ test('An operator creates a partner, invites its owner, changes its settings, an
     ]);
   const wrong: [over: Record<string, string>, expiry: string[], fault: RegExp][] = [
     [{ slug: 'No Slug' }, ['15'], /id="slug-fault">1 to 40 lower-case letters/],
-    [{ slug: 'portal' }, ['15'], /id="slug-fault">“portal” is kept for a host of the service itself/],
+    [{ slug: 'portal' }, ['15'], /id="slug-fault">“portal” is reserved for a host of the service/],
     [{ currency: 'CHF' }, ['15'], /no exchange rate for this currency/],
     [{}, ['7'], /Choose at least one/],
     [{}, ['60'], /Choose one that is selected above/],
@@ -139,7 +139,7 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   assert.equal((await lastAct(partner?.id))?.action, 'partner.created');
   const twice = await send('/admin/new-partner', {}, ['15']);
   assert.equal(twice.status, 400);
-  assert.match(twice.html, new RegExp(`There is already a partner “${slug}”`));
+  assert.match(twice.html, new RegExp(`A partner “${slug}” already exists`));
 
   const email = newEmail();
   const people = await admin.open(`/admin/users?partner=${slug}`);
@@ -223,7 +223,7 @@ test('Somebody who lost a device is signed out there, and loses their passkeys: 
     [await lastAct(fixtures.partner.id)].map((act) => [act?.action, act?.actor_name, act?.details]),
     [['session.revoked', operator.user.email, { email: user.email }]],
   );
-  assert.match(said(await admin.send(page, `${user.id}/sign-out`)) ?? '', /done already/);
+  assert.match(said(await admin.send(page, `${user.id}/sign-out`)) ?? '', /already done/);
 
   await app.db.sql`
     insert into passkeys (id, partner_id, user_id, credential_id, public_key, counter, name, created_at)
@@ -294,7 +294,7 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   const past = await admin.send(page, '/rates/set', { code: 'GBP', rate: '0.8', until: '2020-01-01T10:00' });
   assert.equal(past.status, 400);
   assert.match(said(past) ?? '', /Nothing was set\. The expiry must be in the future/);
-  assert.match(said(await admin.send(page, '/rates/set', { code: 'GBP', rate: 'x' })) ?? '', /is no rate/);
+  assert.match(said(await admin.send(page, '/rates/set', { code: 'GBP', rate: 'x' })) ?? '', /is not a rate/);
   await admin.open('/admin/rates?lang=de');
   const faults = { code: 'XXL', rate: '1', until: '' };
   assert.match(
@@ -534,7 +534,7 @@ test('A customer is looked for and erased without the data standing in an addres
   const found = await admin.send(page, '/erase/look', { by: 'email', value: email });
   assert.match(found.html, /1 request, 0 plans, and 1 partner\./);
   const done = await admin.send(found, '/erase/do');
-  assert.equal(said(done), 'Erased: 1 request, 0 plans, 0 mails, and 0 waiting messages.');
+  assert.equal(said(done), 'Erased: 1 request, 0 plans, 0 e-mails, and 0 waiting messages.');
   const [row] = await app.db.sql`select customer_email, customer_name from requests where id = ${request.id}`;
   assert.deepEqual({ ...row }, { customer_email: null, customer_name: null });
   assert.match(

@@ -86,7 +86,7 @@ test('The detail tells what happened in order, with what is missing, the link an
   const row = await fixtures.request({ memo: 'Two loaves' });
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
-  assert.match(open.html, new RegExp(`aria-label="QR code of the payment page: http://localhost:3000/pay/${row.id}"`));
+  assert.match(open.html, new RegExp(`aria-label="QR code of the pay page: http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, /1 USDC = 0\.92 EUR, from the operator/);
 
   await fixtures.pay(row, { usdcMicro: 1_000_000n });

@@ -52,7 +52,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
   assert.equal(mails[0]?.subject, 'Your test webhook was disabled');
-  assert.ok(mails[0]?.body.includes(`${receiver.url}\n\nIt answered 410 Gone,`), mails[0]?.body);
+  assert.ok(mails[0]?.body.includes(`${receiver.url}\n\nIt answered 410 Gone.`), mails[0]?.body);
   assert.ok(mails[0]?.body.includes('http://localhost:3000/portal/webhooks?mode=test'));
   assert.match(mails[0]?.body, /No payment is affected and no event is lost/);
   assert.equal((await alarms()).length, 1);
@@ -72,7 +72,7 @@ async function logged(scope: Scope) {
   return rows.map(({ action, details, object_id }) => [action, JSON.parse(details), object_id]);
 }
 
-test('Disabled webhook endpoints at the same time are each in the log of their partner, whoever notices first', async () => {
+test('Endpoints that are disabled at the same time are each in the log of their partner, whoever notices first', async () => {
   const partners = await Promise.all(
     Array.from({ length: 6 }, () => partnerWithReceiver(behaviours.status(410), 'many@partner.example')),
   );

@@ -395,7 +395,7 @@ test('A recovery that fails holds up none behind it, is tried again later, and r
   assert.equal(await alarm(), null, 'twice may pass by itself');
   await settleAt(start + 4 * 60_000);
   assert.equal(await failures(), 3);
-  assert.match((await alarm()) ?? '', new RegExp(`cannot be carried out.*${broken.merchant.id}`));
+  assert.match((await alarm()) ?? '', new RegExp(`cannot be completed.*${broken.merchant.id}`));
 
   await sql`drop trigger refuse_move on merchants`;
   assert.equal(await settleAt(start + 20 * 60_000), 1);

@@ -399,7 +399,7 @@ test('A charge that fails for a day and nobody knows why raises an alarm, which 
     await turnAt(app.ctx, `${day}T23:59:59.000Z`);
     assert.equal(await alarm(), undefined);
     await turnAt(app.ctx, '2030-01-02T00:00:00.000Z');
-    assert.match((await alarm()) ?? '', /^Charges fail for more than a day.* Plans: 1$/);
+    assert.match((await alarm()) ?? '', /^Charges have failed for more than a day.* Plans: 1$/);
   });
   await app.db.sql`update plans set failure = 'rate_unavailable' where id = ${plan.id}`;
   await turnAt(app.ctx, '2030-01-02T00:00:05.000Z');

@@ -147,7 +147,7 @@ test('“send me an event” › a chain that does not answer is told in a sente
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const sent = await postForm(app.url, owner, '/portal/webhooks/test?mode=test', [['key', 'k'.repeat(32)]]);
   assert.equal(sent.location, '/portal/webhooks?done=chain_down');
-  assert.match((await owner.open('/portal/webhooks?done=chain_down')).html, /the local chain does not answer/);
+  assert.match((await owner.open('/portal/webhooks?done=chain_down')).html, /the local chain does not respond/);
 });
 
 test('figures › paid by day and currency, paid share and the median time to pay', async () => {

@@ -235,7 +235,7 @@ test('a delivery › every attempt with what was sent and what came back, whole'
   }
   assert.equal(html.split('x-service-signature: v1=').length, 3, 'signed for each attempt');
   const list = await owner.open(`${path}/deliveries`);
-  assert.match(list.html, /data-name="Last answer">204 · \d+ ms/);
+  assert.match(list.html, /data-name="Last response">204 · \d+ ms/);
 });
 
 test('replays › one event, and all that failed since a time; what was delivered stays', async () => {

@@ -265,7 +265,7 @@ test('A receipt that could not be written at the verification comes later, once;
   assert.equal(await alarm('receipts_missing'), null);
   fixtures.clock.forward(3 * 60_000);
   assert.equal(await sweepReceipts(fixtures.ctx, running), 0);
-  assert.match((await alarm('receipts_missing')) ?? '', /cannot be written: 23514: .*"broken"/);
+  assert.match((await alarm('receipts_missing')) ?? '', /cannot be created: 23514: .*"broken"/);
   await sql`alter table receipts drop constraint broken`;
 
   await sql`alter table receipts rename to receipts_away`;

@@ -119,7 +119,7 @@ test('What was paid twice is refunded with the merchant’s own wallet, and reco
   await assertAccessible(page);
   await photograph(page, 'dashboard-unmatched');
   await page
-    .getByRole('row', { name: /second payment/ })
+    .getByRole('row', { name: /second one/ })
     .getByRole('link')
     .click();
   await assertAccessible(page);

@@ -107,6 +107,6 @@ test('A lost wallet is recovered with another one, and the present one stops it 
   await see(veto.page, 'The recovery was stopped');
   await look(veto.page, 'recover-6-stopped');
   await dashboard.page.reload();
-  assert.equal(await dashboard.page.getByText('is under way').count(), 0);
+  assert.equal(await dashboard.page.getByText('is being recovered').count(), 0);
   for (const one of [page, dashboard.page, veto.page]) await one.context().close();
 });

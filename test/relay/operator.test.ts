@@ -46,7 +46,7 @@ test('a call is under way, and stuck → counted, with what a provider says', as
   await f.db.sql`update relay_transactions set trouble = 'refused: no' where id = ${id}`;
   const [status] = await relayerStatus(f.ctx);
   assert.deepEqual([status?.stuck, status?.trouble], [1, 'refused: no']);
-  assert.match((await advices())[0] ?? '', /attention 1 transactions are not mined.*refused: no/);
+  assert.match((await advices())[0] ?? '', /attention 1 transactions have not been mined.*refused: no/);
   await f.rpc('evm_setAutomine', [true]);
   await f.node.mine(1);
   await f.read();

@@ -68,7 +68,7 @@ test('contracts deploy › by DEPLOYER_KEY on one chain → deployed, with the w
   const first = await run('contracts deploy', ctx, one);
   const [line] = first.lines;
   assert.deepEqual([line?.state, line?.sender, first.failed], ['deployed', deployer?.address, false]);
-  assert.equal(first.answer.next, 'The sandbox uses it by itself.');
+  assert.equal(first.answer.next, 'The sandbox uses it automatically.');
   assert.match(String(first.answer.note), /not been audited/);
   assert.equal(await askStanding(node.chain), 'stands');
   const again = await run('contracts deploy', ctx, one);
@@ -169,7 +169,7 @@ test('doctor › customers have agreed on a chain where nothing can be charged �
   assert.equal(finding?.state, 'failed');
   assert.match(
     finding?.advice ?? '',
-    /^Customers have agreed to automatic charges here \(1\), and none can be made\. Not dep/,
+    /^Customers have agreed to automatic charges here \(1\), but none can be made\. Not dep/,
   );
 });
 

@@ -16,10 +16,10 @@ export type RefusalCode =
 export const refusalTexts: Record<RefusalCode, string> = {
   unsupported_scheme: 'Only the scheme exact is accepted; sign one of accepts.',
   invalid_network: 'The request cannot be paid on this network; sign one of accepts.',
-  invalid_payment_requirements: 'What the payment accepted is not asked for, or no longer; sign one of accepts.',
+  invalid_payment_requirements:
+    'The accepted payment requirements are not, or no longer, valid for this request; sign one of accepts.',
   invalid_exact_evm_payload_recipient_mismatch: 'The authorization does not pay the wallet in payTo.',
-  invalid_exact_evm_payload_authorization_value_mismatch:
-    'The authorization must be of exactly the amount that is due.',
+  invalid_exact_evm_payload_authorization_value_mismatch: 'The authorization must be for exactly the amount due.',
   invalid_exact_evm_payload_authorization_valid_after: 'The authorization is not valid yet.',
   invalid_exact_evm_payload_authorization_valid_before:
     'The authorization ends too soon to be mined, or after the request does; see maxTimeoutSeconds.',
@@ -28,9 +28,11 @@ export const refusalTexts: Record<RefusalCode, string> = {
   invalid_exact_evm_nonce_already_used:
     'The authorization was used or cancelled, or was sent for another request; sign a new one.',
   insufficient_funds: 'The wallet does not hold the amount.',
-  invalid_transaction_state: 'The token refuses this transfer, or its transaction failed. No money moved.',
+  invalid_transaction_state:
+    'The token contract rejected this transfer, or its transaction failed. No money was moved.',
   other_payment: 'Another payment pays this request, or is about to. This one was not sent.',
-  too_many_failures: 'Payments of this request or from this wallet have failed too often. Pay by an ordinary transfer.',
+  too_many_failures:
+    'Payments for this request or from this wallet have failed too often. Pay with an ordinary transfer.',
 };
 
 /** What an authorization that was not sent is refused with; null where it is the service that cannot send it. */

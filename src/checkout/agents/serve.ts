@@ -15,13 +15,14 @@ import { type Paid, type Payer, payByHeader } from './settle.ts';
 /** Answers a program that asks for a pay page; null: there is no such request. */
 export type ServeAgent = (request: FastifyRequest, reply: FastifyReply, checkout: Checkout | null) => Promise<unknown>;
 
-const underWay = 'A payment is under way and not mined yet. Ask again in a few seconds; do not sign another payment.';
+const underWay =
+  'A payment is on its way and not confirmed yet. Ask again in a few seconds; do not sign another payment.';
 const notNow =
-  'The request cannot be paid by a signed authorization now. Pay it by an ordinary transfer, as its page shows, or ask again later.';
+  'The request cannot be paid with a signed authorization right now. Pay it with an ordinary transfer, as its page shows, or ask again later.';
 
 const signOne = 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.';
 const sendAgain =
-  'A payment that was signed before failed, and still holds. Whoever signed it sends the same header again, rather than sign another.';
+  'An earlier signed payment failed, but its signature is still valid. Whoever signed it should send the same header again instead of signing another payment.';
 
 /** Why it asks to be paid: nothing was paid yet, or a payment was refused. */
 type Asked = { refused: RefusalCode | null; settlement?: Settlement };

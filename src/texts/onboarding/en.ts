@@ -21,7 +21,7 @@ export const en = {
     whoRest: 'Fill in what you like. {partner} sees it, and your customers see the business name.',
     name: 'Your name',
     businessName: 'Business name',
-    businessHint: 'Your customers see it on the payment page and on receipts.',
+    businessHint: 'Your customers see it on the pay page and on receipts.',
     country: 'Country',
     noCountry: 'Not specified',
     phone: 'Phone',
@@ -52,7 +52,7 @@ export const en = {
   terms: {
     get: {
       title: 'What you get',
-      text: 'Customers pay you in stablecoins, straight into your own wallet. We create the payment page, watch the chain, and tell you and the partner who invited you when a payment is final. We never hold your money and cannot move it.',
+      text: 'Customers pay you in stablecoins, straight into your own wallet. We create the pay page, watch the chain, and tell you and the partner who invited you when a payment is final. We never hold your money and cannot move it.',
     },
     wallet: {
       title: 'Your wallet',

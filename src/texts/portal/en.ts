@@ -38,7 +38,7 @@ export const en = {
     unmatchedRest: '{amount} USDC reached your merchants in the last 30 days without matching a request.',
     toUnmatched: 'View payments',
     underpaid: { one: '{count} request is partly paid', other: '{count} requests are partly paid' },
-    underpaidRest: 'The rest is missing. The payment page tells the customer.',
+    underpaidRest: 'The rest is missing. The pay page tells the customer.',
     toUnderpaid: 'View requests',
     overpaid: { one: '{count} request was overpaid', other: '{count} requests were overpaid' },
     overpaidRest: 'They count as paid. The merchant can refund the difference in their dashboard.',
@@ -129,7 +129,7 @@ export const en = {
     expires: 'Expires',
     metadata: 'Metadata',
     noMetadata: 'None',
-    payPage: 'Payment page',
+    payPage: 'Pay page',
     payPageRest: 'For your customer: scan the code or open the link.',
     receipt: 'Receipt',
     payer: 'Payer',
@@ -160,7 +160,7 @@ export const en = {
     timeline: 'Timeline',
     cancel: 'Cancel request',
     cancelTitle: 'Cancel the {amount} request?',
-    cancelRest: 'Its payment page will tell the customer not to pay. This cannot be undone.',
+    cancelRest: 'Its pay page will tell the customer not to pay. This cannot be undone.',
     cancelled: 'The request is cancelled.',
     cannotCancel: 'It was not cancelled: the customer has opened it or paid, or it has expired. No money was moved.',
     events: {
@@ -432,7 +432,7 @@ export const en = {
       app_mode: 'Kind',
     },
     hints: {
-      business_name: 'Shown on payment pages and receipts, up to 120 characters.',
+      business_name: 'Shown on pay pages and receipts, up to 120 characters.',
       display_name: 'Shown at the top of their dashboard, up to 120 characters.',
       email: 'They enter a code sent to it before they can connect a wallet.',
       country: 'Two letters, such as DE.',
@@ -512,7 +512,7 @@ export const en = {
     email: 'Notification e-mail',
     emailRest: 'We e-mail it when a webhook endpoint is disabled. Optional.',
     branding: 'Branding',
-    brandingRest: 'Applies to payment pages, onboarding, dashboards and this portal.',
+    brandingRest: 'Applies to pay pages, onboarding, dashboards and this portal.',
     accent: 'Accent colour',
     accentRest: 'A hex colour such as #0a7. We adjust it for contrast. Leave empty for our default.',
     logo: 'Logo',
@@ -573,7 +573,7 @@ export const en = {
     steps: {
       key: { title: 'Create a key', rest: 'Your server uses it to call the API.' },
       merchant: { title: 'Invite a merchant', rest: 'They connect the wallet that payments go to.' },
-      request: { title: 'Create your first request', rest: 'One call; the response contains the payment page’s URL.' },
+      request: { title: 'Create your first request', rest: 'One call; the response contains the pay page’s URL.' },
       webhook: { title: 'Set a webhook URL', rest: 'We notify your server of each verified payment there.' },
       event: {
         title: 'Receive your first event',
