@@ -7,6 +7,7 @@ import { payTexts } from '../texts/pay.ts';
 import { card, mono } from '../ui/components.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { sendPage } from '../web/layout.ts';
+import { relayOrigin } from '../web/phone-wallets.ts';
 import { payPagePath } from './paths.ts';
 import { paymentMethodsOf } from './payment-methods.ts';
 import { type Answer, proofForm } from './proof-form.ts';
@@ -92,7 +93,7 @@ export function sendPayPage(
     branding,
     testMode: row.test_mode,
     island: 'pay',
-    connectTo: checkout.walletConnect ? new URL(checkout.walletConnect.relayUrl).origin : undefined,
+    connectTo: relayOrigin(checkout.walletConnect),
     path,
     refreshSeconds: isOver(checkout.state) || answer ? undefined : 20,
     body: html`

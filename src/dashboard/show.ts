@@ -1,11 +1,14 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hostAddress } from '../auth/host.ts';
 import type { Context } from '../context.ts';
 import type { Html } from '../lib/text/html.ts';
 import { type MerchantRefusal, refusalStatus } from '../merchants/refusal.ts';
 import { readBranding } from '../partners/branding.ts';
 import type { Branding } from '../ui/branding.ts';
 import { type Words, wordsFor } from '../ui/language.ts';
+import type { Elsewhere } from '../ui/wallet-forms.ts';
 import { sendPage } from '../web/layout.ts';
+import { relayOrigin, signingElsewhere } from '../web/phone-wallets.ts';
 
 /** A page's content, made from words and, where a merchant is known, its partner's branding. */
 export type Shown = {
@@ -27,8 +30,27 @@ export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown):
     words,
     testMode: shown.of?.test_mode ?? false,
     island: 'onboard',
+    connectTo: relayOrigin(ctx.config.walletConnect),
     body: shown.body(words, branding),
     ...(branding && { branding }),
     ...(shown.path !== null && { path: shown.path }),
   });
 }
+
+/**
+ * The wallets that are not in this browser.
+ *
+ * @param path of the page to go on at, on a phone
+ * @param name who asks, as the wallet shows it
+ */
+export function walletsElsewhere(
+  { config }: Context,
+  request: FastifyRequest,
+  { path, name, step }: { path: string; name: string | undefined; step: 'connect' | 'sign' },
+): Elsewhere {
+  const { walletConnect } = config;
+  const url = hostAddress(config, request.ownHost?.slug ?? null) + path;
+  return signingElsewhere({ words: wordsFor(request), walletConnect, name: name ?? productName, url }, step);
+}
+
+const productName = 'Quittance';

@@ -9,10 +9,10 @@ import { dashboardTexts } from '../texts/dashboard.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { logoOf } from '../ui/branding.ts';
 import { card, shortAddress } from '../ui/components.ts';
-import { connectForm, signForm } from '../ui/wallet-forms.ts';
+import { chosenFirst, connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
 import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
-import { showPage } from './show.ts';
+import { showPage, walletsElsewhere } from './show.ts';
 
 /** Signing in with a wallet: its address, then its signature. */
 export function merchantSignInPages(pages: OpenPages, ctx: Context): void {
@@ -56,6 +56,7 @@ function showConnect(
           typed: fields,
           unwanted: refused,
           fault: refusalSentence(words, refusal, 'wallet_malformed'),
+          elsewhere: walletsElsewhere(ctx, reply.request, { path: signInPath, name: branding?.name, step: 'connect' }),
         }),
         html`<p class="quiet">${signInTexts(words).signIn.lost}</p>`,
       ),
@@ -94,6 +95,8 @@ function showSign(ctx: Context, reply: FastifyReply, fields: FormFields, refusal
           fault: refusalSentence(words, refusal, 'signature_invalid'),
           carry: { wallet_address: address, chain_id: fields.chain_id ?? '' },
           button: signInTexts(words).signIn.signIn,
+          chains: chosenFirst(signInChains(ctx), chainId),
+          elsewhere: walletsElsewhere(ctx, reply.request, { path: signInPath, name: branding?.name, step: 'sign' }),
         }),
         html`<p class="quiet"><a href="${signInPath}">${signInTexts(words).signIn.another}</a></p>`,
       ),

@@ -1,5 +1,8 @@
 import type { WalletsData } from '../ui/wallet-forms.ts';
 import { announceIn } from './lib/announce.ts';
+import { copyFrom } from './lib/copy.ts';
+import { keepPairing, takePairing } from './lib/kept-pairing.ts';
+import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
@@ -10,50 +13,184 @@ const chosenKey = 'wallet';
 /** Wallets announce themselves within the blink of an eye; after this there is none. */
 const noneAfterMs = 800;
 
-const list = document.querySelector<HTMLElement>('[data-wallets]');
-if (list) start(list, JSON.parse(list.dataset.wallets ?? '') as WalletsData);
+type Texts = WalletsData['texts'];
+type Tell = (text: keyof Texts, values?: Record<string, string>) => void;
 
-/** Offers the wallets of this browser in place of a form to fill in, which stays for who has none. */
-function start(list: HTMLElement, data: WalletsData): void {
-  const { texts, signing } = data;
-  const manual = list.parentElement?.querySelector<HTMLDetailsElement>('details.manual');
-  const told = list.nextElementSibling as HTMLElement;
-  const openManual = (open: boolean) => {
+/** Connects a wallet or has it sign, in place of a form to fill in, which stays for who has none. */
+class WalletPage {
+  readonly #list: HTMLElement;
+  readonly #place: HTMLElement;
+  readonly #data: WalletsData;
+  readonly #texts: Texts;
+  readonly #told: HTMLElement | null;
+  readonly #lazy: LazyWallet | null;
+  #wallets: FoundWallet[] = [];
+  #atWork: FoundWallet | null = null;
+  /** A wallet is asked for what may not be asked twice. Until then another one can be taken instead. */
+  #held = false;
+  #run = 0;
+  /** The connection to a wallet elsewhere goes on with the next page. */
+  #goesOn = false;
+
+  constructor(list: HTMLElement) {
+    this.#list = list;
+    this.#place = list.parentElement as HTMLElement;
+    this.#data = JSON.parse(list.dataset.wallets ?? '') as WalletsData;
+    this.#texts = this.#data.texts;
+    this.#told = this.#place.querySelector<HTMLElement>('.told');
+    const kept = takePairing(this.#data.signing ? this.#data.wanted : null);
+    this.#lazy = this.#lazyWallet(kept);
+    this.#openManual(false);
+    const none = setTimeout(() => this.#tellNone(), noneAfterMs);
+    if (kept) clearTimeout(none);
+    findWallets(this.#texts.browserWallet, (found) => {
+      clearTimeout(none);
+      void this.#show(found);
+    });
+    this.#place.addEventListener('click', ({ target }) => this.#pressed(target as Element));
+    addEventListener('pagehide', () => {
+      if (!this.#goesOn) void this.#lazy?.provider.leave();
+    });
+  }
+
+  #openManual(open: boolean): void {
+    const manual = this.#place.querySelector<HTMLDetailsElement>('details.manual');
     if (manual && !manual.querySelector('.fault')) manual.open = open;
-  };
-  let wallets: FoundWallet[] = [];
-  let busy = false;
-  openManual(false);
-  const none = setTimeout(() => {
-    announceIn(told, texts.none);
-    openManual(true);
-  }, noneAfterMs);
+  }
 
-  findWallets(texts.browserWallet, async (found) => {
-    clearTimeout(none);
-    if (wallets.length === 0 && !told.hidden) announceIn(told, '');
-    wallets = found;
-    openManual(false);
-    const shown = await inOrder(found, data);
-    if (found !== wallets) return; // another one announced itself meanwhile
-    showWalletButtons(list, shown, ({ info }) => fillText(signing ? texts.sign : texts.connect, { wallet: info.name }));
-  });
-  list.addEventListener('click', async ({ target }) => {
-    const uuid = (target as Element).closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
-    const wallet = wallets.find(({ info }) => info.uuid === uuid);
-    if (!wallet || busy) return;
-    const known = { wallet: wallet.info.name };
-    busy = true;
-    markBusy(list, wallet);
+  #openPhone(open: boolean): void {
+    const phone = this.#place.querySelector<HTMLDetailsElement>('details.phone');
+    if (phone) phone.open = open;
+  }
+
+  /** A phone opens this page in its wallet; a desktop shows it a code to scan; elsewhere only typing is left. */
+  #tellNone(): void {
+    const hasPhone = this.#place.querySelector('details.phone') !== null;
+    const text = hasPhone ? (matchMedia('(pointer: coarse)').matches ? 'noneOnPhone' : 'noneScan') : 'none';
+    announceIn(this.#told, this.#texts[text]);
+    if (!hasPhone) this.#openManual(true);
+  }
+
+  async #show(found: FoundWallet[]): Promise<void> {
+    if (this.#wallets.length === 0) {
+      if (!this.#told?.hidden && this.#atWork === null) announceIn(this.#told, '');
+      this.#openPhone(false); // the wallet at hand is the shorter way
+      this.#openManual(false);
+    }
+    this.#wallets = found;
+    const shown = await inOrder(found, this.#data);
+    if (found !== this.#wallets) return; // another one announced itself meanwhile
+    showWalletButtons(this.#list, shown, ({ info }) => this.#label(info.name));
+  }
+
+  #label(wallet: string): string {
+    return fillText(this.#data.signing ? this.#texts.sign : this.#texts.connect, { wallet });
+  }
+
+  #pressed(target: Element): void {
+    const copy = target.closest<HTMLElement>('[data-copy]');
+    if (copy) void copyFrom(copy, (text) => announceIn(this.#told, text), this.#texts.copied);
+    const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
+    const wallet = uuid === LazyWallet.uuid ? this.#lazy : this.#wallets.find(({ info }) => info.uuid === uuid);
+    if (wallet && !this.#held && this.#atWork !== wallet) void this.#use(wallet);
+  }
+
+  async #use(wallet: FoundWallet): Promise<void> {
+    const run = ++this.#run;
+    const isOver = () => run !== this.#run;
+    const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
+      const all = { wallet: wallet.info.name, ...values };
+      if (!isOver()) announceIn(this.#told, fillText((this.#texts as Record<string, string>)[text], all), isFault);
+    };
+    this.#atWork = wallet;
+    markBusy(this.#place, wallet);
+    const pairing = this.#pairing();
+    if (pairing) pairing.hidden = true;
     try {
-      await (signing ? sign : connect)(wallet, data, list, (text) => announceIn(told, fillText(text, known)));
+      await (this.#data.signing ? this.#sign(wallet, tell, isOver) : this.#connect(wallet, tell, isOver));
     } catch (error) {
       const { text, values } = refusalFrom(error, 'failed');
-      announceIn(told, fillText((texts as Record<string, string>)[text], { ...known, ...values }), true);
+      tell(text, values, true);
     }
-    busy = false;
-    markBusy(list, null);
-  });
+    if (isOver()) return;
+    this.#atWork = null;
+    this.#held = false;
+    markBusy(this.#place, null);
+  }
+
+  /** The wallet's account; refuses in words when it gives none. */
+  async #accountOf(wallet: FoundWallet, tell: Tell): Promise<string> {
+    const isLazy = wallet === this.#lazy;
+    tell(isLazy ? 'pairing' : 'opening');
+    const asked = askAccount(wallet);
+    const account = await (isLazy ? asked.catch((error) => Promise.reject(refusalFrom(error, 'noAccount'))) : asked);
+    if (account === null) throw new WalletRefusal('noAccount');
+    return account;
+  }
+
+  /** Takes the wallet's account over into the form, and sends it. */
+  async #connect(wallet: FoundWallet, tell: Tell, isOver: () => boolean): Promise<void> {
+    const account = await this.#accountOf(wallet, tell);
+    const chainId = await offeredChain(wallet, this.#data);
+    const form = this.#place.querySelector<HTMLFormElement>('details.manual form');
+    if (!form || isOver()) return;
+    setField(form, 'wallet_address', account);
+    setField(form, 'chain_id', String(chainId));
+    sessionStorage.setItem(chosenKey, wallet.info.rdns);
+    if (wallet === this.#lazy) keepPairing(await this.#lazy.provider.keep(account));
+    this.#goesOn = wallet === this.#lazy;
+    form.submit();
+  }
+
+  /** Has the form's message signed, and sends both. */
+  async #sign(wallet: FoundWallet, tell: Tell, isOver: () => boolean): Promise<void> {
+    const { wanted } = this.#data;
+    const form = this.#list.closest('form');
+    const box = form?.querySelector<HTMLInputElement>('input[type="checkbox"]');
+    if (!form || wanted === null || (box && !box.reportValidity())) return;
+    const account = await this.#accountOf(wallet, tell);
+    if (isOver()) return;
+    if (account !== wanted) {
+      if (wallet === this.#lazy) await this.#lazy.provider.leave(); // the next code is for another wallet
+      throw new WalletRefusal('otherAccount', { address: `${wanted.slice(0, 8)}…${wanted.slice(-6)}` });
+    }
+    this.#held = true;
+    markBusy(this.#place, wallet);
+    tell('waiting');
+    const message = form.querySelector('pre')?.textContent ?? '';
+    setField(form, 'signature', await signText(wallet, account, message));
+    tell('sending');
+    form.submit();
+  }
+
+  #pairing(): HTMLElement | null {
+    return this.#place.querySelector<HTMLElement>('.pairing');
+  }
+
+  /** The wallet of the page before signs with one press, if it was connected from elsewhere. */
+  #lazyWallet(kept: KeptPairing | null): LazyWallet | null {
+    const late = this.#place.querySelector<HTMLElement>('.late');
+    if (!late?.dataset.offer) return null;
+    late.hidden = false;
+    const button = late.querySelector('button');
+    if (kept && button) {
+      button.className = '';
+      button.textContent = this.#label(kept.name);
+      this.#openPhone(false);
+    }
+    return new LazyWallet({
+      offer: JSON.parse(late.dataset.offer) as LazyOffer,
+      methods: ['personal_sign'],
+      chainIds: () => this.#data.chains.map(({ chainId }) => chainId),
+      place: () => this.#pairing(),
+      shown: () => {
+        announceIn(this.#told, '');
+        markBusy(this.#place, null);
+        this.#openPhone(false);
+      },
+      ...(kept && { kept }),
+    });
+  }
 }
 
 /**
@@ -74,28 +211,6 @@ async function inOrder(wallets: FoundWallet[], { wanted, unwanted, signing }: Wa
   return shown.sort((a, b) => a.rank - b.rank).map(({ wallet }) => wallet);
 }
 
-type Tell = (text: string) => void;
-
-/** The wallet's account; refuses in words when it gives none. */
-async function accountOf(wallet: FoundWallet, { texts }: WalletsData, tell: Tell): Promise<string> {
-  tell(texts.opening);
-  const account = await askAccount(wallet);
-  if (account === null) throw new WalletRefusal('noAccount');
-  return account;
-}
-
-/** Takes the wallet's account over into the form, and sends it. */
-async function connect(wallet: FoundWallet, data: WalletsData, list: HTMLElement, tell: Tell): Promise<void> {
-  const account = await accountOf(wallet, data, tell);
-  const chainId = await offeredChain(wallet, data);
-  const form = list.parentElement?.querySelector<HTMLFormElement>('details.manual form');
-  if (!form) return;
-  setField(form, 'wallet_address', account);
-  setField(form, 'chain_id', String(chainId));
-  sessionStorage.setItem(chosenKey, wallet.info.rdns);
-  form.submit();
-}
-
 /** The network the wallet signs in on: its own where that is offered, else the first one, if it goes there. */
 async function offeredChain(wallet: FoundWallet, { chains }: WalletsData): Promise<number> {
   const current = await currentChain(wallet);
@@ -111,25 +226,12 @@ async function offeredChain(wallet: FoundWallet, { chains }: WalletsData): Promi
   return first.chainId;
 }
 
-/** Has the form's message signed, and sends both. */
-async function sign(wallet: FoundWallet, data: WalletsData, list: HTMLElement, tell: Tell): Promise<void> {
-  const { texts, wanted } = data;
-  const form = list.closest('form');
-  const box = form?.querySelector<HTMLInputElement>('input[type="checkbox"]');
-  if (!form || wanted === null || (box && !box.reportValidity())) return;
-  const account = await accountOf(wallet, data, tell);
-  if (account !== wanted)
-    throw new WalletRefusal('otherAccount', { address: `${wanted.slice(0, 8)}…${wanted.slice(-6)}` });
-  tell(texts.waiting);
-  const message = form.querySelector('pre')?.textContent ?? '';
-  setField(form, 'signature', await signText(wallet, account, message));
-  tell(texts.sending);
-  form.submit();
-}
-
 function setField(form: HTMLFormElement, name: string, value: string): void {
   const field = form.elements.namedItem(name);
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement || field instanceof HTMLSelectElement) {
     field.value = value;
   }
 }
+
+const list = document.querySelector<HTMLElement>('[data-wallets]');
+if (list) new WalletPage(list);

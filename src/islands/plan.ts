@@ -171,6 +171,7 @@ class PlanPage {
     if (known || !offer) return known;
     const wallet = new LazyWallet({
       offer: JSON.parse(offer) as LazyOffer,
+      methods: ['eth_sendTransaction', 'eth_signTypedData_v4'],
       chainIds: () => {
         const all = ordersOf(section).options.map(({ chain }) => chain.chainId);
         return [...new Set([this.#placeIn(section)?.chain.chainId ?? 0, ...all])];

@@ -1,3 +1,4 @@
+import type { WalletConnectConfig } from '../config.ts';
 import { countryNames } from '../lib/text/countries.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type DetailName, detailLimits } from '../merchants/details.ts';
@@ -10,6 +11,7 @@ import { card, field, shortAddress, stateLine } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
+import { signingElsewhere } from '../web/phone-wallets.ts';
 import type { OnboardingRow } from './store.ts';
 import { bindingTerms, terms, termsIn } from './terms.ts';
 
@@ -25,7 +27,13 @@ export type StepPage = {
   path: string;
   refusal: MerchantRefusal | null;
   typed: TypedFields;
+  walletConnect: WalletConnectConfig | null;
+  /** The link with its host, for a phone. */
+  url: string;
 };
+
+const elsewhereOf = (page: StepPage, step: 'connect' | 'sign') =>
+  signingElsewhere({ ...page, name: page.row.partner_name }, step);
 
 const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;
 type Step = (typeof steps)[number];
@@ -211,13 +219,14 @@ export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
       fault: refusalSentence(words, refusal, 'wallet_malformed'),
       wanted: announced,
       unwanted: refusal ? row.chosen_wallet : null,
+      elsewhere: elsewhereOf(page, 'connect'),
     }),
     html`<p class="quiet"><a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
   );
 }
 
 /** The message, its signature, and the terms. */
-export function signPage(page: StepPage, message: string, address: string): Html {
+export function signPage(page: StepPage, message: string, address: string, chains: OfferedChain[]): Html {
   const { words, path, refusal, typed } = page;
   const { onboard } = onboardingTexts(words);
   return card(
@@ -241,6 +250,8 @@ export function signPage(page: StepPage, message: string, address: string): Html
       signature: typed.signature ?? '',
       fault: refusalSentence(words, refusal, 'signature_invalid'),
       button: onboard.finish,
+      chains,
+      elsewhere: elsewhereOf(page, 'sign'),
     }),
     html`
       <p class="quiet">

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hostAddress } from '../auth/host.ts';
 import { createMerchantSession, merchantSession } from '../auth/session.ts';
 import { readCookie, sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
@@ -12,10 +13,12 @@ import { readBranding } from '../partners/branding.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { fill, languageFor, wordsFor } from '../ui/language.ts';
+import { chosenFirst } from '../ui/wallet-forms.ts';
 import { chainsOf } from '../wallets/typed.ts';
 import { sendForeignForm, sendNotice } from '../web/error-page.ts';
 import { sendPage } from '../web/layout.ts';
 import { isOwnForm } from '../web/origin.ts';
+import { relayOrigin } from '../web/phone-wallets.ts';
 import { codeUnderWay, enterEmailCode, passedEmail, passMs, sendEmailCode } from './code.ts';
 import { openLink } from './link.ts';
 import { chooseWallet, completeOnboarding, handInDetails, onboardingMessage } from './onboard.ts';
@@ -126,6 +129,8 @@ async function show(
 ): Promise<FastifyReply> {
   const { row, path, typed, reply } = step;
   const words = wordsFor(reply.request);
+  const { walletConnect } = ctx.config;
+  const url = hostAddress(ctx.config, reply.request.ownHost?.slug ?? null) + path;
   const branding = await readBranding(ctx, row.partner_id);
   return sendPage(reply, refusal ? refusalStatus[refusal.reason] : 200, {
     title: fill(onboardingTexts(words).onboard.title, { partner: row.partner_name }),
@@ -134,8 +139,9 @@ async function show(
     branding,
     testMode: row.test_mode,
     island: 'onboard',
+    connectTo: relayOrigin(walletConnect),
     path,
-    body: render({ words, branding, row, path, refusal, typed: refusal ? typed : {} }),
+    body: render({ words, branding, row, path, url, walletConnect, refusal, typed: refusal ? typed : {} }),
   });
 }
 
@@ -168,7 +174,9 @@ function showSign(
   const kept = message?.toLowerCase().includes(address) ? message : undefined;
   const text =
     kept ?? onboardingMessage(ctx, step.row, { address, chainId: Number(chainId), host: step.request.ownHost });
-  return show(ctx, step, refusal, (page) => signPage(page, text, address));
+  return show(ctx, step, refusal, (page) =>
+    signPage(page, text, address, chosenFirst(chainsOf(ctx, step.row), Number(chainId))),
+  );
 }
 
 async function sendCode(ctx: Context, step: Step): Promise<FastifyReply> {

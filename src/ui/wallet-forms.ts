@@ -15,7 +15,7 @@ export type OfferedChain = {
 /** What browser code is given: it reads it from the element's `data-wallets`. */
 export type WalletsData = {
   texts: WalletTexts['signing']['told'];
-  /** Connecting: the networks that count. */
+  /** The networks that count, the chosen one first. */
   chains: OfferedChain[];
   /** For signing: the wallet that must sign, in lower case. For connecting: the expected wallet, if there is one. */
   wanted: string | null;
@@ -31,12 +31,24 @@ function offeredOnly({ chainId, name, publicRpcUrl, coin, explorerUrl }: Offered
   return { chainId, name, explorerUrl, ...(publicRpcUrl && { publicRpcUrl }), ...(coin && { coin }) };
 }
 
+/** Networks with the chosen one at the front. */
+export function chosenFirst<T extends OfferedChain>(chains: T[], chosen: number | null): T[] {
+  const isOther = ({ chainId }: T) => chainId !== chosen;
+  return [...chains.filter((chain) => !isOther(chain)), ...chains.filter(isOther)];
+}
+
+/** Wallets that are not in this browser: a button that pairs with one, and the way to a phone. */
+export type Elsewhere = { pair: Html | null; phone: Html | null };
+
 /** Where browser code lists the wallets it finds and says what it is waiting for; empty without script. */
-function walletList(words: Words, data: Omit<WalletsData, 'texts'>): Html {
-  const all: WalletsData = { texts: walletTexts(words).signing.told, ...data, chains: data.chains.map(offeredOnly) };
+function walletList(words: Words, data: Omit<WalletsData, 'texts'>, elsewhere: Elsewhere | undefined): Html {
+  const { told: texts } = walletTexts(words).signing;
+  const all: WalletsData = { texts, ...data, chains: data.chains.map(offeredOnly) };
   return html`
     <div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
+    ${elsewhere?.pair}
     <p class="told" role="alert" hidden></p>
+    ${elsewhere?.phone}
   `;
 }
 
@@ -50,12 +62,13 @@ export type ConnectForm = {
   /** The wallet that is meant, and one that cannot be, in lower case. */
   wanted?: string | null;
   unwanted?: string | null;
+  elsewhere?: Elsewhere;
 };
 
 /** Takes a wallet's address: from a wallet in this browser, or typed. */
 export function connectForm(words: Words, form: ConnectForm): Html {
   const { signing } = walletTexts(words);
-  const { chains, typed } = form;
+  const { chains, typed, elsewhere, wanted = null, unwanted = null } = form;
   const choice = html`
     <div class="field">
       <label for="chain_id">${signing.network}</label>
@@ -69,7 +82,7 @@ export function connectForm(words: Words, form: ConnectForm): Html {
   `;
   const only = hiddenField('chain_id', String(chains[0]?.chainId ?? ''));
   return html`
-    ${walletList(words, { chains, wanted: form.wanted ?? null, unwanted: form.unwanted ?? null, signing: false })}
+    ${walletList(words, { chains, wanted, unwanted, signing: false }, elsewhere)}
     <details class="manual" open>
       <summary>${signing.manual}</summary>
       <form method="post" action="${form.action}">
@@ -103,17 +116,21 @@ export type SignForm = {
   carry?: Record<string, string>;
   /** Text of the button that sends a signature made elsewhere. */
   button: string;
+  /** The networks on which the wallet may be, for one that is not in this browser: the message's first. */
+  chains?: OfferedChain[];
+  elsewhere?: Elsewhere;
 };
 
 /** Takes a wallet's signature under a message: from a wallet in this browser, or typed. */
 export function signForm(words: Words, form: SignForm): Html {
   const { signing } = walletTexts(words);
+  const { chains = [], address: wanted, elsewhere } = form;
   return html`
     <form method="post" action="${form.action}">
       ${hiddenField('message', form.message)}
       ${Object.entries(form.carry ?? {}).map(([name, value]) => hiddenField(name, value))}
       ${form.before}
-      ${walletList(words, { chains: [], wanted: form.address, unwanted: null, signing: true })}
+      ${walletList(words, { chains, wanted, unwanted: null, signing: true }, elsewhere)}
       <details class="manual" open>
         <summary>${signing.manual}</summary>
         <div class="stack">

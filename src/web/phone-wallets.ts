@@ -2,8 +2,10 @@ import type { WalletConnectConfig } from '../config.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { payTexts } from '../texts/pay.ts';
+import { walletTexts } from '../texts/wallets.ts';
 import { qr } from '../ui/components.ts';
 import { fill, type Words } from '../ui/language.ts';
+import type { Elsewhere } from '../ui/wallet-forms.ts';
 import { walletConnectPath } from './assets.ts';
 
 /**
@@ -78,3 +80,30 @@ export function pageCode(
 /** A wallet on a phone: links that open the page in it, and elsewhere a code that opens the page there. */
 export const phone = (page: { url: string; words: Words }, rest: string): Html =>
   html`${walletApps(page)}${pageCode(page, rest)}`;
+
+export type SigningPage = {
+  words: Words;
+  walletConnect: WalletConnectConfig | null;
+  /** Who asks, as the wallet shows it. */
+  name: string;
+  /** The public address of the page to go on at, on a phone. */
+  url: string;
+};
+
+/** The wallets that are not in this browser, on a page where one is connected or signs. */
+export function signingElsewhere(
+  { words, walletConnect, name, url }: SigningPage,
+  step: 'connect' | 'sign',
+): Elsewhere {
+  const { told, connectWith, phoneRest } = walletTexts(words).signing;
+  const label = step === 'connect' ? connectWith : told.sign;
+  return {
+    pair: walletElsewhere({ walletConnect, words, merchant: name }, label),
+    phone: phone({ url, words }, phoneRest),
+  };
+}
+
+/** Where a page with WalletConnect may connect to beside this site. */
+export function relayOrigin(walletConnect: WalletConnectConfig | null): string | undefined {
+  return walletConnect ? new URL(walletConnect.relayUrl).origin : undefined;
+}

@@ -109,10 +109,14 @@ test('A merchant without a wallet in this browser is told so, and signs elsewher
   const { page } = await toWallet(url, []);
   await see(page, 'No wallet was found in this browser');
   await look(page, 'onboard-no-wallet');
+  await page.locator('summary', { hasText: 'Enter manually' }).focus();
+  await page.keyboard.press('Enter');
   await page.getByLabel('Wallet address').focus();
   await page.keyboard.type(account.address);
   await page.keyboard.press('Enter');
   await see(page, 'Sign in with your wallet');
+  await page.locator('summary', { hasText: 'Enter manually' }).focus();
+  await page.keyboard.press('Enter');
   await page.getByLabel('Signature').waitFor();
   const message = (await page.locator('pre').textContent()) ?? '';
   await look(page, 'onboard-manual');
@@ -208,7 +212,7 @@ test('A wallet on another network is moved, is told of the network it does not k
 
 test('A form that names a network which is not offered is refused in plain words', async () => {
   const { page } = await toWallet((await shell()).url, []);
-  await page.locator('details.manual[open]').waitFor();
+  await page.locator('summary', { hasText: 'Enter manually' }).click();
   await page.getByLabel('Wallet address').fill(newAccount().address);
   await page.locator('[name="chain_id"]').evaluate((field: HTMLInputElement) => {
     field.value = '1';

@@ -13,6 +13,7 @@ import { card, descriptionList, stateLine } from '../../ui/components.ts';
 import { everyText } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
+import { relayOrigin } from '../../web/phone-wallets.ts';
 import { pager } from '../../web/table.ts';
 import { agreedCard, agreedFacts } from './agreed-card.ts';
 import type { PlanView } from './read.ts';
@@ -32,7 +33,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
     branding,
     testMode: facts.test_mode,
     island: 'plan',
-    connectTo: view.walletConnect ? new URL(view.walletConnect.relayUrl).origin : undefined,
+    connectTo: relayOrigin(view.walletConnect),
     path,
     body: html`
       <div id="plan" class="fragments" data-path="${path}" data-texts="${JSON.stringify(islandTexts(view))}">

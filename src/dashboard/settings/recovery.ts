@@ -9,7 +9,7 @@ import { logoOf } from '../../ui/branding.ts';
 import { card, shortAddress, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
-import { connectForm, signForm } from '../../ui/wallet-forms.ts';
+import { chosenFirst, connectForm, signForm } from '../../ui/wallet-forms.ts';
 import {
   openRecovery,
   proveVeto,
@@ -22,7 +22,7 @@ import {
 } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
 import type { OpenPages, Visit } from '../route.ts';
-import { showPage } from '../show.ts';
+import { showPage, walletsElsewhere } from '../show.ts';
 
 /** Pages of a recovery, opened by their links: the new wallet signs on one, the current wallet objects on the other. */
 export function recoveryPages(pages: OpenPages, ctx: Context): void {
@@ -87,6 +87,9 @@ function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, bod
   });
 }
 
+const elsewhereOf = (ctx: Context, { request, path, recovery }: Opened, step: 'connect' | 'sign') =>
+  walletsElsewhere(ctx, request, { path, name: recovery.merchant.partner_name, step });
+
 function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | null): Promise<FastifyReply> {
   const { change, merchant } = opened.recovery;
   return show(ctx, opened, refusal, (words) => {
@@ -106,6 +109,7 @@ function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | n
         typed: opened.fields,
         unwanted: change.old_wallet,
         fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+        elsewhere: elsewhereOf(ctx, opened, 'connect'),
       })}
     `;
   });
@@ -128,6 +132,8 @@ function showSigning(ctx: Context, opened: Opened, message: string, refusal: Mer
         fault: refusalSentence(words, refusal, 'signature_invalid'),
         carry: { wallet_address: address, chain_id: fields.chain_id ?? '' },
         button: recovery.sign,
+        chains: chosenFirst(chainsOf(ctx, opened.recovery.merchant), Number(fields.chain_id)),
+        elsewhere: elsewhereOf(ctx, opened, 'sign'),
       })}
       <p class="quiet"><a href="${path}">${walletChange.cancel}</a></p>
     `;
@@ -189,6 +195,8 @@ function showVeto(ctx: Context, opened: Opened, refusal: MerchantRefusal | null)
         signature: kept === undefined ? '' : (fields.signature ?? ''),
         fault: refusalSentence(words, refusal, 'signature_invalid'),
         button: walletChange.stop,
+        chains: chainsOf(ctx, recovery.merchant),
+        elsewhere: elsewhereOf(ctx, opened, 'sign'),
       })}
     `;
   });

@@ -1,6 +1,10 @@
-/** What WalletConnect remembers, for as long as the page is open: nothing stays behind on a customer's device. */
+/** What WalletConnect remembers, for as long as the page is open: nothing stays behind on somebody's device. */
 export class MemoryStorage {
-  readonly #entries = new Map<string, unknown>();
+  readonly #entries: Map<string, unknown>;
+
+  constructor(entries: [string, unknown][] = []) {
+    this.#entries = new Map(entries);
+  }
 
   getKeys(): Promise<string[]> {
     return Promise.resolve([...this.#entries.keys()]);

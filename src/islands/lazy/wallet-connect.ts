@@ -1,12 +1,11 @@
 import { SignClient } from '@walletconnect/sign-client';
 import { renderSVG } from 'uqr';
-import type { LazyProvider, PairingPage } from '../lib/lazy-wallet.ts';
+import type { KeptPairing, LazyProvider, PairingPage } from '../lib/lazy-wallet.ts';
 import { MemoryStorage } from './memory-storage.ts';
 
 type Client = Awaited<ReturnType<typeof SignClient.init>>;
 type Session = ReturnType<Client['session']['get']>;
 
-const methods = ['eth_sendTransaction', 'eth_signTypedData_v4'];
 const events = ['chainChanged', 'accountsChanged'];
 /** For the relay to take what is sent to it. */
 const relayMs = 10_000;
@@ -24,21 +23,24 @@ const disconnected = 4900;
  */
 class WalletConnect implements LazyProvider {
   readonly #page: PairingPage;
+  readonly #storage: MemoryStorage;
   #client: Promise<Client> | undefined;
   #pairing: Promise<Session> | undefined;
   #session: Session | null = null;
+  #name = '';
   #uri = '';
   #chainId = 0;
   #lost: ((error: Error) => void) | undefined;
 
   constructor(page: PairingPage) {
     this.#page = page;
+    this.#storage = new MemoryStorage(page.kept?.entries);
   }
 
   async request({ method, params = [] }: { method: string; params?: readonly unknown[] }): Promise<unknown> {
     switch (method) {
       case 'eth_requestAccounts':
-        return this.#accountsOf(this.#session ?? (await this.#pair()));
+        return this.#accountsOf(this.#session ?? (await this.#resume()) ?? (await this.#pair()));
       case 'eth_accounts':
         return this.#session ? this.#accountsOf(this.#session) : [];
       case 'eth_chainId':
@@ -61,6 +63,18 @@ class WalletConnect implements LazyProvider {
       .catch(() => {});
   }
 
+  async keep(account: string): Promise<KeptPairing> {
+    return { name: this.#name, account, entries: await this.#storage.getEntries() };
+  }
+
+  /** The connection of the page before; null when there is none, or the wallet has ended it. */
+  async #resume(): Promise<Session | null> {
+    if (!this.#page.kept) return null;
+    const client = await this.#start();
+    const session = client.session.getAll().at(-1);
+    return session ? this.#begin(session) : null;
+  }
+
   /** Shows a code until a wallet has taken it; asked twice, the same one. */
   async #pair(): Promise<Session> {
     if (this.#uri) this.#show(this.#uri);
@@ -76,7 +90,9 @@ class WalletConnect implements LazyProvider {
     const chains = [first, ...others].map((id) => `eip155:${id}`);
     for (let i = 0; i < mostCodes; i++) {
       const proposal = async () =>
-        (await this.#start()).connect({ optionalNamespaces: { eip155: { chains, methods, events } } });
+        (await this.#start()).connect({
+          optionalNamespaces: { eip155: { chains, methods: this.#page.methods, events } },
+        });
       const { uri = '', approval } = await withTimeout(relayMs, proposal()).catch((error) => {
         throw fault(disconnected, String((error as Error).message));
       });
@@ -95,7 +111,8 @@ class WalletConnect implements LazyProvider {
     const [account = ''] = session.namespaces.eip155?.accounts ?? [];
     const wanted = this.#page.chainIds()[0] ?? 0;
     this.#chainId = isOpenTo(session, wanted) ? wanted : Number(account.split(':')[1]);
-    this.#page.named(session.peer.metadata.name.slice(0, longestName));
+    this.#name = session.peer.metadata.name.slice(0, longestName);
+    this.#page.named(this.#name);
     return session;
   }
 
@@ -114,7 +131,7 @@ class WalletConnect implements LazyProvider {
 
   async #forward(method: string, params: readonly unknown[]): Promise<unknown> {
     const session = this.#session;
-    if (!session || !methods.includes(method)) throw fault(4200, `${method} is not offered.`);
+    if (!session || !this.#page.methods.includes(method)) throw fault(4200, `${method} is not offered.`);
     const client = await this.#start();
     const request = { method, params: [...params] };
     const lost = new Promise((_, reject) => {
@@ -140,7 +157,7 @@ class WalletConnect implements LazyProvider {
       projectId,
       relayUrl,
       metadata: { name, description: name, url: location.origin, icons: [] },
-      storage: new MemoryStorage(),
+      storage: this.#storage,
       telemetryEnabled: false,
       logger: 'silent',
     });

@@ -6,7 +6,9 @@ export type LazyOffer = { script: string; projectId: string; relayUrl: string; n
 /** What the page gives to the code that pairs with a wallet elsewhere. */
 export type PairingPage = {
   offer: LazyOffer;
-  /** The networks that can be paid on, the chosen one first. */
+  /** What the wallet will be asked to do. */
+  methods: string[];
+  /** The networks that count, the chosen one first. */
   chainIds(): number[];
   /** Where the code to scan is shown. */
   place(): HTMLElement | null | undefined;
@@ -14,11 +16,18 @@ export type PairingPage = {
   shown(): void;
   /** The wallet that took it, by its name. */
   named(name: string): void;
+  /** A connection that the page before left behind. */
+  kept?: KeptPairing | undefined;
 };
+
+/** A connection to a wallet that outlives its page: whose it is, and what WalletConnect must know again. */
+export type KeptPairing = { name: string; account: string; entries: [string, unknown][] };
 
 export type LazyProvider = WalletProvider & {
   /** Ends the connection to the wallet, if there is one. */
   leave(): Promise<void>;
+  /** What the next page needs to go on with the same wallet. */
+  keep(account: string): Promise<KeptPairing>;
 };
 
 /** A wallet whose code is loaded when it is first asked for an account. */
@@ -29,6 +38,7 @@ export class LazyWallet implements FoundWallet {
 
   constructor(page: Omit<PairingPage, 'named'>) {
     let opened: Promise<LazyProvider> | undefined;
+    if (page.kept) this.info.name = page.kept.name;
     const named = (name: string) => {
       this.info.name = name || this.info.name;
     };
@@ -38,15 +48,17 @@ export class LazyWallet implements FoundWallet {
       };
       return openWalletConnect({ ...page, named });
     };
+    const provider = () => {
+      opened ??= open().catch((error) => {
+        opened = undefined;
+        throw Object.assign(new Error(String(error)), { code: 4900 });
+      });
+      return opened;
+    };
     this.provider = {
-      request: async (call) => {
-        opened ??= open().catch((error) => {
-          opened = undefined;
-          throw Object.assign(new Error(String(error)), { code: 4900 });
-        });
-        return (await opened).request(call);
-      },
+      request: async (call) => (await provider()).request(call),
       leave: async () => (await opened)?.leave(),
+      keep: async (account) => (await provider()).keep(account),
     };
   }
 }

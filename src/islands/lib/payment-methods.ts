@@ -226,6 +226,7 @@ export class PaymentMethods {
     if (!this.#lazy && offer) {
       this.#lazy = new LazyWallet({
         offer: JSON.parse(offer) as LazyOffer,
+        methods: ['eth_sendTransaction', 'eth_signTypedData_v4'],
         chainIds: () => {
           const section = this.#section();
           const options = section ? ordersOf(section).options : [];

@@ -12,11 +12,20 @@ export const de: WalletTexts<'de'> = {
       'Signieren Sie diese Nachricht in Ihrer Wallet, Zeichen für Zeichen; Wallets nennen das „Nachricht signieren“.',
     signature: 'Signatur',
     signatureHint: 'Was dabei herauskommt, von 0x bis zum Ende.',
+    connectWith: 'Mit {wallet} verbinden',
+    phoneRest:
+      'Scannen Sie mit der Kamera Ihres Telefons. Die Seite öffnet sich dort, und Sie machen mit Ihrer Wallet weiter.',
     told: {
       connect: '{wallet} verbinden',
       sign: 'Mit {wallet} signieren',
       browserWallet: 'Browser-Wallet',
       none: 'In diesem Browser wurde keine Wallet gefunden. Öffnen Sie diese Seite im Browser Ihrer Wallet-App oder machen Sie von Hand weiter.',
+      noneScan:
+        'In diesem Browser wurde keine Wallet gefunden. Scannen Sie den Code mit Ihrem Telefon und machen Sie dort weiter, oder geben Sie die Adresse manuell ein.',
+      noneOnPhone: 'Dieser Browser hat keine Wallet. Öffnen Sie diese Seite in Ihrer Wallet-App, um weiterzumachen.',
+      pairing: 'Ein Code für Ihre Wallet wird vorbereitet …',
+      away: '{wallet} ist im Moment nicht erreichbar. Nichts wurde geändert. Machen Sie auf einem anderen Weg weiter oder versuchen Sie es später noch einmal.',
+      copied: 'Kopiert',
       opening: 'Öffnen Sie {wallet} und erlauben Sie dieser Seite, Ihre Adresse zu sehen.',
       waiting: 'Bestätigen Sie die Signatur in {wallet}.',
       sending: 'Signiert. Einen Moment.',

@@ -10,12 +10,20 @@ export const en = {
     signHint: 'Sign exactly this message in your wallet. Wallets call it “sign message”.',
     signature: 'Signature',
     signatureHint: 'Paste the complete result, starting with 0x.',
+    connectWith: 'Connect with {wallet}',
+    phoneRest: 'Scan with your phone’s camera. This page opens on the phone, and you continue there with your wallet.',
     /** Said by browser code: the whole section travels in the page. */
     told: {
       connect: 'Connect {wallet}',
       sign: 'Sign with {wallet}',
       browserWallet: 'your browser wallet',
       none: 'No wallet was found in this browser. Open this page in your wallet app’s browser, or continue manually.',
+      noneScan:
+        'No wallet was found in this browser. Scan the code with your phone to continue there, or enter the details manually.',
+      noneOnPhone: 'This browser has no wallet. Open this page in your wallet app to continue.',
+      pairing: 'Preparing a code for your wallet …',
+      away: '{wallet} cannot be reached at the moment. Nothing was changed. Continue in another way, or try again later.',
+      copied: 'Copied',
       opening: 'Open {wallet} and allow this page to see your address.',
       waiting: 'Confirm the signature in {wallet}.',
       sending: 'Signed. One moment.',

@@ -11,11 +11,20 @@ export const es: WalletTexts<'es'> = {
     signHint: 'Firme este mensaje en su billetera, letra por letra; las billeteras lo llaman «firmar mensaje».',
     signature: 'Firma',
     signatureHint: 'El resultado, desde 0x hasta el final.',
+    connectWith: 'Conectar con {wallet}',
+    phoneRest: 'Escanee con la cámara de su teléfono. Esta página se abre allí y usted continúa con su billetera.',
     told: {
       connect: 'Conectar {wallet}',
       sign: 'Firmar con {wallet}',
       browserWallet: 'la billetera del navegador',
       none: 'No se encontró ninguna billetera en este navegador. Abra esta página en el navegador de la aplicación de su billetera o continúe a mano.',
+      noneScan:
+        'No se encontró ninguna billetera en este navegador. Escanee el código con su teléfono para continuar allí, o continúe a mano.',
+      noneOnPhone:
+        'Este navegador no tiene billetera. Abra esta página en la aplicación de su billetera para continuar.',
+      pairing: 'Preparando un código para su billetera…',
+      away: 'No se puede conectar con {wallet} en este momento. No se ha cambiado nada. Continúe de otra forma o vuelva a intentarlo más tarde.',
+      copied: 'Copiado',
       opening: 'Abra {wallet} y permita que esta página vea su dirección.',
       waiting: 'Confirme la firma en {wallet}.',
       sending: 'Firmado. Un momento.',

@@ -12,11 +12,21 @@ export const fr: WalletTexts<'fr'> = {
       'Signez ce message dans votre portefeuille, à la lettre près ; les portefeuilles disent « signer un message ».',
     signature: 'Signature',
     signatureHint: 'Le résultat, de 0x jusqu’à la fin.',
+    connectWith: 'Se connecter avec {wallet}',
+    phoneRest:
+      'Scannez avec l’appareil photo de votre téléphone. Cette page s’y ouvre, et vous continuez avec votre portefeuille.',
     told: {
       connect: 'Connecter {wallet}',
       sign: 'Signer avec {wallet}',
       browserWallet: 'le portefeuille du navigateur',
       none: 'Aucun portefeuille trouvé dans ce navigateur. Ouvrez cette page dans le navigateur de l’application de votre portefeuille, ou continuez à la main.',
+      noneScan:
+        'Aucun portefeuille trouvé dans ce navigateur. Scannez le code avec votre téléphone pour continuer là-bas, ou continuez à la main.',
+      noneOnPhone:
+        'Ce navigateur n’a pas de portefeuille. Ouvrez cette page dans l’application de votre portefeuille pour continuer.',
+      pairing: 'Préparation d’un code pour votre portefeuille…',
+      away: '{wallet} est injoignable pour le moment. Rien n’a été modifié. Continuez autrement, ou réessayez plus tard.',
+      copied: 'Copié',
       opening: 'Ouvrez {wallet} et autorisez cette page à voir votre adresse.',
       waiting: 'Confirmez la signature dans {wallet}.',
       sending: 'Signé. Un instant.',

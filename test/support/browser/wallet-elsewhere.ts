@@ -41,7 +41,8 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
       name: params.proposer.metadata.name,
       chains: params.optionalNamespaces.eip155?.chains ?? [],
     });
-    void answerProposal(client, id, owner.agrees, `eip155:${chain.chainId}`, address);
+    const methods = params.optionalNamespaces.eip155?.methods ?? [];
+    void answerProposal(client, { id, agrees: owner.agrees, methods, chain: `eip155:${chain.chainId}`, address });
   });
   client.on('session_request', async ({ id, topic, params }) => {
     const { method } = params.request;
@@ -49,6 +50,12 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
     if (owner.sends && method === 'eth_signTypedData_v4') {
       const [, typed = ''] = params.request.params as string[];
       const result = await privateKeyToAccount(privateKey).signTypedData(JSON.parse(typed));
+      await client.respond({ topic, response: { id, jsonrpc: '2.0', result } });
+      return;
+    }
+    if (owner.sends && method === 'personal_sign') {
+      const [raw = '0x'] = params.request.params as Hex[];
+      const result = await privateKeyToAccount(privateKey).signMessage({ message: { raw } });
       await client.respond({ topic, response: { id, jsonrpc: '2.0', result } });
       return;
     }
@@ -63,6 +70,7 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
   });
   return {
     address,
+    privateKey,
     owner,
     /** The connections that the page asked for. */
     proposed,
@@ -78,7 +86,9 @@ export async function walletElsewhere(relayUrl: string, chain: ChainConfig) {
   };
 }
 
-async function answerProposal(client: Client, id: number, agrees: boolean, chain: string, address: string) {
+type Answer = { id: number; agrees: boolean; methods: string[]; chain: string; address: string };
+
+async function answerProposal(client: Client, { id, agrees, methods, chain, address }: Answer) {
   if (!agrees) {
     await client.reject({ id, reason: refusal });
     return;
@@ -86,7 +96,7 @@ async function answerProposal(client: Client, id: number, agrees: boolean, chain
   const namespaces = {
     eip155: {
       chains: [chain],
-      methods: ['eth_sendTransaction', 'eth_signTypedData_v4'],
+      methods,
       events: ['chainChanged', 'accountsChanged'],
       accounts: [`${chain}:${address}`],
     },
