@@ -1603,6 +1603,62 @@ begin
 end $function$;
 grant execute on function enter_scope(uuid,boolean,text) to quittance_app, quittance_service;
 
+CREATE OR REPLACE FUNCTION public.find_by_email(wanted text, account uuid, most integer)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+BEGIN ATOMIC
+ SELECT r.id
+    FROM ( SELECT any_scope.id,
+             any_scope.partner_id,
+             any_scope.test_mode,
+             any_scope.account_id,
+             any_scope.created_at,
+             count(*) OVER () AS many
+            FROM ( SELECT requests.partner_id,
+                     requests.test_mode,
+                     requests.id,
+                     requests.account_id,
+                     requests.idempotency_key,
+                     requests.fiat_int,
+                     requests.fiat_code,
+                     requests.usdc_micro,
+                     requests.reserved,
+                     requests.rate,
+                     requests.memo,
+                     requests.payment_mode,
+                     requests.customer_name,
+                     requests.customer_email,
+                     requests.customer_phone,
+                     requests.metadata,
+                     requests.wallet_address,
+                     requests.reference,
+                     requests.start_blocks,
+                     requests.status,
+                     requests.proof_status,
+                     requests.proof_note,
+                     requests.asset_id,
+                     requests.tx_hash,
+                     requests.payer_address,
+                     requests.created_at,
+                     requests.expires_at,
+                     requests.opened_at,
+                     requests.voided_at,
+                     requests.proof_verified_at,
+                     requests.rate_source,
+                     requests.customer_language,
+                     requests.wallet_chain_ids,
+                     requests.made_at
+                    FROM requests
+                   WHERE ((requests.customer_email IS NOT NULL) AND (lower(requests.customer_email) = lower(find_by_email.wanted)))
+                  LIMIT 5001) any_scope) r
+   WHERE ((r.many <= 5000) AND (r.partner_id = scope_partner()) AND (r.test_mode = scope_test_mode()) AND ((find_by_email.account IS NULL) OR (r.account_id = find_by_email.account)))
+   ORDER BY r.created_at DESC
+  LIMIT find_by_email.most;
+END;
+grant execute on function find_by_email(text,uuid,integer) to quittance_app, quittance_service;
+
 CREATE OR REPLACE FUNCTION public.find_by_metadata(wanted text, most integer)
  RETURNS SETOF uuid
  LANGUAGE sql
@@ -1618,6 +1674,23 @@ BEGIN ATOMIC
   LIMIT find_by_metadata.most;
 END;
 grant execute on function find_by_metadata(text,integer) to quittance_app, quittance_service;
+
+CREATE OR REPLACE FUNCTION public.find_by_value(wanted text, account uuid, most integer)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+BEGIN ATOMIC
+ SELECT r.id
+    FROM requests r
+   WHERE (((r.metadata)::text <> '{}'::text) AND (r.partner_id = scope_partner()) AND (r.test_mode = scope_test_mode()) AND (metadata_tokens(r.partner_id, r.test_mode, r.metadata) && ARRAY( SELECT metadata_token(scope_partner(), scope_test_mode(), w.w) AS metadata_token
+            FROM unnest(ARRAY[find_by_value.wanted, lower(find_by_value.wanted), upper(find_by_value.wanted), initcap(find_by_value.wanted)]) w(w))) AND (EXISTS ( SELECT
+            FROM json_each_text(r.metadata) e(key, value)
+           WHERE (lower(e.value) = lower(find_by_value.wanted)))) AND ((find_by_value.account IS NULL) OR (r.account_id = find_by_value.account)))
+   ORDER BY r.created_at DESC
+  LIMIT find_by_value.most;
+END;
+grant execute on function find_by_value(text,uuid,integer) to quittance_app, quittance_service;
 
 CREATE OR REPLACE FUNCTION public.find_merchants(pattern text, onboarded integer[], by_partner integer[], by_operator integer[], before timestamp with time zone, before_id uuid, most integer)
  RETURNS SETOF uuid

@@ -222,7 +222,16 @@ test('every function that a scope’s login may call › shows and changes nothi
   const functions = await callable(login);
   assert.deepEqual(
     functions.filter(({ definer }) => definer).map(({ name }) => name),
-    ['find_by_metadata', 'find_merchants', 'free_amount', 'free_unsigned_wallet', 'scope_partner', 'scope_test_mode'],
+    [
+      'find_by_email',
+      'find_by_metadata',
+      'find_by_value',
+      'find_merchants',
+      'free_amount',
+      'free_unsigned_wallet',
+      'scope_partner',
+      'scope_test_mode',
+    ],
     'a new one that runs as the owner is looked at first',
   );
   assert.deepEqual(

@@ -15,10 +15,12 @@ import { openExplainer, pagesRead, rowsRead, sentDuring } from '../support/plans
 const most = { rows: 3_000, pages: 4_500 };
 /** A search for part of a word looks through the newest 20,000. */
 const looked = 20_000;
+/** A search that no index answers reads so many requests at once, and then looks at the time. */
+const batch = 10_000;
 /** The depth of the lists in this test: skipped rows are read as well. */
 const deep = 90_000;
 
-type Open = (path: string) => Promise<{ status: number }>;
+type Open = (path: string) => Promise<{ status: number; html?: string }>;
 let app: Awaited<ReturnType<typeof startApp>>;
 let scope: Scope;
 let crowd: Awaited<ReturnType<typeof makeCrowd>>;
@@ -127,9 +129,14 @@ test('Portal › lists of requests by every filter → reads no partner', async 
   const concern = [undefined, 'underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'];
   const some = [undefined, 'expired', 'voided'];
   await readAll('portal', '/portal/requests', combinations({ concern, status: some, after }));
-  const q = [nobody, `0x${'0'.repeat(64)}`, `0x${'0'.repeat(40)}`, 'order 7'];
-  await readAll('portal', '/portal/requests', combinations({ q, status: [...some, 'paid', 'late'] }));
+  const q = [nobody, `0x${'0'.repeat(64)}`, `0x${'0'.repeat(40)}`, '00000000', 'ada@example.com', '12.50'];
   const parts = { since: [undefined, lately()], until: [undefined, oldest()] };
+  const batches = { rows: batch + most.rows, pages: batch + most.pages };
+  await readAll('portal', '/portal/requests', combinations({ q, status: [...some, 'paid', 'late'] }), batches);
+  const words = { q: ['nobody has this', '12.51'], account_id: [undefined, crowd.accountId] };
+  await readAll('portal', '/portal/requests', combinations({ ...words, ...parts }), batches);
+  const said = /Searched the newest [\d,]{6,7} requests\. Choose dates/;
+  assert.match((await realms.portal?.('/portal/requests?q=nobody'))?.html ?? '', said);
   await readAll(
     'portal',
     '/portal/requests',
@@ -161,6 +168,8 @@ test('Portal › lists of unmatched payments by every filter → reads no partne
   await readAll('portal', '/portal/unmatched', combinations(names), { rows: 8_000, pages: 8_000 });
   const after = `${Math.floor(Date.now() / 1000 - many + 30) * 1000}_31337_0x${'f'.repeat(64)}_0`;
   await readAll('portal', '/portal/unmatched', combinations({ reason, account_id, after: [after] }));
+  const q = [nobody, `0x${'0'.repeat(64)}`, `0x${'0'.repeat(40)}`, 'nobody'];
+  await readAll('portal', '/portal/unmatched', combinations({ reason: reason.slice(0, 3), account_id, q }));
 });
 
 test('Portal › lists of deliveries by every filter → reads no partner', async () => {

@@ -34,3 +34,8 @@ export function parseReceiptNumber(text: string): { number: string; day: Date } 
   const read = code.replaceAll('O', '0').replace(/[IL]/g, '1');
   return { number: `Q-${year}${month}${date}-${read}`, day };
 }
+
+/** The numbers that the characters of a receipt number stand for: the last five bits of each byte of its hash. */
+export function receiptCode(number: string): number[] {
+  return Array.from(number.slice(-length), (letter) => alphabet.indexOf(letter));
+}

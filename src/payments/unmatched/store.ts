@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
+import type { SearchText } from '../../lib/text/search-text.ts';
 import { isRefunded } from '../../requests/refunded.ts';
 import type { Reason } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
@@ -14,6 +15,8 @@ export type UnmatchedFilter = {
   /** One merchant, or any of several. */
   accountId?: string | string[];
   reason?: Reason;
+  /** What was typed: a transaction, a payer, or the request that they are probably meant for. Else nothing is found. */
+  search?: { words: SearchText; chainIds: number[] };
   /** Of the block. */
   since?: Date;
   /** Not included. */
@@ -28,9 +31,10 @@ export function selectUnmatchedAfter(
   after: UnmatchedCursor | null,
   limit: number,
 ): Promise<UnmatchedRow[]> {
-  const { accountId, reason, since, until } = filter;
+  const { accountId, reason, search, since, until } = filter;
+  const named = search && selectNamed(tx, scope, search);
   const newest = (of: Fragment) => tx`
-    select t.* from transfers t
+    select t.* from ${named ? tx`(${named})` : tx`transfers`} t
     where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.request_id is null
       and t.judged_at is not null ${of}
       ${reason ? tx`and (case when t.reason is null then 'no_match' else t.reason end) = ${reason}` : tx``}
@@ -52,6 +56,18 @@ export function selectUnmatchedAfter(
     select t.*, coalesce(m.business_name, m.display_name) as merchant_name
     from (${found}) t join merchants m on (m.partner_id, m.test_mode, m.id) = (t.partner_id, t.test_mode, t.account_id)
     ${inOrder(tx)}`;
+}
+
+const mostNamed = 500;
+
+/** Transfers that a search names, at most 500. Its limit keeps the list from being read in its own order. */
+function selectNamed(tx: Tx, scope: Scope, { words, chainIds }: NonNullable<UnmatchedFilter['search']>): Fragment {
+  const { hash, address, id } = words;
+  const own = tx`select * from transfers where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  if (hash) return tx`${own} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${hash} limit ${mostNamed}`;
+  if (address) return tx`${own} and from_address = ${address} order by block_time desc limit ${mostNamed}`;
+  if (id) return tx`${own} and candidate_request_id = ${id} and request_id is null limit ${mostNamed}`;
+  return tx`${own} and false`;
 }
 
 const inOrder = (tx: Tx) => tx`order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc`;

@@ -12,9 +12,11 @@ import {
   portalStatuses,
 } from '../../requests/lists/browse.ts';
 import { madeAt } from '../../requests/rules.ts';
+import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
+import { searchLimit } from '../../ui/search-limit.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
@@ -23,6 +25,7 @@ import { accountsFor } from '../merchants/merchant-choice.ts';
 import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { portalStatusBadge } from './display-status.ts';
+import { unmatchedNamed } from './unmatched.ts';
 
 const path = '/portal/requests';
 const csvPath = '/portal/requests.csv';
@@ -36,12 +39,13 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
     const query = readQuery(request.query, names);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const filter = await filterOf(ctx, scope, query);
-    const { rows, next } = await browseRequests(ctx, scope, filter, query.after ?? null);
+    const { rows, next, limit } = await browseRequests(ctx, scope, filter, query.after ?? null);
+    const unmatched = query.q === undefined ? null : await unmatchedNamed(ctx, call, query.q);
     const list =
       rows.length > 0
         ? requestTable(words, rows, ctx.clock.now())
         : isFiltered
-          ? emptyState(portal.requests.none, portal.requests.noneRest)
+          ? emptyState(portal.requests.none, query.q ? commonTexts(words).search.by : portal.requests.noneRest)
           : emptyState(portal.overview.empty, html`<p><a href="/portal/start">${portal.places.start}</a></p>`);
     return sendPortal(ctx, reply, call, {
       path,
@@ -49,8 +53,10 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
       body: html`
         ${filters(words, path, query, choices(words), csvPath)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
-          ${list}
+          ${searchLimit(words, limit)}
+          ${(rows.length > 0 || !unmatched) && list}
           ${pager(words, path, query, next)}
+          ${unmatched}
         </div>
       `,
     });
@@ -81,7 +87,7 @@ async function filterOf(ctx: Context, scope: Scope, query: Record<string, string
 function choices(words: Words): Filter[] {
   const { requests, merchants } = portalTexts(words);
   return [
-    { kind: 'text', name: 'q', label: requests.search, hint: requests.searchHint },
+    { kind: 'text', name: 'q', label: requests.search, hint: commonTexts(words).search.hint },
     {
       kind: 'choice',
       name: 'status',

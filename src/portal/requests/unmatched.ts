@@ -2,9 +2,11 @@ import { explorerLink } from '../../checkout/transactions.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import type { Mode } from '../../lib/mode.ts';
 import { formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { readSearchText } from '../../lib/text/search-text.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import {
   browseUnmatched,
@@ -29,7 +31,7 @@ import { sendPortal } from '../shell.ts';
 
 const path = '/portal/unmatched';
 const csvPath = '/portal/unmatched.csv';
-const names = ['account_id', 'reason', 'since', 'until', 'after'] as const;
+const names = ['q', 'account_id', 'reason', 'since', 'until', 'after'] as const;
 
 /** `GET /portal/unmatched`: money that pays no request, with the reason; and the same as CSV. */
 export function unmatchedPages(pages: PortalPages, ctx: Context): void {
@@ -71,11 +73,11 @@ export function unmatchedPages(pages: PortalPages, ctx: Context): void {
 const reasonsOf = (words: Words) =>
   Object.entries(portalTexts(words).reasons) as [keyof PortalTexts['reasons'], string][];
 
-type Reading = Pick<PortalCall, 'words' | 'scope'>;
+type Reading = Pick<PortalCall, 'words' | 'scope' | 'mode'>;
 
 async function filterOf(
   ctx: Context,
-  { words, scope }: Reading,
+  { words, scope, mode }: Reading,
   query: Record<string, string>,
 ): Promise<UnmatchedFilter> {
   const reason = oneOf(
@@ -86,14 +88,35 @@ async function filterOf(
   return {
     ...(await accountsFor(ctx, scope, query.account_id)),
     ...(reason && { reason }),
+    ...(query.q && { search: searchFor(ctx, mode, query.q) }),
     ...(since && { since }),
     ...(until && { until }),
   };
 }
 
+const searchFor = (ctx: Context, mode: Mode, typed: string): NonNullable<UnmatchedFilter['search']> => ({
+  words: readSearchText(typed),
+  chainIds: ctx.chains[mode].map(({ chainId }) => chainId),
+});
+
+/** The newest unmatched payments of a transaction or payer, or those probably meant for a request; null without any. */
+export async function unmatchedNamed(ctx: Context, call: PortalCall, typed: string): Promise<Html | null> {
+  const { words, scope, mode } = call;
+  const search = searchFor(ctx, mode, typed);
+  if (!search.words.hash && !search.words.address && !search.words.id) return null;
+  const { rows } = await browseUnmatched(ctx, scope, { search }, null);
+  if (rows.length === 0) return null;
+  const refunds = await readRefunds(ctx.db, scope, rows.map(keyOf));
+  return html`
+    <h2>${portalTexts(words).unmatched.list}</h2>
+    ${unmatchedTable(words, rows, refunds, ctx.chains[mode], ctx.clock.now())}
+  `;
+}
+
 function choices(words: Words): Filter[] {
   const { unmatched, requests, merchants } = portalTexts(words);
   return [
+    { kind: 'text', name: 'q', label: requests.search, hint: unmatched.searchHint },
     { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
     { kind: 'choice', name: 'reason', label: unmatched.reason, options: reasonsOf(words) },
     { kind: 'date', name: 'since', label: requests.since },

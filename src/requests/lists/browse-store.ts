@@ -1,6 +1,5 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
-import { isAddress, isUuid } from '../../lib/ids.ts';
 import { seenStatus } from '../expiry.ts';
 import { inStates } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
@@ -31,7 +30,7 @@ export type BrowseFilter = {
   /** Not included. */
   until?: Date;
   concern?: Concern;
-  /** An id, a transaction, a payer or a metadata value. */
+  /** What was typed into the search field. */
   search?: string;
 };
 
@@ -42,32 +41,6 @@ export type BrowsedRow = RequestRow & {
   received_micro: string;
   display_status: PortalStatus;
 };
-
-const mostFound = 500;
-const hashPattern = /^0x[0-9a-fA-F]{64}$/;
-
-/** The ids of requests that match a search, newest first, at most 500. */
-export async function selectFound(tx: Tx, scope: Scope, text: string, chainIds: number[]): Promise<string[]> {
-  const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  const named = tx`select coalesce(request_id, candidate_request_id) as id from transfers where ${inScope}`;
-  const looks = [
-    tx<{ id: string }[]>`select find_by_metadata(${text}, ${mostFound}) as id`,
-    ...(isUuid(text) ? [tx<{ id: string }[]>`select id from requests where ${inScope} and id = ${text}`] : []),
-    ...(hashPattern.test(text)
-      ? [
-          tx<{ id: string }[]>`
-            ${named} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${text.toLowerCase()} limit ${mostFound}`,
-        ]
-      : []),
-    ...(isAddress(text)
-      ? [
-          tx<{ id: string }[]>`
-            ${named} and from_address = ${text.toLowerCase()} order by block_time desc limit ${mostFound}`,
-        ]
-      : []),
-  ];
-  return (await Promise.all(looks)).flat().flatMap(({ id }) => id ?? []);
-}
 
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
@@ -86,34 +59,20 @@ function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
 }
 
 /**
- * Requests of a scope, newest first.
- *
- * @param ids only these; null for all
- * @param before only those created earlier; `created_at` is unique within a scope
+ * Which part of a list is read. `ids`: only these, or all. `before`: only those created earlier; `created_at` is unique
+ * within a scope.
  */
+export type Part = { ids: string[] | null; before: Date | null; limit: number };
+
+/** Requests of a scope, newest first. */
 export function selectBrowsedRequests(
   tx: Tx,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
-  { ids, before, limit }: { ids: string[] | null; before: Date | null; limit: number },
+  part: Part,
 ): Promise<BrowsedRow[]> {
-  const { displayStatus, accountId, since, until, concern } = filter;
-  const where = tx`
-    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
-    ${before ? tx`and r.created_at < ${before}` : tx``}
-    ${ids ? tx`and r.id = any(${ids}::uuid[])` : tx``} ${concern ? ofConcern(tx, scope, concern) : tx``}
-    ${displayStatus ? hasPortalStatus(tx, scope, displayStatus) : tx``}`;
-  const states = statesOfPortalStatus(displayStatus);
-  const place = tx`order by created_at desc limit ${limit}`;
-  const newest = (of: Fragment) => inStates(tx, scope, states, { where: tx`${where} ${of}`, place });
-  const [account, ...more] = [accountId ?? []].flat();
-  const page =
-    more.length > 0 // each by itself: the order of the index serves one merchant
-      ? tx`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
-          cross join lateral (${newest(tx`and r.account_id = a.id`)}) r ${place}`
-      : newest(account ? tx`and r.account_id = ${account}` : tx``);
   return tx<BrowsedRow[]>`
-    with page as (${page})
+    with page as (${pageOf(tx, scope, filter, part)})
     select r.*, ${seenStatus(tx)} as status,
       coalesce(m.business_name, m.display_name) as merchant_name,
       (select coalesce(sum(t.value), 0)::text from transfers t
@@ -121,4 +80,33 @@ export function selectBrowsedRequests(
       ${portalStatus(tx)} as display_status
     from page r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
     order by r.created_at desc`;
+}
+
+/** A part of such a list, as a query of its own. */
+export function pageOf(
+  tx: Tx,
+  scope: Scope,
+  filter: Omit<BrowseFilter, 'search'>,
+  { ids, before, limit }: Part,
+): Fragment {
+  const { displayStatus, accountId, since, until, concern } = filter;
+  const where = tx`
+    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
+    ${before ? tx`and r.created_at < ${before}` : tx``}
+    ${concern ? ofConcern(tx, scope, concern) : tx``}
+    ${displayStatus ? hasPortalStatus(tx, scope, displayStatus) : tx``}`;
+  const states = statesOfPortalStatus(displayStatus);
+  const place = tx`order by created_at desc limit ${limit}`;
+  // What is named is read first, behind a fence: the list's order could lead through all others.
+  const named = tx`select * from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids ?? []}::uuid[]) offset 0`;
+  const newest = (of: Fragment) =>
+    ids
+      ? tx`select r.* from (${named}) r where true ${where} ${of} ${place}`
+      : inStates(tx, scope, states, { where: tx`${where} ${of}`, place });
+  const [account, ...more] = [accountId ?? []].flat();
+  return more.length > 0 // each by itself: the order of the index serves one merchant
+    ? tx`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+        cross join lateral (${newest(tx`and r.account_id = a.id`)}) r ${place}`
+    : newest(account ? tx`and r.account_id = ${account}` : tx``);
 }

@@ -3,13 +3,14 @@ import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { batchesOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { modeOf } from '../../lib/mode.ts';
 import { instantOfMs } from '../../lib/time.ts';
-import { type BrowsedRow, type BrowseFilter, selectBrowsedRequests, selectFound } from './browse-store.ts';
+import { type BrowsedRow, type BrowseFilter, pageOf, selectBrowsedRequests } from './browse-store.ts';
 import { type PortalStatus, selectPortalStatus } from './display-status-store.ts';
+import { type Found, findRequests, type SearchLimit } from './search.ts';
 
 export { type BrowsedRow, type BrowseFilter, type Concern, concerns } from './browse-store.ts';
 export { type PortalStatus, portalStatuses } from './display-status-store.ts';
+export type { SearchLimit } from './search.ts';
 
 /** One page of requests, newest first, and the cursor of the next page; null at the end. */
 export async function browseRequests(
@@ -17,13 +18,16 @@ export async function browseRequests(
   scope: Scope,
   filter: BrowseFilter,
   after: string | null,
-): Promise<{ rows: BrowsedRow[]; next: string | null }> {
-  return readPage(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf, after);
+): Promise<{ rows: BrowsedRow[]; next: string | null; limit: SearchLimit | null }> {
+  const found = await foundBy(ctx, scope, filter);
+  const page = await readPage(readFrom(ctx, scope, filter, found?.ids ?? null), cursorOf, after);
+  return { ...page, limit: found?.limit ?? null };
 }
 
 /** All requests of a filter, newest first, in batches. */
 export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<BrowsedRow[]> {
-  yield* batchesOf(readFrom(ctx, scope, filter, await foundIds(ctx, scope, filter)), cursorOf);
+  const found = await foundBy(ctx, scope, filter);
+  yield* batchesOf(readFrom(ctx, scope, filter, found?.ids ?? null), cursorOf);
 }
 
 /**
@@ -46,8 +50,15 @@ const readFrom =
 /** `created_at` is unique within a scope. */
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
 
-async function foundIds(ctx: Context, scope: Scope, { search }: BrowseFilter): Promise<string[] | null> {
-  if (!search) return null;
-  const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
-  return ctx.db.scoped(scope, (tx) => selectFound(tx, scope, search, chainIds));
+async function foundBy(ctx: Context, scope: Scope, filter: BrowseFilter): Promise<Found | null> {
+  if (!filter.search) return null;
+  const { accountId: wanted, since, until } = filter;
+  const accounts = [wanted ?? []].flat();
+  // Through these alone: of a status or concern any number may have to be read to find as many.
+  const within = { ...(wanted && { accountId: wanted }), ...(since && { since }), ...(until && { until }) };
+  const accountId = accounts.length === 1 ? (accounts[0] ?? null) : null;
+  return findRequests(ctx, { scope, accountId }, filter.search, {
+    newest: (tx, before, limit) => pageOf(tx, scope, within, { ids: null, before, limit }),
+    lists: Math.max(1, accounts.length),
+  });
 }

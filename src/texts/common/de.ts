@@ -103,4 +103,16 @@ export const de: CommonTexts<'de'> = {
     seenRest: '{amount} USDC an {address}. Es ist erledigt, sobald das Netzwerk es bestätigt hat.',
     confirmedRest: '{amount} USDC an {address}, vom Netzwerk bestätigt.',
   },
+  search: {
+    hint: 'ID, Betrag, Name, Hash …',
+    newest: {
+      one: 'Durchsucht wurde die neueste Anforderung. Wählen Sie ein Datum, um weiter zurück zu suchen.',
+      other: 'Durchsucht wurden die neuesten {count} Anforderungen. Wählen Sie ein Datum, um weiter zurück zu suchen.',
+    },
+    most: {
+      one: 'Angezeigt wird der neueste Treffer. Wählen Sie ein Datum, um die anderen zu sehen.',
+      other: 'Angezeigt werden die neuesten {count} Treffer. Wählen Sie ein Datum, um die anderen zu sehen.',
+    },
+    by: 'Sie können suchen nach der ID einer Anforderung oder ihren ersten 8 Zeichen, Belegnummer, Betrag, Notiz, Name oder E-Mail-Adresse des Kunden, Idempotenzschlüssel, Wert der Metadaten, Transaktions-Hash oder Zahler.',
+  },
 };

@@ -100,4 +100,17 @@ export const en = {
     seenRest: '{amount} USDC to {address}. Waiting for the network to confirm it.',
     confirmedRest: '{amount} USDC to {address}, confirmed by the network.',
   },
+  /** The search field of lists of requests. */
+  search: {
+    hint: 'ID, amount, name, hash…',
+    newest: {
+      one: 'Searched the newest {count} request. Choose dates to search further back.',
+      other: 'Searched the newest {count} requests. Choose dates to search further back.',
+    },
+    most: {
+      one: 'Showing the newest {count} match. Choose dates to see the others.',
+      other: 'Showing the newest {count} matches. Choose dates to see the others.',
+    },
+    by: 'You can search by request ID or its first 8 characters, receipt number, amount, memo, customer’s name or e-mail address, idempotency key, metadata value, transaction hash or payer.',
+  },
 };

@@ -105,4 +105,18 @@ export const es: CommonTexts<'es'> = {
     seenRest: '{amount} USDC a {address}. Estará hecho cuando la red lo confirme.',
     confirmedRest: '{amount} USDC a {address}, confirmado por la red.',
   },
+  search: {
+    hint: 'ID, importe, nombre, hash…',
+    newest: {
+      one: 'Se buscó en la solicitud más reciente. Elija fechas para buscar más atrás.',
+      many: 'Se buscó en {count} de solicitudes, las más recientes. Elija fechas para buscar más atrás.',
+      other: 'Se buscó en las {count} solicitudes más recientes. Elija fechas para buscar más atrás.',
+    },
+    most: {
+      one: 'Se muestra el resultado más reciente. Elija fechas para ver los demás.',
+      many: 'Se muestran {count} de resultados, los más recientes. Elija fechas para ver los demás.',
+      other: 'Se muestran los {count} resultados más recientes. Elija fechas para ver los demás.',
+    },
+    by: 'Puede buscar por ID de la solicitud o sus primeros 8 caracteres, número de recibo, importe, nota, nombre o correo del cliente, clave de idempotencia, valor de los metadatos, hash de la transacción o pagador.',
+  },
 };

@@ -106,4 +106,19 @@ export const fr: CommonTexts<'fr'> = {
     seenRest: '{amount} USDC à {address}. Ce sera fait dès que le réseau l’aura confirmé.',
     confirmedRest: '{amount} USDC à {address}, confirmé par le réseau.',
   },
+  search: {
+    hint: 'ID, montant, nom, hash…',
+    newest: {
+      one: 'Recherche faite dans la demande la plus récente. Choisissez des dates pour remonter plus loin.',
+      many: 'Recherche faite dans {count} de demandes, les plus récentes. Choisissez des dates pour remonter plus loin.',
+      other:
+        'Recherche faite dans les {count} demandes les plus récentes. Choisissez des dates pour remonter plus loin.',
+    },
+    most: {
+      one: 'Voici le résultat le plus récent. Choisissez des dates pour voir les autres.',
+      many: 'Voici {count} de résultats, les plus récents. Choisissez des dates pour voir les autres.',
+      other: 'Voici les {count} résultats les plus récents. Choisissez des dates pour voir les autres.',
+    },
+    by: 'Vous pouvez chercher par ID de demande ou ses 8 premiers caractères, numéro de reçu, montant, note, nom ou e-mail du client, clé d’idempotence, valeur des métadonnées, hash de transaction ou payeur.',
+  },
 };

@@ -97,4 +97,14 @@ export const ja: CommonTexts<'ja'> = {
     seenRest: '{amount} USDC を {address} へ。ネットワークが承認すると完了です。',
     confirmedRest: '{amount} USDC を {address} へ。ネットワークで承認済みです。',
   },
+  search: {
+    hint: 'ID、金額、名前、ハッシュ…',
+    newest: {
+      other: '最新の {count} 件の請求を検索しました。さらに前を探すには日付を選んでください。',
+    },
+    most: {
+      other: '最新の {count} 件の結果を表示しています。ほかを見るには日付を選んでください。',
+    },
+    by: '検索できるもの：請求の ID またはその先頭 8 文字、領収書番号、金額、メモ、お客様の名前またはメールアドレス、冪等キー、メタデータの値、トランザクションハッシュ、支払い元。',
+  },
 };

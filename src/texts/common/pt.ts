@@ -104,4 +104,18 @@ export const pt: CommonTexts<'pt'> = {
     seenRest: '{amount} USDC para {address}. Estará feito quando a rede confirmar.',
     confirmedRest: '{amount} USDC para {address}, confirmado pela rede.',
   },
+  search: {
+    hint: 'ID, valor, nome, hash…',
+    newest: {
+      one: 'A busca foi feita na cobrança mais recente. Escolha datas para buscar mais atrás.',
+      many: 'A busca foi feita em {count} de cobranças, as mais recentes. Escolha datas para buscar mais atrás.',
+      other: 'A busca foi feita nas {count} cobranças mais recentes. Escolha datas para buscar mais atrás.',
+    },
+    most: {
+      one: 'Mostrando o resultado mais recente. Escolha datas para ver os outros.',
+      many: 'Mostrando {count} de resultados, os mais recentes. Escolha datas para ver os outros.',
+      other: 'Mostrando os {count} resultados mais recentes. Escolha datas para ver os outros.',
+    },
+    by: 'Você pode buscar por ID da cobrança ou seus 8 primeiros caracteres, número do recibo, valor, nota, nome ou e-mail do cliente, chave de idempotência, valor dos metadados, hash da transação ou pagador.',
+  },
 };

@@ -141,7 +141,6 @@ export const ar: PortalTexts<'ar'> = {
     state: 'الحالة',
     created: 'أُنشئ',
     search: 'بحث',
-    searchHint: 'رقم، رمز معاملة، دافع، بيانات وصفية',
     status: 'وضع الطلب',
     concern: 'يحتاج إلى نظرة',
     since: 'من',
@@ -273,6 +272,7 @@ export const ar: PortalTexts<'ar'> = {
     },
   },
   unmatched: {
+    searchHint: 'رمز معاملة، دافع، معرّف طلب',
     list: 'المدفوعات غير المطابقة',
     rest: 'مال وصل إلى محفظة تاجر ولا يسدد أي طلب. هو للتاجر: يستطيع إلحاقه بطلب أو إعادته.',
     amount: 'المبلغ',

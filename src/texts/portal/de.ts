@@ -91,7 +91,6 @@ export const de: PortalTexts<'de'> = {
     state: 'Stand',
     created: 'Erstellt',
     search: 'Suche',
-    searchHint: 'Nummer, Hash, Zahler, Metadaten',
     status: 'Status',
     concern: 'Braucht einen Blick',
     since: 'Ab',
@@ -221,6 +220,7 @@ export const de: PortalTexts<'de'> = {
     },
   },
   unmatched: {
+    searchHint: 'Hash, Zahler, ID der Anforderung',
     list: 'Nicht zugeordnete Zahlungen',
     rest: 'Geld, das die Wallet eines Händlers erreicht hat und keine Anforderung bezahlt. Es gehört dem Händler: Er kann es einer Anforderung zuordnen oder zurückgeben.',
     amount: 'Betrag',

@@ -77,7 +77,6 @@ export const en = {
     state: 'Status',
     created: 'Created',
     search: 'Search',
-    searchHint: 'ID, hash, payer, metadata',
     status: 'Status',
     concern: 'Needs attention',
     since: 'From',
@@ -205,6 +204,7 @@ export const en = {
     },
   },
   unmatched: {
+    searchHint: 'Hash, payer, request ID',
     list: 'Unmatched payments',
     rest: 'Money that reached a merchant’s wallet without matching a request. It belongs to the merchant: they can attach it to a request or refund it.',
     amount: 'Amount',

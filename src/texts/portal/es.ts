@@ -108,7 +108,6 @@ export const es: PortalTexts<'es'> = {
     state: 'Estado',
     created: 'Creada',
     search: 'Buscar',
-    searchHint: 'Id, hash, pagador, metadatos',
     status: 'Estado',
     concern: 'Requiere atención',
     since: 'Desde',
@@ -238,6 +237,7 @@ export const es: PortalTexts<'es'> = {
     },
   },
   unmatched: {
+    searchHint: 'Hash, pagador, ID de solicitud',
     list: 'Pagos sin asignar',
     rest: 'Dinero que llegó a la billetera de un comercio y no paga ninguna solicitud. Es del comercio: puede asignarlo a una solicitud o devolverlo.',
     amount: 'Importe',

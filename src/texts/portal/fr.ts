@@ -109,7 +109,6 @@ export const fr: PortalTexts<'fr'> = {
     state: 'État',
     created: 'Créée',
     search: 'Rechercher',
-    searchHint: 'Id, hash, payeur, métadonnées',
     status: 'Statut',
     concern: 'À regarder',
     since: 'Depuis',
@@ -240,6 +239,7 @@ export const fr: PortalTexts<'fr'> = {
     },
   },
   unmatched: {
+    searchHint: 'Hash, payeur, ID de demande',
     list: 'Paiements non attribués',
     rest: 'L’argent arrivé dans le portefeuille d’un commerçant qui ne paie aucune demande. Il est au commerçant : il peut l’attribuer à une demande ou le rendre.',
     amount: 'Montant',

@@ -71,7 +71,6 @@ export const ja: PortalTexts<'ja'> = {
     state: '状態',
     created: '作成日時',
     search: '検索',
-    searchHint: '番号、ハッシュ、支払い元、メタデータ',
     status: 'ステータス',
     concern: '要確認',
     since: '開始',
@@ -193,6 +192,7 @@ export const ja: PortalTexts<'ja'> = {
     },
   },
   unmatched: {
+    searchHint: 'ハッシュ、支払い元、請求 ID',
     list: '未照合の支払い',
     rest: '加盟店のウォレットに届き、どの請求の支払いにもなっていないお金です。加盟店のものなので、加盟店が請求に割り当てるか返金できます。',
     amount: '金額',

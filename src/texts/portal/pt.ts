@@ -109,7 +109,6 @@ export const pt: PortalTexts<'pt'> = {
     state: 'Situação',
     created: 'Criada',
     search: 'Buscar',
-    searchHint: 'Id, hash, pagador, metadados',
     status: 'Status',
     concern: 'Precisa de atenção',
     since: 'Desde',
@@ -239,6 +238,7 @@ export const pt: PortalTexts<'pt'> = {
     },
   },
   unmatched: {
+    searchHint: 'Hash, pagador, ID da cobrança',
     list: 'Pagamentos sem cobrança',
     rest: 'Dinheiro que chegou à carteira de um lojista e não paga nenhuma cobrança. É do lojista: ele pode associá-lo a uma cobrança ou devolvê-lo.',
     amount: 'Valor',

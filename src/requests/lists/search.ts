@@ -1,0 +1,71 @@
+import type { Context } from '../../context.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import type { Fragment } from '../../db/sql.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { readSearchText, type SearchText } from '../../lib/text/search-text.ts';
+import { type Looked, mostFound, selectLooked, selectNamed } from './search-store.ts';
+
+/**
+ * How far a search went where it did not look at everything. `newest`: through so many of the newest requests. `most`:
+ * until so many were found.
+ */
+export type SearchLimit = { kind: 'newest' | 'most'; count: number };
+
+/** The ids of the requests that a search finds, and how far it went; null: to the end. */
+export type Found = { ids: string[]; limit: SearchLimit | null };
+
+/** What no index holds is looked for in so many of the newest requests, or for so long. */
+const mostRead = 100_000;
+const longestMs = 300;
+/** Read at once: the time is looked at in between. */
+const batchRows = 10_000;
+
+/** A list that is searched: so many of its requests, newest first, from before an instant on. */
+export type Searched = {
+  newest: (tx: Tx, before: Date | null, limit: number) => Fragment;
+  /** It is made of so many lists, each of which is read for a page. */
+  lists: number;
+};
+
+/** Finds requests of a scope, or of one merchant in it, by what was typed into a search field. */
+export async function findRequests(
+  ctx: Context,
+  { scope, accountId }: { scope: Scope; accountId: string | null },
+  typed: string,
+  searched: Searched,
+): Promise<Found> {
+  const search = readSearchText(typed);
+  const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
+  const named = await ctx.db.scoped(scope, (tx) => selectNamed(tx, { scope, accountId, chainIds }, search));
+  if (isNamed(search, named.length)) return { ids: named, limit: null };
+  const { ids, limit } = await lookThrough(ctx, scope, search, searched);
+  return { ids: [...new Set([...named, ...ids])], limit };
+}
+
+/** True of what no text has in it, and of an id, its beginning or an address that was found. */
+function isNamed({ id, hash, address, receipt, email, ids }: SearchText, found: number): boolean {
+  return Boolean(hash ?? address ?? receipt ?? (found > 0 ? (id ?? email ?? ids) : undefined));
+}
+
+async function lookThrough(
+  ctx: Context,
+  scope: Scope,
+  search: SearchText,
+  { newest, lists }: Searched,
+): Promise<Found> {
+  const ids: string[] = [];
+  const rows = Math.ceil(batchRows / lists);
+  const end = performance.now() + longestMs;
+  let read = 0;
+  let before: Date | null = null;
+  while (read < mostRead && ids.length < mostFound && performance.now() < end) {
+    const from: Date | null = before;
+    const looked: Looked = await ctx.db.scoped(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search));
+    ids.push(...looked.ids);
+    read += looked.read;
+    before = looked.oldest;
+    if (looked.read < rows) return { ids, limit: null };
+  }
+  if (ids.length < mostFound) return { ids, limit: { kind: 'newest', count: read } };
+  return { ids: ids.slice(0, mostFound), limit: { kind: 'most', count: mostFound } };
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { buildServer } from '../../src/http/server.ts';
+import { receiptNumber } from '../../src/lib/text/receipt-number.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import type { Visitor } from '../support/people/visitor.ts';
+
+let fixtures: PayFixtures;
+let app: FastifyInstance;
+let url: string;
+before(async () => {
+  fixtures = await payFixtures();
+  app = await buildServer(fixtures.ctx);
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+after(async () => {
+  await app?.close();
+  await fixtures?.stop();
+});
+
+const pageOf = async (who: Visitor, query: Record<string, string>) =>
+  (await who.open(`/portal/requests?${new URLSearchParams({ mode: 'test', ...query })}`)).html;
+const find = async (who: Visitor, q: string, query: Record<string, string> = {}) =>
+  [
+    ...(await pageOf(who, { ...query, q })).matchAll(/<th scope="row"><a href="\/portal\/requests\/([0-9a-f-]{36})"/g),
+  ].map(([, id]) => id);
+
+/** A partner with a paid request that has everything one can search by, and two others. */
+async function makeSearched() {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const startBlocks = { [fixtures.node.chain.chainId]: 0 };
+  const wanted = await makeRequest(fixtures.db, scope, merchant, {
+    startBlocks,
+    idempotencyKey: 'order:A-77/2',
+    fiatInt: 120_050,
+    exactMicro: 1_304_891_305n,
+    memo: 'Table 7, 100 % Rye',
+    customerName: 'Ada Lovelace',
+    customerEmail: 'Ada.L@Example.com',
+    metadata: '{"order":"Order A-1042"}',
+  });
+  const plain = await makeRequest(fixtures.db, scope, merchant, { memo: 'Table 8', customerName: 'Bo' });
+  const yen = await makeRequest(fixtures.db, scope, merchant, {
+    fiatCode: 'JPY',
+    fiatInt: 1250,
+    exactMicro: 8_000_000n,
+  });
+  const payment = await fixtures.pay(wanted);
+  const strayFrom = fixtures.node.wallet();
+  const strayHash = await fixtures.node.pay({
+    from: strayFrom,
+    to: merchant.wallet,
+    usdcMicro: 7_654_321n,
+  });
+  const stray = { txHash: strayHash, from: strayFrom };
+  await fixtures.node.mine(5);
+  await fixtures.turn();
+  await fixtures.turn();
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id, 'viewer');
+  return { wanted, plain, yen, payment, stray, visitor, merchant };
+}
+
+const receiptOf = async (request: RequestRow) => {
+  const { proof_verified_at: paidAt } = await fixtures.ctx.db.sql<{ proof_verified_at: Date }[]>`
+    select proof_verified_at from requests where id = ${request.id}`.then(([row]) => row ?? assert.fail());
+  return receiptNumber(request.id, paidAt);
+};
+
+test('the search field › finds a request by all that support is told, in any case, and another partner finds nothing', async () => {
+  const { wanted, payment, visitor } = await makeSearched();
+  const receipt = await receiptOf(wanted);
+  const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
+  const words = [
+    wanted.id,
+    wanted.id.slice(0, 8).toUpperCase(),
+    `${wanted.id.slice(0, 8)}…${wanted.id.slice(-4)}`,
+    `https://pay.example/pay/${wanted.id}/receipt`,
+    receipt,
+    receipt.toLowerCase().replaceAll('-', '').replace('q', 'Q-'),
+    ...['1,200.50', '1.200,50', '1200.5', '€1,200.50', '1 200,50 EUR', '1304.89', '1304.891305 USDC'],
+    ...['table 7', '100 % rye', 'ada LOVELACE', 'lovelace', 'ADA.L@EXAMPLE.COM', 'ada.l@'],
+    'order:A-77/2',
+    ...['order a-1042', 'ORDER A-1042', 'oRDER a-1042'],
+    payment.txHash,
+    payment.txHash.toUpperCase().replace('0X', '0x'),
+    payment.from.address,
+    `https://basescan.org/tx/${payment.txHash}`,
+  ];
+  for (const q of words) {
+    assert.deepEqual(await find(visitor, q), [wanted.id], q);
+    assert.deepEqual(await find(stranger, q), [], `another partner finds nothing by ${q}`);
+    assert.deepEqual(await find(visitor, q, { mode: 'live' }), [], `the other mode finds nothing by ${q}`);
+  }
+});
+
+test('the search field › takes each reading of an amount, and finds nothing by wildcards or other words', async () => {
+  const { wanted, plain, yen, visitor } = await makeSearched();
+  assert.deepEqual(await find(visitor, '12.50'), [plain.id]);
+  assert.deepEqual(await find(visitor, '1250'), [yen.id]);
+  assert.deepEqual(await find(visitor, '1,250 JPY'), [yen.id]);
+  assert.deepEqual(await find(visitor, '12.50 USD'), []);
+  assert.deepEqual(await find(visitor, '8.00'), [yen.id]);
+  assert.deepEqual(await find(visitor, 'table'), [plain.id, wanted.id]);
+  assert.deepEqual(await find(visitor, 'table', { since: plain.created_at.toISOString() }), [plain.id], 'in the dates');
+  assert.deepEqual(await find(visitor, 'table', { status: 'paid' }), [wanted.id], 'of a status');
+  for (const q of ['_able 7', 'order a-10', 'ORDER:a-77/2', 'nobody']) {
+    assert.deepEqual(await find(visitor, q), [], q);
+  }
+  assert.deepEqual(await find(visitor, '%'), [wanted.id]);
+  assert.match(await pageOf(visitor, { q: 'nobody' }), /You can search by request ID or its first 8 characters/);
+});
+
+test('the search field › finds an unmatched payment by its transaction and payer; its own list does too', async () => {
+  const { stray, visitor, wanted } = await makeSearched();
+  for (const q of [stray.txHash, stray.from.address]) {
+    const page = await pageOf(visitor, { q });
+    assert.match(page, /<h2>Unmatched payments<\/h2>.*7\.654321 USDC/s, q);
+    const list = await visitor.open(`/portal/unmatched?${new URLSearchParams({ q })}`);
+    assert.match(list.html, /7\.654321 USDC/, q);
+  }
+  const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
+  for (const who of [stranger, visitor]) {
+    const q = who === visitor ? wanted.id : stray.txHash;
+    assert.doesNotMatch(await pageOf(who, { q }), /7\.654321/);
+    assert.doesNotMatch((await who.open(`/portal/unmatched?q=${q}`)).html, /7\.654321/);
+  }
+});
+
+test('the search field › more matches than it collects → says how many it shows', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  await fixtures.db.sql`
+    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
+      metadata, memo, wallet_address, reference, start_blocks, created_at, expires_at)
+    select ${partner.id}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}', 'Coffee ' || g,
+      ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms', now() + interval '1 day'
+    from generate_series(1, 10001) g`;
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
+  assert.equal((await find(visitor, 'coffee')).length, 50);
+  assert.match(await pageOf(visitor, { q: 'coffee' }), /Showing the newest 500 matches/);
+  assert.equal((await find(visitor, 'coffee 1')).length, 50);
+  assert.equal((await find(visitor, 'coffee 77')).length, 50, 'a second part of the list is searched too');
+  assert.doesNotMatch(await pageOf(visitor, { q: 'coffee 10001' }), /newest/);
+});
