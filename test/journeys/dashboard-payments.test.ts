@@ -221,7 +221,14 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const make = (details: Parameters<typeof makeRequest>[3]) =>
     makeRequest(fixtures.db, fixtures.scope, merchant, details);
-  const invoice = await make({ customerName: 'Ada Lovelace', customerEmail: 'ada@example.com', startBlocks: {} });
+  const invoice = await make({
+    customerName: 'Ada Lovelace',
+    customerEmail: 'ada@example.com',
+    startBlocks: {},
+    fiatInt: 120_050,
+    idempotencyKey: 'till-1/77',
+    metadata: '{"order":"Order A-1042"}',
+  });
   const [noted, other] = [await make({ memo: 'Order 50%_A\\7' }), await make({ memo: 'Order 50 apples' })];
   const { txHash, from } = await fixtures.pay(invoice);
   await fixtures.node.mine(3);
@@ -232,7 +239,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   const find = async (q: string, more = '') =>
     idsOn((await visitor.open(`/dashboard/payments?q=${encodeURIComponent(q)}${more}`)).html);
   const paid = await visitor.open(`/dashboard/payments/${invoice.id}`);
-  const number = /<h1[^>]*>Payment (Q-[^<]+)<\/h1>/.exec(paid.html)?.[1] ?? '';
+  const number = /<h1[^>]*>Request (Q-[^<]+)<\/h1>/.exec(paid.html)?.[1] ?? '';
   for (const q of [number, number.toLowerCase().replaceAll('-', ''), invoice.id.toUpperCase()]) {
     assert.deepEqual(await find(q), [invoice.id], q);
   }
@@ -240,19 +247,29 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   for (const q of [page, txHash, txHash.toUpperCase().replace('0X', '0x'), from.address, 'lovelace', 'ADA@example']) {
     assert.deepEqual(await find(q), [invoice.id], q);
   }
+  const told = ['1,200.50', '1.200,50 EUR', invoice.id.slice(0, 8), 'till-1/77', 'order a-1042', 'ada@example.com'];
+  for (const q of told) assert.deepEqual(await find(q), [invoice.id], q);
   assert.deepEqual(await find('order 50'), [other.id, noted.id]);
   assert.deepEqual(await find('0%_a\\7'), [noted.id], 'signs of patterns mean themselves');
   assert.deepEqual(await find('order 50', '&state=paid'), []);
   for (const q of [foreign.id, 'Byron', `0x${'9'.repeat(64)}`, 'Q-20261331-0000000000', 'Q-20261101-0000000000']) {
     assert.deepEqual(await find(q), [], q);
   }
+  const stray = { from: fixtures.node.wallet(), usdcMicro: 7_654_321n };
+  const strayHash = await fixtures.node.pay({ ...stray, to: merchant.wallet });
+  const foreignHash = await fixtures.node.pay({ ...stray, to: neighbour.wallet });
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  const search = async (q: string) => (await visitor.open(`/dashboard/payments?q=${q}`)).html;
+  assert.match(await search(strayHash), /<h2>Unmatched payments<\/h2>.*7\.654321/s);
+  assert.doesNotMatch(await search(foreignHash), /7\.654321/);
   const none = await visitor.open('/dashboard/payments?q=%3Cb%3Enobody');
   assert.match(none.html, /No requests match/);
   assert.match(none.html, /name="q"[^>]*value="&lt;b&gt;nobody"/);
 
   const open = await visitor.open(`/dashboard/payments/${other.id}`);
   assert.deepEqual(
-    await find(/Payment (Q-[^<]+)<\/h1>/.exec(open.html)?.[1] ?? ''),
+    await find(/Request (Q-[^<]+)<\/h1>/.exec(open.html)?.[1] ?? ''),
     [other.id],
     'also before it is paid',
   );

@@ -1,7 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { Scope } from '../../db/connection.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { modeOf } from '../../lib/mode.ts';
 import { decimalOf, formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { html } from '../../lib/text/html.ts';
@@ -12,8 +10,10 @@ import {
   listByMerchant,
   type MerchantRequestRow,
 } from '../../requests/lists/by-merchant.ts';
+import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { searchLimit } from '../../ui/search-limit.ts';
 import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager } from '../../web/table.ts';
@@ -21,6 +21,7 @@ import { displayStatuses, paymentTable } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
+import { unmatchedNamed } from './unmatched.ts';
 
 const path = '/dashboard/payments';
 const csvPath = '/dashboard/payments.csv';
@@ -30,12 +31,7 @@ const names = ['q', 'state', 'since', 'until', 'after'] as const;
 export function paymentList(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showList(ctx, visit));
   pages.page({ url: csvPath }, ({ session, request, reply }) => {
-    const rows = exportByMerchant(
-      ctx.db,
-      session.scope,
-      session.accountId,
-      filterOf(ctx, session.scope, request.query),
-    );
+    const rows = exportByMerchant(ctx, session.scope, session.accountId, filterOf(request.query));
     const chains = [...ctx.chains.test, ...ctx.chains.live];
     const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
     return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
@@ -49,11 +45,11 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;
   const after = query.after ?? null;
-  const filter = filterOf(ctx, scope, request.query);
-  const { rows, next } = await listByMerchant(ctx.db, scope, accountId, filter, after);
+  const { rows, next, limit } = await listByMerchant(ctx, scope, accountId, filterOf(request.query), after);
+  const unmatched = query.q === undefined ? null : await unmatchedNamed(ctx, session, words, query.q);
   const filtered = names.some((name) => query[name] !== undefined);
   const nothing = filtered
-    ? emptyState(list.none, list.noneRest)
+    ? emptyState(list.none, query.q ? commonTexts(words).search.by : list.noneRest)
     : emptyState(
         list.first,
         html`
@@ -68,21 +64,22 @@ async function showList(ctx: Context, visit: MerchantVisit) {
     body: html`
       ${filters(words, path, query, choices(words), csvPath)}
       <div class="list" data-live="${dashboardEventsPath()}" data-region="list">
-        ${rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : nothing}
+        ${searchLimit(words, limit)}
+        ${rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : !unmatched && nothing}
         ${pager(words, path, query, next)}
+        ${unmatched}
       </div>
     `,
   });
 }
 
 /** What an address asks for; a day is whole, the last one too. */
-function filterOf(ctx: Context, { testMode }: Scope, asked: unknown): ByMerchantFilter {
+function filterOf(asked: unknown): ByMerchantFilter {
   const query = readQuery(asked, names);
   const until = instantOf(query.until);
   const isDay = query.until !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(query.until);
-  const chainIds = ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId);
   return {
-    search: query.q === undefined ? null : { text: query.q, chainIds },
+    search: query.q ?? null,
     displayStatus: oneOf(displayStatuses, query.state) ?? null,
     since: instantOf(query.since) ?? null,
     until: until ? knownInstant(until.getTime() + (isDay ? dayMs : 0)) : null,
@@ -92,7 +89,7 @@ function filterOf(ctx: Context, { testMode }: Scope, asked: unknown): ByMerchant
 function choices(words: Words): Filter[] {
   const { list, displayStatus } = dashboardTexts(words);
   return [
-    { kind: 'text', name: 'q', label: list.search, hint: list.searchHint },
+    { kind: 'text', name: 'q', label: list.search, hint: commonTexts(words).search.hint },
     {
       kind: 'choice',
       name: 'state',

@@ -4,7 +4,8 @@ import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
-import { html } from '../../lib/text/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { readSearchText } from '../../lib/text/search-text.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { browseUnmatched, exportUnmatched, type UnmatchedRow } from '../../payments/unmatched/browse.ts';
 import type { RefundRow } from '../../refunds/read.ts';
@@ -40,6 +41,27 @@ export function unmatchedList(pages: MerchantPages, ctx: Context): void {
     const rows = exportUnmatched(ctx, session.scope, { accountId: session.accountId });
     return sendCsv(reply, 'unmatched', csvHeader, csvRows(ctx, session.scope, rows, chains));
   });
+}
+
+/** The merchant's unmatched payments of a transaction or payer, or probably meant for a request; null without any. */
+export async function unmatchedNamed(
+  ctx: Context,
+  { scope, accountId }: MerchantVisit['session'],
+  words: Words,
+  typed: string,
+): Promise<Html | null> {
+  const search = {
+    words: readSearchText(typed),
+    chainIds: ctx.chains[modeOf(scope.testMode)].map((one) => one.chainId),
+  };
+  if (!search.words.hash && !search.words.address && !search.words.id) return null;
+  const { rows } = await browseUnmatched(ctx, scope, { accountId, search }, null);
+  if (rows.length === 0) return null;
+  const refunds = await readRefunds(ctx.db, scope, rows.map(transferOf));
+  return html`
+    <h2>${dashboardTexts(words).unmatched.title}</h2>
+    ${unmatchedTable(words, rows, refunds, ctx.clock.now())}
+  `;
 }
 
 async function showList(ctx: Context, visit: MerchantVisit) {

@@ -19,14 +19,14 @@ export async function browseRequests(
   filter: BrowseFilter,
   after: string | null,
 ): Promise<{ rows: BrowsedRow[]; next: string | null; limit: SearchLimit | null }> {
-  const found = await foundBy(ctx, scope, filter);
+  const found = await findIn(ctx, scope, filter.search, filter);
   const page = await readPage(readFrom(ctx, scope, filter, found?.ids ?? null), cursorOf, after);
   return { ...page, limit: found?.limit ?? null };
 }
 
 /** All requests of a filter, newest first, in batches. */
 export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<BrowsedRow[]> {
-  const found = await foundBy(ctx, scope, filter);
+  const found = await findIn(ctx, scope, filter.search, filter);
   yield* batchesOf(readFrom(ctx, scope, filter, found?.ids ?? null), cursorOf);
 }
 
@@ -50,14 +50,21 @@ const readFrom =
 /** `created_at` is unique within a scope. */
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
 
-async function foundBy(ctx: Context, scope: Scope, filter: BrowseFilter): Promise<Found | null> {
-  if (!filter.search) return null;
-  const { accountId: wanted, since, until } = filter;
-  const accounts = [wanted ?? []].flat();
-  // Through these alone: of a status or concern any number may have to be read to find as many.
-  const within = { ...(wanted && { accountId: wanted }), ...(since && { since }), ...(until && { until }) };
-  const accountId = accounts.length === 1 ? (accounts[0] ?? null) : null;
-  return findRequests(ctx, { scope, accountId }, filter.search, {
+/**
+ * The requests that a search finds among those of some merchants and a time; null where nothing was typed. Of a status or
+ * concern any number might have to be read to find as many, so these are not asked for here.
+ */
+export async function findIn(
+  ctx: Context,
+  scope: Scope,
+  typed: string | null | undefined,
+  { accountId, since, until }: Pick<BrowseFilter, 'accountId' | 'since' | 'until'>,
+): Promise<Found | null> {
+  if (!typed) return null;
+  const accounts = [accountId ?? []].flat();
+  const [only = null] = accounts.length === 1 ? accounts : [];
+  const within = { ...(accountId && { accountId }), ...(since && { since }), ...(until && { until }) };
+  return findRequests(ctx, { scope, accountId: only }, typed, {
     newest: (tx, before, limit) => pageOf(tx, scope, within, { ids: null, before, limit }),
     lists: Math.max(1, accounts.length),
   });

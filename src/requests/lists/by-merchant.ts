@@ -1,8 +1,10 @@
+import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { readRequest } from '../read.ts';
 import type { RequestRow } from '../store.ts';
+import { findIn } from './browse.ts';
 import {
   type DaySum,
   type MerchantRequestFilter,
@@ -10,39 +12,54 @@ import {
   selectByMerchant,
   selectDaySums,
 } from './merchant-store.ts';
+import type { SearchLimit } from './search.ts';
 
 export type { DaySum, DisplayStatus, MerchantRequestRow } from './merchant-store.ts';
 
 /** What of a merchant's requests is wanted. */
-export type ByMerchantFilter = Omit<MerchantRequestFilter, 'after' | 'limit'>;
+export type ByMerchantFilter = Pick<MerchantRequestFilter, 'displayStatus' | 'since' | 'until'> & {
+  /** What was typed into the search field. */
+  search: string | null;
+};
+
+type Part = Omit<MerchantRequestFilter, 'after' | 'limit'>;
 
 const reading =
-  (db: Database, scope: Scope, accountId: string, filter: ByMerchantFilter): ReadFrom<MerchantRequestRow> =>
+  (db: Database, scope: Scope, accountId: string, part: Part): ReadFrom<MerchantRequestRow> =>
   (after, limit) => {
     const place = placeOf(after);
     const cursor = place && { createdAt: place.at, id: place.id };
-    return db.scoped(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...filter, after: cursor, limit }));
+    return db.scoped(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...part, after: cursor, limit }));
   };
 
-/** One page of a merchant's requests, newest first, and the cursor of the next page; null at the end. */
-export function listByMerchant(
-  db: Database,
+const findBy = (ctx: Context, scope: Scope, accountId: string, { search, since, until }: ByMerchantFilter) =>
+  findIn(ctx, scope, search, { accountId, ...(since && { since }), ...(until && { until }) });
+
+/**
+ * One page of a merchant's requests, newest first, and the cursor of the next page; null at the end. `limit`: how far a
+ * search went.
+ */
+export async function listByMerchant(
+  ctx: Context,
   scope: Scope,
   accountId: string,
   filter: ByMerchantFilter,
   after: string | null,
-): Promise<{ rows: MerchantRequestRow[]; next: string | null }> {
-  return readPage(reading(db, scope, accountId, filter), cursorAt, after);
+): Promise<{ rows: MerchantRequestRow[]; next: string | null; limit: SearchLimit | null }> {
+  const found = await findBy(ctx, scope, accountId, filter);
+  const part = { ...filter, ids: found?.ids ?? null };
+  return { ...(await readPage(reading(ctx.db, scope, accountId, part), cursorAt, after)), limit: found?.limit ?? null };
 }
 
 /** All requests of a merchant that match a filter, newest first, in batches. */
-export function exportByMerchant(
-  db: Database,
+export async function* exportByMerchant(
+  ctx: Context,
   scope: Scope,
   accountId: string,
   filter: ByMerchantFilter,
 ): AsyncGenerator<MerchantRequestRow[]> {
-  return batchesOf(reading(db, scope, accountId, filter), cursorAt);
+  const ids = (await findBy(ctx, scope, accountId, filter))?.ids ?? null;
+  yield* batchesOf(reading(ctx.db, scope, accountId, { ...filter, ids }), cursorAt);
 }
 
 /** The newest requests of a merchant. */
@@ -52,7 +69,7 @@ export function latestByMerchant(
   accountId: string,
   limit: number,
 ): Promise<MerchantRequestRow[]> {
-  return reading(db, scope, accountId, { displayStatus: null, since: null, until: null, search: null })(null, limit);
+  return reading(db, scope, accountId, { displayStatus: null, since: null, until: null, ids: null })(null, limit);
 }
 
 /**

@@ -94,7 +94,6 @@ export const ar: DashboardTexts<'ar'> = {
   list: {
     title: 'المدفوعات',
     search: 'بحث',
-    searchHint: 'رقم، معاملة، عميل، ملاحظة',
     state: 'الحالة',
     since: 'من يوم',
     until: 'إلى يوم',

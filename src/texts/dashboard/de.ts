@@ -96,7 +96,6 @@ export const de: DashboardTexts<'de'> = {
   list: {
     title: 'Zahlungen',
     search: 'Suche',
-    searchHint: 'Nummer, Transaktion, Kunde, Notiz',
     state: 'Stand',
     since: 'Ab Tag',
     until: 'Bis Tag',

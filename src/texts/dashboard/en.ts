@@ -87,7 +87,6 @@ export const en = {
   list: {
     title: 'Requests',
     search: 'Search',
-    searchHint: 'ID, customer, note, transaction',
     state: 'Status',
     since: 'From',
     until: 'To',

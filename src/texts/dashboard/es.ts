@@ -93,7 +93,6 @@ export const es: DashboardTexts<'es'> = {
   list: {
     title: 'Pagos',
     search: 'Buscar',
-    searchHint: 'Número, transacción, cliente, nota',
     state: 'Estado',
     since: 'Desde el día',
     until: 'Hasta el día',

@@ -95,7 +95,6 @@ export const fr: DashboardTexts<'fr'> = {
   list: {
     title: 'Paiements',
     search: 'Rechercher',
-    searchHint: 'Numéro, transaction, client, note',
     state: 'État',
     since: 'Depuis le',
     until: 'Jusqu’au',

@@ -87,7 +87,6 @@ export const hi: DashboardTexts<'hi'> = {
   list: {
     title: 'भुगतान',
     search: 'खोजें',
-    searchHint: 'संख्या, लेनदेन, ग्राहक, नोट',
     state: 'स्थिति',
     since: 'इस दिन से',
     until: 'इस दिन तक',

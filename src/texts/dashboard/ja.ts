@@ -88,7 +88,6 @@ export const ja: DashboardTexts<'ja'> = {
   list: {
     title: '支払い',
     search: '検索',
-    searchHint: '番号、取引、お客様、メモ',
     state: '状態',
     since: '開始日',
     until: '終了日',

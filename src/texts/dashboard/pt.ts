@@ -93,7 +93,6 @@ export const pt: DashboardTexts<'pt'> = {
   list: {
     title: 'Pagamentos',
     search: 'Buscar',
-    searchHint: 'Número, transação, cliente, nota',
     state: 'Situação',
     since: 'Desde o dia',
     until: 'Até o dia',
