@@ -24,8 +24,8 @@ const hashInside = /0x[0-9a-f]{64}/i;
 const addressInside = /0x[0-9a-f]{40}/i;
 
 /**
- * Reads what was typed or pasted into a search field. Of a link, to a pay page or to a block explorer, the identifier in
- * it is meant.
+ * Reads what was typed or pasted into a search field. Of a link, to a pay page or to a block explorer, the identifier
+ * in it is meant.
  */
 export function readSearchText(typed: string): SearchText {
   const text = typed.trim();

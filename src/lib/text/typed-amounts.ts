@@ -15,7 +15,7 @@ const grouped = /^\d{1,3}(?:([.,'’\s])\d{3})(?:\1\d{3}){0,3}$|^\d{1,2}(?:,\d{2
 const otherDigits = [0x660, 0x6f0, 0x966];
 
 /**
- * Reads an amount as people type it into a search: `12.50`, `12,5`, `€1,200.00`, `1.200,00 EUR`, `1 200`, `14.501162 USDC`.
+ * Reads an amount as people type it into a search: `12.50`, `12,5`, `€1,200.00`, `1.200,00 EUR`, `14.501162 USDC`.
  * A form, which must not guess, reads with `parseAmount`.
  *
  * @returns null for what is no amount
@@ -67,8 +67,8 @@ export function fiatMeant({ readings, currency }: TypedAmounts): MinorAmount[] {
 }
 
 /**
- * The amounts of USDC that may be meant, in micro units, from and including the last; none where fiat was typed. Requests
- * are told apart by less than a cent, which wallets cut off: `14.50` means 14.500000 to 14.509999.
+ * The amounts of USDC that may be meant, in micro units, both ends included; none where fiat was typed. Requests are
+ * told apart by less than a cent, which wallets cut off: `14.50` means 14.500000 to 14.509999.
  */
 export function usdcMeant({ readings, currency }: TypedAmounts): { from: string; to: string }[] {
   if (currency !== null && currency !== 'USDC') return [];

@@ -51,8 +51,8 @@ const readFrom =
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
 
 /**
- * The requests that a search finds among those of some merchants and a time; null where nothing was typed. Of a status or
- * concern any number might have to be read to find as many, so these are not asked for here.
+ * The requests that a search finds among those of some merchants and a time; null where nothing was typed. Of a status
+ * or concern any number might have to be read to find as many, so these are not asked for here.
  */
 export async function findIn(
   ctx: Context,

@@ -90,11 +90,11 @@ function byReceipt(tx: Tx, place: Place, { number, day }: { number: string; day:
     where true ${digits.reduce((all, digit) => tx`${all} ${digit}`, tx``)} limit ${mostFound}`;
 }
 
-/** What was read of a list: how many requests, the time of the oldest, and the ids of those that match, newest first. */
+/** What was read of a list: how many requests, the time of the oldest, and the ids that match, newest first. */
 export type Looked = { read: number; oldest: Date | null; ids: string[] };
 
 /**
- * Looks through a part of a list for a part of a name, e-mail address or memo, an amount, a key or a value of the metadata.
+ * Looks through a part of a list for a part of a name, e-mail address or memo, an amount, a key or a metadata value.
  *
  * @param page requests, newest first, as many as are to be read
  */
