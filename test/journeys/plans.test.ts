@@ -309,7 +309,7 @@ test('The customer is mailed the pay link of each charge, once, in the plan’s 
   assert.equal(mails.length, 1);
   const { subject, body, body_html: html, request_id, purpose } = mails[0] as Record<string, string>;
   assert.deepEqual([request_id, purpose], [request?.id, 'ask']);
-  assert.equal(subject, 'Test: Ada’s Bakery bittet Sie um 80,00\u00a0€');
+  assert.equal(subject, 'Test: Ada’s Bakery fordert 80,00\u00a0€ an');
   const link = `http://localhost:3000/pay/${request?.id}`;
   for (const text of [body, html]) {
     assert.ok(text?.includes(link));

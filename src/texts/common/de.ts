@@ -34,38 +34,38 @@ export const de: CommonTexts<'de'> = {
     pages: 'Seiten dieser Liste',
     first: 'Zurück zu den neuesten',
     next: 'Ältere',
-    apply: 'Anzeigen',
-    reset: 'Alle anzeigen',
+    apply: 'Anwenden',
+    reset: 'Filter zurücksetzen',
     all: 'Alle',
     csv: 'Als CSV herunterladen',
     test: 'Test',
     live: 'Live',
     mode: 'Modus',
     signOut: 'Abmelden',
-    figures: 'Zahlen anzeigen',
+    figures: 'Als Tabelle anzeigen',
     chartOf: 'Diagramm: {title}',
   },
   errors: {
-    notFound: 'Hier ist nichts',
+    notFound: 'Seite nicht gefunden',
     notFoundRest:
-      'Vielleicht ist der Link unvollständig. Öffnen Sie ihn noch einmal so, wie Sie ihn bekommen haben, oder bitten Sie den Absender um einen neuen.',
+      'Vielleicht ist der Link unvollständig. Öffnen Sie ihn noch einmal genau so, wie Sie ihn erhalten haben, oder bitten Sie den Absender um einen neuen.',
     home: 'Zurück zur Übersicht',
-    trouble: 'Bei uns funktioniert etwas nicht',
+    trouble: 'Bei uns ist etwas schiefgegangen',
     troubleRest:
-      'Das liegt an uns, und es wurde dabei kein Geld bewegt. Eine Zahlung, die Sie schon gesendet haben, steht auf der Blockchain und wird gefunden. Versuchen Sie es in einer Minute noch einmal.',
+      'Das liegt an uns, und es wurde dabei kein Geld bewegt. Eine schon gesendete Zahlung ist im Netzwerk und wird gefunden. Versuchen Sie es in einer Minute noch einmal.',
     failed: 'Das hat nicht geklappt',
-    malformed: 'Das ließ sich nicht lesen',
+    malformed: 'Das konnten wir nicht lesen',
     malformedRest:
-      'Es enthält Zeichen, die in keinem Text vorkommen, oder es ist kein Formular von uns. Nichts wurde geändert und kein Geld bewegt. Gehen Sie zurück und senden Sie es noch einmal.',
+      'Es enthält ungültige Zeichen oder kam nicht von einem unserer Formulare. Es wurde nichts geändert und kein Geld bewegt. Gehen Sie zurück und senden Sie es noch einmal ab.',
     foreignForm: 'Dieses Formular kam von einer anderen Website',
     foreignFormRest:
       'Öffnen Sie Ihren Link noch einmal und verwenden Sie das Formular dort. Es wurde kein Geld bewegt.',
     tooMany: 'Zu viele Versuche',
     tooManyRest:
-      'Warten Sie eine Minute und machen Sie dann weiter. Eine schon gesendete Zahlung wird von selbst gefunden.',
+      'Warten Sie eine Minute und machen Sie dann weiter. Eine schon gesendete Zahlung wird automatisch gefunden.',
     slowDown: 'Zu viele Seiten auf einmal',
     slowDownRest:
-      'Warten Sie zehn Sekunden und laden Sie diese Seite dann neu. Eine bereits gesendete Zahlung wird von selbst gefunden.',
+      'Warten Sie zehn Sekunden und laden Sie diese Seite dann neu. Eine schon gesendete Zahlung wird automatisch gefunden.',
   },
   found: {
     submitted: {
@@ -75,8 +75,8 @@ export const de: CommonTexts<'de'> = {
       replaced: 'Transaktion durch eine andere ersetzt',
       gone: 'Transaktion vom Netzwerk verworfen',
     },
-    signed: 'Vom Kunden unterschrieben; wir senden die Zahlung',
-    signedFailed: 'Die vom Kunden unterschriebene Zahlung hat kein Geld bewegt',
+    signed: 'Vom Kunden signiert; wir senden die Zahlung',
+    signedFailed: 'Die vom Kunden signierte Zahlung hat kein Geld bewegt',
     near: '{amount} USDC kamen auf {network} an; fällig waren {due} USDC',
     nearRest: 'Börsen ziehen Gebühren ab oder runden Beträge; dies kann also die Zahlung sein.',
     nearOthers: {
@@ -93,14 +93,14 @@ export const de: CommonTexts<'de'> = {
   /** A payment that was given back, for merchants and for their partner. */
   refunded: {
     badges: {
-      returning: 'Zurückzugeben',
-      sent: 'Wird zurückgegeben',
-      confirmed: 'Zurückgegeben',
-      other: 'Zurückgegeben',
-      failed: 'Nicht zurückgegeben',
-      missing: 'Nicht zurückgegeben',
+      returning: 'Zu erstatten',
+      sent: 'Erstattung läuft',
+      confirmed: 'Erstattet',
+      other: 'Erstattet',
+      failed: 'Nicht erstattet',
+      missing: 'Nicht erstattet',
     },
-    seenRest: '{amount} USDC an {address}. Es ist erledigt, sobald das Netzwerk es bestätigt hat.',
+    seenRest: '{amount} USDC an {address}. Warten auf die Bestätigung durch das Netzwerk.',
     confirmedRest: '{amount} USDC an {address}, vom Netzwerk bestätigt.',
   },
   search: {

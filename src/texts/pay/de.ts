@@ -10,84 +10,84 @@ export const de: PayTexts<'de'> = {
     until: 'bis {time}',
     left: 'noch {time}',
     through: 'Über {partner}',
-    straight: 'Das Geld geht direkt an {merchant}, ohne Zwischenstation.',
-    details: 'Zahlung {number}',
+    straight: 'Ihre Zahlung geht direkt an {merchant}.',
+    details: 'Anforderung {number}',
   },
   statusMessage: {
-    waiting: 'Zahlung wird erwartet',
+    waiting: 'Warten auf Ihre Zahlung',
     waitingRest: 'Sie erscheint hier, sobald sie im Netzwerk ist.',
-    seen: 'Zahlung auf {network} gesehen',
-    seenRest: 'Sie wartet auf die Aufnahme in einen Block. Sie müssen nichts weiter tun.',
+    seen: 'Zahlung auf {network} erkannt',
+    seenRest: 'Sie wird noch bestätigt. Sie müssen nichts weiter tun.',
     seenOpenRest:
-      'Sie wartet darauf, in einen Block aufgenommen zu werden. Wenn Sie sie gesendet haben, ist nichts mehr zu tun: Bitte zahlen Sie nicht noch einmal.',
-    sending: 'Die Zahlung wird auf {network} gesendet',
+      'Sie wird noch bestätigt. Wenn Sie sie gesendet haben, ist nichts mehr zu tun. Bitte zahlen Sie nicht noch einmal.',
+    sending: 'Ihre Zahlung wird auf {network} gesendet',
     sendingRest:
-      'Sie haben sie signiert, und sie wird für Sie gesendet. Sie wartet auf die Bestätigung; Sie müssen nichts weiter tun.',
+      'Sie haben sie signiert, und wir senden sie für Sie. Sobald sie bestätigt ist, sind Sie fertig; Sie müssen nichts weiter tun.',
     sendingLongRest:
-      'Sie haben sie signiert, und es dauert länger als sonst. Sie kann noch durchgehen; zahlen Sie deshalb bitte noch nicht noch einmal.',
-    unsent: 'Die Zahlung, die Sie signiert haben, ging nicht durch',
+      'Sie haben sie signiert, und es dauert länger als sonst. Sie kann noch durchgehen; bitte zahlen Sie noch nicht noch einmal.',
+    unsent: 'Die von Ihnen signierte Zahlung ist nicht durchgegangen',
     unsentRest: 'Es wurde kein Geld bewegt. Bitte zahlen Sie noch einmal.',
     unsentHoldsRest:
-      'Es wurde kein Geld bewegt. Ihre Signatur gilt noch einige Minuten: Signieren Sie noch einmal mit derselben Wallet, oder warten Sie, bevor Sie auf anderem Weg zahlen, damit nichts doppelt bezahlt wird.',
-    confirming: 'Zahlung wird bestätigt',
+      'Es wurde kein Geld bewegt. Ihre Signatur gilt noch einige Minuten. Damit Sie nicht doppelt zahlen: Signieren Sie noch einmal mit derselben Wallet, oder warten Sie, bevor Sie auf anderem Weg zahlen.',
+    confirming: 'Ihre Zahlung wird bestätigt',
     confirmingCount: {
       one: '{seen} von {count} Bestätigung auf {network}.',
       other: '{seen} von {count} Bestätigungen auf {network}.',
     },
-    confirmingTag: 'Es fehlt noch, dass {network} sie endgültig macht.',
+    confirmingTag: '{network} muss sie noch endgültig machen.',
     confirmingRest: 'Sie können diese Seite schließen.',
     paid: 'Bezahlt',
-    paidRest: '{merchant} hat das Geld. Sie müssen nichts weiter tun.',
-    paidOver: 'Sie haben {amount} USDC mehr gesendet als verlangt. Bitten Sie {merchant} um die Rückgabe.',
-    paidLate: 'Die Zahlung kam nach Ablauf der Zeit und zählt trotzdem.',
+    paidRest: '{merchant} hat Ihre Zahlung erhalten. Sie müssen nichts weiter tun.',
+    paidOver: 'Sie haben {amount} USDC zu viel gezahlt. Bitten Sie {merchant} um eine Erstattung.',
+    paidLate: 'Sie kam nach Ablauf der Anforderung an, zählt aber noch.',
     partial: '{amount} USDC fehlen',
     partialRest:
       '{paid} von {due} USDC sind angekommen. Zahlen Sie den Rest mit einer Wallet auf dieser Seite oder auf dem Handy; beides zählt zusammen.',
     expired: 'Diese Zahlungsanforderung ist abgelaufen',
     expiredRest:
-      'Bitte zahlen Sie nichts mehr, sondern bitten Sie {merchant} um eine neue Anforderung. Schon gesendetes Geld zählt noch, wenn es spätestens 30 Minuten nach dem Ende im Netzwerk war.',
+      'Bitte zahlen Sie nicht mehr, sondern bitten Sie {merchant} um eine neue Anforderung. Eine schon gesendete Zahlung zählt noch, wenn sie spätestens 30 Minuten nach Ablauf im Netzwerk war.',
     expiredPartial: '{paid} von {due} USDC sind angekommen. Fragen Sie {merchant} danach.',
     voided: 'Diese Zahlungsanforderung wurde storniert',
-    voidedRest: 'Bitte zahlen Sie nichts mehr. Auf dieser Seite ist nichts offen.',
+    voidedRest: 'Bitte zahlen Sie nicht mehr. Auf dieser Seite ist nichts offen.',
     tooLate: 'Eine Zahlung kam zu spät',
     tooLateRest:
-      '{amount} USDC haben die Wallet erst nach dem Ende der Anforderung erreicht und zählen deshalb nicht von selbst. {merchant} sieht sie; fragen Sie dort nach.',
-    voidedPaid: 'Nach der Stornierung kam noch eine Zahlung',
-    reorged: 'Das Netzwerk hat die Zahlung zurückgenommen',
+      '{amount} USDC kamen erst nach dem Ende der Anforderung an und zählen deshalb nicht automatisch. {merchant} sieht sie; fragen Sie dort nach.',
+    voidedPaid: 'Nach der Stornierung kam noch eine Zahlung an',
+    reorged: 'Das Netzwerk hat die Zahlung rückgängig gemacht',
     reorgedRest:
-      'Es hat seine letzten Blöcke neu geschrieben, und Ihre Transaktion ist nicht mehr darin. Meist kommt sie von selbst wieder; sehen Sie in Ihrer Wallet nach, bevor Sie noch einmal zahlen.',
+      'Es hat seine letzten Blöcke neu geschrieben, und Ihre Transaktion ist nicht mehr darin. Meist taucht sie von selbst wieder auf. Sehen Sie in Ihrer Wallet nach, bevor Sie noch einmal zahlen.',
     failed: 'Ihre Transaktion ist fehlgeschlagen',
     failedRest:
       'Sie steht auf {network}, hat aber kein Geld bewegt. Sehen Sie in Ihrer Wallet nach dem Grund und zahlen Sie dann noch einmal.',
     replaced: 'Ihre Transaktion wurde ersetzt',
     replacedRest:
-      'Eine andere Transaktion Ihrer Wallet ist an ihre Stelle getreten. Wenn diese die Anforderung bezahlt, erscheint sie hier von selbst; sonst zahlen Sie noch einmal.',
+      'Eine andere Transaktion Ihrer Wallet hat sie ersetzt. Wenn diese die Anforderung bezahlt, erscheint sie hier von selbst; sonst zahlen Sie noch einmal.',
     gone: 'Ihre Transaktion ist nicht mehr im Netzwerk',
     goneRest:
-      'Sie wurde verworfen, bevor sie in einen Block kam; es wurde also kein Geld bewegt. Sehen Sie in Ihrer Wallet nach und zahlen Sie dann noch einmal.',
+      'Sie wurde vor der Bestätigung verworfen; es wurde also kein Geld bewegt. Sehen Sie in Ihrer Wallet nach und zahlen Sie dann noch einmal.',
     wrongToken: 'Ein anderer Token ist angekommen, nicht USDC',
     wrongTokenRest:
       '{symbol} ({token}) wurde auf {network} gesendet. Das ist nicht der verlangte Token, und er zählt nicht. Fragen Sie {merchant} danach und zahlen Sie mit {accepted}.',
-    wrongNetwork: 'Das Geld kam auf einem anderen Netzwerk an',
+    wrongNetwork: 'Die Zahlung kam auf dem falschen Netzwerk an',
     wrongNetworkRest:
-      'Es wurde auf {network} gesendet. Dieses Netzwerk wird hier nicht angenommen, die Zahlung zählt nicht. Fragen Sie {merchant} danach und zahlen Sie auf {accepted}.',
+      'Sie wurde auf {network} gesendet. Dieses Netzwerk wird hier nicht akzeptiert, deshalb zählt sie nicht. Fragen Sie {merchant} danach und zahlen Sie auf {accepted}.',
     alreadyPaid:
-      'Eine zweite Zahlung über {amount} USDC ist angekommen. Sie war nicht nötig; bitten Sie {merchant} um die Rückgabe.',
-    trouble: 'Wir können {network} gerade nicht lesen',
+      'Eine zweite Zahlung über {amount} USDC ist angekommen. Sie war nicht nötig; bitten Sie {merchant} um eine Erstattung.',
+    trouble: '{network} ist gerade nicht erreichbar',
     troubleRest:
-      'Nichts geht verloren: Eine Zahlung, die Sie senden, steht im Netzwerk und wird gefunden, sobald wir es wieder lesen können.',
-    offline: 'Sie sind offline. Diese Seite macht von selbst weiter, sobald Sie wieder verbunden sind.',
+      'Nichts geht verloren: Wenn Sie eine Zahlung gesendet haben, finden wir sie, sobald wir das Netzwerk wieder lesen können.',
+    offline: 'Sie sind offline. Diese Seite macht weiter, sobald Sie wieder verbunden sind.',
     unreachable:
-      'Diese Seite erreicht uns gerade nicht und versucht es weiter. Eine gesendete Zahlung steht im Netzwerk und wird gefunden.',
+      'Diese Seite erreicht uns gerade nicht und versucht es weiter. Wenn Sie eine Zahlung gesendet haben, finden wir sie.',
   },
   paymentMethods: {
     heading: 'Wie möchten Sie zahlen?',
-    none: '{merchant} kann gerade auf keinem der hier angebotenen Netzwerke bezahlt werden. Bitte fragen Sie dort nach.',
+    none: '{merchant} kann gerade auf keinem dieser Netzwerke Zahlungen empfangen. Bitte fragen Sie dort nach.',
     feeless: 'Ohne Netzwerkgebühr zahlen',
     feelessRest:
-      'Sie signieren nur. Die Zahlung wird für Sie gesendet, und Ihre Wallet braucht keine Coins für die Gebühr.',
+      'Sie signieren nur. Wir senden die Zahlung für Sie, und Ihre Wallet braucht keine Coins für die Gebühr.',
     twice:
-      'Eine hier signierte Zahlung ist noch unterwegs. Wenn Sie jetzt noch einmal zahlen, können beide durchgehen.',
+      'Eine von Ihnen signierte Zahlung ist noch unterwegs. Wenn Sie jetzt auf anderem Weg zahlen, können beide durchgehen.',
     network: 'Netzwerk',
     phone: 'Wallet auf dem Handy',
     phoneRest:
@@ -99,8 +99,8 @@ export const de: PayTexts<'de'> = {
     phoneDirectRest: 'Ihre Wallet muss diese Adresse und diesen Betrag anzeigen; sonst brechen Sie ab.',
     openIn: 'In Ihrer Wallet-App öffnen',
     walletConnect: 'WalletConnect',
-    walletConnectRest: 'Scannen Sie mit einer Wallet, die WalletConnect versteht.',
-    manual: 'Von Hand oder von einer Börse',
+    walletConnectRest: 'Scannen Sie mit einer Wallet, die WalletConnect unterstützt.',
+    manual: 'Manuell oder von einer Börse zahlen',
     amount: 'Betrag',
     address: 'Adresse',
     checkToken: 'Token prüfen (nie an diese Adresse senden)',
@@ -112,7 +112,7 @@ export const de: PayTexts<'de'> = {
     warning:
       'Nur {token} auf {network}. Ein anderer Token oder ein anderes Netzwerk zählt nicht für diese Zahlung, und das Geld kann endgültig verloren sein.',
     exactly:
-      'Jede Stelle zählt: An ihr wird Ihre Zahlung erkannt, also bitte nicht runden. Zieht eine Börse ihre Gebühr vom Betrag ab, rechnen Sie die Gebühr dazu.',
+      'Jede Stelle zählt: Am genauen Betrag erkennen wir Ihre Zahlung, also bitte nicht runden. Zieht Ihre Börse die Gebühr vom Betrag ab, rechnen Sie sie dazu.',
   },
   wallet: {
     payWith: 'Mit {wallet} zahlen',
@@ -120,54 +120,52 @@ export const de: PayTexts<'de'> = {
     browserWallet: 'Browser-Wallet',
     connecting: 'Öffnen Sie {wallet} und erlauben Sie dieser Seite, Ihre Adresse zu sehen.',
     pairing: 'Ein Code für Ihre Wallet wird vorbereitet …',
-    away: '{wallet} ist im Moment nicht erreichbar. Es wurde kein Geld bewegt; zahlen Sie auf einem anderen Weg, oder versuchen Sie es später noch einmal.',
+    away: '{wallet} ist gerade nicht erreichbar. Es wurde kein Geld bewegt. Zahlen Sie auf anderem Weg, oder versuchen Sie es später noch einmal.',
     switching: 'Erlauben Sie {wallet} den Wechsel zu {network}.',
     confirm: 'Bestätigen Sie die Zahlung in {wallet}.',
-    sent: 'Gesendet. Das Netzwerk wird abgewartet.',
-    unseen:
-      'Gesendet, aber das Netzwerk zeigt es noch nicht. Sehen Sie in {wallet} nach, bevor Sie noch einmal zahlen.',
+    sent: 'Gesendet. Warten auf das Netzwerk.',
+    unseen: 'Gesendet, aber noch nicht im Netzwerk. Sehen Sie in {wallet} nach, bevor Sie noch einmal zahlen.',
     rejected: 'Sie haben in {wallet} abgelehnt. Es wurde kein Geld bewegt.',
     pending:
-      '{wallet} wartet noch auf Ihre Antwort auf eine frühere Frage. Öffnen Sie die Wallet und antworten Sie dort.',
+      '{wallet} wartet noch auf Ihre Antwort auf eine frühere Anfrage. Öffnen Sie die Wallet und antworten Sie dort.',
     insufficient: 'In dieser Wallet sind {amount} {token} auf {network}; das reicht nicht. Es wurde kein Geld bewegt.',
-    fee: 'Diese Wallet hat zu wenig {coin} für die Gebühr von {network}. Es wurde kein Geld bewegt.',
+    fee: 'Diese Wallet hat zu wenig {coin} für die Gebühr auf {network}. Es wurde kein Geld bewegt.',
     signPayment: 'Signieren Sie die Zahlung in {wallet}. Es fällt keine Netzwerkgebühr an.',
     noCoin:
-      'Diese Wallet hat kein {coin} für die Gebühr von {network}; die Zahlung wird deshalb ohne Gebühr für Sie gesendet. Signieren Sie sie in {wallet}.',
-    handingIn: 'Signiert. Die Zahlung wird für Sie gesendet.',
-    handedIn: 'Für Sie gesendet. Das Netzwerk wird abgewartet.',
+      'Diese Wallet hat kein {coin} für die Gebühr auf {network}; deshalb senden wir die Zahlung ohne Gebühr für Sie. Signieren Sie sie in {wallet}.',
+    handingIn: 'Signiert. Ihre Zahlung wird gesendet.',
+    handedIn: 'Für Sie gesendet. Warten auf das Netzwerk.',
     feeInstead:
-      'Diese Wallet hat zu wenig {coin} für die Gebühr von {network}. Es wurde kein Geld bewegt. Versuchen Sie es ohne Netzwerkgebühr: Sie signieren nur.',
+      'Diese Wallet hat zu wenig {coin} für die Gebühr auf {network}. Es wurde kein Geld bewegt. Versuchen Sie es ohne Netzwerkgebühr: Sie signieren nur.',
     notOffered:
-      'Die Zahlung kann gerade nicht ohne Netzwerkgebühr gesendet werden. Es wurde kein Geld bewegt; zahlen Sie mit der Gebühr oder auf anderem Weg.',
+      'Wir können die Zahlung gerade nicht ohne Netzwerkgebühr senden. Es wurde kein Geld bewegt. Zahlen Sie mit der Gebühr oder auf anderem Weg.',
     otherUnderWay: 'Eine andere Zahlung für diese Anforderung ist schon unterwegs. Es wurde nichts weiter gesendet.',
     alreadyUsed:
-      'Das wurde schon signiert und verwendet. Wenn diese Anforderung damit bezahlt wurde, erscheint es hier gleich.',
+      'Diese Signatur wurde schon verwendet. Wenn sie diese Anforderung bezahlt hat, erscheint es hier gleich.',
     closed: 'Diese Anforderung kann auf diesem Weg nicht mehr bezahlt werden. Es wurde nichts gesendet.',
-    changed:
-      'Der verlangte Betrag hat sich inzwischen geändert. Es wurde nichts gesendet; versuchen Sie es noch einmal.',
+    changed: 'Die Anforderung hat sich inzwischen geändert. Es wurde nichts gesendet; versuchen Sie es noch einmal.',
     badSignature:
-      'Der Token nimmt diese Signatur von {wallet} nicht an. Es wurde kein Geld bewegt; zahlen Sie stattdessen mit der Netzwerkgebühr.',
+      'Der Token-Contract akzeptiert diese Signatur von {wallet} nicht. Es wurde kein Geld bewegt. Zahlen Sie stattdessen mit der Netzwerkgebühr.',
     lowBalance: 'In dieser Wallet ist nicht genug {token} auf {network}. Es wurde kein Geld bewegt.',
     refused:
-      'Der Token lehnt diese Zahlung ab. Es wurde kein Geld bewegt; nehmen Sie eine andere Wallet oder einen anderen Weg.',
+      'Der Token-Contract hat diese Zahlung abgelehnt. Es wurde kein Geld bewegt. Verwenden Sie eine andere Wallet, oder zahlen Sie auf anderem Weg.',
     noNetwork:
       '{network} ist gerade nicht erreichbar. Es wurde nichts gesendet; versuchen Sie es in einer Minute noch einmal.',
     tooMany:
       'Zu viele Versuche für diese Zahlung. Es wurde nichts gesendet; warten Sie eine Minute und versuchen Sie es dann noch einmal.',
     unsure:
-      'Wir sind nicht erreichbar; deshalb ist nicht bekannt, ob Ihre Zahlung unterwegs ist. Warten Sie, bis diese Seite weitergeht, bevor Sie noch einmal zahlen.',
-    noAccount: '{wallet} hat keine Adresse genannt. Entsperren Sie die Wallet und versuchen Sie es noch einmal.',
+      'Wir sind nicht erreichbar und wissen deshalb nicht, ob Ihre Zahlung unterwegs ist. Warten Sie, bis diese Seite wieder verbunden ist, bevor Sie noch einmal zahlen.',
+    noAccount: '{wallet} hat keine Adresse freigegeben. Entsperren Sie die Wallet und versuchen Sie es noch einmal.',
     wrongNetwork:
-      '{wallet} wechselt nicht zu {network}. Wechseln Sie in der Wallet selbst oder wählen Sie ein anderes Netzwerk.',
+      '{wallet} hat nicht zu {network} gewechselt. Wechseln Sie in der Wallet selbst, oder wählen Sie ein anderes Netzwerk.',
     reverted:
       '{wallet} meldet, dass die Zahlung fehlgeschlagen ist. Es wurde kein Geld bewegt; versuchen Sie es noch einmal.',
     failed:
       '{wallet} hat die Zahlung nicht gesendet: {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
     signWith: 'Mit {wallet} signieren',
-    signing: 'Signieren Sie in {wallet}, dass diese Zahlung von Ihnen ist. Das kostet nichts.',
+    signing: 'Bestätigen Sie mit einer Signatur in {wallet}, dass diese Zahlung von Ihnen ist. Das kostet nichts.',
     otherAccount:
-      '{wallet} ist mit einer anderen Adresse geöffnet. Wählen Sie dort {address} und versuchen Sie es noch einmal.',
+      '{wallet} verwendet eine andere Adresse. Wechseln Sie dort zu {address} und versuchen Sie es noch einmal.',
     notSigned: '{wallet} hat nicht signiert. {reason}',
   },
   found: {
@@ -183,76 +181,75 @@ export const de: PayTexts<'de'> = {
     copyReference: 'Referenz kopieren',
   },
   proof: {
-    headingWaiting: 'Gesendet, aber noch nicht zu sehen?',
-    headingEnded: 'Haben Sie schon gezahlt?',
+    headingWaiting: 'Gesendet, aber nicht zu sehen?',
+    headingEnded: 'Schon gezahlt?',
     hash: 'Transaktions-Hash',
     hashHint: 'Aus Ihrer Wallet oder Börse: 0x und 64 Buchstaben oder Ziffern. Wir sehen sofort nach.',
-    look: 'Diese Transaktion suchen',
+    look: 'Transaktion suchen',
     elsewhere: 'Anderswo signieren',
     elsewhereRest:
-      'Lassen Sie die Wallet, die gezahlt hat, dies als strukturierte Daten (EIP-712) signieren, und fügen Sie die Signatur hier ein.',
-    sign: 'Signatur abgeben',
+      'Signieren Sie diese strukturierten Daten (EIP-712) mit der Wallet, die gezahlt hat, und fügen Sie die Signatur hier ein.',
+    sign: 'Signatur absenden',
     signature: 'Signatur',
     signHeading: 'Aus Ihrer eigenen Wallet gezahlt? Mit einer Signatur bestätigen',
-    signHint: 'Nur wem {address} gehört, kann sagen, dass diese Zahlung für diese Anforderung ist.',
-    malformed: 'Das ist kein Transaktions-Hash: Er besteht aus 0x und 64 Buchstaben oder Ziffern.',
+    signHint: 'Nur wem {address} gehört, kann bestätigen, dass diese Zahlung für diese Anforderung ist.',
+    malformed: 'Das ist kein Transaktions-Hash. Er besteht aus 0x und 64 Buchstaben oder Ziffern.',
     not_found:
-      'Keines der hier angenommenen Netzwerke kennt diese Transaktion bisher. Prüfen Sie den Hash und das Netzwerk, auf dem Sie gesendet haben.',
+      'Wir finden diese Transaktion noch auf keinem akzeptierten Netzwerk. Prüfen Sie den Hash und das Netzwerk, auf dem Sie gesendet haben.',
     unavailable:
       'Das Netzwerk war gerade nicht zu erreichen. Nichts geht verloren; bitte versuchen Sie es in einer Minute noch einmal.',
-    pending_in_mempool:
-      'Die Transaktion ist gesendet und wartet auf die Aufnahme in einen Block. Sie müssen nichts weiter tun.',
+    pending_in_mempool: 'Die Transaktion wurde gesendet und wartet auf die Bestätigung. Sie müssen nichts weiter tun.',
     failed:
       'Diese Transaktion ist im Netzwerk fehlgeschlagen, es wurde also kein Geld bewegt. Bitte senden Sie sie noch einmal.',
     wrong_token:
-      'Diese Transaktion hat die richtige Adresse erreicht, aber mit einem anderen Token oder einer anderen Münze. Fragen Sie {merchant} danach.',
+      'Diese Transaktion hat die richtige Adresse erreicht, aber mit dem falschen Token oder Coin. Fragen Sie {merchant} danach.',
     wrong_recipient: 'Diese Transaktion geht nicht an die Adresse dieser Anforderung.',
     wrong_network:
-      'Diese Transaktion hat die Adresse auf einem Netzwerk erreicht, auf dem {merchant} nicht bezahlt werden kann. Fragen Sie dort nach.',
+      'Diese Transaktion hat die Adresse auf einem Netzwerk erreicht, auf dem {merchant} keine Zahlungen empfangen kann. Fragen Sie dort nach.',
     before_request: 'Diese Transaktion ist älter als die Anforderung und kann deshalb nicht ihre Zahlung sein.',
     seen: 'Die Transaktion ist im Netzwerk; sie erscheint hier gleich.',
-    counted: 'Diese Zahlung ist gesehen und wird bestätigt.',
+    counted: 'Wir haben diese Zahlung gesehen; sie wird bestätigt.',
     verified: 'Diese Zahlung ist abgeschlossen.',
     underpaid: 'Diese Zahlung zählt, aber es fehlen noch {amount} USDC.',
     already_used: 'Diese Transaktion hat schon eine andere Anforderung bezahlt.',
-    given_back: '{merchant} gibt diese Zahlung zurück, darum kann sie nichts mehr bezahlen. Fragen Sie dort nach.',
+    given_back: '{merchant} erstattet diese Zahlung, deshalb kann sie nichts mehr bezahlen. Fragen Sie dort nach.',
     already_paid:
-      'Die Anforderung wurde schon mit einer anderen Transaktion bezahlt. {merchant} sieht auch diese; fragen Sie dort nach.',
+      'Eine andere Transaktion hat diese Anforderung schon bezahlt. {merchant} sieht auch diese; fragen Sie dort nach.',
     too_many_parts:
-      'Für diese Anforderung kamen zu viele kleine Zahlungen. {merchant} sieht auch diese; fragen Sie dort nach.',
-    late: 'Diese Transaktion kam mehr als 30 Minuten nach Ablauf der Anforderung. {merchant} sieht sie; fragen Sie dort nach.',
+      'Diese Anforderung hat zu viele kleine Zahlungen erhalten. {merchant} sieht auch diese; fragen Sie dort nach.',
+    late: 'Diese Transaktion kam mehr als 30 Minuten nach Ablauf der Anforderung an. {merchant} sieht sie; fragen Sie dort nach.',
     voided:
       'Die Anforderung wurde storniert, bevor diese Zahlung gesehen wurde. {merchant} sieht sie; fragen Sie dort nach.',
     minted:
-      'Das Geld kam unmittelbar von einer Brücke oder vom Herausgeber, darum kann keine Wallet unterschreiben, dass es für diese Anforderung ist. {merchant} sieht es; fragen Sie dort nach.',
-    bad_signature: 'Diese Signatur stammt nicht von der Wallet, die das Geld gesendet hat.',
+      'Die Zahlung kam direkt von einer Bridge oder vom Herausgeber, deshalb kann keine Wallet bestätigen, dass sie für diese Anforderung ist. {merchant} sieht sie; fragen Sie dort nach.',
+    bad_signature: 'Diese Signatur stammt nicht von der Wallet, die die Zahlung gesendet hat.',
     tooMany:
-      'Zu viele Versuche für diese Zahlung. Warten Sie eine Minute; was Sie gesendet haben, wird auch von selbst gefunden.',
+      'Zu viele Versuche für diese Zahlung. Warten Sie eine Minute; eine gesendete Zahlung wird auch automatisch gefunden.',
   },
   test: {
     heading: 'Testzahlungen',
-    hint: 'Zahlen Sie mit einer Test-Wallet, mit echten Transaktionen auf der Sandbox-Chain, und sehen Sie jeden Ausgang.',
+    hint: 'Zahlen Sie aus einer Test-Wallet mit echten Transaktionen auf der Sandbox-Chain, und sehen Sie jedes Ergebnis.',
     working: 'Die Testzahlung wird gesendet …',
     outcomes: {
       exact: 'Genauer Betrag',
       too_little: 'Zu wenig',
       rest: 'Der Rest',
       too_much: 'Zu viel',
-      late: 'Spät, zählt noch',
+      late: 'Verspätet, zählt noch',
       too_late: 'Zu spät',
       wrong_token: 'Falscher Token',
       wrong_network: 'Falsches Netzwerk',
-      failed: 'Schlägt fehl',
-      reorganised: 'Vom Netzwerk widerrufen',
-      pending: 'Wartet auf einen Block',
+      failed: 'Fehlgeschlagene Transaktion',
+      reorganised: 'Vom Netzwerk rückgängig gemacht',
+      pending: 'Noch nicht bestätigt',
     },
     refused: {
       already_paid: 'Es wurde nichts gesendet: Diese Anforderung ist schon bezahlt.',
       voided: 'Es wurde nichts gesendet: Diese Anforderung wurde storniert.',
-      nothing_missing: 'Es wurde nichts gesendet: Es fehlt nichts.',
-      busy: 'Gerade probieren andere Testzahlungen aus. Versuchen Sie es in ein paar Sekunden noch einmal.',
+      nothing_missing: 'Es wurde nichts gesendet: Es ist nichts mehr offen.',
+      busy: 'Gerade laufen andere Testzahlungen. Versuchen Sie es in ein paar Sekunden noch einmal.',
       not_attached:
-        'Die Zahlung war endgültig, bevor das Netzwerk sie zurücknehmen konnte. Versuchen Sie es mit einer neuen Anforderung.',
+        'Die Zahlung wurde endgültig, bevor das Netzwerk sie rückgängig machen konnte. Versuchen Sie es mit einer neuen Anforderung.',
     },
   },
 };

@@ -2,16 +2,16 @@ import type { PlanTexts } from '../plans.ts';
 
 export const de: PlanTexts<'de'> = {
   planMail: {
-    subject: '{merchant} bittet Sie um {amount}',
-    testSubject: 'Test: {merchant} bittet Sie um {amount}',
-    asks: '{merchant} bittet Sie um {amount}',
-    test: 'Das ist ein Test: Es wird kein echtes Geld verlangt.',
+    subject: '{merchant} fordert {amount} an',
+    testSubject: 'Test: {merchant} fordert {amount} an',
+    asks: '{merchant} fordert {amount} an',
+    test: 'Das ist ein Test. Sie schulden kein echtes Geld.',
     amount: 'Betrag',
-    until: 'Zu zahlen bis',
+    until: 'Zahlbar bis',
     payTo: 'An',
     pay: 'Ansehen und zahlen',
-    linkRest: 'Hier ansehen und zahlen: {link}',
-    why: '{merchant} sendet Ihnen an jedem vereinbarten Termin einen Zahlungslink. Wenn Sie davon nichts wissen, zahlen Sie nicht. Antworten auf diese E-Mail liest niemand.',
+    linkRest: 'Ansehen und zahlen: {link}',
+    why: '{merchant} sendet Ihnen an jedem vereinbarten Termin einen Zahlungslink. Wenn Ihnen das nichts sagt, zahlen Sie nicht. Antworten auf diese E-Mail werden nicht gelesen.',
     for: 'Für',
     unexpected: 'Sie haben das nicht erwartet? Sagen Sie es {merchant}.',
     stop: 'Diese E-Mails abbestellen',
@@ -19,9 +19,9 @@ export const de: PlanTexts<'de'> = {
   planStop: {
     title: 'Diese E-Mails abbestellen?',
     asked: '{merchant} sendet Ihnen für „{plan}“ an jedem Termin einen Zahlungslink.',
-    rest: 'Danach kommen dafür keine E-Mails mehr. Der Plan selbst läuft weiter: Um ihn zu beenden, wenden Sie sich an {merchant}.',
-    done: 'Die E-Mails sind abbestellt',
+    rest: 'Sie erhalten für diesen Plan keine E-Mails mehr. Der Plan selbst läuft weiter: Um ihn zu beenden, wenden Sie sich an {merchant}.',
+    done: 'Sie haben die E-Mails abbestellt',
     doneRest:
-      'Zu diesem Plan bekommen Sie keine E-Mails mehr, und {merchant} sieht das. Der Plan selbst läuft weiter, bis {merchant} ihn beendet.',
+      'Sie erhalten für diesen Plan keine E-Mails mehr, und {merchant} sieht das. Der Plan selbst läuft weiter, bis {merchant} ihn beendet.',
   },
 };
