@@ -18,6 +18,7 @@ const sandbox = async () => [
   ...(await import('./cli/plans.ts')).planCommands,
 ];
 const people = async () => (await import('./cli/admin.ts')).adminCommands;
+const backups = async () => (await import('./cli/backup.ts')).backupCommands;
 const groups: Record<string, () => Promise<Command[]>> = {
   partner: access,
   key: access,
@@ -33,6 +34,8 @@ const groups: Record<string, () => Promise<Command[]>> = {
   wallet: sandbox,
   contracts: async () => (await import('./cli/contracts.ts')).contractCommands,
   logins: async () => (await import('./cli/logins.ts')).loginCommands,
+  backup: backups,
+  restore: backups,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommands,
 };
 const develop = async () => (await import('./cli/develop.ts')).developCommands;

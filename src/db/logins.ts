@@ -70,6 +70,17 @@ export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<vo
   await refuseTableCreation(owner, logins.scoped);
 }
 
+/** As the owner: creates the groups before the tables whose grants name them, as migrations do in a new database. */
+export async function createGroups(owner: Sql): Promise<void> {
+  for (const group of groups) {
+    await owner.unsafe(`do $$ begin
+      if not exists (select from pg_roles where rolname = '${group}') then create role ${group} nologin; end if;
+    exception when duplicate_object or unique_violation then null; -- another installer was faster
+    end $$;
+    do $$ begin execute format('grant ${group} to %I', current_user); end $$`);
+  }
+}
+
 async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
   // The service steps down into a scope within transactions that span several.
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };

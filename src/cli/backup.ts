@@ -1,0 +1,77 @@
+import { stat } from 'node:fs/promises';
+import { verifyChains } from '../audit/verify.ts';
+import type { Context } from '../context.ts';
+import { openOwner, type Sql, usualWaits } from '../db/connection.ts';
+import { dumpDatabase, restoreDatabase } from '../db/dump.ts';
+import { embeddedUrl } from '../db/embedded.ts';
+import { ensureLogins } from '../db/logins.ts';
+import { compareMigrations, migrationSeconds } from '../db/migrate.ts';
+import { findKeyFaults } from '../db/secret-keys.ts';
+import { type Arguments, type Command, word } from './command.ts';
+
+/** Work as the owner of the tables, who sees all rows. */
+async function asOwner<T>({ config }: Context, work: (owner: Sql, url: string) => Promise<T>): Promise<T> {
+  const url = config.databaseOwnerUrl ?? config.databaseUrl ?? embeddedUrl(config.dataDir);
+  if (!url) throw new Error(`There is no database in ${config.dataDir} yet. Set DATABASE_URL.`);
+  const owner = openOwner(url, { ...usualWaits, answer: migrationSeconds });
+  return work(owner, url).finally(() => owner.end());
+}
+
+/** What a backup holds, and which secrets it is worth nothing without. */
+async function describe(owner: Sql): Promise<Record<string, unknown>> {
+  const [row] = await owner`
+    select (select count(*)::int from requests) as requests,
+      (select count(*)::int from webhook_deliveries where state = 'waiting') as events_waiting,
+      (select max(name) from schema_migrations) as migrated_to`;
+  const keys = await owner<{ key_id: string }[]>`
+    select key_id from secret_key_marks where forgotten_at is null order by key_id`;
+  return { ...row, secret_keys: keys.map(({ key_id }) => key_id).join(', ') };
+}
+
+const backup = (ctx: Context, args: Arguments) =>
+  asOwner(ctx, async (owner, url) => {
+    const file = word(args, 0, 'The file to write');
+    await dumpDatabase(owner, url, file);
+    return { file, bytes: (await stat(file)).size, ...(await describe(owner)) };
+  });
+
+async function restore(ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
+  const file = word(args, 0, 'The file of the backup');
+  return asOwner(ctx, async (owner, url) => {
+    await restoreDatabase(owner, url, file);
+    await ensureLogins(owner, ctx.config.secretKeys);
+    const held = await describe(owner);
+    const { pending, ahead } = await compareMigrations(owner);
+    const faults = await findKeyFaults(owner, ctx.config.secretKeys);
+    if (ahead.length > 0) faults.push(`This version is older than the backup: it does not know ${ahead.join(', ')}.`);
+    if (args.options.verify && faults.length === 0) faults.push(...(await brokenLogs(ctx)));
+    const next =
+      pending.length > 0 ? `Start the service: it applies ${pending.length} migrations.` : 'Start the service.';
+    return { restored: file, ...held, faults, next: faults.length > 0 ? 'Mind the faults before you start it.' : next };
+  });
+}
+
+async function brokenLogs(ctx: Context): Promise<string[]> {
+  const checks = await verifyChains(ctx, null);
+  return checks.flatMap(({ partnerId, broken }) =>
+    broken ? [`The audit log of ${partnerId} is broken at entry ${broken.number}: ${broken.why}.`] : [],
+  );
+}
+
+export const backupCommands: Command[] = [
+  {
+    name: 'backup',
+    usage: '<file>',
+    summary:
+      'Writes the whole database to a file, while the service works, and names the SECRET_KEYS that it needs. The keys are not in it: keep them elsewhere. Needs pg_dump.',
+    run: backup,
+  },
+  {
+    name: 'restore',
+    usage: '<file> [--verify]',
+    summary:
+      'Restores a backup into the empty database of DATABASE_URL, and compares SECRET_KEYS with what the backup needs. --verify also checks the audit logs. Needs pg_restore.',
+    run: restore,
+    hasFailed: ({ faults }) => (faults as string[]).length > 0,
+  },
+];

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { openOwner, type Sql } from '../../src/db/connection.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
+import { dumpSchema } from '../../src/db/schema-dump.ts';
+import { identifiers } from '../../src/db/sql.ts';
+import { type ApiJson, send } from '../support/api/client.ts';
+import { secretsText } from '../support/fixtures.ts';
+import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
+
+const programs = '/usr/lib/postgresql/15';
+const skip = !existsSync(join(programs, 'bin/pg_dump')) && 'needs PostgreSQL 15';
+const script = join(import.meta.dirname, '../../bin/quittance');
+
+describe('a backup', { skip }, () => {
+  let server: EmbeddedPostgres;
+  let admin: Sql;
+  let folder: string;
+  let receiver: Receiver;
+  before(async () => {
+    folder = dataFolder();
+    server = await startEmbedded(folder, programs);
+    admin = openOwner(server.url);
+    receiver = await startReceiver({ behave: behaviours.status(500) });
+  });
+  after(async () => {
+    await receiver?.close();
+    await endAll();
+    await admin?.end();
+    await server?.stop();
+  });
+
+  /** A new database with an owner of its own; the data folder holds the chains, which outlive a database. */
+  async function newDatabase(owner: string, secretKeys = secretsText): Promise<Record<string, string>> {
+    await admin.unsafe(`create role ${owner} login createrole password 'p@ss'`);
+    await admin`create database ${identifiers(owner)} owner ${identifiers(owner)}`;
+    const url = Object.assign(new URL(server.url), { username: owner, password: 'p@ss', pathname: `/${owner}` });
+    const schedule = { WEBHOOK_SCHEDULE_SECONDS: `0${',2'.repeat(40)}` };
+    return { DATABASE_URL: url.href, SECRET_KEYS: secretKeys, DATA_DIR: folder, ...schedule };
+  }
+
+  type Outcome = { code: number; json: Record<string, unknown>; stderr: string };
+  async function quittance(env: Record<string, string>, ...words: string[]): Promise<Outcome> {
+    const run = promisify(execFile)(script, [...words, '--json'], { env: { ...process.env, ...env } });
+    const {
+      stdout,
+      stderr,
+      code = 0,
+    } = await run.then(
+      (ended) => ({ ...ended, code: 0 }),
+      (ended: { stdout: string; stderr: string; code: number }) => ended,
+    );
+    return { code, stderr, json: stdout ? (JSON.parse(stdout) as Record<string, unknown>) : {} };
+  }
+
+  const openDatabase = (name: string) => openOwner(Object.assign(new URL(server.url), { pathname: `/${name}` }).href);
+
+  const schemaOf = async (name: string) => {
+    const owner = openDatabase(name);
+    return dumpSchema(owner).finally(() => owner.end());
+  };
+
+  const rowsOf = async (name: string) => {
+    const owner = openDatabase(name);
+    const tables = await owner<{ name: string }[]>`
+      select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`;
+    const counts: Record<string, number> = {};
+    for (const { name } of tables) {
+      const [row] = await owner<{ rows: number }[]>`select count(*)::int as rows from ${identifiers(name)}`;
+      counts[name] = row?.rows ?? 0;
+    }
+    await owner.end();
+    return counts;
+  };
+
+  async function create(service: Service, idempotencyKey: string): Promise<{ status: number; json: ApiJson }> {
+    const [, key = '', account] = /Test key +(\S+)[\s\S]*Merchant, ready +(\S+)/.exec(service.stdout()) ?? [];
+    const body = { account_id: account, fiat_amount_int: 1250, idempotency_key: idempotencyKey };
+    return send(service.url, 'POST', '/api/v1/requests/create', { key, body });
+  }
+
+  test('restored under another owner → a replay, a pending event and an unpaid request go on', async () => {
+    const [first, keys] = [await newDatabase('first'), [randomUUID(), randomUUID()] as const];
+    const before = await startService(first);
+    const slug = /Partner +(\S+)/.exec(before.stdout())?.[1] ?? 'demo';
+    assert.equal(
+      (await quittance(first, 'webhook', 'set', '--partner', slug, '--mode', 'test', '--url', receiver.url)).code,
+      0,
+    );
+    const [paid, unpaid] = [await create(before, keys[0]), await create(before, keys[1])];
+    await quittance(first, 'sandbox', 'pay', paid.json.request_id);
+    await until(() => receiver.received.length > 0, 'the first attempt', 30_000);
+    const file = join(folder, 'backup.dump');
+    const written = await quittance(first, 'backup', file);
+    assert.equal(written.code, 0, written.stderr);
+    assert.equal(written.json.events_waiting, 1);
+    await before.stop();
+
+    const second = await newDatabase('second');
+    const restored = await quittance(second, 'restore', file, '--verify');
+    assert.equal(restored.code, 0, `${restored.stderr} ${JSON.stringify(restored.json)}`);
+    assert.deepEqual(restored.json.faults, []);
+    assert.equal(await schemaOf('second'), (await schemaOf('first')).replaceAll('to first using', 'to second using'));
+    const [was, is] = [await rowsOf('first'), await rowsOf('second')];
+    assert.deepEqual(Object.keys(is), Object.keys(was));
+    for (const table of ['requests', 'webhook_deliveries', 'audit_log', 'transfers', 'merchants', 'api_keys'])
+      assert.equal(is[table], was[table], table);
+
+    receiver.behave(behaviours.status(200));
+    const events = receiver.received.length;
+    const after = await startService(second);
+    const replay = await create(after, keys[0]);
+    assert.deepEqual([replay.status, replay.json.request_id], [200, paid.json.request_id]);
+    await until(() => receiver.received.length > events, 'the pending event', 30_000);
+    assert.equal(receiver.received.at(-1)?.body, receiver.received[0]?.body);
+    await quittance(second, 'sandbox', 'pay', unpaid.json.request_id);
+    const isPaid = async () => (await create(after, keys[1])).json.proof_status === 'verified';
+    await until(isPaid, 'the unpaid request to be verified', 30_000);
+    assert.equal((await after.stop()).stderr, '');
+  });
+
+  test('what would mix or is none → refused with a sentence', async () => {
+    const file = join(folder, 'backup.dump');
+    const used = { DATABASE_URL: Object.assign(new URL(server.url), { pathname: '/second' }).href, DATA_DIR: folder };
+    const mixed = await quittance({ ...used, SECRET_KEYS: secretsText }, 'restore', file);
+    assert.equal(mixed.code, 1);
+    assert.match(mixed.stderr, /already has tables\. Restore into a new, empty database/);
+    const empty = await newDatabase('third', `other:${Buffer.alloc(32, 5).toString('base64')}`);
+    writeFileSync(join(folder, 'no.dump'), 'nothing');
+    assert.match(
+      (await quittance(empty, 'restore', join(folder, 'no.dump'))).stderr,
+      /not appear to be a valid archive/,
+    );
+    const otherKeys = await quittance(empty, 'restore', file);
+    assert.equal(otherKeys.code, 1);
+    assert.match(String((otherKeys.json.faults as string[])[0]), /lacks the key "[^"]+", with which this database was/);
+  });
+});
