@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { payTexts } from '../texts/pay.ts';
+import { checksummed } from '../ui/address.ts';
 import { card, field, hiddenField } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { groupMicro } from '../ui/formats.ts';
@@ -97,14 +98,14 @@ function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>
       method="post"
       action="${payPagePath(url)}/claim"
       class="claim"
-      data-from="${from}"
+      data-from="${checksummed(from)}"
       data-typed="${data}"
       data-chain="${known}"
     >
       ${hiddenField('chain_id', String(chainId))}
       ${hiddenField('tx_hash', txHash)}
       ${hiddenField('ordinal', String(ordinal))}
-      <p class="quiet">${fill(proof.signHint, { address: from })}</p>
+      <p class="quiet">${fill(proof.signHint, { address: checksummed(from) })}</p>
       <div class="wallets" hidden></div>
       <p class="told" role="status" hidden></p>
       <details class="elsewhere" open>

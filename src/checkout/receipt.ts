@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { receiptNumber } from '../lib/text/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
 import { receiptTexts } from '../texts/receipts.ts';
-import { card, descriptionList, mono } from '../ui/components.ts';
+import { card, descriptionList, fullAddress, mono } from '../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../ui/formats.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
@@ -33,8 +33,8 @@ export function receiptFacts(checkout: Checkout): Html {
     row.memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
     [receipt.amount, html`${amount} <span class="quiet">(${rateOf(words, row)})</span>`],
     [receipt.received, html`<bdi>${groupMicro(words, progress.receivedMicro)} USDC</bdi>`],
-    [receipt.from, mono(row.payer_address ?? '')],
-    [receipt.to, mono(row.wallet_address)],
+    [receipt.from, fullAddress(row.payer_address ?? '')],
+    [receipt.to, fullAddress(row.wallet_address)],
     transactionFact(checkout),
     row.merchant_name !== null ? [receipt.through, branding.name] : null,
   ]);

@@ -1,6 +1,7 @@
 import type { ChainConfig } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
+import { checksummed } from '../ui/address.ts';
 import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
 import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
@@ -95,7 +96,13 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
       return { shape: 'attention', title: statusMessage.gone, rest: statusMessage.goneRest };
     case 'stray': {
       const { kind, chainName, tokenAddress, symbol } = state.payment;
-      const values = { network: chainName, token: tokenAddress, symbol: symbol ?? '?', merchant, accepted };
+      const values = {
+        network: chainName,
+        token: checksummed(tokenAddress),
+        symbol: symbol ?? '?',
+        merchant,
+        accepted,
+      };
       if (kind === 'wrong_network')
         return {
           shape: 'attention',

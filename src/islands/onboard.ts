@@ -144,15 +144,15 @@ class WalletPage {
 
   /** Has the form's message signed, and sends both. */
   async #sign(wallet: FoundWallet, tell: Tell, isOver: () => boolean): Promise<void> {
-    const { wanted } = this.#data;
+    const { wanted, wantedShown: shown } = this.#data;
     const form = this.#list.closest('form');
     const box = form?.querySelector<HTMLInputElement>('input[type="checkbox"]');
-    if (!form || wanted === null || (box && !box.reportValidity())) return;
+    if (!form || wanted === null || shown === null || (box && !box.reportValidity())) return;
     const account = await this.#accountOf(wallet, tell);
     if (isOver()) return;
     if (account !== wanted) {
       if (wallet === this.#lazy) await this.#lazy.provider.leave(); // the next code is for another wallet
-      throw new WalletRefusal('otherAccount', { address: `${wanted.slice(0, 8)}…${wanted.slice(-6)}` });
+      throw new WalletRefusal('otherAccount', { address: `${shown.slice(0, 8)}…${shown.slice(-6)}` });
     }
     this.#held = true;
     markBusy(this.#place, wallet);

@@ -10,6 +10,7 @@ import {
   watchWallets,
 } from './lib/wallets.ts';
 
+/** `from`: as people compare it, with its checksum. */
 type Order = { chain: WalletChain; token: string; from: string; data: string; texts: IslandTexts };
 
 /** Wallets announce themselves within the blink of an eye; after this there is none. */
@@ -64,8 +65,8 @@ async function send(wallet: FoundWallet, order: Order, tell: Tell): Promise<bool
   tell(texts.waiting, name);
   const account = await askAccount(wallet);
   if (account === null) tell(texts.noAccount, name);
-  else if (account !== from) tell(texts.otherAccount, { ...name, address: from });
-  if (account !== from) return false;
+  else if (account !== from.toLowerCase()) tell(texts.otherAccount, { ...name, address: from });
+  if (account !== from.toLowerCase()) return false;
   await changeChain(wallet, chain);
   const call = { from, to: token, data, value: '0x0' };
   const hash = (await wallet.provider.request({ method: 'eth_sendTransaction', params: [call] })) as string;

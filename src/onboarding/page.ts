@@ -6,6 +6,7 @@ import type { MerchantRefusal, RefusalReason } from '../merchants/refusal.ts';
 import { commonTexts } from '../texts/common.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
+import { checksummed } from '../ui/address.ts';
 import { type Branding, logoOf } from '../ui/branding.ts';
 import { card, field, shortAddress, stateLine } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
@@ -215,7 +216,10 @@ export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
     connectForm(words, {
       action: `${path}/wallet`,
       chains,
-      typed: { wallet_address: typed.wallet_address ?? announced ?? undefined, chain_id: typed.chain_id },
+      typed: {
+        wallet_address: typed.wallet_address ?? (announced === null ? undefined : checksummed(announced)),
+        chain_id: typed.chain_id,
+      },
       fault: refusalSentence(words, refusal, 'wallet_malformed'),
       wanted: announced,
       unwanted: refusal ? row.chosen_wallet : null,

@@ -1,5 +1,6 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { type WalletTexts, walletTexts } from '../texts/wallets.ts';
+import { checksummed } from './address.ts';
 import { field, hiddenField } from './components.ts';
 import type { Words } from './language.ts';
 
@@ -19,6 +20,8 @@ export type WalletsData = {
   chains: OfferedChain[];
   /** For signing: the wallet that must sign, in lower case. For connecting: the expected wallet, if there is one. */
   wanted: string | null;
+  /** The same for people, with its checksum. */
+  wantedShown: string | null;
   /** Connecting: one that cannot be meant. */
   unwanted: string | null;
   signing: boolean;
@@ -41,9 +44,14 @@ export function chosenFirst<T extends OfferedChain>(chains: T[], chosen: number 
 export type Elsewhere = { pair: Html | null; phone: Html | null };
 
 /** Where browser code lists the wallets it finds and says what it is waiting for; empty without script. */
-function walletList(words: Words, data: Omit<WalletsData, 'texts'>, elsewhere: Elsewhere | undefined): Html {
+function walletList(
+  words: Words,
+  data: Omit<WalletsData, 'texts' | 'wantedShown'>,
+  elsewhere: Elsewhere | undefined,
+): Html {
   const { told: texts } = walletTexts(words).signing;
-  const all: WalletsData = { texts, ...data, chains: data.chains.map(offeredOnly) };
+  const wantedShown = data.wanted && checksummed(data.wanted);
+  const all: WalletsData = { texts, ...data, wantedShown, chains: data.chains.map(offeredOnly) };
   return html`
     <div class="wallets" data-wallets="${JSON.stringify(all)}" hidden></div>
     ${elsewhere?.pair}

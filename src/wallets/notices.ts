@@ -4,6 +4,7 @@ import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
+import { checksummed } from '../ui/address.ts';
 import { instantText } from '../ui/formats.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
 import { type NoticeRecipients, selectNoticeRecipients } from './store.ts';
@@ -33,7 +34,10 @@ function write(ctx: Context, words: Words, notice: WalletNotice, recipients: Not
       ...('dueAt' in notice && { time: instantText(words, notice.dueAt) }),
       ...('by' in notice && { reason: t.stoppedBy[notice.by] }),
     },
-    figures: { oldWallet: notice.oldWallet, ...('newWallet' in notice && { newWallet: notice.newWallet }) },
+    figures: {
+      oldWallet: checksummed(notice.oldWallet),
+      ...('newWallet' in notice && { newWallet: checksummed(notice.newWallet) }),
+    },
     ...('vetoUrl' in notice && { links: { link: notice.vetoUrl }, button: t.stop }),
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -86,7 +87,7 @@ test('a merchant’s page › shows all that is stored of it', async () => {
   const { id } = await createShell(ctx, theService, scope, given);
   const { wallet_address: wallet } = await onboardWithKey(ctx, id);
   const { html } = await owner.open(`${path}/${id}`);
-  for (const value of [...Object.values(given), wallet]) {
+  for (const value of [...Object.values(given), getAddress(wallet ?? '')]) {
     assert.ok(html.includes(`${value}`), `${value}`);
   }
   assert.match(html, /Terms accepted<\/dt><dd>Version \S+, <time/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { getAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { photograph } from '../support/browser/browser.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
@@ -82,7 +83,7 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   await page.getByRole('button', { name: 'Sign with Amber' }).click();
   await page
     .getByRole('alert')
-    .filter({ hasText: `Switch to ${from.address} there` })
+    .filter({ hasText: `Switch to ${getAddress(from.address)} there` })
     .waitFor();
   payer.declines.add('eth_signTypedData_v4');
   await sign.click();

@@ -11,7 +11,7 @@ import {
 } from '../../merchants/all.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { hiddenField } from '../../ui/components.ts';
+import { hiddenField, shortAddress } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -146,8 +146,7 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
       { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
       {
         name: t.wallet,
-        cell: ({ wallet_address: wallet }) =>
-          wallet && html`<span class="mono" title="${wallet}">${wallet.slice(0, 6)}…${wallet.slice(-4)}</span>`,
+        cell: ({ wallet_address: wallet }) => wallet && shortAddress(wallet),
       },
       {
         name: t.onboarding,

@@ -3,7 +3,7 @@ import { type RelayerStatus, relayerStatus } from '../../chain/relay/status.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, mono, shortAddress, stateLine } from '../../ui/components.ts';
+import { card, fullAddress, shortAddress, stateLine } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { badge, csvLink, emptyState, table } from '../../web/table.ts';
@@ -60,9 +60,9 @@ function troublesOf(words: Words, row: RelayerStatus): Html[] {
   const say = (title: string, rest: Html | string) => stateLine('attention', fill(title, { name }), rest);
   const { hindrance } = row;
   return [
-    ...(hindrance === 'no_key' ? [say(t.noKey, html`${t.noKeyRest} ${mono(row.address)}`)] : []),
+    ...(hindrance === 'no_key' ? [say(t.noKey, html`${t.noKeyRest} ${fullAddress(row.address)}`)] : []),
     ...(hindrance === 'not_ready' ? [say(t.notReady, t.notReadyRest)] : []),
-    ...(hindrance === 'low_coin' ? [say(t.lowCoin, html`${t.lowCoinRest} ${mono(row.address)}`)] : []),
+    ...(hindrance === 'low_coin' ? [say(t.lowCoin, html`${t.lowCoinRest} ${fullAddress(row.address)}`)] : []),
     ...(hindrance === 'fees' ? [say(t.fees, t.feesRest)] : []),
     ...(row.stuck > 0 ? [say(t.stuckTitle, t.stuckRest)] : []),
   ];

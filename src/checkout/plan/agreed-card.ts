@@ -6,7 +6,8 @@ import { type MandateRow, toMandate } from '../../plans/mandates/read.ts';
 import { chainOf, revocationOf } from '../../plans/mandates/stop.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
-import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { walletElsewhere } from '../../web/phone-wallets.ts';
@@ -53,8 +54,8 @@ export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Ht
       startsAt: mandate.starts_at,
       endsAt: mandate.ends_at,
     }),
-    [t.payer, mono(mandate.payer)],
-    [t.payee, mono(mandate.payee)],
+    [t.payer, fullAddress(mandate.payer)],
+    [t.payee, fullAddress(mandate.payee)],
     [t.network, chainOf(ctx, mandate)?.name ?? String(mandate.chain_id)],
     [t.allowed, allowed === null ? t.allowanceLimitless : fill(t.allowanceCount, { count: allowed })],
     [t.agreedAt, instant(words, mandate.agreed_at)],
@@ -89,7 +90,7 @@ function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null
   const call = revokeCall(toMandate(mandate));
   const order = JSON.stringify({
     options: [placeOf(chain, { address: mandate.token_address, symbol: 'USDC' }, mandate.contract_address)],
-    payer: mandate.payer,
+    payer: checksummed(mandate.payer),
     call,
   });
   return html`
@@ -99,7 +100,7 @@ function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null
       <div class="wallets" hidden></div>
       <p class="told" role="status" hidden></p>
       ${descriptionList([
-        [t.contract, mono(mandate.contract_address)],
+        [t.contract, fullAddress(mandate.contract_address)],
         [t.callData, html`<span class="mono call">${call}</span>`],
       ])}
       <div class="row">
@@ -126,7 +127,7 @@ function raise(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
     options: [
       placeOf(chain, { address: mandate.token_address, symbol: token?.symbol ?? 'USDC' }, mandate.contract_address),
     ],
-    payer: mandate.payer,
+    payer: checksummed(mandate.payer),
   });
   return html`
     <details data-act="raise" data-orders="${order}">

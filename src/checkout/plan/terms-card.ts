@@ -6,7 +6,8 @@ import { chargesAllowed, mostChargesInYear } from '../../plans/mandates/terms.ts
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { payTexts } from '../../texts/pay.ts';
-import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
 import { everyText, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
@@ -81,7 +82,7 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
           fiatCode: facts.fiat_code,
           reservePercent: facts.reserve_percent,
         }),
-        [t.payee, mono(first.payee)],
+        [t.payee, fullAddress(first.payee)],
         offered.length === 1 ? [t.network, first.chain.name] : null,
       ])}
       ${offered.length > 1 && networkChips(view)}
@@ -152,12 +153,13 @@ function signedDetails({ words, facts, offered: [first] }: PlanView): Html | nul
   const { page: t } = mandateTexts(words);
   const charges = BigInt(chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges }));
   const amount = groupMicro(words, first.capMicro * charges);
+  const contract = checksummed(first.contract);
   return html`
     <details>
       <summary>${t.signs}</summary>
       <ol>
         <li>${t.signsMandate}</li>
-        <li>${fill(t.signsPermit, { contract: first.contract, amount, token: first.token.symbol })} ${t.signsSum}</li>
+        <li>${fill(t.signsPermit, { contract, amount, token: first.token.symbol })} ${t.signsSum}</li>
       </ol>
     </details>
   `;
@@ -175,5 +177,5 @@ export const placeOf = (chain: ChainConfig, token: { address: string; symbol: st
   chain: knownToWallets(chain),
   token: token.address,
   symbol: token.symbol,
-  contract,
+  contract: checksummed(contract),
 });

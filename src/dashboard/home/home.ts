@@ -6,7 +6,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { countedOpen, countOpenPayments } from '../../payments/unmatched/by-merchant.ts';
 import { latestByMerchant, sumByDay } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, mono, stateLine } from '../../ui/components.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
@@ -122,7 +122,7 @@ function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit):
   const accepted = version !== null && at !== null;
   return card(
     descriptionList([
-      [dashboard.wallet, html`<span dir="ltr">${mono(merchant.wallet_address ?? '')}</span>`],
+      [dashboard.wallet, html`<span dir="ltr">${fullAddress(merchant.wallet_address ?? '')}</span>`],
       [dashboard.networks, networks.join(', ')],
       [dashboard.currency, merchant.display_currency],
       [dashboard.through, merchant.partner_name],

@@ -11,7 +11,7 @@ import { attachUnmatched } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, descriptionList, hiddenField, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
@@ -70,7 +70,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
         refund && refundLine(words, refund),
         refund === null && stateLine('attention', reason[why]),
         descriptionList([
-          [t.from, mono(row.from_address)],
+          [t.from, fullAddress(row.from_address)],
           [t.when, instant(words, row.block_time)],
           [t.network, chain?.name ?? String(key.chainId)],
           [t.transaction, mono(row.tx_hash)],

@@ -16,7 +16,8 @@ import {
 } from '../../refunds/refund.ts';
 import { startRefund } from '../../refunds/start.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, descriptionList, field, mono, stateLine } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, field, fullAddress, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { groupMicro } from '../../ui/formats.ts';
@@ -109,7 +110,7 @@ function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Wor
   return JSON.stringify({
     chain: { chainId, name, publicRpcUrl, coin, explorerUrl },
     token: token.address,
-    from: fromAddress,
+    from: checksummed(fromAddress),
     data,
     texts: { send, waiting, sent, none, noAccount, otherAccount, declined, failed },
   });
@@ -190,8 +191,8 @@ function preparedFacts(words: Words, prepared: PreparedRefund): Html {
   const { refund: t } = dashboardTexts(words);
   return descriptionList([
     [t.amount, html`<strong><bdi>${groupMicro(words, prepared.usdcMicro)} ${prepared.token.symbol}</bdi></strong>`],
-    [t.to, mono(prepared.toAddress)],
-    [t.from, mono(prepared.fromAddress)],
+    [t.to, fullAddress(prepared.toAddress)],
+    [t.from, fullAddress(prepared.fromAddress)],
     [t.network, prepared.chain.name],
   ]);
 }
@@ -232,8 +233,8 @@ function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund
       <p class="quiet">${fill(t.manualRest, { token: prepared.token.symbol, network: prepared.chain.name })}</p>
     `,
     copyable(words, t.amount, formatMicro(prepared.usdcMicro), t.copyAmount),
-    copyable(words, t.to, prepared.toAddress, t.copyAddress),
-    descriptionList([[t.token, mono(prepared.token.address)]]),
+    copyable(words, t.to, checksummed(prepared.toAddress), t.copyAddress),
+    descriptionList([[t.token, fullAddress(prepared.token.address)]]),
     recordForm(words, visit.fields, prepared, fault),
   );
 }

@@ -34,7 +34,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
     tell('connecting');
     const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
     if (!account) throw new WalletRefusal('noAccount');
-    if (account !== from) throw new WalletRefusal('otherAccount');
+    if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount');
     // Common wallets sign typed data only on the network that it names.
     if (chain && (await currentChain(wallet)) !== chain.chainId) {
       tell('switching');

@@ -59,7 +59,7 @@ async function accountOf({ wallet, orders }: PlanAct): Promise<string> {
   const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
   if (!account) throw new WalletRefusal('noAccount');
   const { payer } = orders;
-  if (payer !== undefined && account !== payer) {
+  if (payer !== undefined && account !== payer.toLowerCase()) {
     throw new WalletRefusal('otherAccount', { address: `${payer.slice(0, 8)}…${payer.slice(-6)}` });
   }
   return account;

@@ -10,6 +10,7 @@ import { type MailBranding, oneLine } from '../../mail/layout.ts';
 import type { NewMail } from '../../mail/outbox.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
+import { checksummed } from '../../ui/address.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, isLanguage, type Words, wordsOf } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
@@ -53,7 +54,7 @@ export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail
     [t.amount, amount],
     [t.payTo, merchant],
     [t.reason, fill(texts.yours[reason], { merchant })],
-    ...(payer === null ? [] : [[t.wallet, payer] as CustomerMailFact]),
+    ...(payer === null ? [] : [[t.wallet, checksummed(payer)] as CustomerMailFact]),
     ...(kind.name === 'failed' ? [[t.next, ...time(words, kind.next)] as CustomerMailFact] : []),
     [t.until, ...time(words, request.expires_at)],
   ];
@@ -95,7 +96,7 @@ export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail):
       [t.amount, amount],
       [t.payTo, merchant],
       [t.reason, fill(texts.yours[reason], { merchant })],
-      [t.wallet, payer],
+      [t.wallet, checksummed(payer)],
       [t.due, ...time(words, dueAt)],
     ],
     link: { url, label: t.see, sentence: fill(t.seeRest, { link: url }) },

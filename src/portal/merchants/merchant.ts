@@ -10,7 +10,8 @@ import { MerchantRefusal, refusalToShow } from '../../merchants/refusal.ts';
 import { resetOnboarding } from '../../onboarding/reset.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, fullAddress, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
@@ -109,7 +110,7 @@ async function showMerchant(
           notice(
             'attention',
             fill(merchants.displaced, {
-              wallet: merchant.displaced_wallet ?? '',
+              wallet: checksummed(merchant.displaced_wallet ?? ''),
             }),
           )
         }
@@ -144,7 +145,7 @@ function factCard(words: Words, row: MerchantView): Html {
       text(merchants.fields.country, row.country),
       [merchants.fields.app_mode, merchants.appModes[row.app_mode]],
       [merchants.currency, row.display_currency],
-      row.wallet_address === null ? null : [merchants.wallet, mono(row.wallet_address)],
+      row.wallet_address === null ? null : [merchants.wallet, fullAddress(row.wallet_address)],
       [merchants.createdAt, instant(words, row.created_at)],
       row.onboarded_at && [merchants.onboardedAt, instant(words, row.onboarded_at)],
       termsFact(words, row),
@@ -184,7 +185,7 @@ function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: W
   const rest = state === 'signed' ? merchants.recoverySignedRest : merchants.recoveryOpenRest;
   return card(
     stateLine('waiting', title, html`${rest} ${until && instant(words, until)}`),
-    new_wallet !== null && descriptionList([[merchants.newWallet, mono(new_wallet)]]),
+    new_wallet !== null && descriptionList([[merchants.newWallet, fullAddress(new_wallet)]]),
   );
 }
 

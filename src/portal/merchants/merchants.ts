@@ -15,7 +15,7 @@ import type { MerchantRow } from '../../merchants/read.ts';
 import { readPartner } from '../../partners/read.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { field } from '../../ui/components.ts';
+import { field, shortAddress } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
@@ -139,8 +139,7 @@ function merchantTable(words: Words, rows: MerchantRow[], now: Date): Html {
       { name: requests.state, cell: (row) => merchantBadges(words, row) },
       {
         name: merchants.wallet,
-        cell: ({ wallet_address: wallet }) =>
-          wallet && html`<span class="mono" title="${wallet}">${wallet.slice(0, 8)}…${wallet.slice(-4)}</span>`,
+        cell: ({ wallet_address: wallet }) => wallet && shortAddress(wallet),
       },
       { name: merchants.email, cell: ({ email }) => email && html`<span dir="auto">${email}</span>` },
       { name: merchants.currency, cell: ({ display_currency }) => display_currency },

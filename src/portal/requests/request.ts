@@ -17,7 +17,7 @@ import { payPageUrl } from '../../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../../requests/replay.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono, qr } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, mono, qr } from '../../ui/components.ts';
 import { groupMicro, instant, rateOf } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { notice } from '../../web/shell.ts';
@@ -155,11 +155,11 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       [request.mode, html`${request.modes[row.payment_mode]} <code>${row.payment_mode}</code>`],
       customer.length > 0 ? [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`] : null,
-      row.payer_address !== null ? [request.payer, mono(row.payer_address)] : null,
+      row.payer_address !== null ? [request.payer, fullAddress(row.payer_address)] : null,
       row.proof_status === 'verified' && row.tx_hash !== null
         ? [request.transaction, explorerLink(assetChain, row.tx_hash)]
         : null,
-      [request.wallet, mono(row.wallet_address)],
+      [request.wallet, fullAddress(row.wallet_address)],
       row.idempotency_key !== null ? [request.key, mono(row.idempotency_key)] : null,
       [request.created, instant(words, madeAt(row))],
       [request.expires, instant(words, row.expires_at)],

@@ -18,6 +18,7 @@ import type { RefundRow } from '../../refunds/read.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
+import { shortAddress } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
@@ -177,7 +178,7 @@ function unmatchedTable(
       },
       {
         name: unmatched.payer,
-        cell: (row) => html`<span class="mono" title="${row.from_address}">${short(row.from_address)}</span>`,
+        cell: (row) => shortAddress(row.from_address),
       },
       {
         name: unmatched.transaction,
