@@ -8,7 +8,7 @@ import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { mandateTexts } from '../texts/mandates.ts';
 import { portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
-import { objectName } from './audit-words.ts';
+import { objectName, whoName } from './audit-words.ts';
 import { shortAddress } from './components.ts';
 import { everyText, formatRemaining, groupMicro, instant, isPeriod } from './formats.ts';
 import type { Words } from './language.ts';
@@ -21,6 +21,8 @@ type Naming = Readonly<Record<string, string>>;
 /** A transfer is named by its network, its transaction, and its place in it. */
 const transfer = /^\d+_0x[0-9a-f]{64}_\d+$/;
 const hash = /^0x[0-9a-f]{64}$/;
+/** An endpoint is named by its partner and its mode. */
+const endpoint = /^[0-9a-f-]{36}\/(?:test|live)$/;
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** For these, null has a meaning: it was removed, or there is no end. Elsewhere null means that nothing was given. */
 const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
@@ -42,6 +44,12 @@ export function auditDetails(words: Words, json: string): Html | null {
       )}
     </span>
   `;
+}
+
+/** Who did it: people by their address, merchants by their wallet, shortened. */
+export function auditActor(words: Words, row: { actor_kind: string; actor_name: string }): Html {
+  const name = whoName(words, row);
+  return isAddress(name) ? shortAddress(name) : html`<span dir="auto">${name}</span>`;
 }
 
 /** The target of an action: its kind, and its id or address, shortened, with the full value in the title. */
@@ -127,7 +135,7 @@ function plain(words: Words, text: string): Html | string {
  */
 function shortened(text: string): Html | string {
   if (isAddress(text) || hash.test(text)) return shortAddress(text);
-  const shown = isUuid(text) ? 8 : transfer.test(text) ? 16 : null;
+  const shown = isUuid(text) || endpoint.test(text) ? 8 : transfer.test(text) ? 16 : null;
   return shown === null
     ? html`<bdi>${text}</bdi>`
     : html`<span class="mono" dir="ltr" title="${text}">${`${(text as string).slice(0, shown)}…`}</span>`;

@@ -53,11 +53,21 @@ export function formatMs({ language }: Words, ms: number): string {
 }
 
 /**
- * Micro units for reading, grouped for the language, with every digit: `1,234,567.500001`. For copying or typing use
- * formatMicro: wallets accept no grouping and no digits of other scripts.
+ * Micro units for reading, grouped for the language, with every digit: whole cents have two, others all six, so that
+ * none looks trimmed: `12.50`, `1,234,567.500010`. For copying or typing use formatMicro: wallets accept no grouping
+ * and no digits of other scripts.
  */
-export function groupMicro({ language }: Words, micro: bigint): string {
-  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+export function groupMicro(words: Words, micro: bigint): string {
+  return grouped(words, micro, micro % 10_000n === 0n ? 2 : 6);
+}
+
+/** The same for a column, where all have six digits: their points stand below each other. */
+export function columnMicro(words: Words, micro: bigint): string {
+  return grouped(words, micro, 6);
+}
+
+function grouped({ language }: Words, micro: bigint, minimumFractionDigits: number): string {
+  const format = new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits, maximumFractionDigits: 6 });
   return format.format(formatMicro(micro) as Intl.StringNumericLiteral);
 }
 

@@ -87,7 +87,7 @@ test('The detail tells what happened in order, with what is missing, the link an
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, new RegExp(`aria-label="QR code of the pay page: http://localhost:3000/pay/${row.id}"`));
-  assert.match(open.html, /1 USDC = 0\.92 EUR, from the operator/);
+  assert.match(open.html, /1 USDC = 0\.92 EUR<\/bdi><p class="quiet">Set by the service’s operator · <time/);
 
   await fixtures.pay(row, { usdcMicro: 1_000_000n });
   await fixtures.turn();

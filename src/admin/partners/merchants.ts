@@ -137,13 +137,20 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
       {
         name: t.name,
         cell: ({ id, name }) =>
-          html`${name ?? t.unnamed} <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>`,
+          html`
+            <span dir="auto">${name ?? t.unnamed}</span> <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>
+          `,
       },
       {
         name: admin.partner,
-        cell: ({ partner_slug: slug }) => html`<a href="/admin/partners/${slug}">${slug}</a>`,
+        cell: ({ partner_slug: slug, test_mode: isTest }) =>
+          html`
+            <div>
+              <a href="/admin/partners/${slug}">${slug}</a>
+              <p class="quiet">${isTest ? admin.test : admin.live}</p>
+            </div>
+          `,
       },
-      { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
       {
         name: t.wallet,
         cell: ({ wallet_address: wallet }) => wallet && shortAddress(wallet),
@@ -156,7 +163,7 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
       {
         name: t.terms,
         cell: ({ terms_version: version, terms_accepted_at: at }) =>
-          version && html`${fill(t.version, { version })}${at && html`, ${ago(words, at, now)}`}`,
+          version && html`<span title="${at?.toISOString()}">${fill(t.version, { version })}</span>`,
       },
       { name: t.switch, cell: (row) => switchCell(words, row) },
       { name: admin.created, cell: ({ created_at }) => ago(words, created_at, now) },

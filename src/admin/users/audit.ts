@@ -9,8 +9,8 @@ import { batchesOf } from '../../lib/batches.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { auditDetails, auditObject } from '../../ui/audit-details.ts';
-import { actName, whoName } from '../../ui/audit-words.ts';
+import { auditActor, auditDetails, auditObject } from '../../ui/audit-details.ts';
+import { actName } from '../../ui/audit-words.ts';
 import { card, field, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
@@ -184,14 +184,14 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
   return table<AuditRow>(
     adminTexts(words).places.audit,
     [
-      { name: t.number, cell: ({ number }) => number },
-      { name: t.when, cell: ({ at }) => ago(words, at, now) },
-      { name: t.who, cell: (row) => html`<span class="clip">${whoName(words, row)}</span>` },
       { name: t.what, cell: ({ action }) => actName(words, action) },
+      { name: t.when, cell: ({ at }) => ago(words, at, now) },
+      { name: t.who, cell: (row) => auditActor(words, row) },
       { name: t.on, cell: (row) => auditObject(words, row) },
-      { name: mode, cell: ({ test_mode: is }) => (is === null ? null : is ? test : live) },
       { name: t.details, cell: ({ details }) => auditDetails(words, details) },
-      { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span title="${user_agent}">${ip}</span>` },
+      { name: mode, cell: ({ test_mode: is }) => (is === null ? null : is ? test : live) },
+      { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span class="mono" title="${user_agent}">${ip}</span>` },
+      { name: t.number, figures: true, cell: ({ number }) => number },
     ],
     rows,
   );

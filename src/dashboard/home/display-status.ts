@@ -6,7 +6,7 @@ import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import type { StateKind } from '../../ui/components.ts';
-import { ago, groupMicro } from '../../ui/formats.ts';
+import { ago, columnMicro, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { badge, table } from '../../web/table.ts';
 
@@ -71,7 +71,7 @@ export function paymentTable(words: Words, rows: MerchantRequestRow[], now: Date
         figures: true,
         cell: (row) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language),
       },
-      { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
+      { name: 'USDC', figures: true, cell: (row) => columnMicro(words, BigInt(row.usdc_micro)) },
       {
         name: list.state,
         cell: (row) => html`<div>${dashboardStatusBadge(words, row.display_status)}${besides(words, row)}</div>`,

@@ -19,6 +19,7 @@ import { card, descriptionList, fullAddress, mono, qr, stateLine } from '../../u
 import { copyable } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
@@ -153,8 +154,6 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   const { payment: t } = dashboardTexts(words);
   const isPartial = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
   const displayStatus = isPartial ? 'part' : dashboardStatusOf(row);
-  const rate = `1 USDC = ${row.rate} ${row.fiat_code}`;
-  const source = row.rate_source === 'override' ? t.override : row.rate_source;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((detail) => detail !== null);
   return card(
     html`
@@ -163,7 +162,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
     `,
     descriptionList([
       [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],
-      [t.rate, source === null ? rate : fill(t.rateFrom, { rate, source })],
+      [t.rate, rateWithSource(words, row, madeAt(row))],
       customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
       row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       plan && [

@@ -13,6 +13,6 @@ export const language = document.documentElement.lang || 'en';
 export function formatUsdc(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0');
   const decimal = `${digits.slice(0, -6)}.${digits.slice(-6)}` as `${number}`;
-  const format = { minimumFractionDigits: 2, maximumFractionDigits: 6 };
+  const format = { minimumFractionDigits: micro % 10_000n === 0n ? 2 : 6, maximumFractionDigits: 6 };
   return new Intl.NumberFormat(`${language}-u-nu-latn`, format).format(decimal);
 }

@@ -18,8 +18,9 @@ import { type DifferingReplays, readDifferingReplays } from '../../requests/repl
 import { madeAt } from '../../requests/rules.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, descriptionList, fullAddress, mono, qr } from '../../ui/components.ts';
-import { groupMicro, instant, rateOf } from '../../ui/formats.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
@@ -150,7 +151,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       [request.amount, amountOf(words, row)],
       [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
       progress.receivedMicro > 0n ? [request.received, groupMicro(words, progress.receivedMicro)] : null,
-      [request.rate, rateOf(words, row)],
+      [request.rate, rateWithSource(words, row, madeAt(row))],
       [request.merchant, html`<a href="/portal/merchants/${row.account_id}">${name}</a>`],
       row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       [request.mode, html`${request.modes[row.payment_mode]} <code>${row.payment_mode}</code>`],

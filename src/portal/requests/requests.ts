@@ -14,7 +14,7 @@ import {
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { ago, groupMicro } from '../../ui/formats.ts';
+import { ago, columnMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -121,11 +121,13 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
         name: requests.merchant,
         cell: (row) =>
           html`
-            <a href="${linkWith(path, {}, { account_id: row.account_id })}">${row.merchant_name ?? requests.unnamed}</a>
+            <a dir="auto" href="${linkWith(path, {}, { account_id: row.account_id })}">
+              ${row.merchant_name ?? requests.unnamed}
+            </a>
           `,
       },
       { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
-      { name: 'USDC', figures: true, cell: (row) => groupMicro(words, BigInt(row.usdc_micro)) },
+      { name: 'USDC', figures: true, cell: (row) => columnMicro(words, BigInt(row.usdc_micro)) },
       { name: requests.state, cell: (row) => portalStatusBadge(words, row.display_status) },
       { name: requests.created, cell: (row) => ago(words, madeAt(row), now) },
     ],

@@ -8,8 +8,8 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { auditDetails, auditObject } from '../../ui/audit-details.ts';
-import { actName, whoName } from '../../ui/audit-words.ts';
+import { auditActor, auditDetails, auditObject } from '../../ui/audit-details.ts';
+import { actName } from '../../ui/audit-words.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
@@ -94,12 +94,12 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
     places.audit,
     [
       { name: audit.action, cell: ({ action }) => actName(words, action) },
-      { name: audit.object, cell: (row) => auditObject(words, row) },
-      { name: audit.who, cell: (row) => html`<span dir="auto">${whoName(words, row)}</span>` },
-      { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
-      { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
-      { name: audit.details, cell: ({ details }) => auditDetails(words, details) },
       { name: audit.when, cell: ({ at }) => ago(words, at, now) },
+      { name: audit.who, cell: (row) => auditActor(words, row) },
+      { name: audit.object, cell: (row) => auditObject(words, row) },
+      { name: audit.details, cell: ({ details }) => auditDetails(words, details) },
+      { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
+      { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
     ],
     rows,
   );

@@ -13,6 +13,11 @@ export const ar: CommonTexts<'ar'> = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: 'سعر السوق من {sources}',
+      fixed: 'سعر ثابت لبيئة الاختبار',
+      override: 'حدّده مشغّل الخدمة',
+    },
     payments: {
       zero: 'لا دفعات',
       one: 'دفعة واحدة',

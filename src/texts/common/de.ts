@@ -13,6 +13,11 @@ export const de: CommonTexts<'de'> = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: 'Marktkurs von {sources}',
+      fixed: 'Fester Kurs der Testumgebung',
+      override: 'Vom Betreiber des Dienstes festgelegt',
+    },
     payments: { one: '{count} Zahlung', other: '{count} Zahlungen' },
     confirmations: { one: '{seen} von {count} Bestätigung', other: '{seen} von {count} Bestätigungen' },
     every: {

@@ -12,6 +12,11 @@ export const en = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: 'Market rate from {sources}',
+      fixed: 'Fixed rate of the sandbox',
+      override: 'Set by the service’s operator',
+    },
     payments: { one: '{count} payment', other: '{count} payments' },
     confirmations: { one: '{seen} of {count} confirmation', other: '{seen} of {count} confirmations' },
     every: {

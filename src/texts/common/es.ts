@@ -13,6 +13,11 @@ export const es: CommonTexts<'es'> = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: 'Tipo de mercado de {sources}',
+      fixed: 'Tipo fijo del entorno de pruebas',
+      override: 'Fijado por el operador del servicio',
+    },
     payments: { one: '{count} pago', many: '{count} de pagos', other: '{count} pagos' },
     confirmations: {
       one: '{seen} de {count} confirmación',

@@ -13,6 +13,11 @@ export const fr: CommonTexts<'fr'> = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: 'Taux du marché selon {sources}',
+      fixed: 'Taux fixe de l’environnement de test',
+      override: 'Fixé par l’exploitant du service',
+    },
     payments: { one: '{count} paiement', many: '{count} de paiements', other: '{count} paiements' },
     confirmations: {
       one: 'Confirmations : {seen} sur {count}',

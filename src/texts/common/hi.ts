@@ -13,6 +13,11 @@ export const hi: CommonTexts<'hi'> = {
     titleAndRest: '{title}। {rest}',
     sentence: '{text}।',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: '{sources} से बाज़ार दर',
+      fixed: 'परीक्षण परिवेश की तय दर',
+      override: 'सेवा के संचालक द्वारा तय',
+    },
     payments: { one: '{count} भुगतान', other: '{count} भुगतान' },
     confirmations: { one: 'पुष्टियाँ: {count} में से {seen}', other: 'पुष्टियाँ: {count} में से {seen}' },
     every: {

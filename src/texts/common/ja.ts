@@ -13,6 +13,11 @@ export const ja: CommonTexts<'ja'> = {
     titleAndRest: '{title}。{rest}',
     sentence: '{text}。',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: '{sources} の市場レート',
+      fixed: 'テスト環境の固定レート',
+      override: 'サービス運営者が設定',
+    },
     payments: { other: '支払い {count} 件' },
     confirmations: { other: '{count} 回中 {seen} 回承認されました' },
     every: {

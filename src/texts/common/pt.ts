@@ -13,6 +13,11 @@ export const pt: CommonTexts<'pt'> = {
     titleAndRest: '{title}. {rest}',
     sentence: '{text}.',
     rate: '1 USDC = {rate}',
+    rateSource: {
+      market: 'Taxa de mercado de {sources}',
+      fixed: 'Taxa fixa do ambiente de testes',
+      override: 'Definida pelo operador do serviço',
+    },
     payments: { one: '{count} pagamento', many: '{count} de pagamentos', other: '{count} pagamentos' },
     confirmations: {
       one: '{seen} de {count} confirmação',

@@ -110,8 +110,6 @@ export const ar: DashboardTexts<'ar'> = {
     title: 'الدفعة {number}',
     usdc: 'بعملة USDC',
     rate: 'سعر الصرف',
-    rateFrom: '{rate}، من {source}',
-    override: 'المشغّل',
     customer: 'العميل',
     memo: 'ملاحظة',
     created: 'وقت الطلب',

@@ -113,8 +113,6 @@ export const de: DashboardTexts<'de'> = {
     title: 'Zahlung {number}',
     usdc: 'In USDC',
     rate: 'Kurs',
-    rateFrom: '{rate}, von {source}',
-    override: 'Betreiber',
     customer: 'Kunde',
     memo: 'Notiz',
     created: 'Angefordert am',

@@ -103,8 +103,6 @@ export const en = {
     title: 'Request {number}',
     usdc: 'In USDC',
     rate: 'Rate',
-    rateFrom: '{rate}, from {source}',
-    override: 'the operator',
     customer: 'Customer',
     memo: 'Note',
     created: 'Requested',

@@ -109,8 +109,6 @@ export const es: DashboardTexts<'es'> = {
     title: 'Pago {number}',
     usdc: 'En USDC',
     rate: 'Tipo de cambio',
-    rateFrom: '{rate}, de {source}',
-    override: 'el operador',
     customer: 'Cliente',
     memo: 'Nota',
     created: 'Solicitado el',

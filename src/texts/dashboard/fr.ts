@@ -112,8 +112,6 @@ export const fr: DashboardTexts<'fr'> = {
     title: 'Paiement {number}',
     usdc: 'En USDC',
     rate: 'Taux',
-    rateFrom: '{rate}, de {source}',
-    override: 'l’exploitant',
     customer: 'Client',
     memo: 'Note',
     created: 'Demandé le',

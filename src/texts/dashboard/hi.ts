@@ -103,8 +103,6 @@ export const hi: DashboardTexts<'hi'> = {
     title: 'भुगतान {number}',
     usdc: 'USDC में',
     rate: 'दर',
-    rateFrom: '{rate}, स्रोत: {source}',
-    override: 'संचालक',
     customer: 'ग्राहक',
     memo: 'टिप्पणी',
     created: 'कब माँगा',

@@ -104,8 +104,6 @@ export const ja: DashboardTexts<'ja'> = {
     title: '支払い {number}',
     usdc: 'USDC での金額',
     rate: 'レート',
-    rateFrom: '{rate}（{source}）',
-    override: '運営者',
     customer: 'お客様',
     memo: 'メモ',
     created: '請求日時',

@@ -109,8 +109,6 @@ export const pt: DashboardTexts<'pt'> = {
     title: 'Pagamento {number}',
     usdc: 'Em USDC',
     rate: 'Taxa de câmbio',
-    rateFrom: '{rate}, de {source}',
-    override: 'o operador',
     customer: 'Cliente',
     memo: 'Observação',
     created: 'Cobrado em',

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, sizes, snap } from '../support/browser/browser.ts';
+import { type CrowdedFixtures, crowdedFixtures, longName } from '../support/people/crowded.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { acceptInvitation, inviteOperator } from '../support/people/people.ts';
+import { portalPerson } from '../support/people/portal.ts';
+import { startVisitor } from '../support/people/visitor.ts';
+
+let fixtures: CrowdedFixtures;
+let browser: Browser;
+/** An operator, a partner's owner and a merchant in one browser. */
+let page: Page;
+before(async () => {
+  [fixtures, browser] = await Promise.all([crowdedFixtures(), openBrowser()]);
+  const { ctx, url, scope, merchant } = fixtures;
+  const operator = startVisitor(url);
+  await acceptInvitation(operator, (await inviteOperator(ctx)).link);
+  const cookies = {
+    'dashboard-session': await sessionOf(ctx, scope, merchant),
+    'portal-session': (await portalPerson(ctx, scope.partnerId)).token,
+    'admin-session': operator.cookies.get('admin-session') ?? '',
+  };
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  await context.addCookies(Object.entries(cookies).map(([name, value]) => ({ name, value, url })));
+  page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+});
+after(async () => {
+  await browser?.close();
+  await fixtures?.stop();
+});
+
+/** Every page of an area that shows something of its own, and whose it says it is. */
+const areas = () => {
+  const { paid, part, plan, partner, long, deliveryId } = fixtures;
+  return {
+    dashboard: {
+      whose: 'Ada’s Bakery',
+      paths: [
+        ...['', '/payments', `/payments/${paid.id}`, `/payments/${part.id}`, '/ask', '/plans', `/plans/${plan.id}`],
+        ...['/plans/new', '/unmatched', '/profile', '/wallet', '/sessions', '/cashier', `/cashier/${part.id}`],
+      ],
+    },
+    portal: {
+      whose: 'Corner Shops Ltd',
+      paths: [
+        ...['', '/requests', `/requests/${paid.id}`, `/requests/${part.id}`, '/unmatched', '/merchants'],
+        ...[`/merchants/${long}`, '/keys', '/webhooks', '/webhooks/deliveries', `/webhooks/deliveries/${deliveryId}`],
+        ...['/settings', '/team', '/audit', '/start', '/sessions'],
+      ],
+    },
+    admin: {
+      whose: 'Quittance',
+      paths: [
+        ...['', '/partners', `/partners/${partner.slug}`, '/new-partner', '/users', '/merchants', '/rates', '/chains'],
+        ...['/relayer', '/stuck', '/terms', '/audit', `/audit?partner=${partner.slug}`, '/erase', '/sessions'],
+      ],
+    },
+  };
+};
+
+/** Amounts and figures of the page that stand in two lines. */
+const brokenAmounts = (on: Page) =>
+  on.evaluate(() => {
+    const amount = /(?:[A-Z]{3}\s)?\p{Sc}?\d[\d,]*(?:\.\d+)/gu;
+    const walker = document.createTreeWalker(document.querySelector('main') as Element, NodeFilter.SHOW_TEXT);
+    const broken: string[] = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.parentElement?.checkVisibility() || node.parentElement.closest('.mono, pre, code')) continue;
+      for (const match of (node.textContent ?? '').matchAll(amount)) {
+        const range = document.createRange();
+        range.setStart(node, match.index);
+        range.setEnd(node, match.index + match[0].length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(match[0]);
+      }
+    }
+    return broken;
+  });
+
+/** Cells, and buttons in them, that a table of this width hides. */
+const hiddenCells = (on: Page) =>
+  on.evaluate(() =>
+    [...document.querySelectorAll('.table')].flatMap((table) => {
+      const { left, right } = table.getBoundingClientRect();
+      return [...table.querySelectorAll('th, td, td button, td summary')]
+        .filter((one) => {
+          const box = one.getBoundingClientRect();
+          return one.checkVisibility() && box.width > 0 && (box.left < left - 1 || box.right > right + 1);
+        })
+        .map((one) => `${table.getAttribute('aria-label')}: ${one.textContent?.slice(0, 40)}`);
+    }),
+  );
+
+const widths = { ...sizes, wide: { width: 1920, height: 1080 } };
+
+for (const area of ['dashboard', 'portal', 'admin'] as const) {
+  test(`Every page of the ${area} names itself and whose it is, has a skip link, breaks no amount and hides no column`, async () => {
+    const { whose, paths } = areas()[area];
+    const faults: string[] = [];
+    const titles = new Set<string>();
+    for (const path of paths) {
+      await page.goto(`${fixtures.url}/${area}${path}`);
+      const title = await page.title();
+      if (!title.endsWith(` · ${whose}`)) faults.push(`${path}: the title “${title}”`);
+      titles.add(title);
+      const first = await page.evaluate(() => {
+        const link = document.querySelector('a, button, input, summary');
+        return link?.matches('a.skip[href="#main"]') && document.querySelectorAll('main#main').length === 1;
+      });
+      if (!first) faults.push(`${path}: no skip link`);
+      for (const [size, viewport] of Object.entries(widths)) {
+        await page.setViewportSize(viewport);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (overflow > 0) faults.push(`${path}, ${size}: ${overflow} px too wide`);
+        for (const amount of await brokenAmounts(page)) faults.push(`${path}, ${size}: ${amount} is broken`);
+        if (size !== 'phone')
+          for (const cell of await hiddenCells(page)) faults.push(`${path}, ${size}: hidden ${cell}`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await snap(page, `shell-${area}${path.replace(/\W+/g, '-').slice(0, 24)}-${size}-${colorScheme}`, true);
+        }
+      }
+    }
+    assert.deepEqual(faults, []);
+    assert.ok(titles.size >= paths.length - 2, 'pages have titles of their own');
+  });
+}
+
+test('A merchant with a long name keeps it in four lines of a list, however much stands beside it', async () => {
+  await page.setViewportSize(sizes.desktop);
+  for (const [path, lines] of Object.entries({ '/portal/merchants': 3, '/admin/merchants': 4 })) {
+    await page.goto(fixtures.url + path);
+    const name = page.locator('tbody th').filter({ hasText: longName }).locator('[dir="auto"]').first();
+    const rows = await name.evaluate((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    });
+    assert.ok(rows <= lines, `${path}: ${rows} lines`);
+  }
+});
+
+test('The skip link is the first stop of the keyboard, and leads past the navigation', async () => {
+  await page.goto(`${fixtures.url}/portal`);
+  await page.keyboard.press('Tab');
+  const skip = page.getByRole('link', { name: 'Skip to content' });
+  assert.ok(await skip.evaluate((one) => one === document.activeElement && one.getBoundingClientRect().top >= 0));
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  assert.ok(await page.evaluate(() => document.querySelector('main')?.contains(document.activeElement)));
+});
+
+test('The bar of portal and administration has four places and More in sight on a phone', async () => {
+  await page.setViewportSize(sizes.phone);
+  for (const path of ['/portal', '/portal/audit', '/admin', '/admin/terms']) {
+    await page.goto(fixtures.url + path);
+    const bar = page.getByRole('navigation', { name: 'Pages' });
+    assert.equal(await bar.getByRole('link').count(), 4, path);
+    const boxes = await bar.locator('.places:not([popover]) a, button').evaluateAll((all) =>
+      all.map((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return left >= 0 && right <= innerWidth && one.scrollWidth <= one.clientWidth;
+      }),
+    );
+    assert.deepEqual(boxes, [true, true, true, true, true], path);
+    const current = await bar.getByRole('button', { name: 'More' }).getAttribute('aria-current');
+    assert.equal(current, path.split('/').length > 2 ? 'true' : null);
+  }
+});
+
+test('The cashier’s screen stands in the middle of a wide screen', async () => {
+  await page.setViewportSize(widths.wide);
+  for (const path of ['/dashboard/cashier', `/dashboard/cashier/${fixtures.part.id}`]) {
+    await page.goto(fixtures.url + path);
+    const { left, right } = await page.locator('.cashier').evaluate((one) => one.getBoundingClientRect().toJSON());
+    assert.ok(Math.abs(left - (1920 - right)) <= 1, `${path}: ${left} px and ${1920 - right} px beside it`);
+  }
+});
+
+test('The icon in the tab is our own, kept by browsers, and the policy of pages allows it', async () => {
+  await page.goto(`${fixtures.url}/portal`);
+  const path = (await page.locator('link[rel="icon"]').getAttribute('href')) ?? '';
+  for (const [at, type] of [
+    [path, 'image/svg+xml'],
+    ['/favicon.ico', 'image/png'],
+  ]) {
+    const answer = await fetch(fixtures.url + at);
+    assert.equal(answer.status, 200, at);
+    assert.equal(answer.headers.get('content-type'), type);
+    assert.match(answer.headers.get('cache-control') ?? '', /^public, max-age=\d+/);
+  }
+});
