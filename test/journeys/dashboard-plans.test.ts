@@ -184,7 +184,7 @@ test('A charge that cannot be made is shown with its reason and the way out, in 
   assert.equal(await turnAt(fixtures.ctx, new Date().toISOString()), 0);
   await fixtures.db.sql`update merchants set display_currency = 'EUR' where id = ${fixtures.merchant.id}`;
   const page = await fixtures.visitor.open(`/dashboard/plans/${plan.id}`);
-  assert.match(page.html, /could not be made[\s\S]*Choose EUR in your profile again[\s\S]*at least every hour/);
+  assert.match(page.html, /could not be made[\s\S]*Set EUR in your profile again[\s\S]*at least every hour/);
   const failing = await fixtures.visitor.open('/dashboard/plans?state=failing');
   assert.match(failing.html, /Choir[\s\S]*Charge failed/);
   assert.ok(!(await fixtures.visitor.open('/dashboard/plans?state=active')).html.includes('Choir'));

@@ -52,7 +52,7 @@ test('A partial payment of an expired request is refunded like any payment: deta
   );
 
   const offer = await fixtures.visitor.send(ended, '/part');
-  assert.match(offer.html, /Give 4\.00 USDC back/);
+  assert.match(offer.html, /Refund 4\.00 USDC/);
   assert.match(offer.html, /Was it sent from an exchange\?/);
   const { privateKey, wallet } = fixtures.merchant;
   const back = await fixtures.node.pay({
@@ -122,7 +122,7 @@ test('A partial payment is detached once, by its merchant, after the end, and wh
   await expire(request, 60);
   const before = (await releases()).length;
   const sent = await Promise.all([fixtures.visitor.send(page, '/part'), fixtures.visitor.send(page, '/part')]);
-  for (const one of sent) assert.match(one.html, /Give 4\.00 USDC back/);
+  for (const one of sent) assert.match(one.html, /Refund 4\.00 USDC/);
   assert.equal((await releases()).length, before + 1);
   const { request_id, counts, reason } = (await fixtures.transfer(txHash)) ?? {};
   assert.deepEqual([request_id, counts, reason], [null, false, 'released']);

@@ -122,7 +122,7 @@ test('A transaction that moves nothing to the payer is not recorded, unless the 
   assert.match(refused.html, /does not send USDC from your wallet back to the payer, so nothing was recorded/);
   assert.equal((await row(paid))?.state, 'returning');
   const incoming = await note(page, paid, { return_tx_hash: (await stray(1_000_000n)).txHash });
-  assert.match(incoming.html, /moves no USDC from your wallet/, 'nor one in the other direction');
+  assert.match(incoming.html, /does not send USDC from your wallet/, 'nor one in the other direction');
 
   await note(page, paid, { return_tx_hash: other, elsewhere: '1' });
   assert.equal((await row(paid))?.state, 'other');
@@ -155,7 +155,7 @@ test('A transaction that refunded one payment refunds no second one, except by t
   await note(await pageOf(first), first, { return_tx_hash: back });
   const refused = await note(await pageOf(second), second, { return_tx_hash: back });
   assert.equal(refused.status, 409);
-  assert.match(refused.html, /Noted before/);
+  assert.match(refused.html, /Already recorded/);
   assert.deepEqual([(await row(second))?.state, (await row(second))?.return_tx_hash], ['returning', null]);
   const stranger = await stray(800_000n);
   await note(await pageOf(stranger), stranger, { return_tx_hash: back, elsewhere: '1' });

@@ -62,7 +62,7 @@ test('Stopped by the link alone → at once in the service, told by mail to both
   await fixtures.turn();
   assert.equal(await fixtures.balance(payer.address), 500_000_000n);
   const subjects = await mails();
-  assert.ok(subjects.includes('Test: You have agreed to automatic charges by Ada’s Bakery'), subjects.join());
+  assert.ok(subjects.includes('Test: You agreed to automatic charges by Ada’s Bakery'), subjects.join());
   assert.ok(subjects.includes('Test: Automatic charges by Ada’s Bakery are stopped'), subjects.join());
   const merchant = await fixtures.mails('ada@example.com');
   assert.match(merchant.at(-1)?.body ?? '', /The customer stopped them\./);

@@ -80,8 +80,8 @@ test('forms › a currency that has lost its rate stays chosen until another one
 test('settings › each fault is said in its place, what was typed stays, and nothing changes', async () => {
   const { partner, owner } = await newPartner();
   const wrong: [Record<string, string>, string[], RegExp][] = [
-    [{ name: ' ' }, ['5'], /A name of 1 to 120 characters/],
-    [{ name: 'x'.repeat(121) }, ['5'], /A name of 1 to 120 characters/],
+    [{ name: ' ' }, ['5'], /Enter a name of 1 to 120 characters/],
+    [{ name: 'x'.repeat(121) }, ['5'], /Enter a name of 1 to 120 characters/],
     [{ currency: 'XXX' }, ['5'], /no exchange rate for this currency/],
     [{}, [], /Choose at least one/],
     [{}, ['7'], /Choose at least one/],
