@@ -6,6 +6,7 @@ import { newRequestPages } from './home/new-request.ts';
 import { dashboardEvents } from './live.ts';
 import { attachPages } from './payments/attach.ts';
 import { cancelPages } from './payments/cancel.ts';
+import { lookUpPage } from './payments/look-up.ts';
 import { paymentPage } from './payments/payment.ts';
 import { paymentList } from './payments/payments.ts';
 import { refundPages } from './payments/refund.ts';
@@ -30,6 +31,7 @@ export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   homePages(signedIn, ctx);
   paymentList(signedIn, ctx);
   paymentPage(signedIn, ctx);
+  lookUpPage(signedIn, ctx);
   cancelPages(signedIn, ctx);
   newRequestPages(signedIn, ctx);
   cashierPages(signedIn, ctx);

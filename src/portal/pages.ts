@@ -8,6 +8,7 @@ import { merchantsList } from './merchants/merchants.ts';
 import { chosenMode } from './mode.ts';
 import { gettingStarted } from './overview/getting-started.ts';
 import { portalOverview } from './overview/overview.ts';
+import { lookUpPage } from './requests/look-up.ts';
 import { requestDetail } from './requests/request.ts';
 import { requestsList } from './requests/requests.ts';
 import { resendEvent } from './requests/resend.ts';
@@ -32,6 +33,7 @@ export function portalPages(app: FastifyInstance, ctx: Context): void {
   requestsList(pages, ctx);
   requestDetail(pages, ctx);
   resendEvent(pages, ctx);
+  lookUpPage(pages, ctx);
   unmatchedPages(pages, ctx);
   portalEvents(pages, ctx, ending.signal);
   merchantsList(pages, ctx);

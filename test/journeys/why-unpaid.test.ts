@@ -47,7 +47,7 @@ test('a token that calls itself USDC but is another → both timelines say so; a
   const { portal, dashboard } = await timelines(request);
   for (const told of [portal, dashboard]) {
     assert.match(told, /The wrong token arrived on /);
-    assert.match(told, /It calls itself USDC \( 0x[0-9a-f]{6}…[0-9a-f]{6} \), but it is not an accepted token/);
+    assert.match(told, /It calls itself USDC \( 0x[0-9a-fA-F]{6}…[0-9a-fA-F]{6} \), but it is not an accepted token/);
     assert.ok(told.includes(txHash));
   }
   await fixtures.pay(request);

@@ -22,12 +22,14 @@ import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
+import { lookUpForm } from '../../web/transaction-report.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { planName } from '../plans/plan-words.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { cancelCard, refusedNotice } from './cancel.ts';
+import { lookUpPath } from './look-up.ts';
 import { refundLine } from './refunded.ts';
 import { timelineOf } from './timeline.ts';
 
@@ -79,6 +81,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
           <div class="list">
             ${shareCard(words, payment)}
             ${card(html`<h2>${dashboardTexts(words).payment.timeline}</h2>`, timeline)}
+            ${row.proof_status !== 'verified' && lookUpForm(words, lookUpPath)}
             ${cancelCard(words, payment)}
           </div>
         </div>

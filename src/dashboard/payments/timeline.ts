@@ -62,7 +62,7 @@ export function timelineOf(words: Words, payment: Payment, findings: Findings, a
 }
 
 /** A transaction, by where its network shows it. */
-function hashOf(chain: ChainConfig | undefined, hash: string): Html {
+export function hashOf(chain: ChainConfig | undefined, hash: string): Html {
   if (!chain?.explorerUrl) return mono(hash);
   return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
 }

@@ -23,12 +23,14 @@ import { fill, type Words } from '../../ui/language.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
+import { lookUpForm } from '../../web/transaction-report.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import { portalEventsPath } from '../live.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
 import { portalStatusBadge } from './display-status.ts';
+import { lookUpPath } from './look-up.ts';
 import { resendButton } from './resend.ts';
 import { type History, timeline } from './timeline.ts';
 
@@ -131,6 +133,7 @@ function detail(ctx: Context, call: PortalCall, known: Known): Html {
         ${requestFacts(words, known)}
         ${payCard(ctx, words, row)}
         ${metadataCard(words, row)}
+        ${row.proof_status !== 'verified' && lookUpForm(words, lookUpPath)}
         ${cancellable && cancel}
       </div>
       ${timeline(words, history, history.delivery && resendButton(call, row.id))}

@@ -1,0 +1,46 @@
+import type { Context } from '../../context.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { html } from '../../lib/text/html.ts';
+import { lookUpTransaction } from '../../payments/look-up.ts';
+import { keyOf, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
+import { commonTexts } from '../../texts/common.ts';
+import { dashboardTexts } from '../../texts/dashboard.ts';
+import { joinWithOr } from '../../ui/formats.ts';
+import { wordsFor } from '../../ui/language.ts';
+import { readQuery } from '../../web/query.ts';
+import { lookUpForm, transactionReport } from '../../web/transaction-report.ts';
+import type { MerchantPages } from '../route.ts';
+import { sendDashboard } from '../shell.ts';
+import { hashOf } from './timeline.ts';
+
+export const lookUpPath = '/dashboard/transaction';
+
+/** `GET /dashboard/transaction?hash=`: what a transaction is, and which request of the merchant it concerns. */
+export function lookUpPage(pages: MerchantPages, ctx: Context): void {
+  pages.page({ url: lookUpPath }, async (visit) => {
+    const { session, request } = visit;
+    const { scope, accountId } = session;
+    const words = wordsFor(request);
+    const { hash } = readQuery(request.query, ['hash']);
+    const report = hash === undefined ? null : await lookUpTransaction(ctx, scope, hash, accountId);
+    const places = {
+      path: lookUpPath,
+      request: (id: string) => `/dashboard/payments/${id}`,
+      unmatched: (row: TransferRow) => `/dashboard/unmatched/${writeTransferKey(keyOf(row))}`,
+      reasons: dashboardTexts(words).reason,
+      transaction: hashOf,
+      networks: joinWithOr(
+        words,
+        ctx.chains[modeOf(scope.testMode)].map(({ name }) => name),
+      ),
+    };
+    return sendDashboard(ctx, visit, {
+      path: lookUpPath,
+      title: commonTexts(words).lookUp.title,
+      body: html`
+        ${lookUpForm(words, lookUpPath, hash)}
+        ${report && transactionReport(words, report, (hash ?? '').trim(), places)}
+      `,
+    });
+  });
+}

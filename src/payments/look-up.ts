@@ -1,0 +1,145 @@
+import { readTransfer } from '../chain/reader/blocks.ts';
+import { requestReread } from '../chain/reader/unread.ts';
+import { connectRpc, type Receipt, RpcError, type Transaction } from '../chain/rpc.ts';
+import type { ChainConfig } from '../config/chains.ts';
+import type { Context } from '../context.ts';
+import type { Scope } from '../db/connection.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { modeOf } from '../lib/mode.ts';
+import { selectOwnWallets } from './look-up-store.ts';
+import { selectByHash } from './store.ts';
+import { isSameTransfer, keyOf, selectWithRefund, type TransferRow } from './transfers.ts';
+
+/** What one log of a transaction moved. Public, whoever asks. */
+export type Moved = {
+  tokenAddress: string;
+  /** Of an accepted token, whose amounts are micro units; null for any other, of which nothing is known. */
+  symbol: string | null;
+  value: bigint;
+  from: string;
+  to: string;
+  /** Whether it reached a wallet of who asks. */
+  isOwn: boolean;
+};
+
+/** `isRefunded`: or about to be. */
+export type StoredTransfer = TransferRow & { isRefunded: boolean };
+
+/** What was found of a transaction hash, for a partner or one of its merchants. */
+export type TransactionReport = {
+  /** Null where no chain knows it. */
+  chain: ChainConfig | null;
+  /** `test` and `live` networks are both asked; a payment counts only in its own mode. */
+  isOtherMode: boolean;
+  /**
+   * `unavailable`: not all chains answered, and none knows it. `limited`: too much was asked in this minute, so the
+   * chains were not asked.
+   */
+  state: 'malformed' | 'limited' | 'unavailable' | 'unknown' | 'pending' | 'failed' | 'mined';
+  /** At most 20, own ones first. */
+  moved: Moved[];
+  /** The transfers stored of it that are of who asks. */
+  stored: StoredTransfer[];
+};
+
+const hashPattern = /^0x[0-9a-f]{64}$/;
+const timeoutMs = 2_500;
+const mostShown = 20;
+/** Of one partner in one mode, in a minute and a process: each asks every chain. */
+const looks = new AttemptLimit(20, minuteMs);
+
+/**
+ * Looks up a transaction hash: what the chains say of it, and which payment of who asks it is. Each chain is asked
+ * twice at most for two answers, before and not during a transaction of the database. Nothing is applied by it; what
+ * the watcher has missed is read again.
+ *
+ * @param accountId only what is of this merchant; null for all of the partner
+ */
+export async function lookUpTransaction(
+  ctx: Context,
+  scope: Scope,
+  typed: string,
+  accountId: string | null,
+): Promise<TransactionReport> {
+  const txHash = typed.trim().toLowerCase();
+  const nothing = { chain: null, isOtherMode: false, moved: [], stored: [] };
+  if (!hashPattern.test(txHash)) return { ...nothing, state: 'malformed' };
+  const own = ctx.chains[modeOf(scope.testMode)];
+  const other = ctx.chains[modeOf(!scope.testMode)];
+  const isAllowed = looks.take(`${scope.partnerId} ${scope.testMode}`, ctx.clock.now());
+  const asked = isAllowed ? await Promise.all([...own, ...other].map((chain) => askChain(chain, txHash))) : [];
+  const known = asked.find(({ transaction, receipt }) => transaction ?? receipt);
+  const logs = known?.receipt?.success ? transfersIn(known.receipt) : [];
+  const chainIds = own.map(({ chainId }) => chainId);
+
+  const { stored, refunds, wallets } = await ctx.db.scoped(scope, async (tx) => {
+    const found = await selectByHash(tx, scope, txHash, chainIds);
+    const stored = found.filter(({ account_id }) => accountId === null || account_id === accountId);
+    return {
+      stored,
+      refunds: await selectWithRefund(tx, scope, stored.map(keyOf)),
+      wallets: await selectOwnWallets(tx, scope, [...new Set(logs.map(({ to }) => to))], accountId),
+    };
+  });
+  const addresses = new Set([...wallets.map(({ address }) => address), ...stored.map(({ to_address }) => to_address)]);
+  const report = {
+    isOtherMode: known !== undefined && other.includes(known.chain),
+    stored: stored.map((row) => ({ ...row, isRefunded: refunds.some((back) => isSameTransfer(keyOf(row), back)) })),
+  };
+  if (!known) {
+    const [chainId] = stored.map(({ chain_id }) => Number(chain_id));
+    const chain = own.find((one) => one.chainId === chainId) ?? null;
+    const silent = asked.some(({ answered }) => !answered);
+    return { ...report, chain, state: isAllowed ? (silent ? 'unavailable' : 'unknown') : 'limited', moved: [] };
+  }
+  const { chain, receipt } = known;
+  const isUnread = receipt?.success && !report.isOtherMode && stored.length === 0;
+  if (isUnread) await askToRead(ctx, scope, chain, receipt, addresses);
+  const moved = logs.map((log) => ({ ...log, ...named(chain, log.tokenAddress), isOwn: addresses.has(log.to) }));
+  return {
+    ...report,
+    chain,
+    state: receipt ? (receipt.success ? 'mined' : 'failed') : 'pending',
+    moved: moved.sort((a, b) => Number(b.isOwn) - Number(a.isOwn)).slice(0, mostShown),
+  };
+}
+
+type Asked = { chain: ChainConfig; answered: boolean; transaction: Transaction | null; receipt: Receipt | null };
+
+/** What a chain knows of a transaction; its second endpoint may know what the first does not. */
+async function askChain(chain: ChainConfig, txHash: string): Promise<Asked> {
+  let answered = false;
+  for (const url of chain.rpcUrls.slice(0, 2)) {
+    const rpc = connectRpc(url, timeoutMs);
+    try {
+      const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
+      answered = true;
+      if (receipt || transaction) return { chain, answered, transaction, receipt };
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
+  }
+  return { chain, answered, transaction: null, receipt: null };
+}
+
+function transfersIn(receipt: Receipt) {
+  return receipt.logs.flatMap((log) => {
+    const transfer = readTransfer(log);
+    return transfer && transfer.value > 0n ? [{ tokenAddress: log.address, ...transfer }] : [];
+  });
+}
+
+function named(chain: ChainConfig, tokenAddress: string): { symbol: string | null } {
+  return { symbol: chain.tokens.find(({ address }) => address === tokenAddress)?.symbol ?? null };
+}
+
+/** The watcher reads a transaction again that pays an own wallet, should it have passed its block without it. */
+async function askToRead(ctx: Context, scope: Scope, chain: ChainConfig, receipt: Receipt, own: Set<string>) {
+  const place = { chainId: chain.chainId, testMode: scope.testMode };
+  for (const { tokenAddress, to } of transfersIn(receipt)) {
+    if (!own.has(to) || named(chain, tokenAddress).symbol === null) continue;
+    await requestReread(ctx.db, place, to, null, [receipt]);
+    return;
+  }
+}

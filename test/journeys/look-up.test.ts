@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { lookUpTransaction } from '../../src/payments/look-up.ts';
+import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/sandbox/lookalike.ts';
+import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { portalVisitor } from '../support/people/portal.ts';
+import type { Visitor } from '../support/people/visitor.ts';
+
+let fixtures: DashboardFixtures;
+let owner: Visitor;
+before(async () => {
+  fixtures = await dashboardFixtures();
+  owner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
+});
+after(() => fixtures?.stop());
+
+const inPortal = async (hash: string, who = owner) => (await who.open(`/portal/transaction?hash=${hash}`)).html;
+const inDashboard = async (hash: string, who = fixtures.visitor) =>
+  (await who.open(`/dashboard/transaction?hash=${hash}`)).html;
+
+test('a transaction that pays a request → which one, what it moved, and nothing to another merchant or partner', async () => {
+  const request = await fixtures.request();
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.turn();
+  for (const [html, path] of [
+    [await inPortal(` ${txHash.toUpperCase().replace('0X', '0x')} `), `/portal/requests/${request.id}`],
+    [await inDashboard(txHash), `/dashboard/payments/${request.id}`],
+  ] as const) {
+    assert.match(html, /It pays a request/);
+    assert.ok(html.includes(`href="${path}"`), path);
+    assert.match(html, /This wallet is known here\./);
+  }
+  const other = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const stranger = await portalVisitor(fixtures.ctx, fixtures.url, (await makePartner(fixtures.db)).partner.id);
+  for (const html of [
+    await inDashboard(txHash, await fixtures.signedIn(fixtures.scope, other)),
+    await inPortal(txHash, stranger),
+  ]) {
+    assert.match(html, /It does not pay a wallet here/);
+    assert.ok(!html.includes(request.id) && !html.includes('This wallet is known here.'));
+  }
+});
+
+test('an unmatched payment → its reason, and where to decide', async () => {
+  const request = await fixtures.request({ exactMicro: 33_000_000n });
+  const { txHash } = await fixtures.pay(request, { usdcMicro: 21_000_000n, tagged: false });
+  await fixtures.turn();
+  assert.match(await inPortal(txHash), /It arrived but is not matched to a request/);
+  const html = await inDashboard(txHash);
+  const path = /<a href="(\/dashboard\/unmatched\/[^"]+)">See unmatched payments/.exec(html)?.[1];
+  assert.equal((await fixtures.visitor.open(path ?? assert.fail('no way'))).status, 200);
+});
+
+test('another token, one that waits, one unknown, and what is no hash → each is told, with what to do', async () => {
+  const { node, merchant } = fixtures;
+  const from = node.wallet();
+  await node.fund(from.address, 5_000_000n);
+  await fundLookalike(node.chain, from.address, 1_000_000n);
+  const data = lookalikeTransfer(merchant.wallet, 1_000_000n);
+  const wrong = await sendTransaction(node.chain, from.privateKey, lookalikeAddress, data);
+  assert.match(await inPortal(wrong), /It sent another token.*Another token/s);
+  const later = node.wallet();
+  await node.fund(later.address, 5_000_000n);
+  const waits = await node.offer({ from: later, to: merchant.wallet, usdcMicro: 1n, ahead: 1 });
+  assert.match(await inDashboard(waits), /It is waiting on /);
+  assert.match(await inPortal(`0x${'7'.repeat(64)}`), /No network knows this transaction/);
+  assert.match(await inDashboard('0x12'), /This is not a transaction hash/);
+  assert.match(await inPortal('%3Cb%3E'), /&lt;b&gt;/);
+});
+
+test('more than twenty look-ups of a partner in a minute → chains are not asked; what is stored is told', async () => {
+  const { ctx, db } = fixtures;
+  const { test: scope } = await makePartner(db);
+  const now = new Date();
+  const still = { ...ctx, clock: { now: () => now } };
+  const look = () => lookUpTransaction(still, scope, `0x${'8'.repeat(64)}`, null);
+  const states = await Promise.all(Array.from({ length: 21 }, look));
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    [...Array.from({ length: 20 }, () => 'unknown'), 'limited'],
+  );
+});
