@@ -7,4 +7,6 @@ import './lib/regions.ts';
 import './lib/copy-buttons.ts';
 import './lib/send-once.ts';
 
+if (document.querySelector('[data-previews]')) void import('./lib/look-previews.ts');
+
 if (document.querySelector('[data-passkey]')) void import('./passkey.ts');

@@ -89,7 +89,8 @@ export function forgetBranding({ db }: Pick<Context, 'db'>, partnerId: string): 
 }
 
 /** Our own accent, the same as in `style.css`. */
-const houseAccent = '#2769b7';
+/** Ours, where a partner has none. */
+export const houseAccent = '#2769b7';
 
 /** The branding of mails that no partner sends. */
 export const houseBranding: MailBranding = { name: houseName, logoUrl: null, ...lightAccent(houseAccent) };

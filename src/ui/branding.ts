@@ -38,6 +38,11 @@ export function lightAccent(wanted: string): { accent: string; onAccent: string 
   return accentFor(lightGrounds, wanted);
 }
 
+/** The same for dark pages. */
+export function darkAccent(wanted: string): { accent: string; onAccent: string } {
+  return accentFor(darkGrounds, wanted);
+}
+
 /** A style sheet that replaces our accent with a partner's, `#rrggbb`: readable in light and dark mode. */
 export function accentStyle(wanted: string): string {
   const root = (grounds: string[]) => {

@@ -93,6 +93,41 @@ test('a merchant’s page › shows all that is stored of it', async () => {
   assert.match(html, /Terms accepted<\/dt><dd>Version \S+, <time/);
 });
 
+test('a merchant’s page › what it was paid in 30 days and in all, by currency; the other mode and others count for nothing', async () => {
+  const { scope } = partner.test;
+  const [merchant, other] = [await makeMerchant(api.db, scope), await makeMerchant(api.db, scope)];
+  const open = async () => (await owner.open(`${path}/${merchant.id}`)).html;
+  // Past days are summed once, so this is another merchant's page.
+  const unpaid = await makeMerchant(api.db, scope);
+  assert.match((await owner.open(`${path}/${unpaid.id}`)).html, /No payments yet/);
+  const pay = async (of: typeof merchant, fiatInt: number, fiatCode: string, days: number) => {
+    const { id } = await makeRequest(api.db, scope, of, { fiatInt, fiatCode });
+    await api.db.sql`
+      update requests set proof_status = 'verified', proof_verified_at = now() - ${days} * interval '1 day',
+        created_at = created_at - interval '99 days', tx_hash = ${`0x${'ab'.repeat(32)}`}, payer_address = '0x' where id = ${id}`;
+  };
+  await pay(merchant, 1_000, 'EUR', 0);
+  await pay(merchant, 250, 'EUR', 2);
+  await pay(merchant, 5_000, 'EUR', 40);
+  await pay(merchant, 700, 'JPY', 41);
+  await pay(other, 99_900, 'EUR', 1);
+  const cells = [...(await volumeOf(open)).matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell = '']) =>
+    cell
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+  assert.deepEqual(cells.slice(3), [
+    ...['EUR', '€12.50 2 payments', '€62.50 3 payments'],
+    ...['JPY', '¥0 0 payments', '¥700 1 payment'],
+  ]);
+});
+
+/** The table of what a merchant was paid. */
+async function volumeOf(open: () => Promise<string>): Promise<string> {
+  return /<h2>Payments received<\/h2>(.*?)<\/table>/s.exec(await open())?.[1] ?? assert.fail('no table');
+}
+
 test('the list › searches, states, switches, pages and CSV, of one partner and mode', async () => {
   const other = await api.partner();
   const visitor = await portalVisitor(ctx, api.url, other.partner.id);

@@ -292,3 +292,21 @@ test('the audit log › newest first, by filters and pages, as CSV; nobody else�
   const stranger = await newPartner();
   assert.match((await stranger.owner.open('/portal/audit')).html, /No entries match/);
 });
+
+test('the branding › the picker sets the accent where it was moved and the text left alone; both shades used are shown', async () => {
+  const { partner, owner } = await newPartner();
+  const accent = async (text: string, picked: string) => {
+    await postBranding(owner, [
+      ['accent', text],
+      ['accent_picked', picked],
+    ]);
+    return (await readPartner(app.db, partner.slug))?.accent;
+  };
+  assert.equal(await accent('', '#AA3300'), '#aa3300');
+  assert.equal(await accent('#0a7', '#112233'), '#00aa77', 'what was typed wins');
+  const { html } = await owner.open('/portal/settings');
+  assert.match(html, /type="color"[^>]*/);
+  assert.match(html, /Used on light pages: #[0-9a-f]{6}.*Used on dark pages: #[0-9a-f]{6}/s);
+  assert.match(html, /<rect[^>]* fill="#[0-9a-f]{6}"/);
+  assert.equal(await accent('', '#00aa77'), null, 'an emptied text takes the colour away');
+});

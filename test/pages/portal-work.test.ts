@@ -202,6 +202,18 @@ test('keys, settings, team and audit log', async () => {
 
   await go('/portal/settings');
   await look(page, 'settings');
+  await page.getByLabel('Pick a colour').fill('#aa3300');
+  assert.equal(await page.getByLabel('Accent colour').inputValue(), '#aa3300', 'the text follows the picker');
+  await page.getByLabel('Accent colour').fill('');
+  await page.getByLabel('Logo', { exact: true }).setInputFiles({
+    name: 'logo.png',
+    mimeType: 'image/png',
+    buffer: png(80, 40, [10, 120, 90]),
+  });
+  const preview = page.getByAltText('Preview of the chosen logo');
+  await preview.waitFor();
+  await page.waitForFunction(() => document.querySelector<HTMLImageElement>('#logo-preview')?.naturalWidth === 80);
+  await look(page, 'settings-preview');
   await page.getByLabel('Accent colour').fill('#8a1c5b');
   await page.getByLabel('Logo', { exact: true }).setInputFiles({
     name: 'logo.png',

@@ -2,23 +2,26 @@ import type { FastifyReply } from 'fastify';
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
+import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { onboardingUrl } from '../../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { MerchantRefusal, refusalToShow } from '../../merchants/refusal.ts';
 import { resetOnboarding } from '../../onboarding/reset.ts';
+import { type MerchantVolume, readMerchantVolume, recentDays } from '../../requests/lists/merchant-volume.ts';
+import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, mono, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
-import { fill, fillHtml, type Words } from '../../ui/language.ts';
+import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { cancelRecovery, readOpenRecovery, startRecovery, type WalletChange } from '../../wallets/recovery.ts';
 import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmButton } from '../../web/table.ts';
+import { type Column, confirmButton, table } from '../../web/table.ts';
 import { merchantEventsPath } from '../live.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -87,7 +90,10 @@ async function showMerchant(
 ): Promise<FastifyReply> {
   const { words, scope, mode, user, reply } = call;
   const { merchants } = portalTexts(words);
-  const recovery = await readOpenRecovery(ctx, scope, merchant.id);
+  const [recovery, volume] = await Promise.all([
+    readOpenRecovery(ctx, scope, merchant.id),
+    readMerchantVolume(ctx, scope, merchant.id),
+  ]);
   const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite', mode);
   return sendPortal(ctx, reply, call, {
     path: `${path}/${merchant.id}`,
@@ -117,6 +123,7 @@ async function showMerchant(
         <div class="two">
           ${factCard(words, merchant)}
           <div class="section">
+            ${volumeCard(words, volume)}
             ${invitation && inviteCard(ctx, words, merchant)}
             ${recovery && recoveryCard(words, recovery)}
             ${acts(call, merchant, recovery)}
@@ -157,6 +164,26 @@ function factCard(words: Words, row: MerchantView): Html {
         <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a>
       </p>
     `,
+  );
+}
+
+/** What the merchant was paid, by currency. */
+function volumeCard(words: Words, volume: MerchantVolume[]): Html {
+  const { volume: t } = portalTexts(words).merchants;
+  const sum = (code: string, { fiatInt, payments }: MerchantVolume['all']) => html`
+    <div>
+      <p>${formatFiat(fiatInt, code, words.language)}</p>
+      <p class="quiet">${fillCount(words, commonTexts(words).common.payments, payments)}</p>
+    </div>
+  `;
+  const columns: Column<MerchantVolume>[] = [
+    { name: t.currency, cell: ({ code }) => code },
+    { name: fill(t.recent, { count: recentDays }), figures: true, cell: ({ code, recent }) => sum(code, recent) },
+    { name: t.all, figures: true, cell: ({ code, all }) => sum(code, all) },
+  ];
+  return card(
+    html`<h2>${t.title}</h2>`,
+    volume.length > 0 ? table(t.title, columns, volume) : html`<p class="quiet">${t.none}</p>`,
   );
 }
 

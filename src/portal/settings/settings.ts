@@ -3,18 +3,18 @@ import type { Context } from '../../context.ts';
 import { parseHex } from '../../lib/text/color.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type BrandingChange, forgetBranding, setBranding } from '../../partners/branding.ts';
-import { logoFrom, logoPath } from '../../partners/logo.ts';
+import { logoFrom } from '../../partners/logo.ts';
 import { readPartner } from '../../partners/read.ts';
 import { setPartnerSettings } from '../../partners/settings.ts';
 import { readSettings, type SettingsFaults, settingsFaults, settingsFields } from '../../partners/settings-form.ts';
 import type { Partner } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { field } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { flashOf } from '../../web/flash.ts';
 import { actionIn, declarePortalPages, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
+import { brandingFields, chosenAccent } from './branding-fields.ts';
 import { type MultipartFields, multipartFields, takeMultipart } from './multipart.ts';
 
 const path = '/portal/settings';
@@ -47,9 +47,9 @@ export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Con
         const partner = await ownPartner(ctx, call);
         const fields = await multipartFields(call.request);
         if (fields === 'too_large') return showSettings(ctx, call, partner, { logo: true });
-        const { wanted, faults } = readBrandingForm(fields);
+        const { wanted, faults } = readBrandingForm(partner, fields);
         if (Object.keys(faults).length > 0) {
-          return showSettings(ctx, call, { ...partner, accent: accentIn(fields) }, faults);
+          return showSettings(ctx, call, { ...partner, accent: accentIn(partner, fields) }, faults);
         }
         if (Object.keys(wanted).length === 0) return call.done(path, 'unchanged');
         await setBranding(ctx, call.actor, partner.slug, wanted);
@@ -67,9 +67,12 @@ async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> 
 }
 
 /** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */
-function readBrandingForm(fields: MultipartFields): { wanted: BrandingChange; faults: SettingsFaults } {
+function readBrandingForm(
+  partner: Partner,
+  fields: MultipartFields,
+): { wanted: BrandingChange; faults: SettingsFaults } {
   const { logo } = fields;
-  const accent = accentIn(fields);
+  const accent = accentIn(partner, fields);
   const isChosen = Buffer.isBuffer(logo) && logo.length > 0;
   const faults: SettingsFaults = {
     ...(accent !== '' && parseHex(accent) === null && { accent: true }),
@@ -82,7 +85,10 @@ function readBrandingForm(fields: MultipartFields): { wanted: BrandingChange; fa
   return { wanted, faults };
 }
 
-const accentIn = ({ accent }: MultipartFields) => (typeof accent === 'string' ? accent.trim() : '');
+function accentIn(partner: Partner, { accent, accent_picked: picked }: MultipartFields): string {
+  const text = typeof accent === 'string' ? accent.trim() : '';
+  return chosenAccent(partner, text, typeof picked === 'string' ? picked : undefined);
+}
 
 function isLogo(bytes: Buffer): boolean {
   try {
@@ -125,37 +131,11 @@ function mainForm(call: PortalCall, shown: Partner, codes: string[], faults: Set
 
 function brandingForm(call: PortalCall, shown: Partner, faults: SettingsFaults): Html {
   const { settings } = portalTexts(call.words);
-  const logo = logoPath(shown);
-  const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
   return html`
     <form class="card" method="post" action="${actionIn(call, `${path}/look`)}" enctype="multipart/form-data">
       <h2>${settings.branding}</h2>
       <p class="quiet">${settings.brandingRest}</p>
-      ${field({
-        name: 'accent',
-        label: settings.accent,
-        hint: settings.accentRest,
-        value: shown.accent,
-        fault: fault('accent'),
-        attributes: 'maxlength="7" autocomplete="off" spellcheck="false" placeholder="#0a7"',
-      })}
-      ${logo && html`<p><img class="logo" src="${logo}" alt="${settings.logo}" height="40"></p>`}
-      ${field({
-        name: 'logo',
-        label: settings.logo,
-        hint: settings.logoRest,
-        fault: fault('logo'),
-        attributes: `type="file" accept="image/png,image/jpeg,image/webp"`,
-      })}
-      ${
-        logo &&
-        html`
-          <label class="check">
-            <input type="checkbox" name="no_logo" value="yes">
-            <span>${settings.noLogo}</span>
-          </label>
-        `
-      }
+      ${brandingFields(call.words, shown, faults)}
       <button>${settings.save}</button>
     </form>
   `;

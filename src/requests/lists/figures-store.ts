@@ -60,3 +60,22 @@ export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: nu
   if (!row) throw new Error('a count returned no row');
   return row;
 }
+
+/** The verified requests of a merchant in one currency; `fiat_int` is a sum of minor units. */
+export type MerchantSum = { fiat_code: string; payments: number; fiat_int: string };
+
+/** Verified requests of a merchant in a period, by currency; answered by an index alone. Null leaves an end open. */
+export function selectMerchantSums(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  since: Date | null,
+  until: Date | null,
+): Promise<MerchantSum[]> {
+  return tx<MerchantSum[]>`
+    select fiat_code, count(*)::int as payments, sum(fiat_int)::text as fiat_int from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and proof_status = 'verified'
+      ${since ? tx`and proof_verified_at >= ${since}` : tx``} ${until ? tx`and proof_verified_at < ${until}` : tx``}
+    group by 1`;
+}

@@ -463,6 +463,13 @@ export const ar: PortalTexts<'ar'> = {
     replayedOne: 'يُعاد إرسال الحدث.',
   },
   merchants: {
+    volume: {
+      title: 'الدفعات المستلمة',
+      currency: 'العملة',
+      recent: 'آخر {count} يومًا',
+      all: 'منذ البداية',
+      none: 'لا دفعات بعد',
+    },
     done: {
       created: 'أُنشئ التاجر. أرسل إليه دعوته.',
       disabled: 'أُوقف التاجر: لا يمكن إنشاء طلب جديد له.',
@@ -581,6 +588,10 @@ export const ar: PortalTexts<'ar'> = {
     brandingRest: 'تأخذ به صفحات الدفع والتسجيل ولوحات التحكم وهذه البوابة.',
     accent: 'اللون المميز',
     accentRest: 'يُكتب مثل ‎#0a7 أو ‎#00aa77. يُفتّح أو يُغمّق حيث تصعب قراءته. فارغ: لوننا.',
+    pick: 'اختر لونًا',
+    accentLight: 'في الصفحات الفاتحة: {color}',
+    accentDark: 'في الصفحات الداكنة: {color}',
+    logoPreview: 'معاينة الشعار المختار',
     logo: 'الشعار',
     logoRest: 'PNG أو JPEG أو WebP، بحد أقصى 64 KiB. يُعرض بارتفاع 40 بكسل.',
     noLogo: 'إزالة الشعار',

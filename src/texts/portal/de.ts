@@ -433,6 +433,13 @@ export const de: PortalTexts<'de'> = {
     replayedOne: 'Das Ereignis wird noch einmal gesendet.',
   },
   merchants: {
+    volume: {
+      title: 'Eingegangene Zahlungen',
+      currency: 'Währung',
+      recent: 'Letzte {count} Tage',
+      all: 'Insgesamt',
+      none: 'Noch keine Zahlungen',
+    },
     done: {
       created: 'Der Händler ist angelegt. Senden Sie ihm seine Einladung.',
       disabled: 'Der Händler ist abgeschaltet: Für ihn können keine neuen Anforderungen erstellt werden.',
@@ -567,6 +574,10 @@ export const de: PortalTexts<'de'> = {
     accent: 'Akzentfarbe',
     accentRest:
       'Geschrieben wie #0a7 oder #00aa77. Sie wird aufgehellt oder abgedunkelt, wo sie nicht lesbar wäre. Leer: unsere.',
+    pick: 'Farbe auswählen',
+    accentLight: 'Auf hellen Seiten verwendet: {color}',
+    accentDark: 'Auf dunklen Seiten verwendet: {color}',
+    logoPreview: 'Vorschau des gewählten Logos',
     logo: 'Logo',
     logoRest: 'PNG, JPEG oder WebP, höchstens 64 KiB. Es wird 40 Pixel hoch gezeigt.',
     noLogo: 'Logo entfernen',

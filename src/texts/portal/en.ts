@@ -395,6 +395,13 @@ export const en = {
     replayedOne: 'Resending the event.',
   },
   merchants: {
+    volume: {
+      title: 'Payments received',
+      currency: 'Currency',
+      recent: 'Last {count} days',
+      all: 'All time',
+      none: 'No payments yet',
+    },
     done: {
       created: 'The merchant was created. Send them their invitation.',
       disabled: 'The merchant is disabled: no new requests can be created for them.',
@@ -515,6 +522,10 @@ export const en = {
     brandingRest: 'Applies to pay pages, onboarding, dashboards and this portal.',
     accent: 'Accent colour',
     accentRest: 'A hex colour such as #0a7. We adjust it for contrast. Leave empty for our default.',
+    pick: 'Pick a colour',
+    accentLight: 'Used on light pages: {color}',
+    accentDark: 'Used on dark pages: {color}',
+    logoPreview: 'Preview of the chosen logo',
     logo: 'Logo',
     logoRest: 'PNG, JPEG or WebP, up to 64 KiB. Shown 40 pixels high.',
     noLogo: 'Remove logo',

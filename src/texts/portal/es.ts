@@ -443,6 +443,13 @@ export const es: PortalTexts<'es'> = {
     replayedOne: 'El evento se envía de nuevo.',
   },
   merchants: {
+    volume: {
+      title: 'Pagos recibidos',
+      currency: 'Moneda',
+      recent: 'Últimos {count} días',
+      all: 'Desde el principio',
+      none: 'Aún no hay pagos',
+    },
     done: {
       created: 'El comercio está creado. Envíele su invitación.',
       disabled: 'El comercio está desactivado: no se pueden crear solicitudes nuevas para él.',
@@ -574,6 +581,10 @@ export const es: PortalTexts<'es'> = {
     brandingRest: 'Lo adoptan las páginas de pago, el alta, los paneles y este portal.',
     accent: 'Color de acento',
     accentRest: 'Escrito como #0a7 o #00aa77. Se aclara u oscurece donde no se pudiera leer. Vacío: el nuestro.',
+    pick: 'Elegir un color',
+    accentLight: 'En páginas claras: {color}',
+    accentDark: 'En páginas oscuras: {color}',
+    logoPreview: 'Vista previa del logotipo elegido',
     logo: 'Logotipo',
     logoRest: 'PNG, JPEG o WebP, como máximo 64 KiB. Se muestra con 40 píxeles de alto.',
     noLogo: 'Quitar el logotipo',

@@ -450,6 +450,13 @@ export const fr: PortalTexts<'fr'> = {
     replayedOne: 'L’événement est renvoyé.',
   },
   merchants: {
+    volume: {
+      title: 'Paiements reçus',
+      currency: 'Devise',
+      recent: '{count} derniers jours',
+      all: 'Depuis le début',
+      none: 'Aucun paiement pour l’instant',
+    },
     done: {
       created: 'Le commerçant est créé. Envoyez-lui son invitation.',
       disabled: 'Le commerçant est désactivé : aucune nouvelle demande ne peut être créée pour lui.',
@@ -583,6 +590,10 @@ export const fr: PortalTexts<'fr'> = {
     accent: 'Couleur d’accent',
     accentRest:
       'Écrite comme #0a7 ou #00aa77. Elle est éclaircie ou assombrie là où elle ne serait pas lisible. Vide : la nôtre.',
+    pick: 'Choisir une couleur',
+    accentLight: 'Sur les pages claires : {color}',
+    accentDark: 'Sur les pages sombres : {color}',
+    logoPreview: 'Aperçu du logo choisi',
     logo: 'Logo',
     logoRest: 'PNG, JPEG ou WebP, 64 Kio au maximum. Il est affiché sur 40 pixels de haut.',
     noLogo: 'Retirer le logo',

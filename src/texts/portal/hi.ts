@@ -385,6 +385,13 @@ export const hi: PortalTexts<'hi'> = {
     replayedOne: 'इवेंट फिर भेजा जा रहा है।',
   },
   merchants: {
+    volume: {
+      title: 'मिले भुगतान',
+      currency: 'मुद्रा',
+      recent: 'पिछले {count} दिन',
+      all: 'अब तक',
+      none: 'अभी कोई भुगतान नहीं',
+    },
     done: {
       created: 'व्यापारी बन गया। उन्हें उनका निमंत्रण भेजें।',
       disabled: 'व्यापारी बंद है: उनके लिए कोई नया अनुरोध नहीं बन सकता।',
@@ -503,6 +510,10 @@ export const hi: PortalTexts<'hi'> = {
     brandingRest: 'भुगतान पेज, पंजीकरण, डैशबोर्ड और यह पोर्टल इसे अपनाते हैं।',
     accent: 'मुख्य रंग',
     accentRest: '#0a7 या #00aa77 की तरह लिखें। जहाँ पढ़ा न जा सके, वहाँ हल्का या गहरा किया जाता है। खाली: हमारा।',
+    pick: 'रंग चुनें',
+    accentLight: 'हल्के पेजों पर रंग: {color}',
+    accentDark: 'गहरे पेजों पर रंग: {color}',
+    logoPreview: 'चुने गए लोगो की झलक',
     logo: 'लोगो',
     logoRest: 'PNG, JPEG या WebP, ज़्यादा से ज़्यादा 64 KiB। यह 40 पिक्सेल ऊँचा दिखता है।',
     noLogo: 'लोगो हटाएँ',

@@ -382,6 +382,13 @@ export const ja: PortalTexts<'ja'> = {
     replayedOne: 'イベントを再送します。',
   },
   merchants: {
+    volume: {
+      title: '受け取った支払い',
+      currency: '通貨',
+      recent: '過去 {count} 日間',
+      all: '全期間',
+      none: '支払いはまだありません',
+    },
     done: {
       created: '加盟店を作成しました。招待を送ってください。',
       disabled: '加盟店を停止しました。新しい請求は作成できません。',
@@ -501,6 +508,10 @@ export const ja: PortalTexts<'ja'> = {
     brandingRest: '支払いページ、登録、ダッシュボード、このポータルに反映されます。',
     accent: 'アクセントカラー',
     accentRest: '#0a7 や #00aa77 のように入力します。読みにくい場合は明るさを調整します。空欄なら標準の色です。',
+    pick: '色を選ぶ',
+    accentLight: '明るいページでの色:{color}',
+    accentDark: '暗いページでの色:{color}',
+    logoPreview: '選んだロゴのプレビュー',
     logo: 'ロゴ',
     logoRest: 'PNG、JPEG、WebP、64 KiB 以内。高さ 40 ピクセルで表示されます。',
     noLogo: 'ロゴを外す',

@@ -441,6 +441,13 @@ export const pt: PortalTexts<'pt'> = {
     replayedOne: 'O evento é enviado de novo.',
   },
   merchants: {
+    volume: {
+      title: 'Pagamentos recebidos',
+      currency: 'Moeda',
+      recent: 'Últimos {count} dias',
+      all: 'Desde o início',
+      none: 'Nenhum pagamento ainda',
+    },
     done: {
       created: 'O lojista foi criado. Envie o convite a ele.',
       disabled: 'O lojista está desativado: nenhuma nova cobrança pode ser criada para ele.',
@@ -570,6 +577,10 @@ export const pt: PortalTexts<'pt'> = {
     brandingRest: 'As páginas de pagamento, o cadastro, os painéis e este portal a adotam.',
     accent: 'Cor de destaque',
     accentRest: 'Escrita como #0a7 ou #00aa77. Ela é clareada ou escurecida onde não daria para ler. Vazio: a nossa.',
+    pick: 'Escolher uma cor',
+    accentLight: 'Em páginas claras: {color}',
+    accentDark: 'Em páginas escuras: {color}',
+    logoPreview: 'Prévia do logotipo escolhido',
     logo: 'Logotipo',
     logoRest: 'PNG, JPEG ou WebP, no máximo 64 KiB. É mostrado com 40 pixels de altura.',
     noLogo: 'Remover o logotipo',

@@ -1,0 +1,30 @@
+/** What was chosen for the look of pages is shown before it is saved. */
+
+for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-picks]')) {
+  const text = document.querySelector<HTMLInputElement>(`input[name="${picker.dataset.picks}"]`);
+  picker.addEventListener('input', () => {
+    if (text) text.value = picker.value;
+  });
+  text?.addEventListener('input', () => {
+    // Back to where it was, it says nothing: what is typed counts.
+    picker.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value.toLowerCase() : picker.defaultValue;
+  });
+}
+
+for (const input of document.querySelectorAll<HTMLInputElement>('input[data-previews]')) {
+  const picture = document.getElementById(input.dataset.previews ?? '');
+  input.addEventListener('change', () => {
+    if (!(picture instanceof HTMLImageElement) || !picture.parentElement) return;
+    const place = picture.parentElement;
+    place.hidden = true;
+    const [file] = input.files ?? [];
+    if (!file?.type.startsWith('image/')) return;
+    // As a data URL: the policy of pages allows no other pictures than these and their own.
+    const reader = new FileReader();
+    reader.addEventListener('load', () => {
+      picture.src = String(reader.result);
+      place.hidden = false;
+    });
+    reader.readAsDataURL(file);
+  });
+}
