@@ -38,6 +38,7 @@ const owners: Record<string, string> = {
   relay_transactions: 'chain',
   relay_variants: 'chain',
   requests: 'requests',
+  reserved_rests: 'requests',
   returns: 'refunds',
   returns_replaced: 'refunds',
   schema_migrations: 'db',
@@ -72,12 +73,14 @@ const strangers: Record<string, string> = {
 const functions: Record<string, string[]> = {
   create_merchant: ['merchants', 'wallets'],
   create_request: ['amount_reservations', 'requests', 'watched_wallets'],
+  free_rests_later: ['amount_reservations'],
   free_unsigned_wallet: ['merchants', 'wallets'],
   note_overpaid: ['overpaid_requests'],
   note_underpaid: ['underpaid_requests'],
   order_merchant: ['merchants'],
   order_request: ['requests'],
   queue_receipts: ['receipts'],
+  reserve_rest: ['amount_reservations', 'reserved_rests'],
 };
 
 const schema = readFileSync('migrations/schema.sql', 'utf8');

@@ -11,12 +11,12 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** What to send where, for those who type it themselves; null where only a rest is asked for. */
+/** What to send where, for those who type it themselves; null for a rest that has no amount of its own. */
 export function byHand(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
   const { paymentMethods } = payTexts(words);
-  // A rest that is typed could be the amount of another customer's request.
-  if (payable(checkout.state) === 'rest') return null;
+  // Without one, a rest that is typed could be the amount of another customer's request.
+  if (payable(checkout.state) === 'rest' && !checkout.progress.asked.isReserved) return null;
   return html`
     <details class="manual">
       <summary>${paymentMethods.manual}</summary>

@@ -48,7 +48,10 @@ const isNews = ({ state, troubled }: Checkout) => state.kind !== 'waiting' || tr
 
 function versionOf(name: string, fragment: Html | null, { state }: Checkout): string {
   // The countdown runs in the browser: a minute less is no change.
-  const text = name === 'summary' ? `${state.kind} ${payable(state)}` : (fragment?.text ?? '');
+  const text =
+    name === 'summary'
+      ? `${state.kind} ${payable(state)} ${'missingMicro' in state && state.missingMicro}`
+      : (fragment?.text ?? '');
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 

@@ -49,7 +49,7 @@ const unsentToldMs = 30 * minuteMs;
 /** Decides what the customer must know now: what is proved comes before what was only heard of. */
 export function payState(known: Known): PayState {
   const { row, status, progress, submitted, misdirected, now } = known;
-  const { receivedMicro, soundMicro, dueMicro, overpaidMicro } = progress;
+  const { receivedMicro, soundMicro, asked, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
     return { kind: 'paid', overMicro: overpaidMicro, late };
@@ -65,7 +65,7 @@ export function payState(known: Known): PayState {
   const holds = last !== undefined && now < last.validBefore;
   const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < leastPartMicro;
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
-  if (soundMicro >= leastPartMicro) return { kind: 'part', paidMicro: soundMicro, missingMicro: dueMicro - soundMicro };
+  if (asked.isRest) return { kind: 'part', paidMicro: soundMicro, missingMicro: asked.micro };
   const [lost] = submitted;
   // What a reorganisation took away is gone for a reason that its customer should hear.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
@@ -82,10 +82,8 @@ export function likelyPayment({ near }: Pick<PaymentProgress, 'near'>): NearPaym
 }
 
 /** What is asked for: the rest after a partial payment that is worth it, otherwise the whole amount. */
-function dueOf({ soundMicro, dueMicro }: PaymentProgress): { open: 'whole' | 'rest'; missingMicro: bigint } {
-  return soundMicro >= leastPartMicro
-    ? { open: 'rest', missingMicro: dueMicro - soundMicro }
-    : { open: 'whole', missingMicro: dueMicro };
+function dueOf({ asked }: PaymentProgress): { open: 'whole' | 'rest'; missingMicro: bigint } {
+  return { open: asked.isRest ? 'rest' : 'whole', missingMicro: asked.micro };
 }
 
 /** What was signed and is being sent: nothing else can be paid meanwhile, unless it takes long. */

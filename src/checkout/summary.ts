@@ -19,11 +19,7 @@ export function summary(checkout: Checkout): Html {
   const open = payable(state) !== 'no' && left > 0;
   return html`
     <header class="payee">${logoOf(branding)}<h1>${merchant}</h1></header>
-    <div>
-      <p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
-      <p class="coin">${coinLine(checkout)}</p>
-      <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p>
-    </div>
+    ${payable(state) === 'rest' ? restDue(checkout, fiat) : wholeDue(checkout, fiat)}
     ${row.memo !== null && memoOf(row.memo, pay.memo)}
     ${
       open &&
@@ -38,6 +34,37 @@ export function summary(checkout: Checkout): Html {
         </div>
       `
     }
+  `;
+}
+
+/** The amount as it was asked for; dimmed once it is not to be paid any more and was not. */
+function wholeDue(checkout: Checkout, fiat: string): Html {
+  const { row, state, words } = checkout;
+  const { pay } = payTexts(words);
+  const isDim = state.kind === 'expired' || state.kind === 'voided' || state.kind === 'too_late';
+  return html`
+    <div${isDim && html` class="dim"`}>
+      <p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
+      <p class="coin">${coinLine(checkout)}</p>
+      <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p>
+    </div>
+  `;
+}
+
+/** After a part, what is left leads: nobody is to pay the whole amount again. */
+function restDue(checkout: Checkout, fiat: string): Html {
+  const { progress, words } = checkout;
+  const { pay } = payTexts(words);
+  const options = payOptions(checkout);
+  const rest = html`${groupMicro(words, options[0]?.amountMicro ?? progress.asked.micro)} USDC`;
+  const network = joinWithOr(words, [...new Set(options.map(({ chain }) => chain.name))]);
+  const total = { fiat, amount: groupMicro(words, progress.dueMicro) };
+  return html`
+    <div>
+      <p class="amount${visibleLength(rest.text) > 11 && ' long'}"><bdi>${rest}</bdi></p>
+      <p class="coin">${options.length === 0 ? pay.restLeft : fill(pay.restOn, { network })}</p>
+      <p class="quiet">${fill(pay.restOf, total)}</p>
+    </div>
   `;
 }
 

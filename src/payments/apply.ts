@@ -4,8 +4,9 @@ import { attachProof, lockForProof } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { assetOf, completeProof } from './complete.ts';
 import { needsCrossCheck, readChainView, standsFinal } from './proof/heads.ts';
+import { reserveRest, soundMicroOf } from './rest.ts';
 import { canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
-import { isDoubted, lockTransfers, toTransfer, updateMatch } from './store.ts';
+import { lockTransfers, toTransfer, updateMatch } from './store.ts';
 import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
 
 export type TransferToApply = {
@@ -38,7 +39,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     expiresAt: row.expires_at,
     countedMicro: sumMicro(counted),
     countedTransfers: counted.length,
-    soundMicro: sumMicro(counted.filter((transfer) => !isDoubted(transfer))),
+    soundMicro: soundMicroOf(counted),
   };
 }
 
@@ -74,7 +75,10 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   if (!(await updateMatch(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
     return { kind: 'gone' };
   }
-  if (!applicability.completes) return { kind: 'applied', proofStatus: 'none', missingMicro };
+  if (!applicability.completes) {
+    await reserveRest(tx, scope, request, [...counted, { ...current, final_at: null, looks: 0 }]);
+    return { kind: 'applied', proofStatus: 'none', missingMicro };
+  }
   const proofStatus = await moveOn(
     tx,
     ctx,

@@ -1,8 +1,9 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import { raiseAlarm } from '../db/alarms.ts';
-import type { Tx } from '../db/connection.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
 import { type KeptDecision, upsertDecision } from './decision-store.ts';
+import { reserveRest } from './rest.ts';
 import { sumMicro } from './rules.ts';
 import { updateRematch } from './store.ts';
 import { selectCounted } from './transfers.ts';
@@ -12,8 +13,8 @@ export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: st
 
 /**
  * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
- * again, and what came second is matched anew. A verified one never goes back; the operator hears of it. What was
- * signed or decided manually is kept for the time when it is mined again.
+ * again, what came second is matched anew, and an amount is reserved for what is left to pay now. A verified one never
+ * goes back; the operator hears of it. What was signed or decided manually is kept for the time when it is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */
@@ -26,14 +27,20 @@ export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<vo
     if (rule === 'claim' || rule === 'merchant') await upsertDecision(tx, { ...transfer, requestId, rule });
   }
   // One order for everybody who locks several.
-  for (const requestId of [...requests.keys()].sort()) {
-    const { partnerId, testMode } = requests.get(requestId) as Removed;
-    await revertProof(tx, partnerId, testMode, requestId);
+  const scopes = [...requests]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([requestId, { partnerId, testMode }]) => {
+      return { requestId, scope: scopeOfRow({ partner_id: partnerId, test_mode: testMode }) };
+    });
+  for (const { requestId, scope } of scopes) await revertProof(tx, scope, requestId);
+  // Once all are locked: whoever holds an amount of the registry then waits for none of them.
+  for (const { requestId, scope } of scopes) {
+    const request = await lockForProof(tx, scope, requestId);
+    if (request) await reserveRest(tx, scope, request, await selectCounted(tx, scope, requestId));
   }
 }
 
-async function revertProof(tx: Tx, partnerId: string, testMode: boolean, requestId: string): Promise<void> {
-  const scope = scopeOfRow({ partner_id: partnerId, test_mode: testMode });
+async function revertProof(tx: Tx, scope: Scope, requestId: string): Promise<void> {
   const request = await lockForProof(tx, scope, requestId);
   if (!request || request.proof_status === 'none') return;
   const restMicro = sumMicro(await selectCounted(tx, scope, requestId));

@@ -107,6 +107,15 @@ const wholeCentMicro = 10_000n;
  * Anybody can send less. Below this the whole amount is asked for all the same, so that nobody else's dust is needed.
  */
 export const leastPartMicro = 10_000n;
+
+/**
+ * What is left after partial payments that are worth asking for the rest.
+ *
+ * @returns null where nothing came that is worth it, or nothing is left
+ */
+export function restMicro(dueMicro: bigint, soundMicro: bigint): bigint | null {
+  return soundMicro >= leastPartMicro && soundMicro < dueMicro ? dueMicro - soundMicro : null;
+}
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * minuteMs;
 /** So many partial payments may pay a request; one that completes the sum is always taken. */

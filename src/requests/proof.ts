@@ -27,12 +27,12 @@ export type ReservationRow = {
   usdc_micro: string;
   reserved_at: Date;
   reserved_until: Date;
-  /** The newest known block when it was created; null where none was known, or where that block is gone since. */
+  /** The newest known block when it was reserved; null where none was known, or where that block is gone since. */
   start_block: string | null;
 };
 
 /**
- * The amounts reserved for a wallet within a range, both ends included.
+ * The amounts reserved for a wallet within a range, both ends included: of requests, and of what is left of them.
  *
  * @param range `chainId`: the chain for which `start_block` is returned
  */
@@ -42,12 +42,15 @@ export function findReservations(
   range: { walletAddress: string; chainId: number; fromMicro: bigint; toMicro: bigint },
 ): Promise<ReservationRow[]> {
   return tx<ReservationRow[]>`
-    select a.request_id, a.usdc_micro, a.reserved_at, a.reserved_until, b.number as start_block
+    select r.id as request_id, a.usdc_micro, a.reserved_at, a.reserved_until, b.number as start_block
     from amount_reservations a
-      join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)
+      left join reserved_rests s on (s.wallet_address, s.usdc_micro) = (a.wallet_address, a.usdc_micro)
+      join requests r on (r.partner_id, r.test_mode, r.id)
+        = (a.partner_id, a.test_mode, coalesce(a.request_id, s.request_id))
+      cross join lateral (select coalesce(s.start_blocks, r.start_blocks) as known) start
       left join chain_blocks b on b.chain_id = ${range.chainId}
-        and b.number = (r.start_blocks ->> ${String(range.chainId)}::text)::bigint
-        and b.hash = r.start_blocks #>> array['heads', ${String(range.chainId)}, 'hash']
+        and b.number = (start.known ->> ${String(range.chainId)}::text)::bigint
+        and b.hash = start.known #>> array['heads', ${String(range.chainId)}, 'hash']
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode}
       and a.wallet_address = ${range.walletAddress}
       and a.usdc_micro between ${range.fromMicro.toString()}::numeric and ${range.toMicro.toString()}::numeric`;
@@ -113,11 +116,13 @@ export async function releaseReserved(
   const rows = await db.sql`
     delete from amount_reservations where (wallet_address, usdc_micro) in (
       select a.wallet_address, a.usdc_micro from amount_reservations a
-        join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)
+        left join reserved_rests s on (s.wallet_address, s.usdc_micro) = (a.wallet_address, a.usdc_micro)
+        join requests r on (r.partner_id, r.test_mode, r.id)
+          = (a.partner_id, a.test_mode, coalesce(a.request_id, s.request_id))
       where a.test_mode = ${limits.testMode} and a.reserved_until < now() and a.reserved_until < ${limits.readUpTo}
         and r.proof_status <> 'attached'
       order by a.reserved_until limit ${limits.limit} for update of a skip locked)
-    returning request_id`;
+    returning usdc_micro`;
   return rows.length;
 }
 

@@ -174,7 +174,7 @@ export async function updateExpired(db: Database, limit: number): Promise<number
 }
 
 /** A block this old, or this far in the future, says little about the present. */
-const headFreshMs = 15_000;
+export const headFreshMs = 15_000;
 
 export type KnownHead = StartHead & { number: number };
 

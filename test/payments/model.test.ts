@@ -6,6 +6,7 @@ import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
+import { readProgress } from '../../src/payments/proof/progress.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { onRemoved } from '../../src/payments/removed.ts';
 import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
@@ -34,7 +35,7 @@ after(() => database?.drop());
 type Pay = {
   kind: 'pay';
   request: number;
-  part: 'all' | 'half' | 'double';
+  part: 'all' | 'half' | 'double' | 'rest';
   by: 'authorization' | 'charge' | 'reference' | 'amount';
   /** Weaker than a charge or an authorization: the calldata names the other request. */
   contradicted: boolean;
@@ -54,7 +55,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('pay' as const),
       request: which,
-      part: fc.constantFrom('all' as const, 'all' as const, 'half' as const, 'half' as const, 'double' as const),
+      part: fc.constantFrom(...(['all', 'all', 'half', 'half', 'double', 'rest', 'rest'] as const)),
       by: fc.constantFrom('authorization' as const, 'charge' as const, 'reference' as const, 'amount' as const),
       contradicted: fc.boolean(),
       lateMinutes: fc.constantFrom(0, 0, 0, 40, 50),
@@ -157,7 +158,16 @@ test('every order of payments, blocks, reorganisations, cancels, openings and ex
   );
 });
 
-type Run = { model: Model; rows: RequestRow[]; scope: Scope; baseMs: number; accountId: string; nextId: number };
+/** `rests`: of each request, the amounts that were reserved for what was left, the newest last. */
+type Run = {
+  rests: bigint[][];
+  model: Model;
+  rows: RequestRow[];
+  scope: Scope;
+  baseMs: number;
+  accountId: string;
+  nextId: number;
+};
 
 async function begin(): Promise<Run> {
   const { test: scope } = await makePartner(ctx.db);
@@ -178,6 +188,7 @@ async function begin(): Promise<Run> {
     })),
   );
   return {
+    rests: [[], []],
     model,
     rows: requests,
     scope,
@@ -226,9 +237,11 @@ async function pay(run: Run, each: Pay): Promise<void> {
   const { model, rows, scope } = run;
   const row = rows[each.request] as RequestRow;
   const due = BigInt(row.usdc_micro);
-  const value = each.part === 'all' ? due : each.part === 'half' ? due / 2n + 1n : due * 2n;
+  // Possibly the rest of before: another part, or a reorganisation, may have come since.
+  const rest = each.part === 'rest' ? run.rests[each.request]?.at(each.depth > 0 ? 0 : -1) : undefined;
+  const value = each.part === 'half' ? due / 2n + 1n : each.part === 'double' ? due * 2n : (rest ?? due);
   // Where nothing names it, only the exact amount matches its request.
-  const rule = each.by === 'amount' && each.part !== 'all' ? 'reference' : each.by;
+  const rule = rest !== undefined ? 'amount' : each.by === 'amount' && value !== due ? 'reference' : each.by;
   const other = rows[1 - each.request] as RequestRow;
   const inCalldata = rule === 'reference' ? row : each.contradicted && rule !== 'amount' ? other : null;
   if (each.depth === 0) model.head += 1;
@@ -290,9 +303,17 @@ async function moveHead({ model }: Run): Promise<void> {
   await ctx.db.sql`update chain_cursors set number = ${model.head}, head_number = ${model.head}`;
 }
 
-async function compare({ model, rows, scope }: Run): Promise<void> {
+async function compare({ model, rows, scope, rests }: Run): Promise<void> {
   for (const [i, expected] of model.requests.entries()) {
     const id = rows[i]?.id ?? '';
+    const { asked } = await readProgress(ctx, scope, id);
+    const left = expected.due - model.sum(i);
+    const isRest = model.sum(i) > 0n && left > 0n;
+    assert.equal(asked.isRest, isRest);
+    assert.ok(asked.micro - (isRest ? left : expected.due) <= (isRest ? 9_999n : 0n));
+    if (isRest && asked.isReserved && rests[i]?.at(-1) !== asked.micro) rests[i]?.push(asked.micro);
+    const over = rests.flat().filter((micro) => rests.every((own) => own.includes(micro)));
+    assert.deepEqual(over, [], 'no amount is reserved for both');
     const [row] = await ctx.db.sql<(RequestRow & { counted: string; events: number })[]>`
       select r.*,
         (select coalesce(sum(value), 0) from transfers t where t.request_id = r.id and t.counts)::text as counted,

@@ -5,6 +5,7 @@ import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
+import { readProgress } from '../../src/payments/proof/progress.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -257,6 +258,19 @@ test('a final transfer that all endpoints deny for two minutes → taken back as
     await database.db.sql`delete from transfers where tx_hash = ${txHash}`;
   }
   await database.db.sql`delete from alarms`;
+});
+
+test('endpoints fail to confirm a part for long → what is left without it is asked for, and reserved', async () => {
+  const payee = await newPayee();
+  const request = await ask(payee, { exactMicro: 12_345_678n });
+  const [doubted = ''] = await pay(payee, request, pair, 60, ['5000000', '2000000']);
+  endpoints[1]?.endpoint.lies.set(doubted, { result: null });
+  await settle(ctx, [pair]);
+  await database.db.sql`update transfers set looks = 7 where tx_hash = ${doubted}`;
+  await dueAgain();
+  await settle(ctx, [pair]);
+  const { asked } = await readProgress(ctx, payee.scope, request.id);
+  assert.deepEqual(asked, { micro: 10_345_678n, isRest: true, isReserved: true });
 });
 
 /** Ages open checks to eight looks; what all endpoints denied, to seven denials and two more minutes. */

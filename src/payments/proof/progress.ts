@@ -4,8 +4,11 @@ import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { findRequest } from '../../requests/read.ts';
-import { type Reason, sumMicro } from '../rules.ts';
-import { isDoubted, selectCandidates } from '../store.ts';
+import { type RestRow, selectRests } from '../../requests/rest.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { soundMicroOf } from '../rest.ts';
+import { leastPartMicro, type Reason, restMicro, sumMicro } from '../rules.ts';
+import { selectCandidates } from '../store.ts';
 import { selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type NearPayment, nearPayments } from '../unmatched/near.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
@@ -34,6 +37,8 @@ export type PaymentProgress = {
   receivedMicro: bigint;
   /** Without what endpoints have long failed to confirm. */
   soundMicro: bigint;
+  /** What is to be paid now: after a partial payment worth it the rest, with the surcharge that tells it apart. */
+  asked: { micro: bigint; isRest: boolean; isReserved: boolean };
   /** 0n when it is paid in full. */
   missingMicro: bigint;
   /** What came beyond the amount due, of the transfers that count and are final; 0n otherwise. */
@@ -54,12 +59,13 @@ export type PaymentProgress = {
  */
 export async function readProgress(ctx: Context, scope: Scope, requestId: string): Promise<PaymentProgress> {
   if (!isUuid(requestId)) throw refuse('not_found');
-  const [request, counted, candidates, near, view] = await ctx.db.scoped(scope, (tx) =>
+  const [request, counted, candidates, near, rests, view] = await ctx.db.scoped(scope, (tx) =>
     Promise.all([
       findRequest(tx, scope, requestId),
       selectCounted(tx, scope, requestId),
       selectCandidates(tx, scope, requestId),
       nearPayments(tx, scope, requestId),
+      selectRests(tx, scope, requestId),
       readChainView(ctx, tx, scope.testMode),
     ]),
   );
@@ -68,18 +74,29 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   const receivedMicro = sumMicro(counted);
   const beyondMicro = receivedMicro - dueMicro;
   const overMicro = sumMicro(counted.filter(({ final_at }) => final_at !== null)) - dueMicro;
+  // The surcharge that tells a rest apart stays below one cent, and is none.
+  const leastOverMicro = counted.length > 1 ? leastPartMicro : 1n;
+  const soundMicro = soundMicroOf(counted);
   return {
     proofStatus: request.proof_status,
     proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
-    soundMicro: sumMicro(counted.filter((row) => !isDoubted(row))),
+    soundMicro,
+    asked: askedOf(request, soundMicro, rests),
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
-    overpaidMicro: overMicro > 0n ? overMicro : 0n,
+    overpaidMicro: overMicro >= leastOverMicro ? overMicro : 0n,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
     unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
     near,
   };
+}
+
+function askedOf({ usdc_micro, reserved }: RequestRow, soundMicro: bigint, rests: RestRow[]): PaymentProgress['asked'] {
+  const rest = restMicro(BigInt(usdc_micro), soundMicro);
+  if (rest === null) return { micro: BigInt(usdc_micro), isRest: false, isReserved: reserved };
+  const held = rests.find(({ rest_micro }) => BigInt(rest_micro) === rest);
+  return { micro: held ? BigInt(held.usdc_micro) : rest, isRest: true, isReserved: held !== undefined };
 }
 
 function describe(row: TransferRow, dueMicro: bigint, view: ChainView): TransferProgress {

@@ -6,8 +6,9 @@ import type { Scope } from '../../db/connection.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { completeProof } from '../complete.ts';
 import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
+import { reserveRest } from '../rest.ts';
 import { isDoubted, lockTransfers, updateFinal, updateRematch } from '../store.ts';
-import type { TransferRow } from '../transfers.ts';
+import { selectCounted, type TransferRow } from '../transfers.ts';
 import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';
 import { needsCrossCheck, readChainView, readHeads, standsFinal } from './heads.ts';
 import { removeDenied } from './remove-denied.ts';
@@ -70,7 +71,10 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[])
   return checks;
 }
 
-/** What came second for a request whose first payment is long doubted may pay it: it is matched anew. */
+/**
+ * What came second for a request whose first payment is long doubted may pay it: it is matched anew. Where a part is
+ * doubted, more is left to pay.
+ */
 async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
   const late = doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
   for (const [requestId, [row]] of Map.groupBy(late, (one) => one.request_id)) {
@@ -79,6 +83,7 @@ async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Pr
     await ctx.db.scoped(scope, async (tx) => {
       const request = await lockForProof(tx, scope, requestId);
       if (request?.proof_status === 'attached') await updateRematch(tx, scope, requestId);
+      else if (request) await reserveRest(tx, scope, request, await selectCounted(tx, scope, requestId));
     });
   }
 }

@@ -5,6 +5,9 @@ export const ar: PayTexts<'ar'> = {
     title: 'الدفع إلى {merchant}',
     titlePaid: 'تم الدفع: {merchant}',
     dueOn: '{amount} {token} على {network}',
+    restLeft: 'المتبقي للدفع',
+    restOn: 'المتبقي للدفع على {network}',
+    restOf: 'من {fiat} ({amount} USDC)',
     memo: 'الغرض',
     rateAt: '{rate}، {time}',
     until: 'حتى {time}',
@@ -42,7 +45,7 @@ export const ar: PayTexts<'ar'> = {
     paidOver: 'أرسلت {amount} USDC أكثر من المطلوب. اطلب من {merchant} إعادتها.',
     paidLate: 'وصلت بعد انتهاء الوقت، ومع ذلك تُحتسب.',
     partial: 'ينقص {amount} USDC',
-    partialRest: 'وصل {paid} من {due} USDC. ادفع الباقي من محفظة في هذه الصفحة أو على هاتفك؛ فالمبلغان يُحتسبان معًا.',
+    partialRest: 'وصل {paid} من {due} USDC. ادفع الباقي بأي طريقة أدناه؛ تُحتسب الدفعات معًا.',
     expired: 'انتهت صلاحية طلب الدفع هذا',
     expiredRest:
       'يُرجى عدم الدفع بعد الآن؛ اطلب من {merchant} طلبًا جديدًا. ما أرسلته من قبل يُحتسب إذا وصل إلى الشبكة خلال 30 دقيقة من الانتهاء.',

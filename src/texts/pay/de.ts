@@ -5,6 +5,9 @@ export const de: PayTexts<'de'> = {
     title: 'An {merchant} zahlen',
     titlePaid: 'Bezahlt: {merchant}',
     dueOn: '{amount} {token} auf {network}',
+    restLeft: 'Noch zu zahlen',
+    restOn: 'Noch zu zahlen auf {network}',
+    restOf: 'von {fiat} ({amount} USDC)',
     memo: 'Wofür',
     rateAt: '{rate}, {time}',
     until: 'bis {time}',
@@ -42,7 +45,7 @@ export const de: PayTexts<'de'> = {
     paidLate: 'Sie kam nach Ablauf der Anforderung an, zählt aber noch.',
     partial: '{amount} USDC fehlen',
     partialRest:
-      '{paid} von {due} USDC sind angekommen. Zahlen Sie den Rest mit einer Wallet auf dieser Seite oder auf dem Handy; beides zählt zusammen.',
+      '{paid} von {due} USDC sind angekommen. Zahlen Sie den Rest unten auf beliebige Weise; alles zählt zusammen.',
     expired: 'Diese Zahlungsanforderung ist abgelaufen',
     expiredRest:
       'Bitte zahlen Sie nicht mehr, sondern bitten Sie {merchant} um eine neue Anforderung. Eine schon gesendete Zahlung zählt noch, wenn sie spätestens 30 Minuten nach Ablauf im Netzwerk war.',

@@ -4,6 +4,9 @@ export const en = {
     title: 'Pay {merchant}',
     titlePaid: 'Paid: {merchant}',
     dueOn: '{amount} {token} on {network}',
+    restLeft: 'Still to pay',
+    restOn: 'Still to pay on {network}',
+    restOf: 'of {fiat} ({amount} USDC)',
     memo: 'What it is for',
     rateAt: '{rate}, {time}',
     until: 'until {time}',
@@ -40,8 +43,7 @@ export const en = {
     paidOver: 'You overpaid by {amount} USDC. Ask {merchant} for a refund.',
     paidLate: 'It arrived after the request expired, but it still counts.',
     partial: '{amount} USDC is missing',
-    partialRest:
-      '{paid} of {due} USDC arrived. Pay the rest from a wallet on this page or on your phone; both payments count together.',
+    partialRest: '{paid} of {due} USDC arrived. Pay the rest in any way below; the payments count together.',
     expired: 'This request has expired',
     expiredRest:
       'Please do not pay it. Ask {merchant} for a new request. A payment you already sent still counts if it reached the network within 30 minutes of the expiry.',

@@ -5,6 +5,9 @@ export const es: PayTexts<'es'> = {
     title: 'Pagar a {merchant}',
     titlePaid: 'Pagado: {merchant}',
     dueOn: '{amount} {token} en {network}',
+    restLeft: 'Por pagar',
+    restOn: 'Por pagar en {network}',
+    restOf: 'de {fiat} ({amount} USDC)',
     memo: 'Concepto',
     rateAt: '{rate}, {time}',
     until: 'vence: {time}',
@@ -40,8 +43,7 @@ export const es: PayTexts<'es'> = {
     paidOver: 'Envió {amount} USDC más de lo pedido. Pida a {merchant} que los devuelva.',
     paidLate: 'Llegó cuando el plazo había terminado y aun así cuenta.',
     partial: 'Faltan {amount} USDC',
-    partialRest:
-      'Llegaron {paid} de {due} USDC. Pague el resto con una billetera en esta página o en el teléfono; las dos partes se suman.',
+    partialRest: 'Llegaron {paid} de {due} USDC. Pague el resto abajo de la forma que prefiera; los pagos se suman.',
     expired: 'Esta solicitud ha caducado',
     expiredRest:
       'No pague nada más; pida a {merchant} una solicitud nueva. El dinero ya enviado todavía cuenta si llegó a la red en los 30 minutos siguientes al final.',

@@ -5,6 +5,9 @@ export const fr: PayTexts<'fr'> = {
     title: 'Payer {merchant}',
     titlePaid: 'Payé : {merchant}',
     dueOn: '{amount} {token} sur {network}',
+    restLeft: 'Reste à payer',
+    restOn: 'Reste à payer sur {network}',
+    restOf: 'sur {fiat} ({amount} USDC)',
     memo: 'Objet',
     rateAt: '{rate}, {time}',
     until: 'échéance : {time}',
@@ -43,7 +46,7 @@ export const fr: PayTexts<'fr'> = {
     paidLate: 'Il est arrivé après la fin du délai et compte quand même.',
     partial: 'Il manque {amount} USDC',
     partialRest:
-      '{paid} USDC sur {due} sont arrivés. Payez le reste avec un portefeuille sur cette page ou sur votre téléphone ; les deux comptent ensemble.',
+      '{paid} USDC sur {due} sont arrivés. Payez le reste ci-dessous, par le moyen de votre choix ; les paiements s’additionnent.',
     expired: 'Cette demande a expiré',
     expiredRest:
       'Ne payez plus rien ; demandez une nouvelle demande à {merchant}. L’argent déjà envoyé compte encore s’il a atteint le réseau dans les 30 minutes suivant la fin.',

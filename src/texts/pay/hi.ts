@@ -5,6 +5,9 @@ export const hi: PayTexts<'hi'> = {
     title: '{merchant} को भुगतान करें',
     titlePaid: 'भुगतान हो गया: {merchant}',
     dueOn: '{network} पर {amount} {token}',
+    restLeft: 'चुकाना बाकी है',
+    restOn: '{network} पर चुकाना बाकी है',
+    restOf: 'कुल {fiat} ({amount} USDC) में से',
     memo: 'किस लिए',
     rateAt: '{rate}, {time}',
     until: '{time} तक',
@@ -39,7 +42,7 @@ export const hi: PayTexts<'hi'> = {
     paidOver: 'आपने माँगी गई रकम से {amount} USDC ज़्यादा भेजे। {merchant} से उन्हें लौटाने को कहें।',
     paidLate: 'यह समय बीतने के बाद आया, फिर भी मान्य है।',
     partial: '{amount} USDC कम हैं',
-    partialRest: '{due} में से {paid} USDC आए। बाकी रकम इस पेज पर या फ़ोन पर किसी वॉलेट से चुकाएँ; दोनों मिलाकर गिने जाते हैं।',
+    partialRest: '{due} में से {paid} USDC आए। बाकी रकम नीचे दिए किसी भी तरीके से चुकाएँ; सभी भुगतान मिलाकर गिने जाते हैं।',
     expired: 'यह भुगतान अनुरोध समाप्त हो गया है',
     expiredRest:
       'कृपया अब और भुगतान न करें; {merchant} से नया अनुरोध माँगें। पहले भेजा गया पैसा तब भी मान्य है, अगर वह समाप्ति के 30 मिनट के भीतर नेटवर्क पर पहुँच गया।',

@@ -5,6 +5,9 @@ export const ja: PayTexts<'ja'> = {
     title: '{merchant} に支払う',
     titlePaid: '支払い済み：{merchant}',
     dueOn: '{network} の {amount} {token}',
+    restLeft: '残りのお支払い',
+    restOn: '残りのお支払い（{network}）',
+    restOf: '合計 {fiat}（{amount} USDC）',
     memo: '内容',
     rateAt: '{rate}（{time}）',
     until: '{time} まで',
@@ -38,7 +41,7 @@ export const ja: PayTexts<'ja'> = {
     paidLate: '期限を過ぎて届きましたが、有効です。',
     partial: '{amount} USDC 不足しています',
     partialRest:
-      '{due} USDC のうち {paid} USDC が届きました。残りをこのページかスマートフォンのウォレットでお支払いください。合算されます。',
+      '{due} USDC のうち {paid} USDC が届きました。残りは下のいずれかの方法でお支払いください。合算されます。',
     expired: 'この請求は期限が切れました',
     expiredRest:
       'これ以上支払わず、{merchant} に新しい請求を依頼してください。すでに送ったお金は、期限後 30 分以内にネットワークに届いていれば有効です。',

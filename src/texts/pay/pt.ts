@@ -5,6 +5,9 @@ export const pt: PayTexts<'pt'> = {
     title: 'Pagar a {merchant}',
     titlePaid: 'Pago: {merchant}',
     dueOn: '{amount} {token} em {network}',
+    restLeft: 'Falta pagar',
+    restOn: 'Falta pagar em {network}',
+    restOf: 'de {fiat} ({amount} USDC)',
     memo: 'Referente a',
     rateAt: '{rate}, {time}',
     until: 'até {time}',
@@ -40,8 +43,7 @@ export const pt: PayTexts<'pt'> = {
     paidOver: 'Você enviou {amount} USDC além do pedido. Peça a {merchant} que devolva.',
     paidLate: 'Chegou depois do fim do prazo e mesmo assim conta.',
     partial: 'Faltam {amount} USDC',
-    partialRest:
-      'Chegaram {paid} de {due} USDC. Pague o resto com uma carteira nesta página ou no celular; as partes se somam.',
+    partialRest: 'Chegaram {paid} de {due} USDC. Pague o resto abaixo, como preferir; os pagamentos se somam.',
     expired: 'Esta cobrança expirou',
     expiredRest:
       'Não pague mais nada; peça uma nova cobrança a {merchant}. O dinheiro já enviado ainda conta se chegou à rede até 30 minutos depois do fim.',

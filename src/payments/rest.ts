@@ -1,0 +1,25 @@
+import type { Scope, Tx } from '../db/connection.ts';
+import { reserveRestAmount } from '../requests/rest.ts';
+import type { RequestRow } from '../requests/store.ts';
+import { restMicro, sumMicro } from './rules.ts';
+import { isDoubted } from './store.ts';
+import type { TransferRow } from './transfers.ts';
+
+/** What came of these transfers that nothing is known against: they are settled, or may be yet. */
+export const soundMicroOf = (counted: readonly TransferRow[]) => sumMicro(counted.filter((row) => !isDoubted(row)));
+
+/**
+ * Reserves an amount for what is left of a request, so that a transfer of it is recognised. Called by whoever changes
+ * what counts for a request, under its lock.
+ *
+ * @param counted all transfers that count for it now
+ */
+export async function reserveRest(
+  tx: Tx,
+  scope: Scope,
+  request: RequestRow,
+  counted: readonly TransferRow[],
+): Promise<void> {
+  const rest = restMicro(BigInt(request.usdc_micro), soundMicroOf(counted));
+  if (rest !== null && request.proof_status === 'none') await reserveRestAmount(tx, scope, request.id, rest);
+}
