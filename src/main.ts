@@ -59,7 +59,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
   jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
   try {
     // In production standard output holds log lines only.
-    if (ctx.sandbox) process.stdout.write(ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
+    if (ctx.sandbox) process.stdout.write(await ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
     else ctx.log.info({ base_url: config.baseUrl, sandbox: false }, `Quittance is ready at ${config.baseUrl}`);
     await aborted(ending.signal);
   } finally {

@@ -39,7 +39,7 @@ const below: Record<string, string[]> = {
   dashboard: [...foundations, ...nouns],
   portal: [...foundations, ...nouns, 'checkout', 'users'],
   admin: [...foundations, ...nouns, 'checkout', 'users'],
-  sandbox: [...foundations, ...nouns, 'checkout', 'http'],
+  sandbox: [...foundations, ...nouns, 'users', 'checkout', 'http'],
   http: [...foundations, ...nouns, 'users', 'checkout', 'dashboard', 'portal', 'admin'],
 };
 

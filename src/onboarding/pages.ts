@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hostAddress } from '../auth/host.ts';
-import { createMerchantSession, merchantSession } from '../auth/session.ts';
+import { createMerchantSession, merchantSession, readMerchantSession } from '../auth/session.ts';
 import { readCookie, sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
-import type { Html } from '../lib/text/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { readDetails } from '../merchants/details.ts';
+import { readOnboardingToken } from '../merchants/onboarding-token.ts';
 import { MerchantRefusal, type RefusalReason, refusalStatus, refusalToShow, signAgain } from '../merchants/refusal.ts';
 import { readBranding } from '../partners/branding.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
+import { signInTexts } from '../texts/sign-in.ts';
 import { walletTexts } from '../texts/wallets.ts';
+import { card, stateLine } from '../ui/components.ts';
 import { fill, languageFor, wordsFor } from '../ui/language.ts';
 import { chosenFirst } from '../ui/wallet-forms.ts';
 import { chainsOf } from '../wallets/typed.ts';
@@ -109,9 +112,28 @@ async function answer(
     const emailPass = readCookie(request.headers.cookie, passCookie);
     return await run({ token, path: `/onboard/${token}`, scope, row, emailPass, typed, request, reply });
   } catch (error) {
-    if (error instanceof MerchantRefusal) return sendRefusal(reply, error.reason);
-    throw error;
+    if (!(error instanceof MerchantRefusal)) throw error;
+    return error.reason === 'link_used' ? sendUsed(ctx, request, reply) : sendRefusal(reply, error.reason);
   }
+}
+
+/** The link of a merchant that has finished leads to its dashboard, or to where it signs in. */
+async function sendUsed(ctx: Context, request: Visit, reply: FastifyReply): Promise<FastifyReply> {
+  const accountId = readOnboardingToken(ctx.config.secretKeys, request.params.token, ctx.clock.now())?.accountId;
+  const cookie = sessionToken(request, ctx.config, 'merchant');
+  const session = cookie === null ? null : await readMerchantSession(ctx, cookie, request.ownHost, true);
+  if (session && session.accountId === accountId) return reply.redirect('/dashboard', 303);
+  const words = wordsFor(request);
+  const { title, rest } = walletTexts(words).refusals.link_used;
+  return sendPage(reply, refusalStatus.link_used, {
+    title,
+    words,
+    testMode: false,
+    body: card(
+      stateLine('paid', title, rest, 'h1'),
+      html`<p><a class="button" href="/dashboard/sign-in">${signInTexts(words).signIn.signIn}</a></p>`,
+    ),
+  });
 }
 
 /** A refusal that ends the visit, as a page of its own. */

@@ -27,13 +27,9 @@ const slug = 'demo';
 
 /** Makes the demo partner with its keys and merchants at the first start, and finds them again later. */
 export async function seedDemo(ctx: Context): Promise<Demo> {
-  const file = join(ctx.config.dataDir, 'demo.json');
   const partner = await readPartner(ctx.db, slug);
-  if (partner && existsSync(file)) {
-    const demo = JSON.parse(readFileSync(file, 'utf8')) as Demo;
-    const keys = await listApiKeys(ctx.db, partner.id);
-    if (keys.some((key) => key.key_id === demo.test_key_id)) return demo;
-  }
+  const kept = partner && (await readDemo(ctx, partner));
+  if (kept) return kept;
   const { id } = partner ?? (await makePartner(ctx));
   const test = scopeOf(id, true);
   const testKey = await makeKey(ctx, test);
@@ -57,8 +53,25 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
     merchant: merchant.id,
     incomplete_merchant: shell.id,
   };
-  replaceFile(file, JSON.stringify(demo, null, 2), 0o600);
+  replaceFile(demoFile(ctx), JSON.stringify(demo, null, 2), 0o600);
   return demo;
+}
+
+const demoFile = (ctx: Context) => join(ctx.config.dataDir, 'demo.json');
+
+async function readDemo(ctx: Context, { id }: Partner): Promise<Demo | null> {
+  const file = demoFile(ctx);
+  if (!existsSync(file)) return null;
+  const demo = JSON.parse(readFileSync(file, 'utf8')) as Demo;
+  const keys = await listApiKeys(ctx.db, id);
+  return keys.some((key) => key.key_id === demo.test_key_id) ? demo : null;
+}
+
+/** The demo partner in test mode, and its merchant that can be paid; null while the first start is making them. */
+export async function openDemo(ctx: Context): Promise<{ partner: Partner; scope: Scope; merchant: string } | null> {
+  const partner = await readPartner(ctx.db, slug);
+  const demo = partner && (await readDemo(ctx, partner));
+  return demo && { partner, scope: scopeOf(partner.id, true), merchant: demo.merchant };
 }
 
 function makeKey(ctx: Context, scope: Scope) {

@@ -1,53 +1,80 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
 import { docsPath } from '../http/api-document.ts';
-import { html } from '../lib/text/html.ts';
-import { card } from '../ui/components.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { wordsOf } from '../ui/language.ts';
 import { sendPage } from '../web/layout.ts';
+import { doorPath } from './doors.ts';
+import { isDeveloper } from './guard.ts';
 
 /** For developers, who read the documentation in English too. */
 const words = wordsOf('en');
 
-type Entry = { path: string; name: string; about: string };
+/** `door`: opens it signed in, for developers. `developers`: nothing for anybody else. */
+type Entry = { path: string; name: string; about: string; door?: Parameters<typeof doorPath>[0]; developers?: true };
 
+const payPage: Entry = {
+  path: '/',
+  name: 'Pay page',
+  about: 'What a customer sees: pay €12.50 with a test wallet.',
+  door: 'pay',
+  developers: true,
+};
 const ofPartner: Entry[] = [
-  { path: '/portal', name: 'Portal', about: 'for partner users' },
-  { path: '/dashboard', name: 'Dashboard', about: 'for merchants, who sign in with their wallet' },
+  {
+    path: '/dashboard',
+    name: 'Dashboard',
+    about: 'For a merchant: request payments, see them arrive.',
+    door: 'dashboard',
+  },
+  { path: '/portal', name: 'Portal', about: 'For a partner: keys, webhooks, merchants.', door: 'portal' },
 ];
 const ofService: Entry[] = [
-  { path: '/admin', name: 'Administration', about: 'for operators' },
-  { path: `${docsPath}/`, name: 'API reference', about: 'try calls from the browser' },
-  { path: '/openapi.json', name: 'OpenAPI document', about: 'the same for programs' },
-  { path: '/dev/mail', name: 'Mails', about: 'sent to nobody else; shown to this machine only' },
-  { path: '/readyz', name: 'Health', about: 'health checks' },
+  { path: '/admin', name: 'Administration', about: 'For whoever runs the service.', door: 'admin' },
+  { path: `${docsPath}/`, name: 'API documentation', about: 'Guides and every call, to try in the browser.' },
+  { path: '/dev/mail', name: 'Mails', about: 'The mails that this sandbox wrote.', developers: true },
 ];
 
 /**
- * Whoever opens the address that the sandbox printed sees where to go. Holds no key: others may reach a sandbox too.
+ * Whoever opens the address that the sandbox printed sees where to go, and a developer is let in with one click. Holds
+ * no key: others may reach a sandbox too.
  */
-export function frontPage(app: FastifyInstance): void {
+export function frontPage(app: FastifyInstance, ctx: Context): void {
+  const mayOpen = isDeveloper(ctx.config);
   app.route({
     method: 'GET',
     url: '/',
     config: { auth: 'public' },
     handler: async (request, reply) => {
       const title = 'Quittance sandbox';
-      const list = entriesOf(request).map(
-        ({ path, name, about }) => html`<li><a href="${path}">${name}</a>: ${about}</li>`,
-      );
+      const isOpen = mayOpen(request) && request.ownHost === null;
       const body = html`
         <h1>${title}</h1>
-        ${card(html`
-          <p>It runs. No real money is here.</p>
-          <ul>${list}</ul>
-          <p class="quiet">Keys, merchants and a first call to paste stand in the terminal where it was started.</p>
-        `)}
+        <p>Everything here is a demo. No real money moves.</p>
+        <ul class="doors">
+          ${entriesOf(request)
+            .filter(({ developers }) => isOpen || !developers)
+            .map((entry) => html`<li>${isOpen && entry.door ? doorOf(entry) : linkTo(entry)}</li>`)}
+        </ul>
+        <p class="quiet">
+          API keys and a first call to paste are in the terminal where the sandbox was started. For programs:${' '}
+          <a href="/openapi.json">OpenAPI document</a>${' · '}<a href="/readyz">health</a>
+        </p>
       `;
-      return sendPage(reply, 200, { title, whose: null, words, testMode: true, body });
+      return sendPage(reply, 200, { title, words, testMode: true, body });
     },
   });
 }
 
+const inside = ({ name, about }: Entry): Html => html`<strong>${name}</strong><span class="quiet">${about}</span>`;
+const linkTo = (entry: Entry): Html => html`<a href="${entry.path}">${inside(entry)}</a>`;
+/** A form, because it makes something and signs in: no other site can press it. */
+const doorOf = (entry: Entry): Html => html`
+  <form method="post" action="${entry.door ? doorPath(entry.door) : entry.path}">
+    <button>${inside(entry)}</button>
+  </form>
+`;
+
 /** A partner's own host has that partner's entries only. */
 const entriesOf = ({ ownHost }: FastifyRequest): Entry[] =>
-  ownHost === null ? [...ofPartner, ...ofService] : ofPartner;
+  ownHost === null ? [payPage, ...ofPartner, ...ofService] : ofPartner;

@@ -10,15 +10,22 @@ const forwarding = /^(?:forwarded|via|x-real-ip|x-forwarded-.+)$/;
  * Restricts the sandbox's `/dev` pages, which show all mails, to this machine and to configured networks. Others get
  * 404. The socket identifies this machine; no header can.
  */
-export function guardDev(app: FastifyInstance, config: Pick<Config, 'devAllowCidrs' | 'trustProxy'>): void {
+export function guardDev(app: FastifyInstance, config: Guarded): void {
+  const mayPass = isDeveloper(config);
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url?.startsWith('/dev/') && !mayPass(request)) throw refuse('not_found');
+  });
+}
+
+type Guarded = Pick<Config, 'devAllowCidrs' | 'trustProxy'>;
+
+/** Whether a call comes from this machine, or from a configured network. */
+export function isDeveloper(config: Guarded): (request: FastifyRequest) => boolean {
   const isAllowed = inNetworks(config.devAllowCidrs);
   const isProxy = inNetworks(config.trustProxy);
   const isThisMachine = ({ headers, socket }: FastifyRequest) =>
     isLoopback(socket.remoteAddress) &&
     !isProxy(socket.remoteAddress) &&
     !Object.keys(headers).some((name) => forwarding.test(name));
-  app.addHook('onRequest', async (request) => {
-    if (!request.routeOptions.url?.startsWith('/dev/')) return;
-    if (!isThisMachine(request) && !isAllowed(request.ip)) throw refuse('not_found');
-  });
+  return (request) => isThisMachine(request) || isAllowed(request.ip);
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { seedDemo } from './demo.ts';
+import { demoDoors } from './doors.ts';
 import { frontPage } from './front-page.ts';
 import { fundRelayer } from './fund-relayer.ts';
 import { guardDev } from './guard.ts';
@@ -21,7 +22,8 @@ export const sandbox = {
   /** Test payments on pay pages, the mails that went nowhere, and the front page. */
   routes(app: FastifyInstance, ctx: Context): void {
     testPayments(app, ctx);
-    frontPage(app);
+    frontPage(app, ctx);
+    demoDoors(app, ctx);
     mailPages(app, ctx);
   },
   blocksDue,

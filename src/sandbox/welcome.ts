@@ -1,9 +1,11 @@
+import { scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
+import { readMerchant } from '../merchants/read.ts';
 import type { Demo } from './demo.ts';
 
 /** What the sandbox prints when everything runs: addresses, keys, and a call that works when pasted. */
-export function welcome(ctx: Context, demo: Demo): string {
+export async function welcome(ctx: Context, demo: Demo): Promise<string> {
   const { baseUrl, dataDir } = ctx.config;
   const lines = [
     '',
@@ -27,7 +29,7 @@ export function welcome(ctx: Context, demo: Demo): string {
     `    Test key         ${demo.test_key}`,
     `    Live key         ${demo.live_key}`,
     `    Merchant, ready  ${demo.merchant}`,
-    `    Merchant, shell  ${demo.incomplete_merchant}  (to finish it: bin/quittance sandbox onboard <id>)`,
+    await secondMerchant(ctx, demo),
     '',
     '  Ask for € 12.50:',
     '',
@@ -45,4 +47,13 @@ export function welcome(ctx: Context, demo: Demo): string {
     '',
   );
   return `${lines.join('\n')}\n`;
+}
+
+/** How to finish the second merchant, until that was done. */
+async function secondMerchant(ctx: Context, { incomplete_merchant: id }: Demo): Promise<string> {
+  const scope = await scopeOfMerchant(ctx.db, id);
+  const merchant = scope && (await readMerchant(ctx, scope, id));
+  return merchant?.onboarded_at
+    ? `    Merchant, ready  ${id}`
+    : `    Merchant, shell  ${id}  (to finish it: bin/quittance sandbox onboard <id>)`;
 }

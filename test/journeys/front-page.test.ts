@@ -21,15 +21,17 @@ function visit(url: string, path: string, host: string): Promise<{ status: numbe
   });
 }
 
-const linksOf = (html: string) => [...html.matchAll(/<li><a href="([^"]+)"/g)].map((match) => String(match[1]));
+const linksOf = (html: string) => [...html.matchAll(/<a href="([^"]+)"/g)].map((match) => String(match[1]));
+const doorsOf = (html: string) => [...html.matchAll(/action="([^"]+)"/g)].map((match) => String(match[1]));
 
 for (const host of ['localhost:3000', '127.0.0.1:3000', 'localhost', '[::1]:3000']) {
   test(`GET / of the sandbox at ${host} › a page whose links all lead somewhere`, async () => {
     const { status, html } = await visit(app.url, '/', host);
     assert.equal(status, 200);
     const links = linksOf(html);
-    for (const path of ['/portal', '/dashboard', '/admin', '/docs/', '/dev/mail'])
-      assert.ok(links.includes(path), path);
+    for (const path of ['/docs/', '/dev/mail']) assert.ok(links.includes(path), path);
+    const doors = ['pay', 'dashboard', 'portal', 'admin'].map((door) => `/dev/open/${door}`);
+    assert.deepEqual(doorsOf(html), doors);
     for (const path of links) {
       const led = await visit(app.url, path, host);
       // The chains of this test are idle, so they are not ready.
@@ -42,7 +44,9 @@ for (const host of ['localhost:3000', '127.0.0.1:3000', 'localhost', '[::1]:3000
 test('GET / of a partner’s own host › that partner’s pages only; of nobody’s → 404', async () => {
   const { partner } = await makePartner(app.db);
   const own = await visit(app.url, '/', `${partner.slug}.localhost:3000`);
-  assert.deepEqual([own.status, linksOf(own.html)], [200, ['/portal', '/dashboard']]);
+  const programs = ['/openapi.json', '/readyz'];
+  assert.deepEqual([own.status, linksOf(own.html)], [200, ['/dashboard', '/portal', ...programs]]);
+  assert.deepEqual(doorsOf(own.html), []);
   assert.equal((await visit(app.url, '/', 'nobody.localhost:3000')).status, 404);
   assert.equal((await visit(app.url, '/', 'example.com')).status, 404);
 });

@@ -105,7 +105,7 @@ test('A link that was used, has run out, was forged or was replaced opens nothin
   await sign(await toMessage(used.link, account.address), account);
   const again = await visit(used.link);
   assert.equal(again.status, 410);
-  assert.match(again.html, /This link has already been used/);
+  assert.match(again.html, /Already set up/);
 
   const late = await shell();
   offsetMs = 7 * day + 1000;

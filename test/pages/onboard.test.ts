@@ -81,7 +81,7 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   await look(page, 'onboard-3-sign');
 
   await page.reload();
-  await page.locator('summary', { hasText: 'The terms' }).click();
+  await page.locator('summary', { hasText: 'Terms, version' }).click();
   await look(page, 'onboard-4-terms');
   await press(page, 'Sign with Fox');
   assert.equal((await readMerchant(app.ctx, fixtures.test, id))?.onboarded_at, null, 'not without accepting the terms');
@@ -97,9 +97,15 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   assert.deepEqual(complaints, []);
 
   const again = await page.goto(url.replace(/^.*(?=\/onboard)/, app.url));
-  assert.equal(again?.status(), 410);
-  await see(page, 'This link has already been used');
+  assert.equal(again?.status(), 200);
+  assert.equal(new URL(page.url()).pathname, '/dashboard', 'a finished link leads where it led');
+  await page.context().clearCookies();
+  const elsewhere = await page.goto(url.replace(/^.*(?=\/onboard)/, app.url));
+  assert.equal(elsewhere?.status(), 410);
+  await see(page, 'Already set up');
   await look(page, 'onboard-6-used');
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await see(page, 'Sign in to your dashboard');
   await page.context().close();
 });
 

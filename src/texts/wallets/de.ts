@@ -49,8 +49,8 @@ export const de: WalletTexts<'de'> = {
       rest: 'Links gelten sieben Tage. Bitten Sie den Absender um einen neuen; was Sie eingegeben haben, bleibt erhalten.',
     },
     link_used: {
-      title: 'Dieser Link wurde schon verwendet',
-      rest: 'Mit ihm wurde die Einrichtung abgeschlossen, deshalb funktioniert er nicht mehr. Wenn Sie das nicht waren, sagen Sie es sofort dem Absender.',
+      title: 'Bereits eingerichtet',
+      rest: 'Mit diesem Link wurde die Einrichtung abgeschlossen. Melden Sie sich mit Ihrer Wallet an, um Ihr Dashboard zu öffnen. Wenn Sie das nicht selbst waren, fragen Sie den Absender des Links.',
     },
     email_code_needed: {
       title: 'Geben Sie den Code aus der E-Mail ein',

@@ -45,8 +45,8 @@ export const en = {
       rest: 'Links expire after seven days. Ask the sender for a new one; what you entered is saved.',
     },
     link_used: {
-      title: 'This link has already been used',
-      rest: 'It was used to complete onboarding, so it no longer works. If that was not you, tell the sender at once.',
+      title: 'Already set up',
+      rest: 'Onboarding was completed with this link. Sign in with your wallet to open your dashboard. If you did not complete it yourself, ask whoever sent you the link.',
     },
     email_code_needed: { title: 'Enter the code from the e-mail', rest: 'Request a code and enter it first.' },
     email_code_wrong: {

@@ -47,8 +47,8 @@ export const es: WalletTexts<'es'> = {
       rest: 'Los enlaces valen siete días. Pida uno nuevo a quien se lo envió; lo que escribió se conserva.',
     },
     link_used: {
-      title: 'Este enlace ya cumplió su función',
-      rest: 'Con él se completó el alta, así que ya no abre nada. Si no fue usted, avise enseguida a quien se lo envió.',
+      title: 'Ya está configurado',
+      rest: 'El alta se completó con este enlace. Inicie sesión con su billetera para abrir su panel. Si no la completó usted, pregunte a quien le envió el enlace.',
     },
     email_code_needed: {
       title: 'Falta el código del correo',

@@ -49,8 +49,8 @@ export const fr: WalletTexts<'fr'> = {
       rest: 'Les liens sont valables sept jours. Demandez-en un nouveau à son expéditeur ; ce que vous avez saisi est conservé.',
     },
     link_used: {
-      title: 'Ce lien a fait son travail',
-      rest: 'L’inscription a été terminée avec lui, il n’ouvre donc plus rien. Si ce n’était pas vous, prévenez aussitôt son expéditeur.',
+      title: 'Déjà configuré',
+      rest: 'L’inscription a été terminée avec ce lien. Connectez-vous avec votre portefeuille pour ouvrir votre tableau de bord. Si ce n’était pas vous, demandez à la personne qui vous a envoyé le lien.',
     },
     email_code_needed: {
       title: 'Le code de l’e-mail manque',

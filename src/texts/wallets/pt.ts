@@ -45,8 +45,8 @@ export const pt: WalletTexts<'pt'> = {
       rest: 'Os links valem sete dias. Peça um novo a quem o enviou; o que você preencheu fica guardado.',
     },
     link_used: {
-      title: 'Este link já cumpriu a sua função',
-      rest: 'O cadastro foi concluído com ele, então ele não abre mais nada. Se não foi você, avise logo quem o enviou.',
+      title: 'Já está configurado',
+      rest: 'O cadastro foi concluído com este link. Entre com a sua carteira para abrir o painel. Se não foi você, pergunte a quem enviou o link.',
     },
     email_code_needed: { title: 'Falta o código do e-mail', rest: 'Primeiro peça um código e digite-o.' },
     email_code_wrong: {

@@ -2,8 +2,9 @@ import { audit } from '../../audit/write.ts';
 import { hostAddress } from '../../auth/host.ts';
 import type { Client } from '../../auth/session.ts';
 import { type LinkOpened, newLinkToken, storeLink, useLink } from '../../auth/sign-in-link.ts';
-import { createUserSession } from '../../auth/user-session.ts';
+import { createUserSession, type UserKind } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
+import type { Tx } from '../../db/connection.ts';
 import { queueMail } from '../../mail/outbox.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import type { Language, Words } from '../../ui/language.ts';
@@ -84,19 +85,21 @@ export function signInWithLink(
     if (!user) return null;
     await updateSignedIn(tx, user.id, ctx.clock.now());
     await updateUserLanguage(tx, user.id, language);
-    const token = await createUserSession(ctx, tx, user, client, earlier);
-    await audit(
-      ctx,
-      tx,
-      { kind: opened.kind, userId: user.id, email: user.email, ...client },
-      {
-        action: 'session.started',
-        partnerId: user.partnerId,
-        testMode: null,
-        object: { kind: 'user', id: user.id },
-        details: {},
-      },
-    );
+    const token = await startUserSession(ctx, tx, { ...user, kind: opened.kind }, client, earlier);
     return { token, email: user.email };
   });
+}
+
+/** Signs a user in who has shown who it is, and writes it into the audit log. Returns the session's token. */
+export async function startUserSession(
+  ctx: Context,
+  tx: Tx,
+  { kind, id, email, partnerId }: { kind: UserKind; id: string; email: string; partnerId: string | null },
+  client: Client,
+  earlier: string | null,
+): Promise<string> {
+  const object = { kind: 'user' as const, id };
+  const actor = { kind, userId: id, email, ...client };
+  await audit(ctx, tx, actor, { action: 'session.started', partnerId, testMode: null, object, details: {} });
+  return createUserSession(ctx, tx, { id, partnerId }, client, earlier);
 }

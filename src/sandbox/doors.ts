@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { theService } from '../audit/write.ts';
+import { createMerchantSession, merchantSession } from '../auth/session.ts';
+import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import { userSessionLimits } from '../auth/user-session.ts';
+import { payPagePath } from '../checkout/paths.ts';
+import type { Context } from '../context.ts';
+import { readMerchant } from '../merchants/read.ts';
+import { createManually } from '../requests/manual.ts';
+import { wordsOf } from '../ui/language.ts';
+import { inviteUser } from '../users/invite.ts';
+import { serviceName } from '../users/mails.ts';
+import { listUsers, type Team } from '../users/read.ts';
+import { adminRealm, portalRealm, type Realm } from '../users/realm.ts';
+import { startUserSession } from '../users/sign-in/sign-in.ts';
+import { sendForeignForm, sendNotice } from '../web/error-page.ts';
+import { isOwnForm } from '../web/origin.ts';
+import { openDemo } from './demo.ts';
+
+/** Where the buttons of the front page lead. */
+export const doors = ['pay', 'dashboard', 'portal', 'admin'] as const;
+export const doorPath = (door: (typeof doors)[number]) => `/dev/open/${door}`;
+
+type Demo = NonNullable<Awaited<ReturnType<typeof openDemo>>>;
+type Visit = { request: FastifyRequest; reply: FastifyReply; demo: Demo };
+
+const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] });
+
+/**
+ * `POST /dev/open/<place>`: shows a page of the demo as the one it is made for, who is signed in without a wallet or a
+ * mailbox. For this machine and configured networks only, as everything below `/dev`.
+ */
+export function demoDoors(app: FastifyInstance, ctx: Context): void {
+  const open = { pay: openPayPage, dashboard: openDashboard, portal: openPortal, admin: openAdmin };
+  for (const door of doors) {
+    app.route({
+      method: 'POST',
+      url: doorPath(door),
+      config: { auth: 'public' },
+      handler: async (request, reply) => {
+        if (!isOwnForm(request.headers, ctx.config.baseUrl)) return sendForeignForm(reply);
+        const demo = await openDemo(ctx);
+        if (!demo) return sendNotice(reply, 404, 'The demo is not ready yet', 'Go back and try again in a moment.');
+        return reply.redirect(await open[door](ctx, { request, reply, demo }), 303);
+      },
+    });
+  }
+}
+
+/** A new request of the demo merchant. */
+async function openPayPage(ctx: Context, { demo: { scope, merchant } }: Visit): Promise<string> {
+  const { row } = await createManually(ctx, theService, scope, {
+    account_id: merchant,
+    fiat_amount_int: 1250,
+    memo: 'Two loaves',
+    idempotency_key: randomUUID(),
+  });
+  return payPagePath(`${ctx.config.payUrl}/${row.id}`);
+}
+
+/** As the demo merchant, whose wallet nobody has. */
+async function openDashboard(ctx: Context, { request, reply, demo: { scope, merchant } }: Visit): Promise<string> {
+  const { wallet_address: walletAddress } = (await readMerchant(ctx, scope, merchant)) ?? {};
+  if (!walletAddress) return '/dashboard/sign-in';
+  const earlier = sessionToken(request, ctx.config, 'merchant');
+  const session = { scope, accountId: merchant, walletAddress };
+  const token = await createMerchantSession(ctx, session, clientOf(request), earlier);
+  setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
+  return '/dashboard';
+}
+
+function openPortal(ctx: Context, visit: Visit): Promise<string> {
+  const { name, email } = visit.demo.partner;
+  return openAs(ctx, visit, portalRealm, visit.demo.scope, { email: email ?? 'demo@example.com', place: name });
+}
+
+function openAdmin(ctx: Context, visit: Visit): Promise<string> {
+  return openAs(ctx, visit, adminRealm, 'operators', { email: 'operator@example.com', place: serviceName });
+}
+
+/** Signs in as a user of the demo, who is invited at first: the mail is shown with the others. */
+async function openAs(
+  ctx: Context,
+  { request, reply, demo }: Visit,
+  { kind, path }: Realm,
+  team: Team,
+  { email, place }: { email: string; place: string },
+): Promise<string> {
+  const known = (await listUsers(ctx, team)).find((user) => user.email === email);
+  const role = team === 'operators' ? null : 'owner';
+  const invitation = { email, role, place, host: null } as const;
+  const { id } = known ?? (await inviteUser(ctx, team, invitation, theService, wordsOf('en'))).user;
+  const partnerId = team === 'operators' ? null : demo.partner.id;
+  const client = clientOf(request);
+  const earlier = sessionToken(request, ctx.config, kind);
+  const token = await ctx.db.transaction((tx) =>
+    startUserSession(ctx, tx, { kind, id, email, partnerId }, client, earlier),
+  );
+  setSessionCookie(reply, ctx.config, kind, token, userSessionLimits[kind].absoluteMs);
+  return path;
+}
