@@ -11,6 +11,7 @@ import { sendShell } from '../web/shell.ts';
 
 const places: [path: string, name: keyof AdminTexts['places']][] = [
   ['/admin', 'overview'],
+  ['/admin/search', 'search'],
   ['/admin/partners', 'partners'],
   ['/admin/users', 'users'],
   ['/admin/merchants', 'merchants'],

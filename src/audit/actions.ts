@@ -69,6 +69,10 @@ export const actions = {
   'mandate.agreed': ['wallet', 'usdc_micro'],
   /** A customer's agreement to automatic charges is not used any more. */
   'mandate.ended': ['why'],
+  /** An operator has opened a partner's request, payment, merchant, or its volume, webhook and keys. */
+  'data.viewed': [],
+  /** An operator has searched; in one partner where one is named. */
+  'data.searched': ['partner'],
   'session.started': [],
   'session.revoked': ['email'],
 } as const satisfies Record<string, readonly string[]>;

@@ -56,6 +56,17 @@ export async function scopeOfPlan(db: Database, planId: string): Promise<Scope |
   return fromRow(row);
 }
 
+/** For operators: the scope of a payment; null when there is no such payment. */
+export async function scopeOfTransfer(
+  db: Database,
+  { chainId, txHash, ordinal }: { chainId: number; txHash: string; ordinal: number },
+): Promise<Scope | null> {
+  const [row] = await db.sql<ScopeRow[]>`
+    select partner_id, test_mode from transfers
+    where chain_id = ${chainId} and tx_hash = ${txHash} and ordinal = ${ordinal}`;
+  return fromRow(row);
+}
+
 /** For operators: a partner's scope by its slug; null when there is no such partner. */
 export async function scopeOfPartner(db: Database, slug: string, testMode: boolean): Promise<Scope | null> {
   const [row] = await db.sql<

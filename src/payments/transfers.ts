@@ -1,4 +1,4 @@
-import type { Scope, Sql, Tx } from '../db/connection.ts';
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import type { Reason, Rule } from './rules.ts';
 
 /** What names a transfer on a chain; a reorganisation may move it to another block. */
@@ -55,6 +55,11 @@ export function isSameTransfer(a: TransferKey, b: TransferKey): boolean {
 /** The condition on a table with the columns `chain_id`, `tx_hash` and `ordinal` that a row has this key. */
 export const isKey = (sql: Sql | Tx, key: TransferKey) =>
   sql`chain_id = ${key.chainId} and tx_hash = ${key.txHash} and ordinal = ${key.ordinal}`;
+
+/** A payment of a scope; null when the scope has no such payment. */
+export function readTransfer(db: Database, scope: Scope, key: TransferKey): Promise<TransferRow | null> {
+  return db.scoped(scope, (tx) => selectTransfer(tx, scope, key));
+}
 
 /** A stored transfer, without a lock; null when the scope has no such transfer. */
 export async function selectTransfer(tx: Tx, scope: Scope, key: TransferKey): Promise<TransferRow | null> {

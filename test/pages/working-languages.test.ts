@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { createUserSession } from '../../src/auth/user-session.ts';
 import { adminTexts } from '../../src/texts/admin.ts';
 import { auditTexts } from '../../src/texts/audit.ts';
+import { commonTexts } from '../../src/texts/common.ts';
 import { dashboardTexts } from '../../src/texts/dashboard.ts';
 import { portalTexts } from '../../src/texts/portal.ts';
 import { walletTexts } from '../../src/texts/wallets.ts';
@@ -41,6 +42,7 @@ const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
   ],
   operator: [
     ['/admin', (words) => adminTexts(words).overview.queues],
+    ['/admin/search', (words) => commonTexts(words).search.by],
     ['/admin/partners', (words) => adminTexts(words).partners.add],
     ['/admin/new-partner', (words) => adminTexts(words).partners.create],
     ['/admin/users', (words) => adminTexts(words).users.inviteDo],

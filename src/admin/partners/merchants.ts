@@ -138,7 +138,9 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
         name: t.name,
         cell: ({ id, name }) =>
           html`
-            <span dir="auto">${name ?? t.unnamed}</span> <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>
+            <a href="${path}/${id}" dir="auto">${name ?? t.unnamed}</a>
+            ${' '}
+            <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>
           `,
       },
       {

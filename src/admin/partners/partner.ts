@@ -172,7 +172,7 @@ async function showPartner(
         ]),
         html`
           <p>
-            ${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link(
+            <a href="${path}/activity">${t.activity}</a> · ${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link(
               '/admin/audit',
               t.log,
             )}

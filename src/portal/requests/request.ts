@@ -21,6 +21,7 @@ import { card, descriptionList, fullAddress, mono, qr } from '../../ui/component
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { rateWithSource } from '../../web/rate.ts';
+import { requestStatusBadge } from '../../web/request-status.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
@@ -29,7 +30,6 @@ import { portalEventsPath } from '../live.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
-import { portalStatusBadge } from './display-status.ts';
 import { lookUpPath } from './look-up.ts';
 import { resendButton } from './resend.ts';
 import { type History, timeline } from './timeline.ts';
@@ -126,7 +126,7 @@ function detail(ctx: Context, call: PortalCall, known: Known): Html {
     null,
   );
   return html`
-    <div class="row">${portalStatusBadge(words, known.status)}</div>
+    <div class="row">${requestStatusBadge(words, known.status)}</div>
     ${requestConcerns(words, history, replays)}
     <div class="two">
       <div class="section">

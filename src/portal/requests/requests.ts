@@ -19,12 +19,12 @@ import type { Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
+import { requestStatusBadge } from '../../web/request-status.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { accountsFor } from '../merchants/merchant-choice.ts';
 import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
-import { portalStatusBadge } from './display-status.ts';
 import { unmatchedNamed } from './unmatched.ts';
 
 const path = '/portal/requests';
@@ -128,7 +128,7 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
       },
       { name: requests.memo, cell: (row) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
       { name: 'USDC', figures: true, cell: (row) => columnMicro(words, BigInt(row.usdc_micro)) },
-      { name: requests.state, cell: (row) => portalStatusBadge(words, row.display_status) },
+      { name: requests.state, cell: (row) => requestStatusBadge(words, row.display_status) },
       { name: requests.created, cell: (row) => ago(words, madeAt(row), now) },
     ],
     rows,

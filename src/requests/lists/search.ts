@@ -7,9 +7,9 @@ import { type Looked, mostFound, selectLooked, selectNamed } from './search-stor
 
 /**
  * How far a search went where it did not look at everything. `newest`: through so many of the newest requests. `most`:
- * until so many were found.
+ * until so many were found. `partners`: through so many partners.
  */
-export type SearchLimit = { kind: 'newest' | 'most'; count: number };
+export type SearchLimit = { kind: 'newest' | 'most' | 'partners'; count: number };
 
 /** The ids of the requests that a search finds, and how far it went; null: to the end. */
 export type Found = { ids: string[]; limit: SearchLimit | null };

@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const ar: AdminTexts<'ar'> = {
   places: {
+    search: 'بحث',
     overview: 'نظرة عامة',
     partners: 'الشركاء',
     users: 'الأشخاص',
@@ -30,6 +31,7 @@ export const ar: AdminTexts<'ar'> = {
   nothing: 'لا يوجد شيء كهذا',
   nothingRest: 'اعرض الكل، أو ابحث عن شيء آخر.',
   overview: {
+    overrides: 'أسعار صرف حُدّدت يدويًا',
     fine: 'كل شيء على ما يرام',
     fineRest: 'لا إنذار، وكل الشبكات تُقرأ، ولا شيء عالق.',
     stuck: 'شيء عالق ينتظر من يعينه',
@@ -86,6 +88,10 @@ export const ar: AdminTexts<'ar'> = {
     other: 'انظر في سجل الخدمة للوقت نفسه.',
   },
   partners: {
+    lastSuccess: 'آخر نجاح',
+    waiting: 'أحداث في الانتظار',
+    failures: 'إخفاقات متتالية',
+    activity: 'الحجم وwebhook والمفاتيح',
     add: 'إضافة شريك',
     slug: 'المعرّف القصير',
     slugRule:
@@ -160,6 +166,8 @@ export const ar: AdminTexts<'ar'> = {
     switchedOn: 'رُفع الإيقاف من جانبنا.',
   },
   rates: {
+    besideNone: 'لا سعر لدى أي مصدر',
+    beside: 'المصادر: {said} ({percent})',
     code: 'العملة',
     rate: 'لكل 1 USDC',
     age: 'وقت الجلب',

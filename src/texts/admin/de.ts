@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const de: AdminTexts<'de'> = {
   places: {
+    search: 'Suche',
     overview: 'Überblick',
     partners: 'Partner',
     users: 'Personen',
@@ -30,6 +31,7 @@ export const de: AdminTexts<'de'> = {
   nothing: 'Nichts ist so',
   nothingRest: 'Zeigen Sie alle an, oder suchen Sie etwas anderes.',
   overview: {
+    overrides: 'Manuell gesetzte Kurse',
     fine: 'Alles ist in Ordnung',
     fineRest: 'Kein Alarm ist ausgelöst, alle Netzwerke werden gelesen, und nichts hängt.',
     stuck: 'Etwas steckt fest und wartet auf Hilfe',
@@ -99,6 +101,10 @@ export const de: AdminTexts<'de'> = {
     other: 'Sehen Sie im Log des Dienstes zur selben Zeit nach.',
   },
   partners: {
+    lastSuccess: 'Letzter Erfolg',
+    waiting: 'Wartende Ereignisse',
+    failures: 'Fehlversuche in Folge',
+    activity: 'Volumen, Webhook und Schlüssel',
     add: 'Partner hinzufügen',
     slug: 'Kürzel',
     slugRule:
@@ -176,6 +182,8 @@ export const de: AdminTexts<'de'> = {
     switchedOn: 'Unsere Abschaltung ist zurückgenommen.',
   },
   rates: {
+    besideNone: 'Keine Quelle hat einen Kurs',
+    beside: 'Quellen: {said} ({percent})',
     code: 'Währung',
     rate: 'Für einen USDC',
     age: 'Abgerufen',

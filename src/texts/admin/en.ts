@@ -1,6 +1,7 @@
 /** Other languages have the same keys and `{placeholders}`. */
 export const en = {
   places: {
+    search: 'Search',
     overview: 'Overview',
     partners: 'Partners',
     users: 'Users',
@@ -29,6 +30,7 @@ export const en = {
   nothing: 'No results',
   nothingRest: 'Clear the filters, or search for something else.',
   overview: {
+    overrides: 'Exchange rates set by hand',
     fine: 'Everything is fine',
     fineRest: 'No alarms, all networks are up, and nothing needs attention.',
     stuck: 'Something needs your attention',
@@ -90,6 +92,10 @@ export const en = {
     other: 'Check the service log for the same time.',
   },
   partners: {
+    lastSuccess: 'Last success',
+    waiting: 'Waiting events',
+    failures: 'Failures in a row',
+    activity: 'Volume, webhook and keys',
     add: 'Add a partner',
     slug: 'Slug',
     slugRule:
@@ -165,6 +171,8 @@ export const en = {
     switchedOn: 'We no longer disable this merchant.',
   },
   rates: {
+    besideNone: 'No source has a rate',
+    beside: 'Sources: {said} ({percent})',
     code: 'Currency',
     rate: 'Per USDC',
     age: 'Fetched',

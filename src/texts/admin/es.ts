@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const es: AdminTexts<'es'> = {
   places: {
+    search: 'Buscar',
     overview: 'Resumen',
     partners: 'Socios',
     users: 'Personas',
@@ -30,6 +31,7 @@ export const es: AdminTexts<'es'> = {
   nothing: 'Nada es así',
   nothingRest: 'Muestre todo o busque otra cosa.',
   overview: {
+    overrides: 'Tipos de cambio fijados a mano',
     fine: 'Todo está bien',
     fineRest: 'No hay ninguna alarma, todas las redes se leen y no hay nada atascado.',
     stuck: 'Hay algo atascado que espera ayuda',
@@ -93,6 +95,10 @@ export const es: AdminTexts<'es'> = {
     other: 'Mire el log del servicio a esa misma hora.',
   },
   partners: {
+    lastSuccess: 'Último éxito',
+    waiting: 'Eventos en espera',
+    failures: 'Fallos seguidos',
+    activity: 'Volumen, webhook y claves',
     add: 'Añadir un socio',
     slug: 'Identificador',
     slugRule:
@@ -169,6 +175,8 @@ export const es: AdminTexts<'es'> = {
     switchedOn: 'Nuestra desactivación se retiró.',
   },
   rates: {
+    besideNone: 'Ninguna fuente da un tipo de cambio',
+    beside: 'Fuentes: {said} ({percent})',
     code: 'Moneda',
     rate: 'Por un USDC',
     age: 'Consultado',

@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const fr: AdminTexts<'fr'> = {
   places: {
+    search: 'Recherche',
     overview: 'Aperçu',
     partners: 'Partenaires',
     users: 'Personnes',
@@ -30,6 +31,7 @@ export const fr: AdminTexts<'fr'> = {
   nothing: 'Rien n’est ainsi',
   nothingRest: 'Affichez tout, ou cherchez autre chose.',
   overview: {
+    overrides: 'Taux de change fixés à la main',
     fine: 'Tout va bien',
     fineRest: 'Aucune alarme n’est levée, tous les réseaux sont lus, et rien n’est bloqué.',
     stuck: 'Quelque chose est bloqué et attend de l’aide',
@@ -96,6 +98,10 @@ export const fr: AdminTexts<'fr'> = {
     other: 'Regardez dans le log du service à la même heure.',
   },
   partners: {
+    lastSuccess: 'Dernier succès',
+    waiting: 'Événements en attente',
+    failures: 'Échecs consécutifs',
+    activity: 'Volume, webhook et clés',
     add: 'Ajouter un partenaire',
     slug: 'Identifiant',
     slugRule:
@@ -173,6 +179,8 @@ export const fr: AdminTexts<'fr'> = {
     switchedOn: 'Notre désactivation est retirée.',
   },
   rates: {
+    besideNone: 'Aucune source n’a de taux',
+    beside: 'Sources : {said} ({percent})',
     code: 'Devise',
     rate: 'Pour un USDC',
     age: 'Relevé',

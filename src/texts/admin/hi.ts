@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const hi: AdminTexts<'hi'> = {
   places: {
+    search: 'खोज',
     overview: 'सारांश',
     partners: 'पार्टनर',
     users: 'लोग',
@@ -30,6 +31,7 @@ export const hi: AdminTexts<'hi'> = {
   nothing: 'ऐसा कुछ नहीं है',
   nothingRest: 'सब दिखाएँ, या कुछ और खोजें।',
   overview: {
+    overrides: 'हाथ से तय की गई विनिमय दरें',
     fine: 'सब ठीक है',
     fineRest: 'कोई अलार्म नहीं है, सभी नेटवर्क पढ़े जा रहे हैं, और कुछ अटका नहीं है।',
     stuck: 'कुछ अटका है और मदद का इंतज़ार कर रहा है',
@@ -85,6 +87,10 @@ export const hi: AdminTexts<'hi'> = {
     other: 'सेवा के लॉग में वही समय देखें।',
   },
   partners: {
+    lastSuccess: 'आख़िरी सफलता',
+    waiting: 'प्रतीक्षा में इवेंट',
+    failures: 'लगातार विफलताएँ',
+    activity: 'मात्रा, वेबहुक और कुंजियाँ',
     add: 'पार्टनर जोड़ें',
     slug: 'स्लग',
     slugRule:
@@ -159,6 +165,8 @@ export const hi: AdminTexts<'hi'> = {
     switchedOn: 'हमारी लगाई रोक हट गई।',
   },
   rates: {
+    besideNone: 'किसी स्रोत के पास दर नहीं है',
+    beside: 'स्रोत: {said} ({percent})',
     code: 'मुद्रा',
     rate: 'एक USDC के लिए',
     age: 'कब ली गई',

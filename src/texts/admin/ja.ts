@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const ja: AdminTexts<'ja'> = {
   places: {
+    search: '検索',
     overview: '概要',
     partners: 'パートナー',
     users: '人',
@@ -30,6 +31,7 @@ export const ja: AdminTexts<'ja'> = {
   nothing: '条件に合うものはありません',
   nothingRest: 'すべて表示するか、別のものを探してください。',
   overview: {
+    overrides: '手動で設定したレート',
     fine: 'すべて正常です',
     fineRest: '警報はなく、すべてのネットワークを読み取れ、停滞しているものはありません。',
     stuck: '対応が必要な停滞があります',
@@ -92,6 +94,10 @@ export const ja: AdminTexts<'ja'> = {
     other: '同じ時刻のサービスのログを確認してください。',
   },
   partners: {
+    lastSuccess: '最後の成功',
+    waiting: '待機中のイベント',
+    failures: '連続した失敗',
+    activity: '取引額・Webhook・キー',
     add: 'パートナーを追加',
     slug: 'スラッグ',
     slugRule:
@@ -166,6 +172,8 @@ export const ja: AdminTexts<'ja'> = {
     switchedOn: '当サービスによる停止を解除しました。',
   },
   rates: {
+    besideNone: 'レートのある取得元はありません',
+    beside: '取得元：{said}（{percent}）',
     code: '通貨',
     rate: '1 USDC あたり',
     age: '取得日時',

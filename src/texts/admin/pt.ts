@@ -2,6 +2,7 @@ import type { AdminTexts } from '../admin.ts';
 
 export const pt: AdminTexts<'pt'> = {
   places: {
+    search: 'Buscar',
     overview: 'Visão geral',
     partners: 'Parceiros',
     users: 'Pessoas',
@@ -30,6 +31,7 @@ export const pt: AdminTexts<'pt'> = {
   nothing: 'Nada é assim',
   nothingRest: 'Mostre tudo ou procure outra coisa.',
   overview: {
+    overrides: 'Taxas de câmbio definidas à mão',
     fine: 'Está tudo bem',
     fineRest: 'Não há nenhum alarme, todas as redes são lidas e nada está travado.',
     stuck: 'Há algo travado à espera de ajuda',
@@ -92,6 +94,10 @@ export const pt: AdminTexts<'pt'> = {
     other: 'Olhe no log do serviço na mesma hora.',
   },
   partners: {
+    lastSuccess: 'Último sucesso',
+    waiting: 'Eventos em espera',
+    failures: 'Falhas seguidas',
+    activity: 'Volume, webhook e chaves',
     add: 'Adicionar um parceiro',
     slug: 'Identificador',
     slugRule:
@@ -168,6 +174,8 @@ export const pt: AdminTexts<'pt'> = {
     switchedOn: 'A nossa desativação foi retirada.',
   },
   rates: {
+    besideNone: 'Nenhuma fonte tem uma taxa',
+    beside: 'Fontes: {said} ({percent})',
     code: 'Moeda',
     rate: 'Por um USDC',
     age: 'Consultada',

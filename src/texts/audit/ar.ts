@@ -92,6 +92,8 @@ export const ar: AuditTexts<'ar'> = {
     session: 'الجلسة',
   },
   actions: {
+    'data.viewed': 'اطّلع عليه المشغّل',
+    'data.searched': 'بحث بين الشركاء',
     'partner.created': 'أُنشئ شريك',
     'partner.changed': 'تغيّرت الإعدادات',
     'partner.disabled': 'أُوقف شريك',

@@ -92,6 +92,8 @@ export const de: AuditTexts<'de'> = {
     session: 'Sitzung',
   },
   actions: {
+    'data.viewed': 'Vom Betreiber angesehen',
+    'data.searched': 'Suche über Partner hinweg',
     'partner.created': 'Partner angelegt',
     'partner.changed': 'Einstellungen geändert',
     'partner.disabled': 'Partner abgeschaltet',

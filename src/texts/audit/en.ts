@@ -91,6 +91,8 @@ export const en = {
     session: 'Session',
   },
   actions: {
+    'data.viewed': 'Viewed by the operator',
+    'data.searched': 'Search across partners',
     'partner.created': 'Partner created',
     'partner.changed': 'Settings changed',
     'partner.disabled': 'Partner disabled',

@@ -92,6 +92,8 @@ export const es: AuditTexts<'es'> = {
     session: 'Sesión',
   },
   actions: {
+    'data.viewed': 'Visto por el operador',
+    'data.searched': 'Búsqueda entre los socios',
     'partner.created': 'Socio creado',
     'partner.changed': 'Ajustes cambiados',
     'partner.disabled': 'Socio desactivado',

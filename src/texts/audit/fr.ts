@@ -92,6 +92,8 @@ export const fr: AuditTexts<'fr'> = {
     session: 'Session',
   },
   actions: {
+    'data.viewed': 'Consulté par l’opérateur',
+    'data.searched': 'Recherche parmi les partenaires',
     'partner.created': 'Partenaire créé',
     'partner.changed': 'Réglages modifiés',
     'partner.disabled': 'Partenaire désactivé',

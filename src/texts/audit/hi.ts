@@ -92,6 +92,8 @@ export const hi: AuditTexts<'hi'> = {
     session: 'सत्र',
   },
   actions: {
+    'data.viewed': 'संचालक ने देखा',
+    'data.searched': 'साझेदारों में खोज',
     'partner.created': 'पार्टनर बना',
     'partner.changed': 'सेटिंग बदलीं',
     'partner.disabled': 'पार्टनर बंद किया गया',

@@ -92,6 +92,8 @@ export const ja: AuditTexts<'ja'> = {
     session: 'セッション',
   },
   actions: {
+    'data.viewed': '運営者が閲覧',
+    'data.searched': 'パートナーを横断した検索',
     'partner.created': 'パートナーを作成',
     'partner.changed': '設定を変更',
     'partner.disabled': 'パートナーを停止',

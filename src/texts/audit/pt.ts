@@ -92,6 +92,8 @@ export const pt: AuditTexts<'pt'> = {
     session: 'Sessão',
   },
   actions: {
+    'data.viewed': 'Visto pelo operador',
+    'data.searched': 'Busca entre os parceiros',
     'partner.created': 'Parceiro criado',
     'partner.changed': 'Configurações alteradas',
     'partner.disabled': 'Parceiro desativado',

@@ -145,6 +145,10 @@ export const de: CommonTexts<'de'> = {
     confirmedRest: '{amount} USDC an {address}, vom Netzwerk bestätigt.',
   },
   search: {
+    partners: {
+      one: 'Durchsucht wurde {count} Partner. Nennen Sie einen Partner, um die anderen zu durchsuchen.',
+      other: 'Durchsucht wurden {count} Partner. Nennen Sie einen Partner, um die anderen zu durchsuchen.',
+    },
     hint: 'ID, Betrag, Name, Hash …',
     newest: {
       one: 'Durchsucht wurde die neueste Anforderung. Wählen Sie ein Datum, um weiter zurück zu suchen.',

@@ -143,6 +143,10 @@ export const en = {
   },
   /** The search field of lists of requests. */
   search: {
+    partners: {
+      one: 'Searched {count} partner. Name a partner to search the others.',
+      other: 'Searched {count} partners. Name a partner to search the others.',
+    },
     hint: 'ID, amount, name, hash…',
     newest: {
       one: 'Searched the newest {count} request. Choose dates to search further back.',

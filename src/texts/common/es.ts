@@ -146,6 +146,11 @@ export const es: CommonTexts<'es'> = {
     confirmedRest: '{amount} USDC a {address}, confirmado por la red.',
   },
   search: {
+    partners: {
+      one: 'Se buscó en {count} socio. Indique un socio para buscar en los demás.',
+      many: 'Se buscó en {count} de socios. Indique un socio para buscar en los demás.',
+      other: 'Se buscó en {count} socios. Indique un socio para buscar en los demás.',
+    },
     hint: 'ID, importe, nombre, hash…',
     newest: {
       one: 'Se buscó en la solicitud más reciente. Elija fechas para buscar más atrás.',

@@ -147,6 +147,11 @@ export const fr: CommonTexts<'fr'> = {
     confirmedRest: '{amount} USDC à {address}, confirmé par le réseau.',
   },
   search: {
+    partners: {
+      one: 'Recherche faite chez {count} partenaire. Nommez-en un pour chercher chez les autres.',
+      many: 'Recherche faite chez {count} de partenaires. Nommez-en un pour chercher chez les autres.',
+      other: 'Recherche faite chez {count} partenaires. Nommez-en un pour chercher chez les autres.',
+    },
     hint: 'ID, montant, nom, hash…',
     newest: {
       one: 'Recherche faite dans la demande la plus récente. Choisissez des dates pour remonter plus loin.',

@@ -138,6 +138,9 @@ export const ja: CommonTexts<'ja'> = {
     confirmedRest: '{amount} USDC を {address} へ。ネットワークで承認済みです。',
   },
   search: {
+    partners: {
+      other: '{count} 件のパートナーを検索しました。ほかを検索するにはパートナーを指定してください。',
+    },
     hint: 'ID、金額、名前、ハッシュ…',
     newest: {
       other: '最新の {count} 件の請求を検索しました。さらに前を探すには日付を選んでください。',

@@ -145,6 +145,11 @@ export const pt: CommonTexts<'pt'> = {
     confirmedRest: '{amount} USDC para {address}, confirmado pela rede.',
   },
   search: {
+    partners: {
+      one: 'A busca foi feita em {count} parceiro. Indique um parceiro para buscar nos outros.',
+      many: 'A busca foi feita em {count} de parceiros. Indique um parceiro para buscar nos outros.',
+      other: 'A busca foi feita em {count} parceiros. Indique um parceiro para buscar nos outros.',
+    },
     hint: 'ID, valor, nome, hash…',
     newest: {
       one: 'A busca foi feita na cobrança mais recente. Escolha datas para buscar mais atrás.',

@@ -1,9 +1,9 @@
-import type { Html } from '../../lib/text/html.ts';
-import type { PortalStatus } from '../../requests/lists/browse.ts';
-import { portalTexts } from '../../texts/portal.ts';
-import type { StateKind } from '../../ui/components.ts';
-import type { Words } from '../../ui/language.ts';
-import { badge } from '../../web/table.ts';
+import type { Html } from '../lib/text/html.ts';
+import type { PortalStatus } from '../requests/lists/browse.ts';
+import { portalTexts } from '../texts/portal.ts';
+import type { StateKind } from '../ui/components.ts';
+import type { Words } from '../ui/language.ts';
+import { badge } from './table.ts';
 
 const shapes: Record<PortalStatus, StateKind> = {
   requested: 'waiting',
@@ -20,6 +20,6 @@ const shapes: Record<PortalStatus, StateKind> = {
 };
 
 /** Where a request stands, as word and shape. */
-export function portalStatusBadge(words: Words, status: PortalStatus): Html {
+export function requestStatusBadge(words: Words, status: PortalStatus): Html {
   return badge(shapes[status], portalTexts(words).requests.displayStatuses[status]);
 }

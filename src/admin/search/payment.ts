@@ -1,0 +1,71 @@
+import { scopeOfTransfer } from '../../auth/scope.ts';
+import { explorerLink } from '../../checkout/transactions.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { html } from '../../lib/text/html.ts';
+import { readMerchant } from '../../merchants/read.ts';
+import { readTransfer, readTransferKey, type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
+import { readRefunds } from '../../refunds/read.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, descriptionList, mono } from '../../ui/components.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
+import { recordView } from '../../users/viewed.ts';
+import { sendNotFound } from '../../web/error-page.ts';
+import { refundBadge } from '../../web/refunded.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
+
+/** `GET /admin/payments/:key`: any partner's payment, to read. That it was opened stands in the partner's log. */
+export function adminPayment(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: '/admin/payments/:key' }, async (call) => {
+    const key = readTransferKey(call.param('key'));
+    const scope = key && (await scopeOfTransfer(ctx.db, key));
+    return key && scope ? show(ctx, call, scope, key) : sendNotFound(call.reply);
+  });
+}
+
+async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKey) {
+  const { words } = call;
+  const name = writeTransferKey(key);
+  await recordView(ctx, call.actor, scope, { kind: 'payment', id: name });
+  const [row, refunds] = await Promise.all([readTransfer(ctx.db, scope, key), readRefunds(ctx.db, scope, [key])]);
+  const merchant = row && (await readMerchant(ctx, scope, row.account_id));
+  if (!row || !merchant) return sendNotFound(call.reply);
+  const admin = adminTexts(words);
+  const { request, requests, unmatched, reasons } = portalTexts(words);
+  const mode = modeOf(scope.testMode);
+  const chain = ctx.chains[mode].find(({ chainId }) => chainId === key.chainId);
+  const token = chain?.tokens.find(({ address }) => address === row.token_address);
+  const refund = refunds.get(name);
+  const amount = token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
+  const meant = row.request_id ?? row.candidate_request_id;
+  const merchantName = merchant.business_name ?? merchant.display_name ?? requests.unnamed;
+  return call.show({
+    path: '/admin/search',
+    title: amount,
+    body: html`
+      ${refund && html`<div class="row">${refundBadge(words, refund)}</div>`}
+      ${card(
+        descriptionList([
+          [unmatched.amount, amount],
+          [admin.partner, html`<a href="/admin/partners/${merchant.home_portal}">${merchant.partner_name}</a>`],
+          [unmatched.merchant, html`<a href="/admin/merchants/${row.account_id}">${merchantName}</a>`],
+          [admin.mode, admin[mode]],
+          [admin.chains.name, chain?.name ?? row.chain_id],
+          [unmatched.transaction, explorerLink(chain, row.tx_hash)],
+          [unmatched.payer, mono(row.from_address)],
+          [request.wallet, mono(row.to_address)],
+          meant === null
+            ? null
+            : [
+                row.request_id === null ? unmatched.seemsFor : request.number,
+                html`<a class="mono" href="/admin/requests/${meant}">${meant}</a>`,
+              ],
+          row.request_id === null ? [unmatched.why, reasons[row.reason ?? 'no_match']] : null,
+          [unmatched.when, instant(words, row.block_time)],
+        ]),
+      )}
+    `,
+  });
+}

@@ -1,0 +1,127 @@
+import { scopeOfRequest } from '../../auth/scope.ts';
+import { explorerLink } from '../../checkout/transactions.ts';
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { html } from '../../lib/text/html.ts';
+import { readMerchant } from '../../merchants/read.ts';
+import { readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
+import { writeTransferKey } from '../../payments/transfers.ts';
+import { browseRequests } from '../../requests/lists/browse.ts';
+import { payPageUrl } from '../../requests/render.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { card, descriptionList, mono, shortAddress } from '../../ui/components.ts';
+import { groupMicro, instant } from '../../ui/formats.ts';
+import { fill } from '../../ui/language.ts';
+import { recordView } from '../../users/viewed.ts';
+import { sendNotFound } from '../../web/error-page.ts';
+import { requestStatusBadge } from '../../web/request-status.ts';
+import { table } from '../../web/table.ts';
+import { listDeliveries } from '../../webhooks/log.ts';
+import type { AdminCall, AdminPages } from '../route.ts';
+
+/** `GET /admin/requests/:id`: any partner's request, to read. That it was opened stands in the partner's log. */
+export function adminRequest(pages: AdminPages, ctx: Context): void {
+  pages.page({ url: '/admin/requests/:id' }, async (call) => {
+    const id = call.param('id').toLowerCase();
+    const scope = isUuid(id) ? await scopeOfRequest(ctx.db, id) : null;
+    return scope ? show(ctx, call, scope, id) : sendNotFound(call.reply);
+  });
+}
+
+async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
+  const { words } = call;
+  await recordView(ctx, call.actor, scope, { kind: 'request', id });
+  const [{ rows }, progress, { deliveries }] = await Promise.all([
+    browseRequests(ctx, scope, { search: id }, null),
+    readProgress(ctx, scope, id),
+    listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
+  ]);
+  const [row] = rows.filter((one) => one.id === id);
+  const merchant = row && (await readMerchant(ctx, scope, row.account_id));
+  if (!row || !merchant) return sendNotFound(call.reply);
+  const admin = adminTexts(words);
+  const { request, requests, unmatched, reasons, webhooks } = portalTexts(words);
+  const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
+  const mode = modeOf(scope.testMode);
+  const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
+  const metadata = Object.entries(JSON.parse(row.metadata) as Record<string, string>);
+  const [delivery] = deliveries;
+  const payments = [
+    ...progress.transfers.map((transfer) => ({ transfer, why: '' })),
+    ...progress.unmatched.map((transfer) => ({ transfer, why: reasons[transfer.reason] })),
+  ];
+  const chainOf = ({ chainId }: TransferProgress) => ctx.chains[mode].find((chain) => chain.chainId === chainId);
+  return call.show({
+    path: '/admin/search',
+    title: fill(request.title, { amount }),
+    body: html`
+      <div class="row">${requestStatusBadge(words, row.display_status)}</div>
+      ${card(
+        html`<h2>${request.facts}</h2>`,
+        descriptionList([
+          [request.number, mono(row.id)],
+          [admin.partner, html`<a href="/admin/partners/${merchant.home_portal}">${merchant.partner_name}</a>`],
+          [
+            request.merchant,
+            html`
+              <a href="/admin/merchants/${row.account_id}">${row.merchant_name ?? requests.unnamed}</a>
+            `,
+          ],
+          [admin.mode, admin[mode]],
+          [request.amount, amount],
+          [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
+          [request.received, groupMicro(words, progress.receivedMicro)],
+          [request.rate, `${row.rate}${row.rate_source === null ? '' : ` (${row.rate_source})`}`],
+          row.memo === null ? null : [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`],
+          customer.length === 0
+            ? null
+            : [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`],
+          [request.wallet, mono(row.wallet_address)],
+          row.idempotency_key === null ? null : [request.key, mono(row.idempotency_key)],
+          [request.created, instant(words, madeAt(row))],
+          [request.expires, instant(words, row.expires_at)],
+          [
+            request.payPage,
+            html`<a class="mono" href="${payPageUrl(ctx.config, id)}">${payPageUrl(ctx.config, id)}</a>`,
+          ],
+          delivery ? [webhooks.event, webhooks.states[delivery.state]] : null,
+        ]),
+      )}
+      ${
+        payments.length > 0 &&
+        table<(typeof payments)[number]>(
+          request.transaction,
+          [
+            {
+              name: unmatched.amount,
+              cell: ({ transfer }) => html`
+                <a href="/admin/payments/${writeTransferKey(transfer)}">${groupMicro(words, transfer.usdcMicro)}</a>
+              `,
+            },
+            { name: unmatched.payer, cell: ({ transfer }) => shortAddress(transfer.fromAddress) },
+            {
+              name: unmatched.transaction,
+              cell: ({ transfer }) =>
+                explorerLink(chainOf(transfer), transfer.txHash, `${transfer.txHash.slice(0, 10)}…`),
+            },
+            { name: unmatched.why, cell: ({ why }) => why },
+            { name: unmatched.when, cell: ({ transfer }) => instant(words, transfer.blockTime) },
+          ],
+          payments,
+        )
+      }
+      ${
+        metadata.length > 0 &&
+        card(
+          html`<h2>${request.metadata}</h2>`,
+          descriptionList(metadata.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`])),
+        )
+      }
+    `,
+  });
+}

@@ -1,0 +1,84 @@
+import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
+import { modeOf } from '../../lib/mode.ts';
+import { formatFiat } from '../../lib/money.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { keyOf, writeTransferKey } from '../../payments/transfers.ts';
+import type { UnmatchedRow } from '../../payments/unmatched/browse.ts';
+import type { BrowsedRow } from '../../requests/lists/browse.ts';
+import { madeAt } from '../../requests/rules.ts';
+import { adminTexts } from '../../texts/admin.ts';
+import { portalTexts } from '../../texts/portal.ts';
+import { shortAddress } from '../../ui/components.ts';
+import { ago, groupMicro } from '../../ui/formats.ts';
+import type { Words } from '../../ui/language.ts';
+import { requestStatusBadge } from '../../web/request-status.ts';
+import { table } from '../../web/table.ts';
+
+export type FoundRequest = { scope: Scope; row: BrowsedRow };
+export type FoundPayment = { scope: Scope; row: UnmatchedRow };
+
+/** Requests of any partner, each with a link to what an operator sees of it. */
+export function foundRequests(words: Words, found: FoundRequest[], now: Date): Html {
+  const { requests } = portalTexts(words);
+  const admin = adminTexts(words);
+  return html`
+    <h2>${requests.list}</h2>
+    ${table<FoundRequest>(
+      requests.list,
+      [
+        {
+          name: requests.amount,
+          cell: ({ row }) => html`
+            <a href="/admin/requests/${row.id}">
+              ${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}
+            </a>
+          `,
+        },
+        {
+          name: requests.merchant,
+          cell: ({ row }) =>
+            html`<a href="/admin/merchants/${row.account_id}">${row.merchant_name ?? requests.unnamed}</a>`,
+        },
+        { name: admin.mode, cell: ({ scope }) => admin[modeOf(scope.testMode)] },
+        { name: requests.memo, cell: ({ row }) => row.memo && html`<span class="clip" dir="auto">${row.memo}</span>` },
+        { name: requests.status, cell: ({ row }) => requestStatusBadge(words, row.display_status) },
+        { name: requests.created, cell: ({ row }) => ago(words, madeAt(row), now) },
+      ],
+      found,
+    )}
+  `;
+}
+
+/** Unmatched payments of any partner. */
+export function foundPayments(words: Words, found: FoundPayment[], ctx: Context): Html {
+  const { unmatched, requests, reasons } = portalTexts(words);
+  const admin = adminTexts(words);
+  const tokens = [...ctx.chains.test, ...ctx.chains.live].flatMap((chain) => chain.tokens);
+  const amount = ({ token_address, value }: UnmatchedRow) => {
+    const token = tokens.find(({ address }) => address === token_address);
+    return token ? `${groupMicro(words, BigInt(value))} ${token.symbol}` : reasons.wrong_token;
+  };
+  return html`
+    <h2>${unmatched.list}</h2>
+    ${table<FoundPayment>(
+      unmatched.list,
+      [
+        {
+          name: unmatched.amount,
+          cell: ({ row }) => html`<a href="/admin/payments/${writeTransferKey(keyOf(row))}">${amount(row)}</a>`,
+        },
+        {
+          name: unmatched.merchant,
+          cell: ({ row }) =>
+            html`<a href="/admin/merchants/${row.account_id}">${row.merchant_name ?? requests.unnamed}</a>`,
+        },
+        { name: admin.mode, cell: ({ scope }) => admin[modeOf(scope.testMode)] },
+        { name: unmatched.why, cell: ({ row }) => reasons[row.reason ?? 'no_match'] },
+        { name: unmatched.payer, cell: ({ row }) => shortAddress(row.from_address) },
+        { name: unmatched.when, cell: ({ row }) => ago(words, row.block_time, ctx.clock.now()) },
+      ],
+      found,
+    )}
+  `;
+}

@@ -1,0 +1,34 @@
+import type { Tx } from '../../db/connection.ts';
+import type { SearchText } from '../../lib/text/search-text.ts';
+
+type Row = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
+
+const mostShown = 20;
+/** So many are read of each kind before the newest are taken: one address can have any number. */
+const mostRead = 1_000;
+
+/** Requests of all partners by what an index over all partners answers. */
+export async function selectEverywhere(
+  tx: Tx,
+  { id, ids, email, hash }: SearchText,
+  chainIds: number[],
+): Promise<Row[]> {
+  const columns = tx`r.partner_id, r.test_mode, r.id, r.created_at`;
+  const looks = [
+    id && tx<Row[]>`select ${columns} from requests r where r.id = ${id}`,
+    ids && tx<Row[]>`select ${columns} from requests r where r.id between ${ids.from} and ${ids.to} limit ${mostRead}`,
+    email &&
+      tx<Row[]>`
+        select ${columns} from requests r
+        where r.customer_email is not null and lower(r.customer_email) = ${email} limit ${mostRead}`,
+    hash &&
+      tx<Row[]>`
+        select ${columns} from transfers t join requests r
+          on (r.partner_id, r.test_mode, r.id)
+            = (t.partner_id, t.test_mode, case when t.request_id is null then t.candidate_request_id else t.request_id end)
+        where t.chain_id = any(${chainIds}::bigint[]) and t.tx_hash = ${hash} limit ${mostRead}`,
+  ];
+  const found = (await Promise.all(looks.filter((look) => typeof look === 'object'))).flat();
+  const byId = new Map(found.map((row) => [row.id, row]));
+  return [...byId.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).slice(0, mostShown);
+}
