@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { usableRate } from './quote.ts';
-import type { SourceRate } from './rules.ts';
+import { percentAway, type SourceRate } from './rules.ts';
 import { type RateRow, selectRates } from './store.ts';
 
 export type RateView = {
@@ -11,6 +11,10 @@ export type RateView = {
   override: boolean;
   /** When the override ends automatically; null when it does not, and without one. */
   override_until: string | null;
+  /** The sources' latest rate, also beside an override; null when they never had one. */
+  sources_rate: string | null;
+  /** How far an override is from the sources' rate, in percent with its sign; null without either. */
+  override_percent: string | null;
   /** False when it is too old for new requests. */
   usable: boolean;
   fetched_at: string | null;
@@ -31,6 +35,8 @@ function toView(row: RateRow, now: Date): RateView {
     rate: row.rate,
     override: row.is_override,
     override_until: row.until?.toISOString() ?? null,
+    sources_rate: row.fetched_rate,
+    override_percent: row.is_override && row.fetched_rate !== null ? percentAway(row.rate, row.fetched_rate) : null,
     usable: usableRate({ rate: row.rate, fetched_at: row.is_override ? null : fetchedAt }, now) !== null,
     fetched_at: fetchedAt,
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as SourceRate[]),

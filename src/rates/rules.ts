@@ -60,6 +60,13 @@ export function deviationOf(rate: string, said: string): bigint | null {
   return ours < theirs ? -percent : percent;
 }
 
+/** How far a rate is from the sources' rate, in percent with one decimal and its sign: `-45.7`. */
+export function percentAway(rate: string, said: string): string {
+  const [ours, theirs] = [unitsOf(rate), unitsOf(said)];
+  const tenths = divideHalfUp(distance(ours, theirs) * 1000n, theirs);
+  return `${ours < theirs && tenths > 0n ? '-' : ''}${tenths / 10n}.${tenths % 10n}`;
+}
+
 /**
  * True when a deviation matches the one that was shown, give or take a percent: the sources may have moved meanwhile.
  */

@@ -316,6 +316,12 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   assert.match(asked.html, />Set it anyway<\/button>/);
   assert.equal((await admin.send(asked, '/rates/set', { ...far, rate: '0.07', shown: '9900' })).status, 400);
   assert.equal(said(await admin.send(asked, '/rates/set', { ...far, shown: '9900' })), 'The rate was set.');
+  for (const path of ['/admin/rates', '/admin']) {
+    const { html } = await admin.open(path);
+    assert.match(html, />76<p class="quiet">Sources: 0\.76 \(\+9,900%\)</, path);
+    assert.match(html, />0\.92<p class="quiet">No source has a rate</, path);
+  }
+  assert.match((await admin.open('/admin')).html, /<h2>Exchange rates set by hand<\/h2>/);
   const cleared = await admin.send(set, '/rates/clear', { code: 'GBP' });
   assert.equal(said(cleared), 'The rate was cleared.');
   assert.equal((await lastAct())?.action, 'rate.cleared');

@@ -6,6 +6,7 @@ import { modes } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { mailDepth } from '../../mail/stuck.ts';
 import { matchingDepth } from '../../payments/proof/depth.ts';
+import { listRates, type RateView } from '../../rates/list.ts';
 import { receiptDepth } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, stateLine } from '../../ui/components.ts';
@@ -17,6 +18,7 @@ import { eventDepth } from '../../webhooks/stuck.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 import { adviceOn, alarmWords } from './alarm-words.ts';
+import { besideSources, stateOf } from './rates.ts';
 import { isAnythingStuck } from './stuck.ts';
 
 const path = '/admin';
@@ -45,8 +47,9 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async ({ words, show }) => {
     const admin = adminTexts(words);
     const { overview: t } = admin;
-    const [alarms, isStuck, troubled, ...depths] = await Promise.all([
+    const [alarms, rates, isStuck, troubled, ...depths] = await Promise.all([
       listAlarms(ctx.db.sql, mostAlarms),
+      listRates(ctx),
       isAnythingStuck(ctx),
       Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
       eventDepth(ctx, mostCounted),
@@ -56,6 +59,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
     ]);
     const names = [t.events, t.mails, t.receipts, t.transfers];
     const queues = depths.map((depth, i) => ({ ...depth, name: names[i] ?? '' }));
+    const overrides = rates.filter(({ override }) => override);
     const now = ctx.clock.now();
     const silent = troubled
       .flat()
@@ -80,6 +84,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
         <div class="list" data-live="${adminEventsPath}" data-region="overview">
           ${(fine || troubles.length > 0) && card(...(fine || troubles))}
           ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
+          ${overrides.length > 0 && html`<h2>${t.overrides}</h2>${overrideTable(words, overrides)}`}
           <h2>${t.queues}</h2>
           ${queueTable(words, queues, now)}
         </div>
@@ -108,6 +113,19 @@ function alarmTable(words: Words, alarms: Told[], now: Date): Html {
       },
     ],
     alarms,
+  );
+}
+
+function overrideTable(words: Words, overrides: RateView[]): Html {
+  const { overview, rates: t } = adminTexts(words);
+  return table<RateView>(
+    overview.overrides,
+    [
+      { name: t.code, cell: ({ code }) => html`<a href="/admin/rates">${code}</a>` },
+      { name: t.rate, figures: true, cell: (rate) => html`${rate.rate}${besideSources(words, rate)}` },
+      { name: t.state, cell: (rate) => stateOf(words, rate) },
+    ],
+    overrides,
   );
 }
 

@@ -51,11 +51,15 @@ export function ratesPages(pages: AdminPages, ctx: Context): void {
   pages.form({ url: `${path}/refresh`, fresh: 'never' }, async (call) => call.done(path, await refresh(ctx, call)));
 }
 
-const csvHeader = ['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'];
+const csvHeader = [
+  ...['currency', 'rate', 'fetched_at', 'sources', 'usable', 'override', 'override_until'],
+  ...['sources_rate', 'override_percent'],
+];
 
-const csvRow = ({ code, rate, fetched_at, sources, usable, override, override_until }: RateView): CsvRow => [
+const csvRow = ({ code, rate, fetched_at, sources, usable, override, ...beside }: RateView): CsvRow => [
   ...[code, rate, fetched_at, sources.map((one) => `${one.source} ${one.rate}`).join(', ')],
-  ...[usable ? 'yes' : 'no', override ? 'yes' : 'no', override_until],
+  ...[usable ? 'yes' : 'no', override ? 'yes' : 'no', beside.override_until],
+  ...[beside.sources_rate, beside.override_percent],
 ];
 
 function asNothing(error: unknown): false {
@@ -74,7 +78,7 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown
   } catch (error) {
     if (!(error instanceof RateRefusal)) throw error;
     const { reason, deviation } = error;
-    const far = { percent: percentOf(call.words, deviation), said: deviation?.said ?? '' };
+    const far = { percent: percentOf(call.words, deviation?.percent), said: deviation?.said ?? '' };
     return { text: fill(t.fault, { why: fill(t.faults[reason], { code, rate, ...far }) }), deviation };
   }
 }
@@ -136,7 +140,7 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
     adminTexts(words).places.rates,
     [
       { name: t.code, cell: ({ code }) => code },
-      { name: t.rate, figures: true, cell: ({ rate }) => rate },
+      { name: t.rate, figures: true, cell: (rate) => html`${rate.rate}${besideSources(words, rate)}` },
       {
         name: t.age,
         cell: ({ fetched_at: at }) => (at === null ? t.never : ago(words, new Date(at), now)),
@@ -160,7 +164,8 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
   );
 }
 
-function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
+/** Where a rate comes from, and whether it can be used. */
+export function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
   const { rates: t } = adminTexts(words);
   if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
   const [before = '', after = ''] = t.overrideUntil.split('{time}');
@@ -180,11 +185,19 @@ function clearForm(words: Words, code: string): Html {
 }
 
 /** `-46` as `−46 %`, in the reader's language. */
-function percentOf({ language }: Words, deviation: Deviation | null): string {
-  if (deviation === null) return '';
-  return new Intl.NumberFormat(language, { signDisplay: 'always', style: 'unit', unit: 'percent' }).format(
-    BigInt(deviation.percent),
-  );
+function percentOf({ language }: Words, percent: string | undefined): string {
+  if (percent === undefined) return '';
+  const format = new Intl.NumberFormat(language, { signDisplay: 'exceptZero', style: 'unit', unit: 'percent' });
+  return format.format(percent as Intl.StringNumericLiteral);
+}
+
+/** What the sources say instead of an override, and how far it is from that; null without an override. */
+export function besideSources(words: Words, { override, sources_rate: said, override_percent }: RateView): Html | null {
+  if (!override) return null;
+  const { rates: t } = adminTexts(words);
+  const text =
+    said === null ? t.besideNone : fill(t.beside, { said, percent: percentOf(words, override_percent ?? '0') });
+  return html`<p class="quiet">${text}</p>`;
 }
 
 /** A rate far from the sources is asked for once more: the same form again, which knows what was shown. */
