@@ -172,10 +172,9 @@ async function showPartner(
         ]),
         html`
           <p>
-            <a href="${path}/activity">${t.activity}</a> · ${link('/admin/users', t.people)} · ${link('/admin/merchants', t.merchants)} · ${link(
-              '/admin/audit',
-              t.log,
-            )}
+            <a href="${path}/activity">${t.activity}</a> · ${link('/admin/users', t.people)}
+            ${' · '}
+            ${link('/admin/merchants', t.merchants)} · ${link('/admin/audit', t.log)}
           </p>
         `,
         turn,

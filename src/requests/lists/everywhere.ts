@@ -5,8 +5,8 @@ import type { SearchText } from '../../lib/text/search-text.ts';
 import { selectEverywhere } from './everywhere-store.ts';
 
 /**
- * Operators: the requests of all partners in both modes that are named by an id, its beginning, a whole e-mail address or
- * a transaction; at most 20, newest first.
+ * Operators: the requests of all partners in both modes that are named by an id, its beginning, a whole e-mail address
+ * or a transaction; at most 20, newest first.
  */
 export async function findEverywhere(ctx: Context, search: SearchText): Promise<{ scope: Scope; id: string }[]> {
   const chainIds = [...ctx.chains.test, ...ctx.chains.live].map(({ chainId }) => chainId);
