@@ -19,6 +19,7 @@ import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { rateWithSource } from '../../web/rate.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
 import { table } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
@@ -76,7 +77,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
           [request.amount, amount],
           [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
           [request.received, groupMicro(words, progress.receivedMicro)],
-          [request.rate, `${row.rate}${row.rate_source === null ? '' : ` (${row.rate_source})`}`],
+          [request.rate, rateWithSource(words, row, madeAt(row))],
           row.memo === null ? null : [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`],
           customer.length === 0
             ? null
