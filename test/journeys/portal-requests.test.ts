@@ -312,7 +312,7 @@ test('the list › a cursor that is none of ours begins at the newest, one from 
 test('the detail › the payment mode in the reader’s words, with the name that the API has for it', async () => {
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   for (const [paymentMode, english, german] of [
-    ['pos', 'In person (pos)', 'Zahlung vor Ort'],
+    ['pos', 'In person (pos)', 'Vor Ort (pos)'],
     ['invoice', 'Invoice', 'Rechnung'],
   ] as const) {
     const { id } = await makeRequest(fixtures.db, fixtures.scope, merchant, { paymentMode, customerName: 'Ada' });
