@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
 import { logoOf } from '../ui/branding.ts';
-import { formatRemaining, groupMicro, instant, joinWithOr, rateOf } from '../ui/formats.ts';
+import { formatRemaining, groupMicro, joinWithOr, nearInstant, rateOf } from '../ui/formats.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { payOptions } from './options.ts';
 import type { Checkout } from './read.ts';
@@ -29,7 +29,7 @@ export function summary(checkout: Checkout): Html {
           <p class="quiet">
             <span data-left="${pay.left}">${fill(pay.left, { time: formatRemaining(words, left) })}</span>
             ${' · '}
-            ${fillHtml(pay.until, { time: instant(words, row.expires_at) })}
+            ${fillHtml(pay.until, { time: nearInstant(words, row.expires_at, now) })}
           </p>
         </div>
       `
@@ -42,11 +42,12 @@ function wholeDue(checkout: Checkout, fiat: string): Html {
   const { row, state, words } = checkout;
   const { pay } = payTexts(words);
   const isDim = state.kind === 'expired' || state.kind === 'voided' || state.kind === 'too_late';
+  const madeTime = nearInstant(words, madeAt(row), checkout.now);
   return html`
     <div${isDim && html` class="dim"`}>
       <p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
       <p class="coin">${coinLine(checkout)}</p>
-      <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: instant(words, madeAt(row)) })}</p>
+      <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: madeTime })}</p>
     </div>
   `;
 }

@@ -3,6 +3,7 @@ import { announceIn } from './lib/announce.ts';
 import { copyFrom } from './lib/copy.ts';
 import { keepPairing, takePairing } from './lib/kept-pairing.ts';
 import { type KeptPairing, type LazyOffer, LazyWallet } from './lib/lazy-wallet.ts';
+import { localTimes } from './lib/local-times.ts';
 import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
@@ -233,5 +234,6 @@ function setField(form: HTMLFormElement, name: string, value: string): void {
   }
 }
 
+localTimes(document);
 const list = document.querySelector<HTMLElement>('[data-wallets]');
 if (list) new WalletPage(list);

@@ -10,18 +10,27 @@ import { fill, type Words } from './language.ts';
  * @param timeStyle `medium` shows seconds, where the order of events matters
  */
 export function instant(words: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): Html {
-  return html`<time datetime="${at.toISOString()}">${instantText(words, at, timeStyle)}</time>`;
+  const seconds = timeStyle === 'medium' && html` data-seconds`;
+  return html`<time datetime="${at.toISOString()}"${seconds}>${instantText(words, at, timeStyle)}</time>`;
+}
+
+/** An instant that is near, without its date if it is today: `12:10 UTC`. Browser code makes local time of it. */
+export function nearInstant(words: Words, at: Date, now: Date): Html {
+  const dayOf = (date: Date) => date.toISOString().slice(0, 10);
+  if (dayOf(at) !== dayOf(now)) return instant(words, at);
+  const format = new Intl.DateTimeFormat(words.locale, { timeStyle: 'short', timeZone: 'UTC' });
+  return html`<time datetime="${at.toISOString()}">${format.format(at)} UTC</time>`;
 }
 
 /** The same where there is only text, in a mail for example. */
-export function instantText({ language }: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): string {
-  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle, timeZone: 'UTC' });
+export function instantText({ locale }: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): string {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle, timeZone: 'UTC' });
   return `${format.format(at)} UTC`;
 }
 
 /** How long ago, with the exact instant on hover and for machines: `3 minutes ago`. */
-export function ago({ language }: Words, at: Date, now: Date): Html {
-  const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+export function ago({ language, locale }: Words, at: Date, now: Date): Html {
+  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
   const seconds = Math.round((at.getTime() - now.getTime()) / 1000);
   const units = [
     ['day', 86_400],

@@ -6,13 +6,16 @@ export const languages = ['en', 'de', 'es', 'fr', 'pt', 'hi', 'ja', 'ar'] as con
 /** BCP 47 name of one. */
 export type Language = (typeof languages)[number];
 
-/** What a page is written with. Each area of `texts` gives its own for it. */
-export type Words = { language: Language; direction: 'ltr' | 'rtl' };
+/**
+ * What a page is written with. Each area of `texts` gives its own for it. `locale`: the language with its reader's
+ * region where that is known, for times of day: `en-GB` has 24 hours, `en-US` twice 12.
+ */
+export type Words = { language: Language; locale: string; direction: 'ltr' | 'rtl' };
 
 const rightToLeft: string[] = ['ar'];
 
-export function wordsOf(language: Language): Words {
-  return { language, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
+export function wordsOf(language: Language, locale: string = language): Words {
+  return { language, locale, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
 }
 
 /** The words of a language that was kept of somebody; else those given, English unless said. */
@@ -31,13 +34,16 @@ export const languageCookie = 'lang';
  */
 export function languageFor({ headers, query }: LanguageRequest): Language {
   const kept = new RegExp(`(?:^|;\\s*)${languageCookie}=([a-z]+)`).exec(headers.cookie ?? '')?.[1];
-  const wanted = [chosenLanguage(query), kept, ...acceptedLanguages(headers['accept-language'] ?? '')];
-  return wanted.find(isLanguage) ?? 'en';
+  const accepted = acceptedLocales(headers['accept-language'] ?? '').map(({ language }) => language);
+  return [chosenLanguage(query), kept, ...accepted].find(isLanguage) ?? 'en';
 }
 
 /** The words in which to answer a request. */
 export function wordsFor(asking: LanguageRequest): Words {
-  return wordsOf(languageFor(asking));
+  const language = languageFor(asking);
+  const accepted = acceptedLocales(asking.headers['accept-language'] ?? '');
+  const region = accepted.find((one) => one.language === language && one.region !== undefined)?.region;
+  return wordsOf(language, region && `${language}-${region}`);
 }
 
 /** The language that a link of the language switch asks for; undefined without one. */
@@ -51,19 +57,20 @@ export function isLanguage(name: unknown): name is Language {
   return languages.some((language) => language === name);
 }
 
-/** Primary languages of an `Accept-Language` header, the most wanted first. */
-function acceptedLanguages(header: string): string[] {
+/** Primary languages of an `Accept-Language` header with their regions, the most wanted first. */
+function acceptedLocales(header: string): { language: string; region: string | undefined }[] {
   return header
     .slice(0, 500)
     .split(',')
     .map((part) => {
       const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');
       const weight = parameters.map((parameter) => /^\s*q=([\d.]+)/.exec(parameter)?.[1]).find(Boolean);
-      return { language: tag.split('-')[0] ?? '', weight: Number(weight ?? 1) };
+      const [language = '', ...subtags] = tag.split('-');
+      const region = subtags.find((subtag) => /^([a-z]{2}|\d{3})$/.test(subtag))?.toUpperCase();
+      return { language, region, weight: Number(weight ?? 1) };
     })
     .filter(({ weight }) => weight > 0)
-    .sort((a, b) => b.weight - a.weight)
-    .map(({ language }) => language);
+    .sort((a, b) => b.weight - a.weight);
 }
 
 /** The language's name in itself: `Deutsch`. */

@@ -49,7 +49,7 @@ function layout(page: Page, nonce: string): string {
   const { common } = commonTexts(words);
   return html`
     <!doctype html>
-    <html lang="${words.language}" dir="${words.direction}">
+    <html lang="${words.language}" dir="${words.direction}" data-locale="${words.locale}">
       <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,11 +1,21 @@
-import { language } from './texts.ts';
+/** The page's language with its reader's region, which decides whether a day has 24 hours or twice 12. */
+const { lang, dataset } = document.documentElement;
+const locale = dataset.locale || lang || 'en';
 
-/** Shows instants in the reader's time zone; without script they are in UTC. Those of today show only the time. */
-export function localTimes(place: HTMLElement): void {
+/**
+ * Shows instants in the reader's time zone; without script they are in UTC, and say so. Those of today show only the
+ * time of day. Of one that says how long ago it is, the exact time that shows on hover is changed.
+ */
+export function localTimes(place: ParentNode): void {
   for (const time of place.querySelectorAll('time')) {
     const at = new Date(time.dateTime);
-    const isToday = at.toDateString() === new Date().toDateString() && !time.closest('.facts');
+    if (Number.isNaN(at.getTime())) continue;
+    const isWhole = time.title !== '' || time.closest('.facts') !== null;
+    const isToday = !isWhole && at.toDateString() === new Date().toDateString();
     const date = isToday ? {} : ({ dateStyle: 'medium' } as const);
-    time.textContent = new Intl.DateTimeFormat(language, { ...date, timeStyle: 'short' }).format(at);
+    const timeStyle = time.title || time.dataset.seconds !== undefined ? 'medium' : 'short';
+    const text = new Intl.DateTimeFormat(locale, { ...date, timeStyle }).format(at);
+    if (time.title) time.title = text;
+    else time.textContent = text;
   }
 }

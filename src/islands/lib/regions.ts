@@ -1,4 +1,5 @@
 import { minuteMs } from '../../lib/durations.ts';
+import { localTimes } from './local-times.ts';
 
 /**
  * Regions of a page that refresh themselves: `<div data-region="name">` on a page where an element names the stream,
@@ -10,6 +11,7 @@ const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 /** What the server said last: browser code may have changed a region since, to make its buttons work. */
 const told = new WeakMap<Element, string>();
 for (const region of document.querySelectorAll('[data-region]')) told.set(region, region.innerHTML);
+localTimes(document);
 
 const quietMs = 300;
 const firstRetryMs = 5000;
@@ -38,6 +40,7 @@ async function renew(): Promise<void> {
     if (!next || next.innerHTML === told.get(region) || inUse(region)) continue;
     region.innerHTML = next.innerHTML;
     told.set(region, next.innerHTML);
+    localTimes(region);
   }
 }
 
