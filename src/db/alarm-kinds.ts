@@ -79,6 +79,8 @@ const sentences: ByAlarmKind<string> = {
   other: ({ message }) => message,
 };
 
+export const alarmKinds = Object.keys(sentences) as AlarmKind[];
+
 /** An alarm as a sentence in English, for commands and exports. */
 export const alarmSentence = (alarm: Alarm): string => tellAlarm(sentences, alarm);
 
