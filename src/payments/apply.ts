@@ -17,12 +17,14 @@ export type TransferToApply = {
   from: 'pending' | 'unmatched';
   /** Two endpoints have agreed on it. */
   confirmed: boolean;
+  /** Whether it may leave something to pay. */
+  asPart: boolean;
 };
 
 export type Applied =
   | { kind: 'applied'; proofStatus: RequestRow['proof_status']; missingMicro: bigint }
   | { kind: 'rejected'; reason: Reason }
-  /** A merchant attaches only what pays the request in full. */
+  /** It would leave something to pay, and was not to. */
   | { kind: 'insufficient'; missingMicro: bigint }
   /** The transfer, or the request, is no longer what it was: somebody was faster. */
   | { kind: 'gone' };
@@ -69,9 +71,7 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   const applicability = canApply(toTransfer(current), payable, rule);
   if (!applicability.counts) return { kind: 'rejected', reason: applicability.reason };
   const missingMicro = payable.usdcMicro - payable.countedMicro - BigInt(current.value);
-  // Only at the moment of deciding: one that is mined again may wait for the others.
-  if (rule === 'merchant' && from === 'unmatched' && !applicability.completes)
-    return { kind: 'insufficient', missingMicro };
+  if (!applicability.completes && !applying.asPart) return { kind: 'insufficient', missingMicro };
   if (!(await updateMatch(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
     return { kind: 'gone' };
   }

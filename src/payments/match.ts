@@ -99,7 +99,8 @@ function matchOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed:
       return unmatched(canBePaid(transfer.chainId, checked) ? choice.reason : 'wrong_network', null);
     }
     const { requestId, rule } = choice;
-    const applied = await applyTransfer(tx, ctx, scope, { row, requestId, rule, from: 'pending', confirmed });
+    const applying = { row, requestId, rule, from: 'pending', confirmed, asPart: true } as const;
+    const applied = await applyTransfer(tx, ctx, scope, applying);
     if (applied.kind === 'rejected') return unmatched(applied.reason, requestId);
     return applied.kind === 'applied';
   });

@@ -6,8 +6,8 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { Outcome } from '../../payments/outcome.ts';
-import { readTransferKey, type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
-import { attachUnmatched } from '../../payments/unmatched/attach.ts';
+import { readTransferKey, type TransferKey, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
+import { askForRest, attachUnmatched } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -21,10 +21,11 @@ import { refundFacts, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
 
-/** `GET /dashboard/unmatched/<key>`: one payment without a request; `POST …/attach` gives it one. */
+/** `GET /dashboard/unmatched/<key>`: a payment without a request; `POST …/attach` gives it one, `…/rest` as a part. */
 export function attachPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:key` }, (visit) => showPayment(ctx, visit, null));
-  pages.form({ url: `${path}/:key/attach` }, (visit) => attach(ctx, visit));
+  pages.form({ url: `${path}/:key/attach` }, (visit) => attach(ctx, visit, attachUnmatched));
+  pages.form({ url: `${path}/:key/rest` }, (visit) => attach(ctx, visit, askForRest));
 }
 
 /** The key in the address; throws Refusal not_found. */
@@ -34,14 +35,17 @@ export function keyIn({ request }: MerchantVisit): TransferKey {
   return key;
 }
 
-async function attach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
+async function attach(ctx: Context, visit: MerchantVisit, act: typeof attachUnmatched): Promise<FastifyReply> {
   const { session, fields, reply } = visit;
   const { scope, accountId } = session;
   const key = keyIn(visit);
   const requestId = fields.request ?? '';
   if (!isUuid(requestId)) return showPayment(ctx, visit, { kind: 'not_found' });
-  const outcome = await attachUnmatched(ctx, merchantActor(visit), scope, { ...key, accountId, requestId });
-  if (outcome.kind === 'counted') return reply.redirect(`/dashboard/payments/${requestId}?done=attached`, 303);
+  const outcome = await act(ctx, merchantActor(visit), scope, { ...key, accountId, requestId });
+  const asked = act === askForRest && outcome.kind === 'underpaid';
+  if (asked || outcome.kind === 'counted') {
+    return reply.redirect(`/dashboard/payments/${requestId}?done=${asked ? 'restAsked' : 'attached'}`, 303);
+  }
   return showPayment(ctx, visit, outcome);
 }
 
@@ -50,13 +54,14 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const key = keyIn(visit);
   const words = wordsFor(request);
   const { unmatched: t, reason, refund: refundTexts } = dashboardTexts(words);
-  const { row, attachable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
+  const { row, attachable, askable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
   const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   const why = row.reason ?? 'no_match';
   const canRefund = why !== 'wrong_token' && why !== 'self_transfer';
   const decided = isRefundSent(refund);
+  const wanted = { row, key, partner: merchant.partner_name };
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
     title: fill(t.payment, { amount }),
@@ -84,12 +89,13 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
             </p>
           `,
       )}
-      ${refund === null && attachSection(words, ctx, attachable, { amount, key, partner: merchant.partner_name })}
+      ${refund === null && attachSection(words, ctx, attachable, wanted)}
+      ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}
     `,
   });
 }
 
-type Wanted = { amount: string; key: TransferKey; partner: string };
+type Wanted = { row: TransferRow; key: TransferKey; partner: string };
 
 function attachSection(words: Words, ctx: Context, attachable: Attachable[], wanted: Wanted): Html {
   const { unmatched: t } = dashboardTexts(words);
@@ -107,7 +113,56 @@ function attachSection(words: Words, ctx: Context, attachable: Attachable[], wan
   `;
 }
 
-function option(words: Words, one: Attachable, { amount, key, partner }: Wanted, now: Date): Html {
+/** Open requests that the payment does not cover: it becomes a part, and their pages ask for what is left. */
+function restSection(words: Words, ctx: Context, askable: Attachable[], wanted: Wanted): Html {
+  const { unmatched: t } = dashboardTexts(words);
+  const now = ctx.clock.now();
+  return html`
+    <section class="list">
+      <h2>${t.restHeading}</h2>
+      <p class="quiet">${t.restRest}</p>
+      <ul class="options">
+        ${askable.map((one) => html`<li>${facts(words, one, now)}${restButton(words, one, wanted)}</li>`)}
+      </ul>
+    </section>
+  `;
+}
+
+function restButton(words: Words, one: Attachable, { row, key, partner }: Wanted): Html {
+  const { unmatched: t } = dashboardTexts(words);
+  const valueMicro = BigInt(row.value);
+  const rest = groupMicro(words, one.dueMicro - one.paidMicro - valueMicro);
+  return confirmButton(
+    {
+      label: fill(t.askRest, { rest }),
+      title: fill(t.askRestTitle, { amount: groupMicro(words, valueMicro), rest }),
+      consequence: fill(t.askRestFollows, { partner }),
+      action: `${path}/${writeTransferKey(key)}/rest`,
+    },
+    hiddenField('request', one.requestId),
+  );
+}
+
+function option(words: Words, one: Attachable, { row, key, partner }: Wanted, now: Date): Html {
+  const { unmatched: t } = dashboardTexts(words);
+  const amount = groupMicro(words, BigInt(row.value));
+  const asked = formatFiat(one.fiatInt, one.fiatCode, words.language);
+  return html`
+    ${facts(words, one, now)}
+    ${confirmButton(
+      {
+        label: t.attach,
+        title: fill(t.attachTitle, { amount, asked }),
+        consequence: fill(t.attachFollows, { partner }),
+        action: `${path}/${writeTransferKey(key)}/attach`,
+      },
+      hiddenField('request', one.requestId),
+    )}
+  `;
+}
+
+/** What a request is about, for choosing among several. */
+function facts(words: Words, one: Attachable, now: Date): Html {
   const { unmatched: t } = dashboardTexts(words);
   const requested = formatFiat(one.fiatInt, one.fiatCode, words.language);
   const what = one.customerName ?? one.memo;
@@ -120,15 +175,6 @@ function option(words: Words, one: Attachable, { amount, key, partner }: Wanted,
       ${ago(words, one.createdAt, now)}
       ${one.paidMicro > 0n && html`, ${fill(t.partly, { amount: groupMicro(words, one.paidMicro) })}`}
     </p>
-    ${confirmButton(
-      {
-        label: t.attach,
-        title: fill(t.attachTitle, { amount, asked: requested }),
-        consequence: fill(t.attachFollows, { partner }),
-        action: `${path}/${writeTransferKey(key)}/attach`,
-      },
-      hiddenField('request', one.requestId),
-    )}
   `;
 }
 

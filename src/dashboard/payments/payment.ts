@@ -117,6 +117,12 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
     const href = `/dashboard/unmatched/${key}`;
     lines.push(afterwards(words, title, reason[transfer.reason], href, t.decide, refunds.get(key)));
   }
+  for (const near of progress.near) {
+    const values = { amount: usdc(near.usdcMicro), asked: usdc(near.askedMicro) };
+    const rest = near.others > 0 ? t.nearOthers : t.nearRest;
+    const href = `/dashboard/unmatched/${writeTransferKey(near)}`;
+    lines.push(afterwards(words, fill(t.near, values), rest, href, t.decide, undefined));
+  }
   return lines.length === 0 ? null : card(html`${lines}`);
 }
 

@@ -77,7 +77,7 @@ export async function claim(
   const signed = await isSigned(chain, row.from_address, claimTypedData(ctx.config, id, key), claim.signature);
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
   // Whether it is confirmed by a second endpoint is found out when it is settled.
-  const applying = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false } as const;
+  const applying = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false, asPart: true } as const;
   return appliedOutcome(
     await retryOnConflict(() => ctx.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, applying))),
   );

@@ -3,24 +3,39 @@ import { audit } from '../../audit/write.ts';
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
+import { readRequest } from '../../requests/read.ts';
+import { effectiveStatus } from '../../requests/rules.ts';
 import { applyTransfer } from '../apply.ts';
 import { appliedOutcome, type Outcome } from '../outcome.ts';
 import { hasRefund, lockTransfer, type TransferKey, writeTransferKey } from '../transfers.ts';
+
+/** `accountId` is the merchant who decides; the transfer must be theirs. */
+export type Attach = TransferKey & { accountId: string; requestId: string };
 
 /**
  * A merchant attaches an unmatched payment to a request manually, even late money, if the sum then pays it in full. It
  * is verified like any other. A cancelled request stays cancelled.
  *
- * @param attach `accountId` is the merchant who decides; the transfer must be theirs
  * @returns `underpaid` with the missing amount when the sum does not suffice, `already_used` for a refunded payment;
  * nothing changes then
  */
-export async function attachUnmatched(
-  ctx: Context,
-  actor: Actor,
-  scope: Scope,
-  attach: TransferKey & { accountId: string; requestId: string },
-): Promise<Outcome> {
+export function attachUnmatched(ctx: Context, actor: Actor, scope: Scope, attach: Attach): Promise<Outcome> {
+  return attachAs(ctx, actor, scope, attach, false);
+}
+
+/**
+ * A merchant attaches an unmatched payment to a request that is still open, as a part: the request then asks for the
+ * rest, for which an amount is reserved. Where the sum suffices after all, it is paid.
+ *
+ * @returns `underpaid` with what is left once it is attached; `late` when the request has expired, and nothing changes
+ */
+export async function askForRest(ctx: Context, actor: Actor, scope: Scope, attach: Attach): Promise<Outcome> {
+  const request = await readRequest(ctx.db, scope, attach.requestId);
+  if (effectiveStatus(request, ctx.clock.now()) === 'expired') return { kind: 'late' };
+  return attachAs(ctx, actor, scope, attach, true);
+}
+
+async function attachAs(ctx: Context, actor: Actor, scope: Scope, attach: Attach, asPart: boolean): Promise<Outcome> {
   const key: TransferKey = { chainId: attach.chainId, txHash: attach.txHash.toLowerCase(), ordinal: attach.ordinal };
   return retryOnConflict(() =>
     ctx.db.scoped(scope, async (tx): Promise<Outcome> => {
@@ -30,10 +45,9 @@ export async function attachUnmatched(
       if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
       if (await hasRefund(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
-      const outcome = appliedOutcome(
-        await applyTransfer(tx, ctx, scope, { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false }),
-      );
-      if (outcome.kind === 'counted') {
+      const applying = { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false, asPart } as const;
+      const applied = await applyTransfer(tx, ctx, scope, applying);
+      if (applied.kind === 'applied') {
         await audit(ctx, tx, actor, {
           ...scope,
           action: 'payment.attached',
@@ -41,7 +55,7 @@ export async function attachUnmatched(
           details: { request: requestId },
         });
       }
-      return outcome;
+      return appliedOutcome(applied);
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { producerSkewMs } from '../rules.ts';
+import { leastPartMicro, producerSkewMs } from '../rules.ts';
 import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 
@@ -13,7 +13,7 @@ export function countOpenPayments(db: Database, scope: Scope, accountId: string)
   return db.scoped(scope, (tx) => countMerchantUnmatched(tx, scope, accountId, countedOpen));
 }
 
-/** A request that an unmatched payment would pay in full. */
+/** A request that an unmatched payment would pay, in full or in part. */
 export type Attachable = {
   requestId: string;
   fiatInt: bigint;
@@ -28,19 +28,21 @@ export type Attachable = {
 };
 
 const maxAttachable = 50;
+const maxAskable = 10;
 
 /**
  * An unmatched payment of a merchant with the requests that it could pay: to the same wallet, older than the payment,
- * neither paid nor cancelled, and the sum suffices.
+ * neither paid nor cancelled, and the sum suffices (`attachable`); or open, and something would be left to ask for
+ * (`askable`, the smallest rest first).
  *
  * @throws Refusal not_found, also once it is attached
  */
 export async function readOpenPayment(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'clock'>,
   scope: Scope,
   accountId: string,
   key: TransferKey,
-): Promise<{ row: TransferRow; attachable: Attachable[] }> {
+): Promise<{ row: TransferRow; attachable: Attachable[]; askable: Attachable[] }> {
   return ctx.db.scoped(scope, async (tx) => {
     const row = await selectTransfer(tx, scope, key);
     if (!row || row.account_id !== accountId || row.request_id !== null || row.judged_at === null) {
@@ -48,8 +50,12 @@ export async function readOpenPayment(
     }
     const isNever = row.reason === 'wrong_token' || row.reason === 'self_transfer' || (await hasRefund(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
-    const found = isNever ? [] : await selectAttachable(tx, scope, row, madeBefore, maxAttachable);
-    return { row, attachable: found.map(toAttachable) };
+    if (isNever) return { row, attachable: [], askable: [] };
+    const attachable = await selectAttachable(tx, scope, row, madeBefore, 'nothing', maxAttachable);
+    const isDust = BigInt(row.value) < leastPartMicro;
+    const leaves = { restAt: ctx.clock.now() };
+    const askable = isDust ? [] : await selectAttachable(tx, scope, row, madeBefore, leaves, maxAskable);
+    return { row, attachable: attachable.map(toAttachable), askable: askable.map(toAttachable) };
   });
 }
 

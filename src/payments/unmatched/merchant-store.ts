@@ -29,12 +29,14 @@ export type AttachableRow = {
 
 /**
  * Unpaid requests to the same wallet that a value completes: first the one it is probably meant for, then the newest.
+ * Or those that are still open and to which it leaves a rest: the smallest rest first.
  */
 export function selectAttachable(
   tx: Tx,
   scope: Scope,
   transfer: TransferRow,
   madeBefore: Date,
+  leaves: { restAt: Date } | 'nothing',
   limit: number,
 ): Promise<AttachableRow[]> {
   return tx<AttachableRow[]>`
@@ -47,6 +49,12 @@ export function selectAttachable(
       and r.wallet_address = ${transfer.to_address} and r.account_id = ${transfer.account_id}
       and (r.wallet_chain_ids is null or ${transfer.chain_id}::bigint = any(r.wallet_chain_ids))
       and coalesce(r.made_at, r.created_at) <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
-      and r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)
-    order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc, r.created_at desc limit ${limit}`;
+      and ${
+        leaves === 'nothing'
+          ? tx`r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)`
+          : tx`r.usdc_micro > ${transfer.value}::numeric + coalesce(counted.micro, 0) and r.status <> 'expired'
+              and r.expires_at > ${leaves.restAt}`
+      }
+    order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc,
+      ${leaves === 'nothing' ? tx`` : tx`r.usdc_micro - coalesce(counted.micro, 0),`} r.created_at desc limit ${limit}`;
 }

@@ -66,6 +66,7 @@ export const de: DashboardTexts<'de'> = {
     cancelled:
       'Die Anforderung ist storniert. Kommt noch eine Zahlung dafür an, finden Sie sie unter „Nicht zugeordnet“.',
     attached: 'Die Zahlung wurde zugeordnet. Die Anforderung gilt als bezahlt, sobald das Netzwerk sie bestätigt hat.',
+    restAsked: 'Die Zahlung wurde zugeordnet. Die Seite der Anforderung verlangt jetzt den Rest.',
     returned: 'Die Erstattung wurde erfasst.',
     put_back: 'Die Erstattung wurde zurückgenommen. Die Zahlung ist wieder wie zuvor.',
     saved: 'Ihr Profil wurde gespeichert.',
@@ -138,6 +139,11 @@ export const de: DashboardTexts<'de'> = {
     voided: 'Storniert',
     reorged: 'Das Netzwerk hat die Zahlung rückgängig gemacht; meist taucht sie von selbst wieder auf',
     stray: '{amount} USDC sind angekommen, zählen aber nicht',
+    near: '{amount} USDC kamen ohne Zuordnung an; hier waren {asked} gefordert',
+    nearRest:
+      'Die Zahlung kann für diese Anforderung gedacht sein: Fragen Sie Ihren Kunden. Ordnen Sie sie dann zu oder fordern Sie den Rest an.',
+    nearOthers:
+      'Die Zahlung kann für diese oder eine andere Anforderung gedacht sein: Fragen Sie Ihren Kunden. Ordnen Sie sie dann zu oder fordern Sie den Rest an.',
     found: {
       near: 'Entscheiden, wofür sie war',
       misdirected: 'Wenn Ihre Wallet dort benutzbar ist, können Sie es erstatten; sonst niemand.',
@@ -257,6 +263,13 @@ export const de: DashboardTexts<'de'> = {
     payment: '{amount} USDC',
     network: 'Netzwerk',
     transaction: 'Transaktion',
+    restHeading: 'Rest anfordern',
+    restRest:
+      'Diese offenen Anforderungen verlangen mehr. Die Zahlung zählt als Teil der gewählten Anforderung, und deren Seite fordert dann den Rest an. Tun Sie das nur, wenn Sie wissen, von wem die Zahlung ist.',
+    askRest: '{rest} USDC anfordern',
+    askRestTitle: '{amount} USDC zuordnen und die restlichen {rest} USDC anfordern?',
+    askRestFollows:
+      'Die Zahlung gehört dann zu dieser Anforderung. Bezahlt ist sie, und {partner} wird benachrichtigt, sobald der Rest angekommen ist.',
     attachHeading: 'Einer Anforderung zuordnen',
     attachRest:
       'Diese Anforderungen an dieselbe Wallet würden durch diese Zahlung vollständig bezahlt. Sie wird dann geprüft wie jede andere.',

@@ -60,6 +60,7 @@ export const en = {
     asked: 'The request is ready. Share its link or show its QR code.',
     cancelled: 'The request is cancelled. If a payment for it still arrives, you will find it under “Unmatched”.',
     attached: 'The payment was attached. The request counts as paid once the network has confirmed it.',
+    restAsked: 'The payment was attached. The request’s page now asks for the rest.',
     returned: 'The refund was recorded.',
     put_back: 'The refund was undone. The payment is as it was before.',
     saved: 'Your profile was saved.',
@@ -127,6 +128,10 @@ export const en = {
     voided: 'Cancelled',
     reorged: 'The network reversed the payment; it usually reappears by itself',
     stray: '{amount} USDC arrived but does not count',
+    near: '{amount} USDC arrived unmatched; {asked} was asked for here',
+    nearRest: 'It may be meant for this request: ask your customer. Then attach it, or ask for the rest.',
+    nearOthers:
+      'It may be meant for this request or for another one: ask your customer. Then attach it, or ask for the rest.',
     found: {
       near: 'Decide what it was for',
       misdirected: 'If your wallet can be used there, you can return it; nobody else can.',
@@ -242,6 +247,13 @@ export const en = {
     payment: '{amount} USDC',
     network: 'Network',
     transaction: 'Transaction',
+    restHeading: 'Ask for the rest',
+    restRest:
+      'These open requests ask for more. The payment counts as a part of the one you choose, and its page then asks your customer for the rest. Only do this if you know who sent the payment.',
+    askRest: 'Ask for {rest} USDC',
+    askRestTitle: 'Attach {amount} USDC and ask for the remaining {rest} USDC?',
+    askRestFollows:
+      'The payment then belongs to this request. The request is paid, and {partner} is notified, once the rest has arrived.',
     attachHeading: 'Attach to a request',
     attachRest:
       'These requests to the same wallet would be fully paid by this payment. It is then verified like any other.',

@@ -61,6 +61,7 @@ export const es: DashboardTexts<'es'> = {
     asked: 'La solicitud está lista. Comparta su enlace o muestre su código.',
     cancelled: 'La solicitud está cancelada. El dinero que aún llegue por ella aparece en «Sin asignar».',
     attached: 'El pago quedó asignado. La solicitud cuenta como pagada en cuanto la red lo confirme.',
+    restAsked: 'El pago quedó asignado. La página de la solicitud pide ahora el resto.',
     returned: 'Queda anotado que devolvió este pago.',
     put_back: 'El pago volvió a su sitio. Está como antes.',
     saved: 'Su perfil se guardó.',
@@ -133,6 +134,9 @@ export const es: DashboardTexts<'es'> = {
     voided: 'Cancelado',
     reorged: 'La red retiró el pago; suele volver por sí solo',
     stray: 'Llegaron {amount} USDC y no cuentan',
+    near: 'Llegaron {amount} USDC sin asignar; aquí se pedían {asked}',
+    nearRest: 'Puede ser para esta solicitud: pregunte a su cliente. Después asígnelo o pida el resto.',
+    nearOthers: 'Puede ser para esta solicitud o para otra: pregunte a su cliente. Después asígnelo o pida el resto.',
     found: {
       near: 'Decidir para qué era',
       misdirected: 'Si tu billetera se puede usar allí, puedes devolverlo; nadie más puede.',
@@ -248,6 +252,13 @@ export const es: DashboardTexts<'es'> = {
     payment: '{amount} USDC',
     network: 'Red',
     transaction: 'Transacción',
+    restHeading: 'Pedir el resto',
+    restRest:
+      'Estas solicitudes abiertas piden más. El pago cuenta como parte de la que elija, y su página pide entonces el resto al cliente. Hágalo solo si sabe quién envió el pago.',
+    askRest: 'Pedir {rest} USDC',
+    askRestTitle: '¿Asignar {amount} USDC y pedir los {rest} USDC restantes?',
+    askRestFollows:
+      'El pago pertenecerá a esta solicitud. Quedará pagada, y se avisará a {partner}, cuando llegue el resto.',
     attachHeading: 'Asignarlo a una solicitud',
     attachRest:
       'Solicitudes a la misma billetera que este pago cubre por completo. Después se verifica como cualquier otro.',

@@ -63,6 +63,7 @@ export const fr: DashboardTexts<'fr'> = {
     asked: 'La demande est prête. Partagez son lien ou montrez son code.',
     cancelled: 'La demande est annulée. L’argent qui arrive encore pour elle figure sous « Non attribués ».',
     attached: 'Le paiement est attribué. La demande compte comme payée dès que le réseau l’a confirmé.',
+    restAsked: 'Le paiement est attribué. La page de la demande réclame maintenant le reste.',
     returned: 'Il est noté que vous avez rendu ce paiement.',
     put_back: 'Le paiement est remis en place. Il est comme avant.',
     saved: 'Votre profil est enregistré.',
@@ -136,6 +137,11 @@ export const fr: DashboardTexts<'fr'> = {
     voided: 'Annulé',
     reorged: 'Le réseau a retiré le paiement ; il revient généralement de lui-même',
     stray: '{amount} USDC sont arrivés et ne comptent pas',
+    near: '{amount} USDC sont arrivés sans attribution ; {asked} étaient demandés ici',
+    nearRest:
+      'Ce paiement est peut-être pour cette demande : posez la question à votre client. Attribuez-le ensuite, ou demandez le reste.',
+    nearOthers:
+      'Ce paiement est peut-être pour cette demande ou pour une autre : posez la question à votre client. Attribuez-le ensuite, ou demandez le reste.',
     found: {
       near: 'Décider à quoi il correspond',
       misdirected: 'Si votre portefeuille y est utilisable, vous pouvez le rendre ; personne d’autre ne le peut.',
@@ -252,6 +258,13 @@ export const fr: DashboardTexts<'fr'> = {
     payment: '{amount} USDC',
     network: 'Réseau',
     transaction: 'Transaction',
+    restHeading: 'Demander le reste',
+    restRest:
+      'Ces demandes ouvertes portent sur davantage. Le paiement compte comme une partie de celle que vous choisissez, et sa page demande alors le reste à votre client. Ne le faites que si vous savez qui a envoyé le paiement.',
+    askRest: 'Demander {rest} USDC',
+    askRestTitle: 'Attribuer {amount} USDC et demander les {rest} USDC restants ?',
+    askRestFollows:
+      'Le paiement appartient alors à cette demande. Elle est payée, et {partner} est prévenu, dès que le reste est arrivé.',
     attachHeading: 'L’attribuer à une demande',
     attachRest:
       'Les demandes sur le même portefeuille que ce paiement règle en entier. Il est ensuite vérifié comme tout autre.',

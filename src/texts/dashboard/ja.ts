@@ -60,6 +60,7 @@ export const ja: DashboardTexts<'ja'> = {
     asked: '請求を作成しました。リンクを送るか、コードを見せてください。',
     cancelled: '請求を取り消しました。この後に届いたお金は「未照合」に表示されます。',
     attached: '支払いを請求に割り当てました。ネットワークで承認されると、請求は支払い済みになります。',
+    restAsked: '支払いを割り当てました。請求のページが残額を請求しています。',
     returned: 'この支払いを返金したことを記録しました。',
     put_back: '支払いを元に戻しました。以前のままです。',
     saved: 'プロフィールを保存しました。',
@@ -128,6 +129,10 @@ export const ja: DashboardTexts<'ja'> = {
     voided: '取り消し済み',
     reorged: 'ネットワークが支払いを取り消しました。通常は自動的に戻ります',
     stray: '{amount} USDC が届きましたが、計上されません',
+    near: '{amount} USDC が未割り当てで届きました（この請求は {asked}）',
+    nearRest: 'この請求への支払いかもしれません。お客様に確認してから、割り当てるか残額を請求してください。',
+    nearOthers:
+      'この請求か別の請求への支払いかもしれません。お客様に確認してから、割り当てるか残額を請求してください。',
     found: {
       near: '何の支払いかを決める',
       misdirected: 'そのネットワークでウォレットを使えるなら、返金できるのはあなただけです。',
@@ -241,6 +246,12 @@ export const ja: DashboardTexts<'ja'> = {
     payment: '{amount} USDC',
     network: 'ネットワーク',
     transaction: '取引',
+    restHeading: '残額を請求する',
+    restRest:
+      'これらの未払いの請求は、この支払いより金額が大きいものです。選んだ請求の一部として扱われ、支払いページが残額を請求します。誰が送金したか分かる場合にだけ行ってください。',
+    askRest: '{rest} USDC を請求',
+    askRestTitle: '{amount} USDC を割り当て、残りの {rest} USDC を請求しますか？',
+    askRestFollows: '支払いはこの請求のものになります。残額が届くと請求は支払い済みになり、{partner} に通知されます。',
     attachHeading: '請求に割り当てる',
     attachRest: '同じウォレット宛てで、この支払いで全額になる請求です。その後はほかの支払いと同じく検証されます。',
     attach: 'この請求に割り当てる',

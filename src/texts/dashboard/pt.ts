@@ -61,6 +61,7 @@ export const pt: DashboardTexts<'pt'> = {
     asked: 'A cobrança está pronta. Compartilhe o link ou mostre o código.',
     cancelled: 'A cobrança está cancelada. O dinheiro que ainda chegar por ela fica em “Sem cobrança”.',
     attached: 'O pagamento foi associado. A cobrança conta como paga assim que a rede o confirmar.',
+    restAsked: 'O pagamento foi associado. A página da cobrança agora pede o restante.',
     returned: 'Está anotado que você devolveu este pagamento.',
     put_back: 'O pagamento voltou ao lugar. Está como antes.',
     saved: 'Seu perfil foi salvo.',
@@ -133,6 +134,10 @@ export const pt: DashboardTexts<'pt'> = {
     voided: 'Cancelado',
     reorged: 'A rede retirou o pagamento; em geral ele volta sozinho',
     stray: '{amount} USDC chegaram e não contam',
+    near: 'Chegaram {amount} USDC sem associação; aqui foram pedidos {asked}',
+    nearRest: 'Pode ser para esta cobrança: pergunte ao cliente. Depois associe o pagamento ou peça o restante.',
+    nearOthers:
+      'Pode ser para esta cobrança ou para outra: pergunte ao cliente. Depois associe o pagamento ou peça o restante.',
     found: {
       near: 'Decidir para que foi',
       misdirected: 'Se a sua carteira puder ser usada ali, você pode devolvê-lo; ninguém mais pode.',
@@ -248,6 +253,13 @@ export const pt: DashboardTexts<'pt'> = {
     payment: '{amount} USDC',
     network: 'Rede',
     transaction: 'Transação',
+    restHeading: 'Pedir o restante',
+    restRest:
+      'Estas cobranças abertas pedem mais. O pagamento conta como parte da que você escolher, e a página dela passa a pedir o restante ao cliente. Só faça isso se souber quem enviou o pagamento.',
+    askRest: 'Pedir {rest} USDC',
+    askRestTitle: 'Associar {amount} USDC e pedir os {rest} USDC restantes?',
+    askRestFollows:
+      'O pagamento passa a pertencer a esta cobrança. Ela fica paga, e {partner} é avisado, quando o restante chegar.',
     attachHeading: 'Associar a uma cobrança',
     attachRest:
       'Cobranças para a mesma carteira que este pagamento cobre por inteiro. Depois ele é verificado como qualquer outro.',
