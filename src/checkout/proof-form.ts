@@ -10,7 +10,7 @@ import { type Found, foundPayment, foundTitle } from './found.ts';
 import { knownToWallets } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
-import { isOver, payable } from './state.ts';
+import { isOver, type PayState, payable } from './state.ts';
 
 /** What came of a transaction hash, or of a signature, that was handed in. */
 export type Answer = {
@@ -33,7 +33,7 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const isNotice = answer !== null && notices.includes(answer.outcome.kind);
   const fault = text !== null && !isNotice ? text : undefined;
   const note = isNotice && noteOf(checkout, answer.outcome, text);
-  if (state.kind === 'confirming' || state.kind === 'paid') {
+  if (isSeen(state)) {
     // Nothing is to be handed in any more; what came of it is still said.
     return text === null ? null : card(html`<p role="status">${text}</p>`);
   }
@@ -60,6 +60,12 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
       })}
     </details>
   `;
+}
+
+/** Whether a payment of all that is due is known: nobody has to name it. */
+function isSeen(state: PayState): boolean {
+  if (state.kind === 'seen' || state.kind === 'sending') return payable(state) === 'no';
+  return state.kind === 'confirming' || state.kind === 'paid' || state.kind === 'too_late';
 }
 
 /** What came of it; where money was found that matches nothing, also what to do. That stands on the page only once. */

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { formatFiat } from '../lib/money.ts';
 import { html } from '../lib/text/html.ts';
 import { receiptNumber } from '../lib/text/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
@@ -6,6 +7,7 @@ import { payTexts } from '../texts/pay.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { logoOf } from '../ui/branding.ts';
 import { card, stateLine } from '../ui/components.ts';
+import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { sendPage } from '../web/layout.ts';
 import { payPagePath } from './paths.ts';
@@ -32,6 +34,10 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
     body: html`
       <article class="card receipt">
         ${logoOf(branding)}
+        <div>
+          <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+          <p class="coin"><bdi>${groupMicro(words, checkout.progress.receivedMicro)} USDC</bdi></p>
+        </div>
         ${stateLine('paid', statusMessage.paid, merchant, 'h1')}
         <hr class="rule">
         ${receiptFacts(checkout)}

@@ -65,7 +65,12 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
       return { shape: 'confirming', title: statusMessage.confirming, rest: `${count} ${statusMessage.confirmingRest}` };
     }
     case 'paid':
-      return { shape: 'paid', title: statusMessage.paid, rest: fill(statusMessage.paidRest, { merchant }) };
+      return {
+        shape: 'paid',
+        title: statusMessage.paid,
+        // Not beside what is to be asked back.
+        rest: fill(isOwed(checkout) ? statusMessage.paidOwedRest : statusMessage.paidRest, { merchant }),
+      };
     case 'part': {
       const rest = fill(statusMessage.partialRest, { paid: usdc(state.paidMicro), due });
       return { shape: 'attention', title: fill(statusMessage.partial, { amount: usdc(state.missingMicro) }), rest };
@@ -110,11 +115,25 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
           rest: fill(statusMessage.wrongNetworkRest, values),
         };
       const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
-      const rest = fill(statusMessage.wrongTokenRest, { ...values, accepted: joinWithOr(words, tokens) });
-      return { shape: 'attention', title: statusMessage.wrongToken, rest };
+      const named = { ...values, accepted: joinWithOr(words, tokens) };
+      // A token names itself, and may take the name of another.
+      const pretends = tokens.some((name) => name.toLowerCase() === symbol?.trim().toLowerCase());
+      return pretends
+        ? {
+            shape: 'attention',
+            title: fill(statusMessage.fakeToken, named),
+            rest: fill(statusMessage.fakeTokenRest, named),
+          }
+        : { shape: 'attention', title: statusMessage.wrongToken, rest: fill(statusMessage.wrongTokenRest, named) };
     }
   }
 }
+
+/** A second payment of a request that was paid already. */
+const secondOf = ({ progress }: Checkout) => progress.unmatched.find(({ reason }) => reason === 'already_paid');
+
+/** Whether its customer has money to ask back. */
+const isOwed = (checkout: Checkout) => checkout.progress.overpaidMicro > 0n || secondOf(checkout) !== undefined;
 
 /** Beside the state: the transactions under way, money that was not needed, or came late. */
 function extra(checkout: Checkout): Html | null {
@@ -129,7 +148,7 @@ function extra(checkout: Checkout): Html | null {
   if (likely) return foundPayment(checkout, likely);
   if (state.kind !== 'paid') return null;
   const { statusMessage } = payTexts(words);
-  const second = progress.unmatched.find(({ reason }) => reason === 'already_paid');
+  const second = secondOf(checkout);
   const lines = [
     state.late && statusMessage.paidLate,
     state.overMicro > 0n && fill(statusMessage.paidOver, { amount: groupMicro(words, state.overMicro), merchant }),

@@ -42,6 +42,7 @@ export const ar: PayTexts<'ar'> = {
     confirmingRest: 'يمكنك إغلاق هذه الصفحة.',
     paid: 'تم الدفع',
     paidRest: 'المال لدى {merchant}. لم يبق عليك شيء.',
+    paidOwedRest: 'المال لدى {merchant}.',
     paidOver: 'أرسلت {amount} USDC أكثر من المطلوب. اطلب من {merchant} إعادتها.',
     paidLate: 'وصلت بعد انتهاء الوقت، ومع ذلك تُحتسب.',
     partial: 'ينقص {amount} USDC',
@@ -68,6 +69,9 @@ export const ar: PayTexts<'ar'> = {
     wrongToken: 'وصل رمز آخر، وليس USDC',
     wrongTokenRest:
       'أُرسل {symbol} ({token}) على {network}. ليس هذا الرمز المطلوب ولا يُحتسب. اسأل {merchant} عن ذلك، وادفع بواسطة {accepted}.',
+    fakeToken: 'رمز يسمّي نفسه {symbol} لكنه رمز آخر',
+    fakeTokenRest:
+      'وصل على {network} رمز يسمّي نفسه {symbol}، لكن عقده ({token}) ليس عقد {symbol}. لا يُحتسب وقد يكون بلا قيمة. اسأل {merchant} عن ذلك، وادفع برمز {accepted} الحقيقي.',
     wrongNetwork: 'وصل المال على شبكة أخرى',
     wrongNetworkRest:
       'أُرسل على {network}، وهي غير مقبولة هنا، ولا يُحتسب. اسأل {merchant} عن ذلك، وادفع على {accepted}.',

@@ -41,6 +41,7 @@ export const de: PayTexts<'de'> = {
     confirmingRest: 'Sie können diese Seite schließen.',
     paid: 'Bezahlt',
     paidRest: '{merchant} hat Ihre Zahlung erhalten. Sie müssen nichts weiter tun.',
+    paidOwedRest: '{merchant} hat Ihre Zahlung erhalten.',
     paidOver: 'Sie haben {amount} USDC zu viel gezahlt. Bitten Sie {merchant} um eine Erstattung.',
     paidLate: 'Sie kam nach Ablauf der Anforderung an, zählt aber noch.',
     partial: '{amount} USDC fehlen',
@@ -71,6 +72,9 @@ export const de: PayTexts<'de'> = {
     wrongToken: 'Ein anderer Token ist angekommen, nicht USDC',
     wrongTokenRest:
       '{symbol} ({token}) wurde auf {network} gesendet. Das ist nicht der verlangte Token, und er zählt nicht. Fragen Sie {merchant} danach und zahlen Sie mit {accepted}.',
+    fakeToken: 'Ein Token nennt sich {symbol}, ist aber ein anderer',
+    fakeTokenRest:
+      'Auf {network} kam ein Token an, der sich {symbol} nennt, aber sein Contract ({token}) ist nicht der von {symbol}. Er zählt nicht und ist vielleicht wertlos. Fragen Sie {merchant} danach und zahlen Sie mit dem echten {accepted}.',
     wrongNetwork: 'Die Zahlung kam auf dem falschen Netzwerk an',
     wrongNetworkRest:
       'Sie wurde auf {network} gesendet. Dieses Netzwerk wird hier nicht akzeptiert, deshalb zählt sie nicht. Fragen Sie {merchant} danach und zahlen Sie auf {accepted}.',

@@ -40,6 +40,7 @@ export const en = {
     confirmingRest: 'You can close this page.',
     paid: 'Paid',
     paidRest: '{merchant} has received your payment. There is nothing left to do.',
+    paidOwedRest: '{merchant} has received your payment.',
     paidOver: 'You overpaid by {amount} USDC. Ask {merchant} for a refund.',
     paidLate: 'It arrived after the request expired, but it still counts.',
     partial: '{amount} USDC is missing',
@@ -67,6 +68,9 @@ export const en = {
     wrongToken: 'The wrong token arrived, not USDC',
     wrongTokenRest:
       '{symbol} ({token}) was sent on {network}. This request cannot be paid with it, so it does not count. Ask {merchant} about it, and pay with {accepted}.',
+    fakeToken: 'A token calls itself {symbol}, but it is another one',
+    fakeTokenRest:
+      'A token that calls itself {symbol} arrived on {network}, but its contract ({token}) is not the one of {symbol}. It does not count, and may be worthless. Ask {merchant} about it, and pay with the real {accepted}.',
     wrongNetwork: 'The payment arrived on the wrong network',
     wrongNetworkRest:
       'It was sent on {network}, which is not accepted here, so it does not count. Ask {merchant} about it, and pay on {accepted}.',

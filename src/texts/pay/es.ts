@@ -40,6 +40,7 @@ export const es: PayTexts<'es'> = {
     confirmingRest: 'Puede cerrar esta página.',
     paid: 'Pagado',
     paidRest: '{merchant} tiene el dinero. No hay que hacer nada más.',
+    paidOwedRest: '{merchant} tiene el dinero.',
     paidOver: 'Envió {amount} USDC más de lo pedido. Pida a {merchant} que los devuelva.',
     paidLate: 'Llegó cuando el plazo había terminado y aun así cuenta.',
     partial: 'Faltan {amount} USDC',
@@ -68,6 +69,9 @@ export const es: PayTexts<'es'> = {
     wrongToken: 'Llegó otro token, no USDC',
     wrongTokenRest:
       'Se envió {symbol} ({token}) en {network}. No es el token pedido y no cuenta. Consulte a {merchant} y pague con {accepted}.',
+    fakeToken: 'Un token se llama {symbol}, pero es otro',
+    fakeTokenRest:
+      'Llegó por {network} un token que se llama {symbol}, pero su contrato ({token}) no es el de {symbol}. No cuenta y puede no valer nada. Consulte a {merchant} y pague con el {accepted} auténtico.',
     wrongNetwork: 'El dinero llegó por otra red',
     wrongNetworkRest:
       'Se envió en {network}, que aquí no se acepta, y no cuenta. Consulte a {merchant} y pague en {accepted}.',

@@ -42,6 +42,7 @@ export const fr: PayTexts<'fr'> = {
     confirmingRest: 'Vous pouvez fermer cette page.',
     paid: 'Payé',
     paidRest: '{merchant} a l’argent. Vous n’avez plus rien à faire.',
+    paidOwedRest: '{merchant} a l’argent.',
     paidOver: 'Vous avez envoyé {amount} USDC de plus que demandé. Demandez à {merchant} de vous les rendre.',
     paidLate: 'Il est arrivé après la fin du délai et compte quand même.',
     partial: 'Il manque {amount} USDC',
@@ -72,6 +73,9 @@ export const fr: PayTexts<'fr'> = {
     wrongToken: 'Un autre jeton est arrivé, pas de l’USDC',
     wrongTokenRest:
       '{symbol} ({token}) a été envoyé sur {network}. Ce n’est pas le jeton demandé et il ne compte pas. Voyez cela avec {merchant}, et payez en {accepted}.',
+    fakeToken: 'Un jeton se fait appeler {symbol}, mais c’en est un autre',
+    fakeTokenRest:
+      'Un jeton qui se fait appeler {symbol} est arrivé sur {network}, mais son contrat ({token}) n’est pas celui de {symbol}. Il ne compte pas et peut être sans valeur. Voyez cela avec {merchant}, et payez avec le vrai {accepted}.',
     wrongNetwork: 'L’argent est arrivé sur un autre réseau',
     wrongNetworkRest:
       'Il a été envoyé sur {network}, qui n’est pas accepté ici, et ne compte pas. Voyez cela avec {merchant}, et payez sur {accepted}.',

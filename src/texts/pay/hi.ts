@@ -39,6 +39,7 @@ export const hi: PayTexts<'hi'> = {
     confirmingRest: 'आप यह पेज बंद कर सकते हैं।',
     paid: 'भुगतान हो गया',
     paidRest: 'पैसा {merchant} के पास है। अब कुछ करना बाकी नहीं है।',
+    paidOwedRest: 'पैसा {merchant} के पास है।',
     paidOver: 'आपने माँगी गई रकम से {amount} USDC ज़्यादा भेजे। {merchant} से उन्हें लौटाने को कहें।',
     paidLate: 'यह समय बीतने के बाद आया, फिर भी मान्य है।',
     partial: '{amount} USDC कम हैं',
@@ -66,6 +67,9 @@ export const hi: PayTexts<'hi'> = {
     wrongToken: 'USDC नहीं, कोई दूसरा टोकन आया',
     wrongTokenRest:
       '{network} पर {symbol} ({token}) भेजा गया। यह माँगा गया टोकन नहीं है और नहीं गिना जाता। इसके बारे में {merchant} से पूछें, और {accepted} से भुगतान करें।',
+    fakeToken: 'एक टोकन खुद को {symbol} कहता है, पर वह दूसरा है',
+    fakeTokenRest:
+      '{network} पर एक टोकन आया जो खुद को {symbol} कहता है, पर उसका कॉन्ट्रैक्ट ({token}) {symbol} का नहीं है। वह नहीं गिना जाता और बेकार हो सकता है। इसके बारे में {merchant} से पूछें, और असली {accepted} से भुगतान करें।',
     wrongNetwork: 'पैसा किसी दूसरे नेटवर्क पर आया',
     wrongNetworkRest:
       'वह {network} पर भेजा गया, जो यहाँ स्वीकार नहीं होता, इसलिए नहीं गिना जाता। इसके बारे में {merchant} से पूछें, और {accepted} पर भुगतान करें।',

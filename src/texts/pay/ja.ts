@@ -37,6 +37,7 @@ export const ja: PayTexts<'ja'> = {
     confirmingRest: 'このページを閉じてもかまいません。',
     paid: '支払い済み',
     paidRest: '{merchant} にお金が届きました。これ以上の操作は必要ありません。',
+    paidOwedRest: '{merchant} にお金が届きました。',
     paidOver: '請求より {amount} USDC 多く送られました。{merchant} に返金を依頼してください。',
     paidLate: '期限を過ぎて届きましたが、有効です。',
     partial: '{amount} USDC 不足しています',
@@ -67,6 +68,9 @@ export const ja: PayTexts<'ja'> = {
     wrongToken: 'USDC ではない別のトークンが届きました',
     wrongTokenRest:
       '{network} で {symbol}（{token}）が送られました。請求されたトークンではないため、計上されません。{merchant} に問い合わせて、{accepted} でお支払いください。',
+    fakeToken: '{symbol} を名乗る別のトークンが届きました',
+    fakeTokenRest:
+      '{network} で {symbol} を名乗るトークンが届きましたが、コントラクト（{token}）は {symbol} のものではありません。計上されず、価値がない可能性があります。{merchant} に問い合わせて、本物の {accepted} でお支払いください。',
     wrongNetwork: '別のネットワークでお金が届きました',
     wrongNetworkRest:
       '{network} で送られましたが、ここでは利用できないため計上されません。{merchant} に問い合わせて、{accepted} でお支払いください。',

@@ -40,6 +40,7 @@ export const pt: PayTexts<'pt'> = {
     confirmingRest: 'Você pode fechar esta página.',
     paid: 'Pago',
     paidRest: '{merchant} já tem o dinheiro. Você não precisa fazer mais nada.',
+    paidOwedRest: '{merchant} já tem o dinheiro.',
     paidOver: 'Você enviou {amount} USDC além do pedido. Peça a {merchant} que devolva.',
     paidLate: 'Chegou depois do fim do prazo e mesmo assim conta.',
     partial: 'Faltam {amount} USDC',
@@ -69,6 +70,9 @@ export const pt: PayTexts<'pt'> = {
     wrongToken: 'Chegou outro token, não USDC',
     wrongTokenRest:
       '{symbol} ({token}) foi enviado em {network}. Não é o token pedido e não conta. Fale com {merchant} e pague com {accepted}.',
+    fakeToken: 'Um token se chama {symbol}, mas é outro',
+    fakeTokenRest:
+      'Chegou em {network} um token que se chama {symbol}, mas o contrato dele ({token}) não é o de {symbol}. Não conta e pode não valer nada. Fale com {merchant} e pague com o {accepted} verdadeiro.',
     wrongNetwork: 'O dinheiro chegou por outra rede',
     wrongNetworkRest:
       'Foi enviado em {network}, que não é aceita aqui, e não conta. Fale com {merchant} e pague em {accepted}.',
