@@ -5,6 +5,7 @@
 import './lib/regions.ts';
 // After the regions, which remember what the server said.
 import './lib/copy-buttons.ts';
+import './lib/mode-in-address.ts';
 import './lib/send-once.ts';
 
 if (document.querySelector('[data-previews]')) void import('./lib/look-previews.ts');

@@ -1,7 +1,12 @@
-import { type Html, html } from '../lib/text/html.ts';
+import { type Html, html, raw } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
 import { descriptionList, mono } from './components.ts';
 import type { Words } from './language.ts';
+
+/** Two sheets: on buttons that copy what stands beside them. */
+export const copyShape: Html = raw(
+  '<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8"><rect x="8" y="8" width="12" height="12" rx="2.5"/><path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/></svg>',
+);
 
 /** A text to pass on, in full, with a copy button; without script only the text. */
 export function copyable(words: Words, name: string, text: string, label: string): Html {
@@ -13,4 +18,31 @@ export function copyable(words: Words, name: string, text: string, label: string
       </button>
     </div>
   `;
+}
+
+/**
+ * A name with a text that people pass on, for a list of names and values: an ID, a hash, an address, a URL.
+ *
+ * @param shown how the text is shown, where not as it is: as a link, for example
+ */
+export function copyableFact(words: Words, name: string, text: string, shown: Html = mono(text)): [string, Html] {
+  const { copy, copied } = commonTexts(words).common;
+  return [
+    name,
+    html`
+      <span class="copyable line">
+        ${shown}
+        <button
+          type="button"
+          class="copy"
+          data-copy="${text}"
+          data-copied="${copied}"
+          aria-label="${copy}: ${name}"
+          hidden
+        >
+          ${copyShape}
+        </button>
+      </span>
+    `,
+  ];
 }

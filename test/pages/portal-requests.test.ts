@@ -124,7 +124,7 @@ test('requests, their history and money without a request, as people see them', 
   await page.getByText('it answered 500').waitFor();
   await look(page, 'request-paid');
   await page.getByRole('link', { name: /^Event sent to / }).click();
-  await page.waitForURL(/\/portal\/webhooks\/deliveries\/[0-9a-f-]{36}#attempt-1$/);
+  await page.waitForURL(/\/portal\/webhooks\/deliveries\/[0-9a-f-]{36}(\?mode=test)?#attempt-1$/);
   await page.locator('#attempt-1').waitFor({ state: 'visible' });
   await page.goto(`${url}/portal/requests/${paid.id}`);
   await page.locator('summary', { hasText: 'Resend event' }).click();

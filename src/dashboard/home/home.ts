@@ -6,7 +6,9 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { countedOpen, countOpenPayments } from '../../payments/unmatched/by-merchant.ts';
 import { latestByMerchant, sumByDay } from '../../requests/lists/by-merchant.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, descriptionList, fullAddress, mono, stateLine } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, stateLine } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
@@ -122,12 +124,12 @@ function merchantFacts(ctx: Context, words: Words, { merchant }: MerchantVisit):
   const accepted = version !== null && at !== null;
   return card(
     descriptionList([
-      [dashboard.wallet, html`<span dir="ltr">${fullAddress(merchant.wallet_address ?? '')}</span>`],
+      copyableFact(words, dashboard.wallet, checksummed(merchant.wallet_address ?? '')),
       [dashboard.networks, networks.join(', ')],
       [dashboard.currency, merchant.display_currency],
       [dashboard.through, merchant.partner_name],
       accepted ? [dashboard.terms, fillHtml(dashboard.termsVersion, { version, time: instant(words, at) })] : null,
-      [dashboard.number, html`<span dir="ltr">${mono(merchant.id)}</span>`],
+      copyableFact(words, dashboard.number, merchant.id),
     ]),
     html`<p><a href="/dashboard/wallet">${dashboard.changeWallet}</a></p>`,
   );

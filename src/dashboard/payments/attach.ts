@@ -11,7 +11,9 @@ import { askForRest, attachUnmatched } from '../../payments/unmatched/attach.ts'
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, descriptionList, fullAddress, hiddenField, mono, stateLine } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
@@ -75,10 +77,10 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
         refund && refundLine(words, refund),
         refund === null && stateLine('attention', reason[why]),
         descriptionList([
-          [t.from, fullAddress(row.from_address)],
+          copyableFact(words, t.from, checksummed(row.from_address)),
           [t.when, instant(words, row.block_time)],
           [t.network, chain?.name ?? String(key.chainId)],
-          [t.transaction, mono(row.tx_hash)],
+          copyableFact(words, t.transaction, row.tx_hash),
         ]),
         refund && refundFacts(words, refund),
         !decided &&

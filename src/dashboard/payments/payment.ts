@@ -15,8 +15,9 @@ import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, descriptionList, fullAddress, mono, qr, stateLine } from '../../ui/components.ts';
-import { copyable } from '../../ui/copyable.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, qr, stateLine } from '../../ui/components.ts';
+import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { rateWithSource } from '../../web/rate.ts';
@@ -180,8 +181,8 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
       ],
       [t.created, instant(words, madeAt(row))],
       [t.expires, instant(words, row.expires_at)],
-      [t.wallet, fullAddress(row.wallet_address)],
-      [t.id, mono(row.id)],
+      copyableFact(words, t.wallet, checksummed(row.wallet_address)),
+      copyableFact(words, t.id, row.id),
     ]),
     displayStatus === 'paid' && html`<p><a href="${new URL(url).pathname}/receipt">${t.receipt}</a></p>`,
   );

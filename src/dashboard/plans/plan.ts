@@ -10,7 +10,8 @@ import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
-import { card, descriptionList, mono, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, stateLine } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -154,7 +155,7 @@ function factsCard(words: Words, plan: PlanRow): Html {
       [t.began, dayHtml(words, plan.first_on)],
       plan.ended_at === null ? [t.ends, ends] : [t.ended, instant(words, plan.ended_at)],
       ...metadataFacts(plan),
-      [t.number, mono(plan.id)],
+      copyableFact(words, t.number, plan.id),
     ]),
   );
 }

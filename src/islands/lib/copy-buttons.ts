@@ -13,14 +13,18 @@ new MutationObserver(() => show(document)).observe(document.body, { childList: t
 document.addEventListener('click', ({ target }) => {
   const button = (target as Element).closest<HTMLElement>('[data-copy][data-copied]');
   if (!button) return;
-  const label = button.textContent;
   void copyFrom(
     button,
     (copied) => {
-      button.textContent = copied;
-      setTimeout(() => {
-        button.textContent = label;
-      }, shownMs);
+      // A button that is only a drawing shows by itself that it was done, and says so.
+      const isDrawn = button.classList.contains('copy');
+      const label = isDrawn ? button.ariaLabel : button.textContent;
+      const say = (text: string | null) => {
+        if (isDrawn) button.ariaLabel = text;
+        else button.textContent = text;
+      };
+      say(copied);
+      setTimeout(() => say(label), shownMs);
     },
     button.dataset.copied ?? '',
   );

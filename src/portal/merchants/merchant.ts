@@ -14,8 +14,8 @@ import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
-import { card, descriptionList, fullAddress, mono, stateLine } from '../../ui/components.ts';
-import { copyable } from '../../ui/copyable.ts';
+import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
+import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { cancelRecovery, readOpenRecovery, startRecovery, type WalletChange } from '../../wallets/recovery.ts';
@@ -23,6 +23,7 @@ import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
 import { type Column, confirmButton, table } from '../../web/table.ts';
 import { merchantEventsPath } from '../live.ts';
+import { sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { merchantBadges, merchantName } from './merchants.ts';
@@ -34,9 +35,12 @@ const own = `${path}/:account_id`;
 export function merchantDetail(pages: PortalPages, ctx: Context): void {
   // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
   for (const address of [own, `${own}/recover`]) {
-    pages.page({ url: address, permission: 'read' }, async (call) =>
-      showMerchant(ctx, call, await mustRead(ctx, call), null),
-    );
+    pages.page({ url: address, permission: 'read' }, async (call) => {
+      const id = call.param('account_id').toLowerCase();
+      const merchant = await readMerchant(ctx, call.scope, id);
+      if (!merchant) return sendOtherMode(ctx, call, `${path}/${id}`, (other) => readMerchant(ctx, other, id));
+      return showMerchant(ctx, call, merchant, null);
+    });
   }
 
   const flip = (disabled: boolean) =>
@@ -141,7 +145,7 @@ function factCard(words: Words, row: MerchantView): Html {
     value === null ? null : [name, html`<span dir="auto">${value}</span>`];
   return card(
     descriptionList([
-      [merchants.number, mono(row.id)],
+      copyableFact(words, merchants.number, row.id),
       text(merchants.fields.business_name, row.business_name),
       text(merchants.fields.display_name, row.display_name),
       text(merchants.email, row.email),
@@ -152,7 +156,7 @@ function factCard(words: Words, row: MerchantView): Html {
       text(merchants.fields.country, row.country),
       [merchants.fields.app_mode, merchants.appModes[row.app_mode]],
       [merchants.currency, row.display_currency],
-      row.wallet_address === null ? null : [merchants.wallet, fullAddress(row.wallet_address)],
+      row.wallet_address === null ? null : copyableFact(words, merchants.wallet, checksummed(row.wallet_address)),
       [merchants.createdAt, instant(words, row.created_at)],
       row.onboarded_at && [merchants.onboardedAt, instant(words, row.onboarded_at)],
       termsFact(words, row),

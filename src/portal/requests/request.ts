@@ -17,7 +17,9 @@ import { payPageUrl } from '../../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../../requests/replay.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, fullAddress, mono, qr } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, qr } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { rateWithSource } from '../../web/rate.ts';
@@ -27,6 +29,7 @@ import { confirmButton } from '../../web/table.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import { portalEventsPath } from '../live.ts';
+import { orNull, sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { requestConcerns } from './concerns.ts';
@@ -40,7 +43,9 @@ const listPath = '/portal/requests';
 export function requestDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
-    const known = await readAll(ctx, scope, call.param('request_id'));
+    const id = call.param('request_id').toLowerCase();
+    const known = await readAll(ctx, scope, id).catch(orNull);
+    if (!known) return sendOtherMode(ctx, call, `${listPath}/${id}`, (other) => readRequest(ctx.db, other, id));
     const { row } = known.history;
     const { done } = request.query as { done?: unknown };
     return sendPortal(ctx, reply, call, {
@@ -150,7 +155,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
   return card(
     html`<h2>${request.facts}</h2>`,
     descriptionList([
-      [request.number, mono(row.id)],
+      copyableFact(words, request.number, row.id),
       [request.amount, amountOf(words, row)],
       [request.usdc, groupMicro(words, BigInt(row.usdc_micro))],
       progress.receivedMicro > 0n ? [request.received, groupMicro(words, progress.receivedMicro)] : null,
@@ -159,12 +164,12 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
       [request.mode, html`${request.modes[row.payment_mode]} <code>${row.payment_mode}</code>`],
       customer.length > 0 ? [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`] : null,
-      row.payer_address !== null ? [request.payer, fullAddress(row.payer_address)] : null,
+      row.payer_address !== null ? copyableFact(words, request.payer, checksummed(row.payer_address)) : null,
       row.proof_status === 'verified' && row.tx_hash !== null
-        ? [request.transaction, explorerLink(assetChain, row.tx_hash)]
+        ? copyableFact(words, request.transaction, row.tx_hash, explorerLink(assetChain, row.tx_hash))
         : null,
-      [request.wallet, fullAddress(row.wallet_address)],
-      row.idempotency_key !== null ? [request.key, mono(row.idempotency_key)] : null,
+      copyableFact(words, request.wallet, checksummed(row.wallet_address)),
+      row.idempotency_key !== null ? copyableFact(words, request.key, row.idempotency_key) : null,
       [request.created, instant(words, madeAt(row))],
       [request.expires, instant(words, row.expires_at)],
     ]),
@@ -182,7 +187,7 @@ function payCard(ctx: Context, words: Words, row: History['row']): Html {
   const isOpen = row.proof_status === 'none' && (row.status === 'requested' || row.status === 'opened');
   return card(
     html`<h2>${request.payPage}</h2>`,
-    html`<p><a class="mono" href="${url}" rel="noreferrer">${url}</a></p>`,
+    copyableFact(words, request.payPage, url, html`<a class="mono" href="${url}" rel="noreferrer">${url}</a>`)[1],
     isOpen && qr(url, request.payPage, request.payPageRest),
     row.proof_status === 'verified' && html`<p><a href="${url}/receipt" rel="noreferrer">${request.receipt}</a></p>`,
   );

@@ -1,10 +1,12 @@
 import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, descriptionList, mono } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { formatMs, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
@@ -12,6 +14,7 @@ import { badge, confirmButton } from '../../web/table.ts';
 import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { portalEventsPath } from '../live.ts';
+import { sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { attemptAnchor, deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
@@ -23,9 +26,10 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
     const { words, scope, user, mode, reply } = call;
     const { webhooks } = portalTexts(words);
     const id = idOf(call);
-    const { deliveries } = await listDeliveries(ctx, scope, { id, limit: 1, offset: 0 });
-    const [delivery] = deliveries;
-    if (!delivery) throw refuse('not_found');
+    const read = async (of: Scope) =>
+      (await listDeliveries(ctx, of, { id, limit: 1, offset: 0 })).deliveries[0] ?? null;
+    const delivery = await read(scope);
+    if (!delivery) return sendOtherMode(ctx, call, `${deliveriesPath}/${id}`, read);
     const replay = confirmButton(
       {
         label: webhooks.replay,
@@ -74,8 +78,13 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
   return card(
     descriptionList([
       [requests.state, deliveryBadge(words, delivery)],
-      [webhooks.deliveryNumber, mono(id)],
-      [webhooks.request, html`<a class="mono" href="/portal/requests/${request_id}">${request_id}</a>`],
+      copyableFact(words, webhooks.deliveryNumber, id),
+      copyableFact(
+        words,
+        webhooks.request,
+        request_id,
+        html`<a class="mono" href="/portal/requests/${request_id}">${request_id}</a>`,
+      ),
       [webhooks.written, instant(words, created_at, 'medium')],
       delivered_at ? [webhooks.delivered, instant(words, delivered_at, 'medium')] : null,
       state === 'waiting' ? [webhooks.nextAttempt, instant(words, next_attempt_at, 'medium')] : null,

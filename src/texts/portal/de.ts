@@ -13,6 +13,11 @@ export const de: PortalTexts<'de'> = {
     audit: 'Protokoll',
     start: 'Erste Schritte',
   },
+  otherMode: {
+    title: { test: 'Das gehört zum Testmodus', live: 'Das gehört zum Livemodus' },
+    rest: { test: 'Sie sehen gerade den Testmodus.', live: 'Sie sehen gerade den Livemodus.' },
+    change: { test: 'Zum Testmodus wechseln', live: 'Zum Livemodus wechseln' },
+  },
   overview: {
     fine: 'Alles ist in Ordnung',
     fineRest: 'Webhooks stellen zu, die Netzwerke sind erreichbar, und nichts braucht Ihre Aufmerksamkeit.',

@@ -12,6 +12,11 @@ export const en = {
     audit: 'Audit log',
     start: 'Getting started',
   },
+  otherMode: {
+    title: { test: 'This is in test mode', live: 'This is in live mode' },
+    rest: { test: 'You are looking at test mode.', live: 'You are looking at live mode.' },
+    change: { test: 'Switch to test mode', live: 'Switch to live mode' },
+  },
   overview: {
     fine: 'Everything is fine',
     fineRest: 'Webhooks are delivering, networks are up, and nothing needs attention.',

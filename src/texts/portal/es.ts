@@ -13,6 +13,11 @@ export const es: PortalTexts<'es'> = {
     audit: 'Registro',
     start: 'Primeros pasos',
   },
+  otherMode: {
+    title: { test: 'Esto está en el modo de prueba', live: 'Esto está en el modo real' },
+    rest: { test: 'Ahora ve el modo de prueba.', live: 'Ahora ve el modo real.' },
+    change: { test: 'Cambiar al modo de prueba', live: 'Cambiar al modo real' },
+  },
   overview: {
     fine: 'Todo está bien',
     fineRest: 'Los eventos llegan, todas las redes se leen y no hay dinero esperando a nadie.',

@@ -13,6 +13,11 @@ export const fr: PortalTexts<'fr'> = {
     audit: 'Journal',
     start: 'Premiers pas',
   },
+  otherMode: {
+    title: { test: 'Ceci se trouve en mode test', live: 'Ceci se trouve en mode réel' },
+    rest: { test: 'Vous consultez le mode test.', live: 'Vous consultez le mode réel.' },
+    change: { test: 'Passer en mode test', live: 'Passer en mode réel' },
+  },
   overview: {
     fine: 'Tout va bien',
     fineRest: 'Les événements arrivent, tous les réseaux sont lus, et aucun argent n’attend personne.',

@@ -13,6 +13,11 @@ export const ja: PortalTexts<'ja'> = {
     audit: '監査ログ',
     start: 'はじめに',
   },
+  otherMode: {
+    title: { test: 'これはテストモードにあります', live: 'これは本番モードにあります' },
+    rest: { test: '現在はテストモードを表示しています。', live: '現在は本番モードを表示しています。' },
+    change: { test: 'テストモードに切り替える', live: '本番モードに切り替える' },
+  },
   overview: {
     fine: 'すべて正常です',
     fineRest: 'イベントは届き、すべてのネットワークを読み取れ、対応を待つお金はありません。',

@@ -13,6 +13,11 @@ export const pt: PortalTexts<'pt'> = {
     audit: 'Registro',
     start: 'Primeiros passos',
   },
+  otherMode: {
+    title: { test: 'Isto está no modo de teste', live: 'Isto está no modo real' },
+    rest: { test: 'Você está no modo de teste.', live: 'Você está no modo real.' },
+    change: { test: 'Mudar para o modo de teste', live: 'Mudar para o modo real' },
+  },
   overview: {
     fine: 'Está tudo bem',
     fineRest: 'Os eventos chegam, todas as redes são lidas e nenhum dinheiro espera por ninguém.',
