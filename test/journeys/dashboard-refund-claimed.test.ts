@@ -316,7 +316,7 @@ test('One transaction refunds several payments, of one payer and of two, as far 
   }
   const refused = await record(third.txHash, batch);
   assert.equal(refused.status, 409);
-  assert.match(refused.html, /Noted before/);
+  assert.match(refused.html, /Already recorded/);
   assert.deepEqual(await refundOf(third.txHash), ['returning', null], 'what it moved was not counted twice');
 });
 

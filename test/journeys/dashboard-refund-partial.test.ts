@@ -208,7 +208,7 @@ test('The page of a request hears at once that money which came too late was ref
   }
   const partner = await portalVisitor(ctx, fixtures.url, scope.partnerId);
   const detail = () => partner.open(`/portal/requests/${request.id}`);
-  assert.match((await detail()).html, /We cannot find the transaction on the network yet\./);
+  assert.match((await detail()).html, /The transaction is not on the network yet\./);
   const since = new Date(Date.now() - 3_600_000);
   const late = async () =>
     (await sumUnmatched(ctx, scope, since)).find(({ reason }) => reason === 'late')?.payments ?? 0;

@@ -120,7 +120,7 @@ test('A second payment is refunded: prepared to its payer, recorded by its trans
 
   assert.match((await fixtures.visitor.open(`/dashboard/give-back/${key}`)).html, new RegExp(hash('a')));
   const twice = await fixtures.visitor.send(page, key, { return_tx_hash: hash('a') });
-  assert.match(twice.html, /Noted before/);
+  assert.match(twice.html, /Already recorded/);
   const late = await fixtures.visitor.send(attachable, '/attach', { request: open.id });
   assert.match(late.html, /used or refunded in the meantime/);
   assert.equal((await fixtures.read(open)).proof_status, 'none');
