@@ -321,7 +321,7 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
     assert.match(html, />76<p class="quiet">Sources: 0\.76 \(\+9,900%\)</, path);
     assert.match(html, />0\.92<p class="quiet">No source has a rate</, path);
   }
-  assert.match((await admin.open('/admin')).html, /<h2>Exchange rates set by hand<\/h2>/);
+  assert.match((await admin.open('/admin')).html, /<h2>Exchange rates set manually<\/h2>/);
   const cleared = await admin.send(set, '/rates/clear', { code: 'GBP' });
   assert.equal(said(cleared), 'The rate was cleared.');
   assert.equal((await lastAct())?.action, 'rate.cleared');

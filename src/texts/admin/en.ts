@@ -30,7 +30,7 @@ export const en = {
   nothing: 'No results',
   nothingRest: 'Clear the filters, or search for something else.',
   overview: {
-    overrides: 'Exchange rates set by hand',
+    overrides: 'Exchange rates set manually',
     fine: 'Everything is fine',
     fineRest: 'No alarms, all networks are up, and nothing needs attention.',
     stuck: 'Something needs your attention',
