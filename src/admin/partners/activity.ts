@@ -43,7 +43,7 @@ export function partnerActivity(pages: AdminPages, ctx: Context): void {
     });
     return call.show({
       path: `/admin/partners/${partner.slug}`,
-      title: partner.name,
+      title: `${partner.name} · ${adminTexts(words).partners.activity}`,
       body: html`
         <nav class="switch" aria-label="${app.mode}">${links}</nav>
         ${volume(words, figures)}
@@ -71,14 +71,15 @@ function volume(words: Words, { volume: days }: Figures): Html {
 
 function webhook(words: Words, health: DeliveryHealth): Html {
   const { webhooks, overview } = portalTexts(words);
-  const { partners: t } = adminTexts(words);
+  const admin = adminTexts(words);
+  const { partners: t } = admin;
   const { url, disabled_at: disabledAt, last_success_at: lastAt } = health;
   return card(
     html`<h2>${webhooks.url}</h2>`,
     descriptionList([
       [webhooks.address, url === null ? overview.none : html`<span class="mono">${url}</span>`],
-      [adminTexts(words).state, disabledAt === null ? adminTexts(words).on : adminTexts(words).off],
-      [t.failures, `${health.failures}`],
+      url === null ? null : [admin.state, disabledAt === null ? admin.on : admin.off],
+      url === null ? null : [t.failures, `${health.failures}`],
       [t.waiting, countedUpTo(health.waiting, mostDeliveriesCounted)],
       lastAt === null ? null : [t.lastSuccess, instant(words, lastAt)],
     ]),

@@ -9,7 +9,7 @@ import { browseUnmatched } from '../../payments/unmatched/browse.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, mono } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
@@ -56,7 +56,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
           [portalTexts(words).merchants.number, mono(id)],
           [admin.partner, html`<a href="/admin/partners/${merchant.home_portal}">${merchant.partner_name}</a>`],
           [admin.mode, admin[modeOf(scope.testMode)]],
-          wallet === null ? null : [t.wallet, mono(wallet)],
+          wallet === null ? null : [t.wallet, fullAddress(wallet)],
           merchant.email === null ? null : [portalTexts(words).merchants.email, merchant.email],
           [portalTexts(words).merchants.currency, merchant.display_currency],
           terms === null ? null : [t.terms, terms],

@@ -9,7 +9,7 @@ import { readTransfer, readTransferKey, type TransferKey, writeTransferKey } fro
 import { readRefunds } from '../../refunds/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
@@ -54,8 +54,8 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
           [admin.mode, admin[mode]],
           [admin.chains.name, chain?.name ?? row.chain_id],
           [unmatched.transaction, explorerLink(chain, row.tx_hash)],
-          [unmatched.payer, mono(row.from_address)],
-          [request.wallet, mono(row.to_address)],
+          [unmatched.payer, fullAddress(row.from_address)],
+          [request.wallet, fullAddress(row.to_address)],
           meant === null
             ? null
             : [

@@ -14,7 +14,7 @@ import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono, shortAddress } from '../../ui/components.ts';
+import { card, descriptionList, fullAddress, mono, shortAddress } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
@@ -82,7 +82,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
           customer.length === 0
             ? null
             : [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`],
-          [request.wallet, mono(row.wallet_address)],
+          [request.wallet, fullAddress(row.wallet_address)],
           row.idempotency_key === null ? null : [request.key, mono(row.idempotency_key)],
           [request.created, instant(words, madeAt(row))],
           [request.expires, instant(words, row.expires_at)],
