@@ -344,7 +344,7 @@ test('An owner takes away a colleague’s passkeys, not their own there; nobody 
     [row?.actor_name, JSON.parse(row?.details)],
     [owner.user.email, { email: colleague.user.email, passkeys: 1 }],
   );
-  assert.match((await latestMail(app.db.sql, colleague.user.email))?.subject ?? '', /^A passkey was removed/);
+  assert.match((await latestMail(app.db.sql, colleague.user.email))?.subject ?? '', /^Passkeys were removed/);
 });
 
 test('The command line takes passkeys away from an operator, and from the last owner of a partner', async () => {
