@@ -702,6 +702,8 @@ CREATE INDEX plans_foresee ON public.plans USING btree (due_at, id) WHERE ((coll
 CREATE UNIQUE INDEX plans_form ON public.plans USING btree (partner_id, test_mode, account_id, form_key);
 CREATE INDEX plans_list ON public.plans USING btree (partner_id, test_mode, account_id, created_at, id);
 CREATE INDEX plans_next ON public.plans USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX plans_of_partner ON public.plans USING btree (partner_id, test_mode, created_at, id);
+CREATE INDEX plans_of_partner_states ON public.plans USING btree (partner_id, test_mode, state, created_at, id);
 CREATE INDEX plans_personal ON public.plans USING btree (ended_at) WHERE ((state = 'ended'::text) AND (customer_name IS NOT NULL));
 CREATE INDEX plans_states ON public.plans USING btree (partner_id, test_mode, account_id, state, created_at, id);
 CREATE INDEX plans_stuck ON public.plans USING btree (failed_at) WHERE (failure = ANY (ARRAY['rate_unavailable'::text, 'other'::text]));

@@ -8,6 +8,8 @@ import { merchantsList } from './merchants/merchants.ts';
 import { chosenMode } from './mode.ts';
 import { gettingStarted } from './overview/getting-started.ts';
 import { portalOverview } from './overview/overview.ts';
+import { planDetail } from './plans/plan.ts';
+import { plansList } from './plans/plans.ts';
 import { lookUpPage } from './requests/look-up.ts';
 import { requestDetail } from './requests/request.ts';
 import { requestsList } from './requests/requests.ts';
@@ -38,6 +40,8 @@ export function portalPages(app: FastifyInstance, ctx: Context): void {
   portalEvents(pages, ctx, ending.signal);
   merchantsList(pages, ctx);
   merchantDetail(pages, ctx);
+  plansList(pages, ctx);
+  planDetail(pages, ctx);
   keyPages(pages, ctx);
   webhookPages(pages, ctx);
   testEventForm(pages, ctx);

@@ -18,6 +18,7 @@ const places: [path: string, name: keyof PortalTexts['places'], permission: Perm
   ['/portal/requests', 'requests', 'read'],
   ['/portal/unmatched', 'unmatched', 'read'],
   ['/portal/merchants', 'merchants', 'read'],
+  ['/portal/plans', 'plans', 'read'],
   ['/portal/keys', 'keys', 'keys.read'],
   ['/portal/webhooks', 'webhooks', 'read'],
   ['/portal/settings', 'settings', 'settings'],

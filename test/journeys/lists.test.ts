@@ -66,6 +66,7 @@ test('every list of the portal is there as CSV', async () => {
       '/portal/requests': 'request_id',
       '/portal/unmatched': 'account_id',
       '/portal/merchants': 'account_id',
+      '/portal/plans': 'plan_id',
       '/portal/keys': 'key_id',
       '/portal/webhooks/deliveries': 'delivery_id',
       '/portal/team': 'user_id',

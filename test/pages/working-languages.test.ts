@@ -33,6 +33,7 @@ const places: Record<'merchant' | 'partner' | 'operator', Place[]> = {
     ['/portal/requests', (words) => portalTexts(words).requests.list],
     ['/portal/unmatched', (words) => portalTexts(words).unmatched.none],
     ['/portal/merchants', (words) => portalTexts(words).merchants.createDo],
+    ['/portal/plans', (words) => portalTexts(words).plans.firstRest],
     ['/portal/keys', (words) => portalTexts(words).keys.newTest],
     ['/portal/webhooks', (words) => portalTexts(words).webhooks.url],
     ['/portal/webhooks/deliveries', (words) => portalTexts(words).webhooks.noDeliveries],

@@ -170,6 +170,15 @@ test('Portal › lists of unmatched payments by every filter → reads no partne
   await readAll('portal', '/portal/unmatched', combinations({ reason: reason.slice(0, 3), account_id, q }));
 });
 
+test('Portal › lists of plans by every filter → reads no partner', async () => {
+  const filters = {
+    state: [undefined, 'active', 'failing', 'paused', 'ended'],
+    account_id: [undefined, crowd.accountId, crowd.otherId],
+    after: [undefined, `${Date.now() - (many - 30) * 1000}-${nobody}`],
+  };
+  await readAll('portal', '/portal/plans', combinations(filters));
+});
+
 test('Portal › lists of deliveries by every filter → reads no partner', async () => {
   const [last] = await app.db.sql`select id from webhook_deliveries order by created_at offset 20 limit 1`;
   const state = [undefined, 'failed', 'waiting', 'delivered', 'exhausted'];

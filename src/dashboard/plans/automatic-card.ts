@@ -8,9 +8,9 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, qr, shortAddress, stateLine } from '../../ui/components.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { planName } from '../../web/plan-words.ts';
 import { confirmButton } from '../../web/table.ts';
 import { capText } from './collection-fields.ts';
-import { planName } from './plan-words.ts';
 
 /** What a plan's customer has agreed to, and the link and code to agree by; null for a plan that is paid by link. */
 export async function automaticCard(ctx: Context, words: Words, scope: Scope, plan: PlanRow): Promise<Html | null> {

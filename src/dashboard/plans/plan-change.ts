@@ -12,11 +12,11 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, wordsFor } from '../../ui/language.ts';
+import { planName } from '../../web/plan-words.ts';
 import { exampleOf, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { collectionFields, noAutomatic } from './collection-fields.ts';
-import { planName } from './plan-words.ts';
 
 const path = '/dashboard/plans';
 

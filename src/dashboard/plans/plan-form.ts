@@ -5,10 +5,10 @@ import { mostCharges, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { field, hiddenField } from '../../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
+import { dayText } from '../../web/plan-words.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantVisit } from '../route.ts';
 import { collectionFields, noAutomatic } from './collection-fields.ts';
-import { dayText } from './plan-words.ts';
 
 /** The form of a new plan, with what was typed and what is wrong with it. */
 export function planForm(

@@ -9,12 +9,13 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
 import { fill, fillCount, type Words, wordsFor } from '../../ui/language.ts';
+import { dayHtml } from '../../web/plan-words.ts';
 import { formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { collectionFacts, noAutomatic } from './collection-fields.ts';
 import { languageIn, planForm } from './plan-form.ts';
-import { chargeHeading, dayHtml } from './plan-words.ts';
+import { chargeHeading } from './plan-words.ts';
 
 const path = '/dashboard/plans/new';
 const shownDates = 6;

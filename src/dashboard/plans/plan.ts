@@ -5,7 +5,15 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { endPlan, type PlanOf, pausePlan, resumePlan } from '../../plans/change.ts';
 import { type ChargeFailure, chargeFailures } from '../../plans/charge.ts';
 import { stopByMerchant } from '../../plans/mandates/stop.ts';
-import { type ChargeRow, courseOf, exportCharges, listCharges, type PlanRow, readPlan } from '../../plans/read.ts';
+import {
+  type ChargeRow,
+  courseOf,
+  exportCharges,
+  listCharges,
+  type PlanRow,
+  planDisplayStatus,
+  readPlan,
+} from '../../plans/read.ts';
 import { afterPause, dayOf, nextDates } from '../../plans/rules.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
@@ -15,6 +23,7 @@ import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { dayHtml, dayText, planBadge, planName } from '../../web/plan-words.ts';
 import { readQuery } from '../../web/query.ts';
 import { confirmButton, csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
@@ -23,7 +32,7 @@ import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 import { automaticCard } from './automatic-card.ts';
 import { collectionCell } from './charge-words.ts';
-import { chargeHeading, dayHtml, dayText, planBadge, planName, waitingCard } from './plan-words.ts';
+import { chargeHeading, waitingCard } from './plan-words.ts';
 
 const path = '/dashboard/plans';
 const shownDates = 3;
@@ -145,7 +154,7 @@ function factsCard(words: Words, plan: PlanRow): Html {
   const ends =
     plan.max_charges === null ? t.never : fill(t.afterCharges, { made: plan.charges, count: plan.max_charges });
   return card(
-    html`<p>${planBadge(words, plan)}</p>${chargeHeading(words, plan)}`,
+    html`<p>${planBadge(words, planDisplayStatus(plan))}</p>${chargeHeading(words, plan)}`,
     descriptionList([
       dates.length > 0 ? [t.ahead, html`<span class="dates">${dates.map((day) => dayHtml(words, day))}</span>`] : null,
       customer.length > 0

@@ -14,13 +14,14 @@ import {
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { type Words, wordsFor } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
 import { withTrouble } from './charge-words.ts';
-import { chargeText, dayHtml, planBadge, planName, waitingCard } from './plan-words.ts';
+import { waitingCard } from './plan-words.ts';
 
 const path = '/dashboard/plans';
 const csvPath = '/dashboard/plans.csv';
@@ -89,7 +90,7 @@ function planTable(words: Words, rows: PlanRow[], troubled: Map<string, Troubled
       { name: t.each, cell: (row) => chargeText(words, row) },
       {
         name: t.state,
-        cell: (row) => withTrouble(words, planBadge(words, row), troubled.get(row.id)),
+        cell: (row) => withTrouble(words, planBadge(words, planDisplayStatus(row)), troubled.get(row.id)),
       },
       { name: t.next, cell: (row) => (row.state === 'active' && row.next_on ? dayHtml(words, row.next_on) : null) },
     ],

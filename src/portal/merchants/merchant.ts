@@ -166,6 +166,8 @@ function factCard(words: Words, row: MerchantView): Html {
         <a href="/portal/requests?account_id=${row.id}">${places.requests}</a>
         ${' · '}
         <a href="/portal/unmatched?account_id=${row.id}">${places.unmatched}</a>
+        ${' · '}
+        <a href="/portal/plans?account_id=${row.id}">${places.plans}</a>
       </p>
     `,
   );

@@ -6,6 +6,7 @@ export const ar: PortalTexts<'ar'> = {
     requests: 'الطلبات',
     unmatched: 'المدفوعات غير المطابقة',
     merchants: 'التجار',
+    plans: 'الخطط',
     keys: 'المفاتيح',
     webhooks: 'Webhook',
     settings: 'الإعدادات',
@@ -466,6 +467,12 @@ export const ar: PortalTexts<'ar'> = {
     replayRest:
       'يذهب إلى عنوان URL الحالي بالمعرّف (id) والمتن نفسيهما، في جولة محاولات جديدة. وعلى المستقبِل الذي استلمه من قبل أن يعرفه بمعرّفه.',
     replayedOne: 'يُعاد إرسال الحدث.',
+  },
+  plans: {
+    back: 'كل الخطط',
+    collect: 'التحصيل',
+    collects: { link: 'برابط دفع لكل تحصيل', automatic: 'تلقائيًا من محفظة العميل' },
+    firstRest: 'ينشئ تجارك الخطط في لوحاتهم: المبلغ نفسه من عميل واحد في كل موعد.',
   },
   merchants: {
     volume: {

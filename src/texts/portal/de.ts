@@ -6,6 +6,7 @@ export const de: PortalTexts<'de'> = {
     requests: 'Anforderungen',
     unmatched: 'Nicht zugeordnete Zahlungen',
     merchants: 'Händler',
+    plans: 'Pläne',
     keys: 'Schlüssel',
     webhooks: 'Webhooks',
     settings: 'Einstellungen',
@@ -440,6 +441,12 @@ export const de: PortalTexts<'de'> = {
     replayRest:
       'Es geht mit derselben ID und demselben Inhalt an die aktuelle URL, in einer neuen Reihe von Versuchen. Ihr Endpunkt muss Duplikate anhand der delivery_id ignorieren.',
     replayedOne: 'Das Ereignis wird erneut gesendet.',
+  },
+  plans: {
+    back: 'Alle Pläne',
+    collect: 'Einzug',
+    collects: { link: 'Über einen Zahlungslink je Abbuchung', automatic: 'Automatisch aus der Wallet des Kunden' },
+    firstRest: 'Ihre Händler legen Pläne in ihren Dashboards an: derselbe Betrag von einem Kunden an jedem Termin.',
   },
   merchants: {
     volume: {

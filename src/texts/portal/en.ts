@@ -5,6 +5,7 @@ export const en = {
     requests: 'Requests',
     unmatched: 'Unmatched payments',
     merchants: 'Merchants',
+    plans: 'Plans',
     keys: 'Keys',
     webhooks: 'Webhooks',
     settings: 'Settings',
@@ -398,6 +399,12 @@ export const en = {
     replayRest:
       'It goes to the current URL with the same ID and body, in a new round of attempts. Your endpoint must ignore duplicates by delivery_id.',
     replayedOne: 'Resending the event.',
+  },
+  plans: {
+    back: 'All plans',
+    collect: 'Collected',
+    collects: { link: 'By a payment link for each charge', automatic: 'Automatically, from the customer’s wallet' },
+    firstRest: 'Your merchants start plans on their dashboards: the same amount, from one customer, on each date.',
   },
   merchants: {
     volume: {

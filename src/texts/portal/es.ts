@@ -6,6 +6,7 @@ export const es: PortalTexts<'es'> = {
     requests: 'Solicitudes',
     unmatched: 'Pagos sin asignar',
     merchants: 'Comercios',
+    plans: 'Planes',
     keys: 'Claves',
     webhooks: 'Webhooks',
     settings: 'Ajustes',
@@ -446,6 +447,15 @@ export const es: PortalTexts<'es'> = {
     replayRest:
       'Va a la URL actual con el mismo id y el mismo cuerpo, en una nueva serie de intentos. Un receptor que ya lo tenga debe reconocerlo por su id.',
     replayedOne: 'El evento se envía de nuevo.',
+  },
+  plans: {
+    back: 'Todos los planes',
+    collect: 'Cobro',
+    collects: {
+      link: 'Con un enlace de pago para cada cobro',
+      automatic: 'Automáticamente, desde la billetera del cliente',
+    },
+    firstRest: 'Tus comercios crean planes en sus paneles: el mismo importe, de un cliente, en cada fecha.',
   },
   merchants: {
     volume: {

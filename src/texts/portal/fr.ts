@@ -6,6 +6,7 @@ export const fr: PortalTexts<'fr'> = {
     requests: 'Demandes',
     unmatched: 'Paiements non attribués',
     merchants: 'Commerçants',
+    plans: 'Plans',
     keys: 'Clés',
     webhooks: 'Webhooks',
     settings: 'Réglages',
@@ -453,6 +454,16 @@ export const fr: PortalTexts<'fr'> = {
     replayRest:
       'Il va à l’URL actuelle avec le même id et le même corps, dans une nouvelle série de tentatives. Un récepteur qui l’a déjà doit le reconnaître à son id.',
     replayedOne: 'L’événement est renvoyé.',
+  },
+  plans: {
+    back: 'Tous les plans',
+    collect: 'Encaissement',
+    collects: {
+      link: 'Par un lien de paiement à chaque échéance',
+      automatic: 'Automatiquement, depuis le portefeuille du client',
+    },
+    firstRest:
+      'Vos marchands créent des plans dans leurs tableaux de bord : le même montant, d’un client, à chaque date.',
   },
   merchants: {
     volume: {

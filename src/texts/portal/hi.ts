@@ -6,6 +6,7 @@ export const hi: PortalTexts<'hi'> = {
     requests: 'अनुरोध',
     unmatched: 'बिना मिलान वाले भुगतान',
     merchants: 'व्यापारी',
+    plans: 'प्लान',
     keys: 'कुंजियाँ',
     webhooks: 'वेबहुक',
     settings: 'सेटिंग',
@@ -388,6 +389,12 @@ export const hi: PortalTexts<'hi'> = {
     replayRest:
       'वह उसी id और सामग्री के साथ मौजूदा URL पर जाता है, कोशिशों के नए दौर में। जिस रिसीवर के पास वह पहले से है, उसे उसके id से पहचानना होगा।',
     replayedOne: 'इवेंट फिर भेजा जा रहा है।',
+  },
+  plans: {
+    back: 'सभी प्लान',
+    collect: 'वसूली',
+    collects: { link: 'हर शुल्क के लिए भुगतान लिंक से', automatic: 'ग्राहक के वॉलेट से अपने-आप' },
+    firstRest: 'आपके व्यापारी अपने डैशबोर्ड पर प्लान बनाते हैं: एक ग्राहक से हर तारीख पर वही राशि।',
   },
   merchants: {
     volume: {

@@ -6,6 +6,7 @@ export const ja: PortalTexts<'ja'> = {
     requests: '請求',
     unmatched: '未照合の支払い',
     merchants: '加盟店',
+    plans: 'プラン',
     keys: 'キー',
     webhooks: 'Webhook',
     settings: '設定',
@@ -385,6 +386,12 @@ export const ja: PortalTexts<'ja'> = {
     replayRest:
       '同じ id と本文で、現在の URL に新たに試行します。すでに受け取った受信側は、id で見分ける必要があります。',
     replayedOne: 'イベントを再送します。',
+  },
+  plans: {
+    back: 'すべてのプラン',
+    collect: '回収方法',
+    collects: { link: '請求ごとの支払いリンク', automatic: 'お客様のウォレットから自動で' },
+    firstRest: 'プランは加盟店がダッシュボードで作成します。1 人のお客様に同じ金額を期日ごとに請求します。',
   },
   merchants: {
     volume: {

@@ -6,6 +6,7 @@ export const pt: PortalTexts<'pt'> = {
     requests: 'Cobranças',
     unmatched: 'Pagamentos sem cobrança',
     merchants: 'Lojistas',
+    plans: 'Planos',
     keys: 'Chaves',
     webhooks: 'Webhooks',
     settings: 'Configurações',
@@ -444,6 +445,12 @@ export const pt: PortalTexts<'pt'> = {
     replayRest:
       'Ele vai para a URL atual com o mesmo id e o mesmo corpo, em uma nova série de tentativas. Um receptor que já o tem deve reconhecê-lo pelo id.',
     replayedOne: 'O evento é enviado de novo.',
+  },
+  plans: {
+    back: 'Todos os planos',
+    collect: 'Cobrança',
+    collects: { link: 'Por um link de pagamento em cada data', automatic: 'Automaticamente, da carteira do cliente' },
+    firstRest: 'Seus lojistas criam planos nos painéis: o mesmo valor, de um cliente, em cada data.',
   },
   merchants: {
     volume: {

@@ -1,0 +1,50 @@
+import type { Scope, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
+import type { PlanFilter, PlanRow } from './store.ts';
+
+/** A plan with its merchant's name. */
+export type BrowsedPlan = PlanRow & { merchant_name: string | null };
+
+export type PlanBrowseFilter = Pick<PlanFilter, 'displayStatus'> & {
+  /** One merchant, or any of several. */
+  accountId?: string | string[];
+};
+
+/** Plans of a partner in one mode, newest first. */
+export function selectBrowsedPlans(
+  tx: Tx,
+  scope: Scope,
+  { accountId, displayStatus }: PlanBrowseFilter,
+  { after, limit }: Pick<PlanFilter, 'after' | 'limit'>,
+): Promise<BrowsedPlan[]> {
+  const state = displayStatus === 'failing' ? 'active' : displayStatus;
+  const place = tx`order by created_at desc, id desc limit ${limit}`;
+  const newest = (of: Fragment) => tx`
+    select p.* from plans p
+    where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} ${of}
+      ${state ? tx`and p.state = ${state}` : tx``}
+      ${state === 'active' ? tx`and (p.failure is not null) = ${displayStatus === 'failing'}` : tx``}
+      ${after ? tx`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : tx``}
+    ${place}`;
+  const [account, ...more] = [accountId ?? []].flat();
+  const page =
+    more.length > 0 // each by itself: the order of the index serves one merchant
+      ? tx`select p.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(tx`and p.account_id = a.id`)}) p ${place}`
+      : newest(account ? tx`and p.account_id = ${account}` : tx``);
+  return tx<BrowsedPlan[]>`
+    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
+      coalesce(m.business_name, m.display_name) as merchant_name
+    from (${page}) p join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
+    order by p.created_at desc, p.id desc`;
+}
+
+/** One of them; null where the scope has no such plan. */
+export async function selectBrowsedPlan(tx: Tx, scope: Scope, id: string): Promise<BrowsedPlan | null> {
+  const [row] = await tx<BrowsedPlan[]>`
+    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
+      coalesce(m.business_name, m.display_name) as merchant_name
+    from plans p join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
+    where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${id}`;
+  return row ?? null;
+}

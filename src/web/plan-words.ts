@@ -1,0 +1,48 @@
+import { formatFiat } from '../lib/money.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import type { PlanDisplayStatus, PlanRow } from '../plans/read.ts';
+import type { Day } from '../plans/rules.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import type { StateKind } from '../ui/components.ts';
+import { everyText } from '../ui/formats.ts';
+import { fill, type Words } from '../ui/language.ts';
+import { badge } from './table.ts';
+
+const shapes: Record<PlanDisplayStatus, StateKind> = {
+  active: 'waiting',
+  failing: 'attention',
+  paused: 'ended',
+  ended: 'ended',
+};
+
+/** How a plan stands, as word and shape. */
+export function planBadge(words: Words, displayStatus: PlanDisplayStatus): Html {
+  return badge(shapes[displayStatus], dashboardTexts(words).plans.displayStatus[displayStatus]);
+}
+
+/** A date for people. */
+export function dayText({ language }: Words, day: Day): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    new Date(`${day}T00:00:00Z`),
+  );
+}
+
+/** The same, for machines too. */
+export function dayHtml(words: Words, day: Day): Html {
+  return html`<time datetime="${day}">${dayText(words, day)}</time>`;
+}
+
+/** What a plan asks for each time: `€9.00 every month`. */
+export function chargeText(
+  words: Words,
+  { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
+): string {
+  const amount = formatFiat(BigInt(fiat_int), fiat_code, words.language);
+  return fill(dashboardTexts(words).plans.amountEvery, { amount, every: everyText(words, every, period) });
+}
+
+/** What a person would call a plan; one whose customer was forgotten by its day. */
+export function planName(words: Words, { name, created_at }: PlanRow): string {
+  const day = created_at.toISOString().slice(0, 10);
+  return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dayText(words, day) });
+}
