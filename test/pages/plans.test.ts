@@ -101,10 +101,10 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await photograph(page, 'plan-resume');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('The plan is active again.').waitFor();
-  await page.locator('summary', { hasText: 'End the plan' }).click();
+  await page.locator('summary', { hasText: 'End plan' }).click();
   await page.getByText('End “Rent of the studio” for good?').waitFor();
   await photograph(page, 'plan-end');
-  await page.getByRole('button', { name: 'End the plan' }).click();
+  await page.getByRole('button', { name: 'End plan' }).click();
   await page.getByText('The plan has ended.').waitFor();
   await assertAccessible(page);
   await photograph(page, 'plan-ended');
