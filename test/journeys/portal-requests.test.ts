@@ -222,20 +222,19 @@ test('a detail › everything about the request, and all that happened to it', a
   assert.doesNotMatch(paid, /Cancel request/);
 });
 
-test('a detail › another partner’s, the other mode’s, unknown and malformed ids are the same page', async () => {
+test('a detail › another partner’s, unknown and malformed ids are the same page; the other mode’s says so', async () => {
   const request = await fixtures.request();
   const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
   const unknown = await owner.open('/portal/requests/00000000-0000-4000-8000-000000000000');
   assert.equal(unknown.status, 404);
   const text = (html: string) => html.replace(/nonce="[^"]*"/g, '');
-  for (const page of [
-    await stranger.open(`/portal/requests/${request.id}`),
-    await owner.open(`/portal/requests/${request.id}?mode=live`),
-    await owner.open('/portal/requests/x'),
-  ]) {
+  for (const page of [await stranger.open(`/portal/requests/${request.id}`), await owner.open('/portal/requests/x')]) {
     assert.equal(page.status, 404);
     assert.equal(text(page.html), text(unknown.html));
   }
+  const elsewhere = await owner.open(`/portal/requests/${request.id}?mode=live`);
+  assert.equal(elsewhere.status, 404);
+  assert.match(elsewhere.html, /<h1>This is in test mode</);
   await owner.open('/portal?mode=test');
 });
 
