@@ -121,6 +121,16 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   });
 }
 
+/** The maker's advertisement goes; its pale greys and accents become dark enough to read on their ground. */
+const style = `
+.darklight-reference a { display: none }
+.light-mode { --scalar-color-2: #4d4d4d; --scalar-color-3: #5f5f5f; --scalar-color-accent: #0a5fb0;
+  --scalar-color-green: #04643f; --scalar-color-red: #b80005; --scalar-color-orange: #9a3a00;
+  --scalar-color-blue: #005a94; --scalar-color-yellow: #6b5300; --scalar-color-query: #00595e }
+.dark-mode { --scalar-color-2: #c2c2c2; --scalar-color-3: #a8a8a8; --scalar-color-red: #ff7a78;
+  --scalar-color-purple: #c5adff }
+`;
+
 /** Nothing is loaded from, sent to, or advertised for the library's maker; the field for the key is visible at once. */
 const settings = JSON.stringify({
   telemetry: false,
@@ -129,6 +139,7 @@ const settings = JSON.stringify({
   mcp: { disabled: true },
   showDeveloperTools: 'never',
   hideClientButton: true,
+  customCss: style,
   authentication: { preferredSecurityScheme: 'apiKey' },
 });
 

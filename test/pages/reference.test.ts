@@ -50,6 +50,14 @@ test('GET /docs › a request is tried with a key, and nothing on the page break
   assert.deepEqual(complaints, []);
 });
 
+test('GET /docs › says its name and language, and advertises nobody', async () => {
+  assert.match(await page.title(), /^Quittance API/);
+  assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+  for (const text of [/Powered by/, /Ask AI/, /Generate MCP/, /^Deploy$/, /^Share$/]) {
+    assert.deepEqual(await page.getByText(text).filter({ visible: true }).allTextContents(), []);
+  }
+});
+
 test('GET /docs › script in the page opens no window of the portal, and sends no form there', async () => {
   const opened = await page.evaluate(() =>
     ['/portal/sign-in', '/pay/x', '/none'].map((path) => window.open(path) === null),
