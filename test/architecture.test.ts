@@ -25,7 +25,7 @@ const below: Record<string, string[]> = {
   partners: [...foundations, 'audit'],
   merchants: [...foundations, 'audit', 'rates', 'partners'],
   wallets: [...foundations, 'audit', 'partners', 'merchants'],
-  onboarding: [...foundations, 'audit', 'partners', 'merchants', 'wallets', 'requests'],
+  onboarding: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'wallets', 'requests'],
   requests: [...foundations, 'audit', 'rates', 'partners', 'merchants'],
   webhooks: [...foundations, 'audit', 'partners'],
   receipts: [...foundations, 'audit', 'partners', 'merchants', 'requests'],

@@ -11,11 +11,22 @@ export type OnboardingDetails = {
   website: string | null;
 };
 
-/** Keeps the details of a merchant that has not completed its onboarding. */
-export async function keepDetails(tx: Tx, scope: Scope, accountId: string, details: OnboardingDetails): Promise<void> {
+/**
+ * Keeps the details of a merchant that has not completed its onboarding.
+ *
+ * @param currency which it has chosen; null leaves the one that its partner gave
+ */
+export async function keepDetails(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  details: OnboardingDetails,
+  currency: string | null,
+): Promise<void> {
   await tx`
     update merchants set display_name = ${details.display_name}, business_name = ${details.business_name},
-      country = ${details.country}, phone = ${details.phone}, website = ${details.website}
+      country = ${details.country}, phone = ${details.phone}, website = ${details.website},
+      display_currency = coalesce(${currency}, display_currency)
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}
       and onboarded_at is null`;
 }

@@ -14,7 +14,7 @@ export type { Profile } from './profile-store.ts';
 /** The fields of the profile that the details of onboarding do not have, with the longest text each takes. */
 const furtherLimits = { instagram: 200, industry: 80 } as const;
 
-export type ProfileFault = DetailFault | 'notACurrency';
+export type ProfileFault = DetailFault;
 /** The result of submitting a profile: the names of changed fields, or which fields are wrong and how. */
 export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
 

@@ -33,7 +33,7 @@ export const refusalStatus = {
 } as const satisfies Record<string, number> & Record<WalletFault, number>;
 
 export type RefusalReason = keyof typeof refusalStatus;
-export type DetailFault = 'tooLong' | 'notACountry' | 'notAnEmail';
+export type DetailFault = 'tooLong' | 'notACountry' | 'notAnEmail' | 'notACurrency';
 
 /** An expected failure, thrown so that an open transaction rolls back. A page words it by its reason. */
 export class MerchantRefusal extends Error {

@@ -11,6 +11,7 @@ import {
 import type { Context } from '../context.ts';
 import { keepDetails, keepOnboarded, type OnboardingDetails } from '../merchants/onboarding-state.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
+import { isKnownCurrency } from '../rates/known.ts';
 import type { Language } from '../ui/language.ts';
 import { claimingWallet } from '../wallets/claim.ts';
 import { chainsOf, readWallet, type TypedWallet } from '../wallets/typed.ts';
@@ -49,17 +50,23 @@ export type HandIn = {
   details: OnboardingDetails;
   /** Given by the merchant where the partner gave none. */
   email: string | null;
+  /** ISO 4217; null leaves the one that the partner gave. */
+  currency: string | null;
 };
 
 /**
  * Stores the details, so that the merchant can continue after a reload or on another device.
  *
- * @throws MerchantRefusal of the link; email_code_needed
+ * @throws MerchantRefusal of the link; email_code_needed; details_invalid for a currency without a rate
  */
-export async function handInDetails(ctx: Context, { token, emailPass, details, email }: HandIn): Promise<void> {
+export async function handInDetails(ctx: Context, handIn: HandIn): Promise<void> {
+  const { token, emailPass, details, email, currency } = handIn;
   const { scope, row } = await openChecked(ctx, token, emailPass);
+  if (currency !== null && currency !== row.display_currency && !(await isKnownCurrency(ctx.db, currency))) {
+    throw new MerchantRefusal('details_invalid', { display_currency: 'notACurrency' });
+  }
   await ctx.db.scoped(scope, async (tx) => {
-    await keepDetails(tx, scope, row.id, details);
+    await keepDetails(tx, scope, row.id, details, currency);
     await upsertProgress(tx, scope, row.id, { email: row.email === null ? email : null, now: ctx.clock.now() });
   });
 }

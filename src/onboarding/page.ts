@@ -1,9 +1,9 @@
 import type { WalletConnectConfig } from '../config.ts';
-import { countryNames } from '../lib/text/countries.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type DetailName, detailLimits } from '../merchants/details.ts';
 import type { MerchantRefusal, RefusalReason } from '../merchants/refusal.ts';
 import { commonTexts } from '../texts/common.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { checksummed } from '../ui/address.ts';
@@ -13,6 +13,7 @@ import { form } from '../ui/form.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
 import { signingElsewhere } from '../web/phone-wallets.ts';
+import { type CurrencyChoice, countryField, currencyField } from './detail-fields.ts';
 import type { OnboardingRow } from './store.ts';
 import { bindingTerms, terms, termsIn } from './terms.ts';
 
@@ -130,14 +131,15 @@ export function enterCodePage(page: StepPage): Html {
   );
 }
 
-/** Who they are. */
-export function detailsPage(page: StepPage): Html {
+/** Who they are: what customers see first, and the rest where it can wait. */
+export function detailsPage(page: StepPage, choice: CurrencyChoice): Html {
   const { words, row, path, refusal, typed } = page;
   const { onboard } = onboardingTexts(words);
   const value = (name: DetailName) => typed[name] ?? row[name] ?? '';
-  const fault = (name: DetailName | 'email') => {
+  const fault = (name: DetailName | 'email' | 'display_currency') => {
     const kind = refusal?.faults[name];
-    return kind && fill(onboard[kind], { limit: name === 'email' ? 254 : detailLimits[name] });
+    if (kind === 'notACurrency') return dashboardTexts(words).faults.notACurrency;
+    return kind && fill(onboard[kind], { limit: name in detailLimits ? detailLimits[name as DetailName] : 254 });
   };
   const text = (name: DetailName, label: string, autocomplete: string, hint?: string) =>
     field({
@@ -148,6 +150,9 @@ export function detailsPage(page: StepPage): Html {
       attributes: `autocomplete="${autocomplete}" maxlength="${detailLimits[name]}"`,
       ...(hint && { hint }),
     });
+  const laterFaults = Object.keys(refusal?.faults ?? {}).some(
+    (name) => !['business_name', 'display_currency'].includes(name),
+  );
   return card(
     head(page, 'stepDetails'),
     row.email === null && row.details_at === null ? introduction(page) : null,
@@ -158,6 +163,11 @@ export function detailsPage(page: StepPage): Html {
       action: `${path}/details`,
       inside: html`
         ${text('business_name', onboard.businessName, 'organization', onboard.businessHint)}
+        ${currencyField(page, choice, fault('display_currency'))}
+        <details${laterFaults && html` open`}>
+          <summary>${onboard.later}</summary>
+          <div class="stack">
+          <p class="quiet">${onboard.laterRest}</p>
         ${text('display_name', onboard.name, 'name')}
         ${countryField(words, value('country'), fault('country'))}
         ${text('phone', onboard.phone, 'tel')}
@@ -173,31 +183,12 @@ export function detailsPage(page: StepPage): Html {
             attributes: 'type="email" autocomplete="email" maxlength="254"',
           })
         }
+          </div>
+        </details>
       `,
       submit: onboard.goToWallet,
     }),
   );
-}
-
-/** A country the partner gave and the list does not know stays choosable. */
-function countryField(words: Words, value: string, fault: string | undefined): Html {
-  const { onboard } = onboardingTexts(words);
-  const countries = countryNames(words.language);
-  const known = value === '' || countries.some(({ code }) => code === value);
-  const all = known ? countries : [{ code: value, name: value }, ...countries];
-  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
-  return html`
-    <div class="field">
-      <label for="country">${onboard.country}</label>
-      <select id="country" name="country" autocomplete="country"${described}>
-        <option value="">${onboard.noCountry}</option>
-        ${all.map(
-          ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
-        )}
-      </select>
-      ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}
-    </div>
-  `;
 }
 
 /** Which wallet is to be paid. */

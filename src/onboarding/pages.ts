@@ -6,11 +6,13 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
+import { acceptedCountry, currencyOfCountry } from '../lib/text/country-currency.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { readDetails } from '../merchants/details.ts';
 import { readOnboardingToken } from '../merchants/onboarding-token.ts';
 import { MerchantRefusal, type RefusalReason, refusalStatus, refusalToShow, signAgain } from '../merchants/refusal.ts';
 import { readBranding } from '../partners/branding.ts';
+import { listCurrencies } from '../rates/list.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { walletTexts } from '../texts/wallets.ts';
@@ -175,9 +177,18 @@ async function showStep(ctx: Context, step: Step, refusal: MerchantRefusal | nul
     return show(ctx, step, refusal, sent ? enterCodePage : sendCodePage);
   }
   const wanted = refusal ? undefined : request.query.step;
-  if (row.details_at === null || wanted === 'details') return show(ctx, step, refusal, detailsPage);
+  if (row.details_at === null || wanted === 'details') return showDetails(ctx, step, refusal);
   if (row.chosen_wallet === null || wanted === 'wallet') return showWallet(ctx, step, refusal);
   return showSign(ctx, step, refusal);
+}
+
+/** With the currencies that have a rate, and the one of the merchant's country, else of its browser's. */
+async function showDetails(ctx: Context, step: Step, refusal: MerchantRefusal | null): Promise<FastifyReply> {
+  const { row, request } = step;
+  const currencies = await listCurrencies(ctx);
+  const country = row.country ?? acceptedCountry(request.headers['accept-language'] ?? '') ?? '';
+  const suggested = currencies.find((code) => code === currencyOfCountry(country)) ?? null;
+  return show(ctx, step, refusal, (page) => detailsPage(page, { currencies, suggested }));
 }
 
 const showWallet = (ctx: Context, step: Step, refusal: MerchantRefusal | null) =>
@@ -230,11 +241,14 @@ const isCodeTrouble = (refusal: MerchantRefusal) => refusal.reason.startsWith('e
 async function saveDetails(ctx: Context, step: Step): Promise<FastifyReply> {
   const { token, emailPass, typed } = step;
   try {
-    await handInDetails(ctx, { token, emailPass, ...readDetails(typed) });
+    await handInDetails(ctx, {
+      ...{ token, emailPass, ...readDetails(typed) },
+      currency: typed.display_currency || null,
+    });
     return step.reply.redirect(step.path, 303);
   } catch (error) {
     const refusal = refusalToShow(error);
-    return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : show(ctx, step, refusal, detailsPage);
+    return isCodeTrouble(refusal) ? showStep(ctx, step, refusal) : showDetails(ctx, step, refusal);
   }
 }
 

@@ -11,6 +11,7 @@ export type OnboardingRow = OnboardingDetails & {
   onboarding_epoch: number;
   partner_id: string;
   partner_name: string;
+  display_currency: string;
   /** What was handed in before the signature; null where nothing was. */
   details_at: Date | null;
   given_email: string | null;
@@ -21,7 +22,7 @@ export type OnboardingRow = OnboardingDetails & {
 /** A merchant with its onboarding progress; null when the scope has no such merchant. Takes no lock. */
 export async function selectOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
   const [row] = await tx<OnboardingRow[]>`
-    select m.id, m.test_mode, m.email, m.display_name, m.business_name, m.country, m.phone, m.website, m.wallet_address,
+    select m.id, m.test_mode, m.email, m.display_name, m.business_name, m.country, m.phone, m.website, m.display_currency, m.wallet_address,
       m.onboarded_at, m.onboarding_epoch, p.id as partner_id, p.name as partner_name, o.details_at,
       o.email as given_email, o.wallet_address as chosen_wallet, o.chain_id as chosen_chain_id
     from merchants m join partners p on p.id = m.partner_id

@@ -64,8 +64,11 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   const { page, complaints } = await open(url, wallets);
   await see(page, 'invites you to receive payments in stablecoins');
   assert.equal(await page.getByLabel('Business name').inputValue(), 'Ada’s Bakery');
-  assert.equal(await page.getByLabel('Country').inputValue(), 'DE');
+  assert.equal(await page.getByLabel('Currency').inputValue(), 'EUR', 'the partner’s stays');
+  assert.equal(await page.getByLabel('Country').isVisible(), false, 'what customers do not see can wait');
   await look(page, 'onboard-1-details');
+  await page.locator('summary', { hasText: 'More details' }).click();
+  assert.equal(await page.getByLabel('Country').inputValue(), 'DE');
   await page.getByLabel('Your name').fill('Ada Lovelace');
   await press(page, 'Continue to your wallet');
 
@@ -143,6 +146,7 @@ test('A browser without script goes the whole way by forms', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(app.url + new URL(url).pathname);
+  await page.locator('summary', { hasText: 'More details' }).click();
   await page.getByLabel('Country').selectOption('FR');
   await press(page, 'Continue to your wallet');
   await page.getByLabel('Wallet address').fill(account.address);

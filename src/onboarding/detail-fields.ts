@@ -1,0 +1,61 @@
+import { countryNames } from '../lib/text/countries.ts';
+import { type Html, html } from '../lib/text/html.ts';
+import { dashboardTexts } from '../texts/dashboard.ts';
+import { onboardingTexts } from '../texts/onboarding.ts';
+import { fill, type Words } from '../ui/language.ts';
+import type { StepPage } from './page.ts';
+
+/** The currencies that have a rate, and the one of the merchant's country; null where nothing says which. */
+export type CurrencyChoice = { currencies: string[]; suggested: string | null };
+
+/** The currency that the partner gave stays until the merchant takes another one; its country's is the first of all. */
+export function currencyField(
+  { words, row, typed }: StepPage,
+  { currencies, suggested }: CurrencyChoice,
+  fault: string | undefined,
+): Html {
+  const { onboard } = onboardingTexts(words);
+  const { profile } = dashboardTexts(words);
+  const chosen = typed.display_currency ?? row.display_currency;
+  const names = new Intl.DisplayNames(words.language, { type: 'currency' });
+  const options = (codes: string[]) =>
+    codes.map(
+      (code) => html`
+        <option value="${code}"${code === chosen && html` selected`}>${code} – ${names.of(code) ?? code}</option>
+      `,
+    );
+  const first = [...new Set([row.display_currency, suggested ?? row.display_currency])];
+  const others = currencies.filter((code) => !first.includes(code)).sort();
+  return html`
+    <div class="field">
+      <label for="display_currency">${profile.currency}</label>
+      <p class="quiet" id="display_currency-hint">${fill(profile.currencyHint, { partner: row.partner_name })}</p>
+      <select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">
+        <optgroup label="${onboard.suggested}">${options(first)}</optgroup>
+        ${others.length > 0 && html`<optgroup label="${onboard.allCurrencies}">${options(others)}</optgroup>`}
+      </select>
+      ${fault !== undefined && html`<p class="fault">${fault}</p>`}
+    </div>
+  `;
+}
+
+/** A country the partner gave and the list does not know stays choosable. */
+export function countryField(words: Words, value: string, fault: string | undefined): Html {
+  const { onboard } = onboardingTexts(words);
+  const countries = countryNames(words.language);
+  const known = value === '' || countries.some(({ code }) => code === value);
+  const all = known ? countries : [{ code: value, name: value }, ...countries];
+  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
+  return html`
+    <div class="field">
+      <label for="country">${onboard.country}</label>
+      <select id="country" name="country" autocomplete="country"${described}>
+        <option value="">${onboard.noCountry}</option>
+        ${all.map(
+          ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
+        )}
+      </select>
+      ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}
+    </div>
+  `;
+}
