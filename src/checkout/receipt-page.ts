@@ -6,7 +6,7 @@ import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { logoOf } from '../ui/branding.ts';
-import { card, stateLine } from '../ui/components.ts';
+import { card, largeAmount, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import { sendPage } from '../web/layout.ts';
@@ -35,7 +35,7 @@ export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyRep
       <article class="card receipt">
         ${logoOf(branding)}
         <div>
-          <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+          ${largeAmount(formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language))}
           <p class="coin"><bdi>${groupMicro(words, checkout.progress.receivedMicro)} USDC</bdi></p>
         </div>
         ${stateLine('paid', statusMessage.paid, merchant, 'h1')}

@@ -3,6 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { madeAt } from '../requests/rules.ts';
 import { payTexts } from '../texts/pay.ts';
 import { logoOf } from '../ui/branding.ts';
+import { largeAmount } from '../ui/components.ts';
 import { formatRemaining, groupMicro, joinWithOr, nearInstant, rateOf } from '../ui/formats.ts';
 import { fill, fillHtml } from '../ui/language.ts';
 import { payOptions } from './options.ts';
@@ -45,7 +46,7 @@ function wholeDue(checkout: Checkout, fiat: string): Html {
   const madeTime = nearInstant(words, madeAt(row), checkout.now);
   return html`
     <div${isDim && html` class="dim"`}>
-      <p class="amount${visibleLength(fiat) > 11 && ' long'}">${fiat}</p>
+      ${largeAmount(fiat)}
       <p class="coin">${coinLine(checkout)}</p>
       <p class="quiet">${fillHtml(pay.rateAt, { rate: rateOf(words, row), time: madeTime })}</p>
     </div>
@@ -62,7 +63,7 @@ function restDue(checkout: Checkout, fiat: string): Html {
   const total = { fiat, amount: groupMicro(words, progress.dueMicro) };
   return html`
     <div>
-      <p class="amount${visibleLength(rest.text) > 11 && ' long'}"><bdi>${rest}</bdi></p>
+      ${largeAmount(rest)}
       <p class="coin">${options.length === 0 ? pay.restLeft : fill(pay.restOn, { network })}</p>
       <p class="quiet">${fill(pay.restOf, total)}</p>
     </div>
@@ -88,6 +89,3 @@ function memoOf(memo: string, label: string): Html {
 }
 const shownMemoLength = 100;
 const shownMemoLines = 3;
-
-/** How many characters are seen: right-to-left languages put marks of direction between them. */
-const visibleLength = (text: string) => text.replace(/\p{Cf}/gu, '').length;

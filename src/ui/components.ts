@@ -68,6 +68,15 @@ export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
+/** How many characters are seen: right-to-left languages put marks of direction between them. */
+const visibleLength = (text: string) => text.replace(/\p{Cf}/gu, '').length;
+
+/** The amount that a page is about, in figures as large as a phone has room for on one line. */
+export function largeAmount(text: string | Html): Html {
+  const length = visibleLength(typeof text === 'string' ? text : text.text);
+  return html`<p class="amount${length > 14 ? ' longest' : length > 11 && ' long'}"><bdi>${text}</bdi></p>`;
+}
+
 /** An address in full, to be copied or compared. */
 export const fullAddress = (address: string): Html => mono(checksummed(address));
 

@@ -9,7 +9,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { payTexts } from '../../texts/pay.ts';
 import { logoOf } from '../../ui/branding.ts';
-import { card, descriptionList, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, largeAmount, stateLine } from '../../ui/components.ts';
 import { everyText } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
@@ -45,7 +45,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
               ${logoOf(branding)}
               <h1 dir="auto">${merchant}</h1>
             </div>
-            <p class="amount">${formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language)}</p>
+            ${largeAmount(formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language))}
             <p>${everyText(words, facts.every, facts.period)}</p>
             <p class="quiet" dir="auto">${facts.name}</p>
           `,

@@ -4,7 +4,7 @@ import { currencyExponent, formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readBranding } from '../../partners/branding.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { hiddenField, qr, stateLine } from '../../ui/components.ts';
+import { hiddenField, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
@@ -111,7 +111,7 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
     200,
     html`
       <div class="list" data-live="${dashboardEventsPath(row.id)}" data-region="cashier">
-        <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+        ${largeAmount(formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language))}
         <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
         ${displayStatus === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
         <div class="verdict" role="status" data-standing="${displayStatus}">${verdict(words, payment)}</div>

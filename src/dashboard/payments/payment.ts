@@ -16,7 +16,7 @@ import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { checksummed } from '../../ui/address.ts';
-import { card, descriptionList, qr, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
@@ -168,7 +168,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   return card(
     html`
       <p>${dashboardStatusBadge(words, displayStatus)}</p>
-      <p class="amount">${formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language)}</p>
+      ${largeAmount(formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language))}
     `,
     descriptionList([
       [t.usdc, html`<bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi>`],

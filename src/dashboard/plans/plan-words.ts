@@ -2,7 +2,7 @@ import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { PlanRow } from '../../plans/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, stateLine } from '../../ui/components.ts';
+import { card, largeAmount, stateLine } from '../../ui/components.ts';
 import { everyText } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import type { MerchantVisit } from '../route.ts';
@@ -13,7 +13,7 @@ export function chargeHeading(
   { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
 ): Html {
   return html`
-    <p class="amount">${formatFiat(BigInt(fiat_int), fiat_code, words.language)}</p>
+    ${largeAmount(formatFiat(BigInt(fiat_int), fiat_code, words.language))}
     <p>${everyText(words, every, period)}</p>
   `;
 }
