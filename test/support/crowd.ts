@@ -79,7 +79,8 @@ export async function makeCrowd(
   await sql`
     insert into plans (partner_id, test_mode, id, account_id, form_key, fiat_int, fiat_code, language, metadata, period, every,
       first_on, state, created_at, ended_at, name, customer_name, next_on, due_at, failure, failed_at)
-    select ${partnerId}, true, gen_random_uuid(), ${merchant.id}, n::text, 1, 'EUR', 'en', '{}', 'day', 1, current_date,
+    select ${partnerId}, true, gen_random_uuid(),
+      case when n % 1000 = 7 then ${other.id}::uuid else ${merchant.id}::uuid end, n::text, 1, 'EUR', 'en', '{}', 'day', 1, current_date,
       s.state, ${ago}, case when s.state = 'ended' then now() end, 'Plan', 'Ada', current_date,
       case when s.state = 'active' then now() end, case when n = ${many / 2}::int then 'rate_unavailable' end,
       case when n = ${many / 2}::int then now() - interval '9 days' end
