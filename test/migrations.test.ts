@@ -15,7 +15,10 @@ type Rule = { forbidden: RegExp; instead: string };
 
 /** What breaks the previous version. A file named `NNNN_contract_…` may do it: that version no longer uses the thing. */
 const breaking: Rule[] = [
-  { forbidden: /\bdrop (?!policy\b|trigger\b|not null\b|default\b|constraint\b)/, instead: 'remove it in a contract' },
+  {
+    forbidden: /\bdrop (?!index concurrently if exists\b|policy\b|trigger\b|not null\b|default\b|constraint\b)/,
+    instead: 'remove it in a contract',
+  },
   { forbidden: /\brename\b/, instead: 'add the new name, write both, and remove the old one in a contract' },
   { forbidden: /\balter (?:column )?\w+ (?:set data )?type\b/, instead: 'add a column of the new type' },
   { forbidden: /\bset not null\b/, instead: 'add a check that is not valid, validate it, and set it in a contract' },
@@ -89,7 +92,7 @@ test('what breaks or blocks the previous version is found, and what does neither
   for (const statement of refused) assert.equal(faultsOf('0099_some.sql', statement).length, 1, statement);
   const accepted = [
     'alter table requests add column note text',
-    'create index concurrently requests_by_memo on requests (memo)',
+    'drop index concurrently if exists requests_by_memo; create index concurrently requests_by_memo on requests (memo)',
     'alter table requests add constraint short check (length(memo) < 9) not valid',
     'create table notes (id int); create index on notes (id); alter table notes add unique (id)',
     'create function f() returns int language sql as $$ drop table requests $$ -- drop table requests',
