@@ -424,7 +424,7 @@ export const ja: PortalTexts<'ja'> = {
     phone: '電話番号',
     website: 'ウェブサイト',
     currency: '通貨',
-    number: '加盟店番号',
+    number: '加盟店 ID',
     createdAt: '作成日時',
     onboardedAt: '登録完了日時',
     create: '加盟店を作成',
