@@ -162,6 +162,6 @@ export const es: CommonTexts<'es'> = {
       many: 'Se muestran {count} de resultados, los más recientes. Elija fechas para ver los demás.',
       other: 'Se muestran los {count} resultados más recientes. Elija fechas para ver los demás.',
     },
-    by: 'Puede buscar por ID de la solicitud (o sus primeros 8 caracteres), número de recibo, importe, concepto, nombre o correo del cliente, clave de idempotencia, valor de metadatos, hash de la transacción o pagador.',
+    by: 'Puede buscar por ID de la solicitud (o sus primeros 8 caracteres), número de recibo, importe, nota, nombre o correo del cliente, clave de idempotencia, valor de metadatos, hash de la transacción o pagador.',
   },
 };

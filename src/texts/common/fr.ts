@@ -165,6 +165,6 @@ export const fr: CommonTexts<'fr'> = {
       many: 'Voici {count} de résultats, les plus récents. Choisissez des dates pour voir les autres.',
       other: 'Voici les {count} résultats les plus récents. Choisissez des dates pour voir les autres.',
     },
-    by: 'Vous pouvez chercher par ID de demande (ou ses 8 premiers caractères), numéro de reçu, montant, objet, nom ou e-mail du client, clé d’idempotence, valeur de métadonnées, hash de transaction ou payeur.',
+    by: 'Vous pouvez chercher par ID de demande (ou ses 8 premiers caractères), numéro de reçu, montant, note, nom ou e-mail du client, clé d’idempotence, valeur de métadonnées, hash de transaction ou payeur.',
   },
 };
