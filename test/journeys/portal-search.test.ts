@@ -147,3 +147,21 @@ test('the search field › more matches than it collects → says how many it sh
   assert.equal((await find(visitor, 'coffee 77')).length, 50, 'a second part of the list is searched too');
   assert.doesNotMatch(await pageOf(visitor, { q: 'coffee 10001' }), /newest/);
 });
+
+test('a text made to be slow to compare → each search ends soon and says that it did, and other pages are answered meanwhile', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const value = 'a'.repeat(500);
+  const metadata = JSON.stringify(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, value])));
+  const { id } = await makeRequest(fixtures.db, scope, merchant, { metadata });
+  await fixtures.db.sql`
+    insert into requests select r.* from requests old, generate_series(1, 2000) n, lateral jsonb_populate_record(old,
+      jsonb_build_object('id', gen_random_uuid(), 'reserved', false, 'created_at', old.created_at - n * interval '1 second')) r
+    where old.id = ${id}`;
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id, 'viewer');
+  const searches = Array.from({ length: 6 }, () => pageOf(visitor, { q: `${'a'.repeat(400)}b` }));
+  const stranger = await fetch(`${url}/pay/${id}`);
+  assert.equal(stranger.status, 200);
+  for (const html of await Promise.all(searches)) assert.match(html, /Searched the newest 0 requests/);
+  assert.deepEqual(await find(visitor, id), [id]);
+});

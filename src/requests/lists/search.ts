@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts';
-import type { Scope, Tx } from '../../db/connection.ts';
+import { type Scope, sqlState, type Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readSearchText, type SearchText } from '../../lib/text/search-text.ts';
+import { Turns } from '../../lib/turns.ts';
 import { type Looked, mostFound, selectLooked, selectNamed } from './search-store.ts';
 
 /**
@@ -17,8 +18,17 @@ export type Found = { ids: string[]; limit: SearchLimit | null };
 /** What no index holds is looked for in so many of the newest requests, or for so long. */
 const mostRead = 100_000;
 const longestMs = 300;
-/** Read at once: the time is looked at in between. */
+/** Read at once: the time is looked at in between. The first time less, because requests can be of any size. */
 const batchRows = 10_000;
+const firstRows = 1_000;
+/** Texts can be made that are slow to compare. What takes longer than this at once is given up. */
+const longestBatchMs = 1_000;
+const canceled = '57014';
+/**
+ * Looking through lists never takes all connections of pages. One at a time for each partner and mode or merchant; who
+ * waits for this long is not looked for.
+ */
+const turns = new Turns(2, 5_000);
 
 /** A list that is searched: so many of its requests, newest first, from before an instant on. */
 export type Searched = {
@@ -38,7 +48,9 @@ export async function findRequests(
   const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
   const named = await ctx.db.scoped(scope, (tx) => selectNamed(tx, { scope, accountId, chainIds }, search));
   if (isNamed(search, named.length)) return { ids: named, limit: null };
-  const { ids, limit } = await lookThrough(ctx, scope, search, searched);
+  const key = accountId ?? `${scope.partnerId} ${scope.testMode}`;
+  const looked = await turns.take(key, () => lookThrough(ctx, scope, search, searched));
+  const { ids, limit } = looked ?? { ids: [], limit: { kind: 'newest', count: 0 } };
   return { ids: [...new Set([...named, ...ids])], limit };
 }
 
@@ -54,13 +66,16 @@ async function lookThrough(
   { newest, lists }: Searched,
 ): Promise<Found> {
   const ids: string[] = [];
-  const rows = Math.ceil(batchRows / lists);
   const end = performance.now() + longestMs;
   let read = 0;
   let before: Date | null = null;
   while (read < mostRead && ids.length < mostFound && performance.now() < end) {
     const from: Date | null = before;
-    const looked: Looked = await ctx.db.scoped(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search));
+    const rows = Math.ceil((read === 0 ? firstRows : batchRows) / lists);
+    const looked: Looked | null = await ctx.db
+      .scoped(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search, longestBatchMs))
+      .catch(orTooSlow);
+    if (!looked) return { ids, limit: { kind: 'newest', count: read } };
     ids.push(...looked.ids);
     read += looked.read;
     before = looked.oldest;
@@ -68,4 +83,9 @@ async function lookThrough(
   }
   if (ids.length < mostFound) return { ids, limit: { kind: 'newest', count: read } };
   return { ids: ids.slice(0, mostFound), limit: { kind: 'most', count: mostFound } };
+}
+
+function orTooSlow(error: unknown): null {
+  if (sqlState(error) === canceled) return null;
+  throw error;
 }
