@@ -126,7 +126,7 @@ export const pt: DashboardTexts<'pt'> = {
     timeline: 'O que aconteceu',
     madeAt: 'Cobrança criada',
     opened: 'O cliente abriu a página',
-    seen: '{amount} USDC chegaram em {network}',
+    seen: '{amount} USDC chegaram na rede {network}',
     confirmedTag: 'Falta a rede tornar o pagamento definitivo',
     final: 'Definitivo',
     verified: 'Pago por inteiro e confirmado',
@@ -166,7 +166,7 @@ export const pt: DashboardTexts<'pt'> = {
     rest: 'A página de pagamento diz ao cliente que não pague mais. Isso não pode ser desfeito.',
     partial: 'Os {amount} USDC que já chegaram passam para “Sem cobrança”, de onde você pode devolvê-los.',
     cannot: 'Isso não é mais possível. {why}',
-    refused: 'Ela não foi cancelada, e nenhum dinheiro se moveu. {why}',
+    refused: 'Ela não foi cancelada, e nenhum valor foi movimentado. {why}',
     why: {
       opened: 'Seu cliente a abriu. Ela termina sozinha quando o tempo acabar.',
       expired: 'O tempo acabou e ela terminou sozinha.',
@@ -208,7 +208,7 @@ export const pt: DashboardTexts<'pt'> = {
     partner_disabled: '{partner} está desativado, então nada foi cobrado. Pergunte o motivo.',
     rate_unavailable:
       'Não há taxa de câmbio recente para a sua moeda, então nada foi cobrado. Tente de novo em um minuto.',
-    other: 'Não foi possível. Nenhum dinheiro se moveu. Tente de novo em um minuto.',
+    other: 'Não foi possível. Nenhum valor foi movimentado. Tente de novo em um minuto.',
     tooLong: 'No máximo {limit} caracteres.',
     notACountry: 'Escolha um país da lista.',
     notAnEmail: 'Isto não parece um endereço de e-mail.',
@@ -300,12 +300,12 @@ export const pt: DashboardTexts<'pt'> = {
       'Então este endereço talvez não seja do seu cliente, e o dinheiro enviado para lá pode se perder para ele. Na dúvida, peça antes ao cliente um endereço próprio.',
     many: 'Isto parece a carteira de uma corretora',
     manyRest:
-      'Ela já pagou vários lojistas. O dinheiro enviado para lá pode nunca chegar ao seu cliente: peça um endereço próprio e envie para lá à mão.',
+      'Ela já pagou vários lojistas. O dinheiro enviado para lá pode nunca chegar ao seu cliente: peça um endereço próprio e envie para lá manualmente.',
     prepared: 'Transferência preparada',
     send: 'Enviar com {wallet}',
-    manual: 'À mão',
+    manual: 'Manualmente',
     manualRest:
-      'Envie exatamente este valor de {token} em {network} com a sua carteira e depois anote aqui a transação.',
+      'Envie exatamente este valor de {token} na rede {network} com a sua carteira e depois anote aqui a transação.',
     copyAmount: 'Copiar o valor',
     copyAddress: 'Copiar o endereço',
     hash: 'Transação que devolveu',
@@ -314,7 +314,7 @@ export const pt: DashboardTexts<'pt'> = {
     note: 'Anotar como devolvido',
     waiting: 'Confirme a transferência em {wallet}.',
     sent: 'Enviado. Anotando.',
-    none: 'Nenhuma carteira foi encontrada neste navegador. Envie à mão, abaixo.',
+    none: 'Nenhuma carteira foi encontrada neste navegador. Envie manualmente, abaixo.',
     noAccount: 'Nenhum endereço veio de {wallet}. Desbloqueie e tente de novo.',
     otherAccount: 'Outra conta está aberta em {wallet}. Escolha {address} lá e tente de novo.',
     declined: 'Você recusou em {wallet}. Nada foi enviado.',
@@ -437,7 +437,7 @@ export const pt: DashboardTexts<'pt'> = {
         'Este plano cobra em {currency}, mas sua moeda agora é outra. Escolha {currency} de novo no seu perfil, ou encerre este plano e comece outro.',
       merchant_onboarding_incomplete:
         'Sua carteira não está mais configurada. Peça a {partner} um link para configurá-la de novo.',
-      other: 'Algo falhou do nosso lado e foi registrado. Nenhum dinheiro se moveu.',
+      other: 'Algo falhou do nosso lado e foi registrado. Nenhum valor foi movimentado.',
     },
     retry:
       'Não é possível desde {since}. Uma nova tentativa é feita sozinha pelo menos a cada hora; a próxima, {time}.',

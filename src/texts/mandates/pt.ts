@@ -174,7 +174,7 @@ export const pt: MandateTexts<'pt'> = {
     payer: 'Este endereço não pode aceitar: escolha uma carteira diferente da que recebe.',
     none: 'Nada pode ser aceito agora. Recarregue esta página.',
     bad_signature: 'A assinatura não é do endereço de {wallet}. Nada foi aceito.',
-    not_deployed: 'Esta carteira ainda não existe em {network}. Faça uma primeira transação lá e tente de novo.',
+    not_deployed: 'Esta carteira ainda não existe na rede {network}. Faça uma primeira transação lá e tente de novo.',
     unreachable: 'Não foi possível consultar a rede. Nada foi aceito; tente de novo em um minuto.',
     allowance_changed: 'A autorização mudou nesse meio-tempo. Assine-a de novo, por favor.',
     permit_refused: 'O token não aceita esta assinatura.',

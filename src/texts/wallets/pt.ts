@@ -2,7 +2,7 @@ import type { WalletTexts } from '../wallets.ts';
 
 export const pt: WalletTexts<'pt'> = {
   signing: {
-    manual: 'À mão',
+    manual: 'Manualmente',
     address: 'Endereço da carteira',
     addressHint: '0x e 40 dígitos ou letras.',
     network: 'Rede para entrar',
@@ -17,9 +17,9 @@ export const pt: WalletTexts<'pt'> = {
       connect: 'Conectar {wallet}',
       sign: 'Assinar com {wallet}',
       browserWallet: 'carteira do navegador',
-      none: 'Nenhuma carteira foi encontrada neste navegador. Abra esta página no navegador do aplicativo da sua carteira ou continue à mão.',
+      none: 'Nenhuma carteira foi encontrada neste navegador. Abra esta página no navegador do aplicativo da sua carteira ou continue manualmente.',
       noneScan:
-        'Nenhuma carteira foi encontrada neste navegador. Escaneie o código com o celular para continuar nele, ou continue à mão.',
+        'Nenhuma carteira foi encontrada neste navegador. Escaneie o código com o celular para continuar nele, ou continue manualmente.',
       noneOnPhone: 'Este navegador não tem carteira. Abra esta página no aplicativo da sua carteira para continuar.',
       pairing: 'Preparando um código para a sua carteira…',
       away: 'Não é possível alcançar {wallet} no momento. Nada foi alterado. Continue de outra forma ou tente de novo mais tarde.',
