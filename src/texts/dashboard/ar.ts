@@ -70,7 +70,7 @@ export const ar: DashboardTexts<'ar'> = {
     planResumed: 'الخطة سارية من جديد.',
     planEnded: 'انتهت الخطة.',
     planChanged: 'تم تغيير الخطة.',
-    automaticStopped: 'أُوقف التحصيل التلقائي.',
+    automaticStopped: 'أُوقف الدفع التلقائي.',
   },
   home: {
     newRequest: 'طلب دفع',

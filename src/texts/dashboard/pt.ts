@@ -74,7 +74,7 @@ export const pt: DashboardTexts<'pt'> = {
     planResumed: 'O plano está ativo de novo.',
     planEnded: 'O plano foi encerrado.',
     planChanged: 'O plano foi alterado.',
-    automaticStopped: 'As cobranças automáticas foram interrompidas.',
+    automaticStopped: 'Os pagamentos automáticos foram interrompidos.',
   },
   home: {
     newRequest: 'Cobrar',
