@@ -12,7 +12,7 @@ export const ar: ChargesTexts<'ar'> = {
     aheadSubject: 'يُرجى التحقق من محفظتك: {amount} إلى {merchant}',
     ahead: 'من المرجح أن يفشل دفعك التلقائي القادم بمبلغ {amount} إلى {merchant}',
     testSubject: 'اختبار: {subject}',
-    for: 'لقاء',
+    for: 'الغرض',
     amount: 'المبلغ',
     payTo: 'إلى',
     reason: 'السبب',

@@ -8,7 +8,7 @@ export const ar: PayTexts<'ar'> = {
     restLeft: 'المتبقي للدفع',
     restOn: 'المتبقي للدفع على {network}',
     restOf: 'من {fiat} ({amount} USDC)',
-    memo: 'لقاء',
+    memo: 'الغرض',
     rateAt: '{rate}، {time}',
     until: 'حتى {time}',
     left: 'الوقت المتبقي: {time}',

@@ -15,7 +15,7 @@ export const ar: ReceiptTexts<'ar'> = {
     transactions: 'المعاملات',
     from: 'من',
     to: 'إلى',
-    for: 'لقاء',
+    for: 'الغرض',
     through: 'عبر',
     notPaid: 'لا يوجد إيصال بعد',
     notPaidRest: 'لم يُدفع هذا الطلب بعد. راجع حالته في صفحته.',
