@@ -76,13 +76,13 @@ export const fr: DashboardTexts<'fr'> = {
     planResumed: 'Le plan est de nouveau actif.',
     planEnded: 'Le plan est terminé.',
     planChanged: 'Le plan a été modifié.',
-    automaticStopped: 'Les paiements automatiques ont été arrêtés.',
+    automaticStopped: 'Les prélèvements automatiques sont arrêtés.',
   },
   home: {
     newRequest: 'Demander un paiement',
     cashier: 'Écran de caisse',
     waiting: {
-      one: 'Un paiement attend votre décision',
+      one: '{count} paiement attend votre décision',
       many: '{count} de paiements attendent votre décision',
       other: '{count} paiements attendent votre décision',
     },

@@ -43,7 +43,7 @@ export const fr: MailTexts<'fr'> = {
   endpoint: {
     testSubject: 'Votre webhook de test a été désactivé',
     liveSubject: 'Votre webhook réel a été désactivé',
-    body: 'Nous n’envoyons plus d’événements à cette URL :\n\n{url}\n\n{reason}\n\nAucun paiement n’est concerné et aucun événement n’est perdu : les nouveaux sont mis en attente. Corrigez votre point de terminaison, puis réactivez le webhook ou définissez une nouvelle URL. Les événements en attente partent aussitôt ; ceux qui ont échoué peuvent être renvoyés.\n\n{link}',
+    body: 'Nous n’envoyons plus d’événements à cette URL :\n\n{url}\n\n{reason}\n\nAucun paiement n’est concerné et aucun événement n’est perdu : les nouveaux sont mis en attente. Corrigez votre endpoint, puis réactivez le webhook ou définissez une nouvelle URL. Les événements en attente partent aussitôt ; ceux qui ont échoué peuvent être renvoyés.\n\n{link}',
     gone: 'Elle a répondu 410 Gone.',
     failing: 'Aucun envoi n’a réussi depuis 120 heures.',
     open: 'Ouvrir les webhooks',
