@@ -99,7 +99,7 @@ export const ar: AuditTexts<'ar'> = {
     'partner.disabled': 'عُطّل شريك',
     'partner.enabled': 'فُعّل شريك',
     'key.created': 'أُنشئ مفتاح',
-    'key.revoked': 'أُلغي مفتاح',
+    'key.revoked': 'أُبطل مفتاح',
     'webhook.url_set': 'حُدد عنوان webhook',
     'webhook.secret_rotated': 'أُنشئ سر توقيع جديد',
     'webhook.secret_activated': 'فُعّل سر التوقيع الجديد',

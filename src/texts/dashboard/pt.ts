@@ -69,7 +69,7 @@ export const pt: DashboardTexts<'pt'> = {
     put_back: 'O reembolso foi desfeito. O pagamento está como antes.',
     saved: 'Seu perfil foi salvo.',
     ended: 'Aquele navegador foi desconectado.',
-    planStarted: 'O plano começou.',
+    planStarted: 'O plano foi iniciado.',
     planPaused: 'O plano está pausado. Nada é cobrado até você retomá-lo.',
     planResumed: 'O plano está ativo de novo.',
     planEnded: 'O plano foi encerrado.',
@@ -355,7 +355,7 @@ export const pt: DashboardTexts<'pt'> = {
     firstRest:
       'Para aluguel, aulas ou mensalidade: em cada data, o plano cria uma cobrança comum, e o cliente a paga pelo link dela. Comece com “Novo plano”.',
     none: 'Nenhum plano encontrado',
-    noneRest: 'Escolha outro status ou comece um plano.',
+    noneRest: 'Escolha outro status ou inicie um plano.',
     name: 'Plano',
     customer: 'Cliente',
     each: 'Cada cobrança',
@@ -401,7 +401,7 @@ export const pt: DashboardTexts<'pt'> = {
     metadataHint:
       'Uma entrada por linha, como order = A-1042, no máximo 20. {partner} as recebe com cada pagamento, sem alteração.',
     look: 'Revisar',
-    off: 'Você não pode começar um plano no momento',
+    off: 'Você não pode iniciar um plano no momento',
     tooMany: 'Você tem {most} planos não encerrados, que é o limite. Encerre um antes.',
     review: 'Está tudo certo?',
     dates: 'Primeiras datas',
@@ -410,7 +410,7 @@ export const pt: DashboardTexts<'pt'> = {
     noMail: 'Não enviamos e-mails a ninguém: compartilhe você mesmo o link de cada cobrança.',
     atOnce: 'A primeira cobrança é criada na hora.',
     change: 'Editar',
-    start: 'Começar o plano',
+    start: 'Iniciar o plano',
     faults: {
       name: 'Diga para que é, em no máximo 200 caracteres.',
       customer: 'Informe o nome do cliente, em no máximo 200 caracteres.',

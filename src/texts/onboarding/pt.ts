@@ -27,7 +27,7 @@ export const pt: OnboardingTexts<'pt'> = {
     suggested: 'Sugestão',
     allCurrencies: 'Todas as moedas',
     later: 'Mais dados, opcionais',
-    laterRest: 'Isto pode esperar: você encontra no painel, em “Perfil”.',
+    laterRest: 'Tudo aqui pode esperar: você encontra no painel, em “Perfil”.',
     noCountry: 'Não informado',
     phone: 'Telefone',
     website: 'Site',

@@ -212,7 +212,7 @@ export const pt: PayTexts<'pt'> = {
       '{merchant} está reembolsando este pagamento, então ele não pode mais pagar nenhuma cobrança. Entre em contato.',
     already_paid: 'Outra transação já pagou esta cobrança. {merchant} também vê esta; entre em contato.',
     too_many_parts:
-      'Esta cobrança recebeu pagamentos pequenos demais em número. {merchant} também vê este; entre em contato.',
+      'Esta cobrança recebeu um número excessivo de pagamentos pequenos. {merchant} também vê este; entre em contato.',
     late: 'Esta transação chegou mais de 30 minutos depois que a cobrança expirou. {merchant} a vê; entre em contato.',
     voided: 'A cobrança foi cancelada antes de este pagamento ser detectado. {merchant} o vê; entre em contato.',
     minted:

@@ -89,7 +89,7 @@ export const pt: PortalTexts<'pt'> = {
     volume: 'Pago, em {currency}',
     paid: 'Pago',
     paidIn: { one: 'Pago em {count} dia', many: 'Pago em {count} de dias', other: 'Pago em {count} dias' },
-    share: 'Taxa de pagamento',
+    share: 'Percentual pago',
     shareRest: {
       one: 'Da última cobrança encerrada',
       many: 'Das últimas {count} de cobranças encerradas',
@@ -172,7 +172,7 @@ export const pt: PortalTexts<'pt'> = {
     receipt: 'Recibo',
     payer: 'Pagador',
     transaction: 'Transação',
-    received: 'Recebido',
+    received: 'Valor recebido',
     missing: 'Faltam {amount} USDC',
     missingRest: 'Chegaram {received} de {due} USDC. O cliente pode pagar o restante na página de pagamento.',
     missingEnded:
@@ -452,9 +452,12 @@ export const pt: PortalTexts<'pt'> = {
   },
   plans: {
     back: 'Todos os planos',
-    collect: 'Cobrança',
-    collects: { link: 'Por um link de pagamento em cada data', automatic: 'Automaticamente, da carteira do cliente' },
-    firstRest: 'Seus lojistas criam planos nos painéis: o mesmo valor, de um cliente, em cada data.',
+    collect: 'Forma de cobrança',
+    collects: {
+      link: 'Por um link de pagamento em cada cobrança',
+      automatic: 'Automaticamente, da carteira do cliente',
+    },
+    firstRest: 'Seus lojistas iniciam planos no painel deles: o mesmo valor, de um cliente, em cada data.',
   },
   merchants: {
     volume: {
