@@ -26,7 +26,7 @@ export const ja: OnboardingTexts<'ja'> = {
     country: '国',
     suggested: 'おすすめ',
     allCurrencies: 'すべての通貨',
-    later: 'その他の情報(任意)',
+    later: 'その他の情報（任意）',
     laterRest: '後からでも入力できます。ダッシュボードの「プロフィール」にあります。',
     noCountry: '指定なし',
     phone: '電話番号',
