@@ -47,7 +47,7 @@ export const fr: AdminTexts<'fr'> = {
     events: 'Événements pour les webhooks',
     mails: 'E-mails',
     receipts: 'Reçus',
-    transfers: 'Paiements à rapprocher',
+    transfers: 'Paiements à attribuer',
     toStuck: 'Voir ce qui requiert votre attention',
   },
   alarms: {

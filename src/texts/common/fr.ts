@@ -110,7 +110,7 @@ export const fr: CommonTexts<'fr'> = {
     paysRequest: 'Elle paie une demande',
     toRequest: 'Voir la demande',
     toCandidate: 'Voir la demande qu’elle devait sans doute payer',
-    unmatched: 'Elle est arrivée, mais n’est associée à aucune demande',
+    unmatched: 'Elle est arrivée, mais n’est attribuée à aucune demande',
     toUnmatched: 'Voir les paiements non attribués',
     refunded: 'Elle a été mise de côté pour un remboursement',
     soon: 'Elle paie un portefeuille d’ici et est en cours de lecture',

@@ -382,7 +382,7 @@ export const fr: DashboardTexts<'fr'> = {
     whatHint: 'Affiché à votre client sur chaque page de paiement.',
     often: 'À quelle fréquence ?',
     oftenHint: 'Au plus tous les 365 jours, 52 semaines, 24 mois ou 5 ans.',
-    oftenCount: 'Tous les',
+    oftenCount: 'Intervalle',
     oftenPeriod: 'Période',
     units: {
       day: 'jours',

@@ -111,7 +111,7 @@ export const es: MandateTexts<'es'> = {
       'En esta página, en cualquier momento, con un clic. O en su billetera: revoque la autorización del contrato. {merchant} no puede impedir ninguna de las dos cosas.',
     noScript:
       'Para aceptar, usted firma con su billetera en este navegador, y eso requiere JavaScript. Actívelo o abra esta página en otro dispositivo. Hasta que acepte, paga cada cobro por enlace.',
-    phoneRest: 'Escanee con la cámara del móvil para abrir allí esta página y acepte con su billetera.',
+    phoneRest: 'Escanee con la cámara del teléfono para abrir allí esta página y acepte con su billetera.',
     unavailable: 'Ahora mismo no puede aceptar',
     unavailableRest: 'Inténtelo más tarde. Hasta entonces, paga cada cobro por enlace.',
     active: 'Se cobra automáticamente',

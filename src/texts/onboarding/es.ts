@@ -10,7 +10,7 @@ export const es: OnboardingTexts<'es'> = {
     stepSign: 'Firma',
     invites: '{partner} le invita a recibir pagos en stablecoins',
     what: 'Sus clientes pagan en USDC, directamente a su propia billetera. {partner} crea las solicitudes; solo usted puede mover el dinero.',
-    needs: 'Solo lleva dos minutos. Necesita una billetera, en este navegador o en el móvil.',
+    needs: 'Solo lleva dos minutos. Necesita una billetera, en este navegador o en el teléfono.',
     makeSure: 'Primero comprobamos que es usted. Enviamos un código a {email}, la dirección que nos dio {partner}.',
     sendCode: 'Enviarme un código',
     enterCode: 'Introduzca el código del correo',

@@ -28,7 +28,7 @@ export const fr: OnboardingTexts<'fr'> = {
     suggested: 'Suggestion',
     allCurrencies: 'Toutes les devises',
     later: 'Autres informations, facultatives',
-    laterRest: 'Cela peut attendre : vous le trouverez dans votre tableau de bord, sous « Profil ».',
+    laterRest: 'Tout ceci peut attendre : vous le retrouverez dans votre tableau de bord, sous « Profil ».',
     noCountry: 'Non indiqué',
     phone: 'Téléphone',
     website: 'Site web',

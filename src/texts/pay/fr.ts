@@ -10,8 +10,8 @@ export const fr: PayTexts<'fr'> = {
     restOf: 'sur {fiat} ({amount} USDC)',
     memo: 'Objet',
     rateAt: '{rate}, {time}',
-    until: 'jusqu’à {time}',
-    left: '{time} restantes',
+    until: 'expiration : {time}',
+    left: 'encore {time}',
     through: 'Via {partner}',
     straight: 'Votre paiement va directement à {merchant}.',
     details: 'Demande {number}',
@@ -176,9 +176,9 @@ export const fr: PayTexts<'fr'> = {
     title: 'Un paiement de {amount} USDC est arrivé ; la demande était de {asked}',
     titleSame: 'Un paiement de {amount} USDC est arrivé, mais rien ne le relie à cette demande',
     shortRest:
-      'Les plateformes d’échange déduisent souvent leurs frais du montant ou l’arrondissent : nous ne pouvons donc pas savoir si ce paiement concerne cette demande. Si c’est vous qui l’avez envoyé, ne payez pas à nouveau. Donnez à {merchant} la référence ci-dessous pour rattacher le paiement depuis son tableau de bord et vous demander le reste.',
+      'Les plateformes d’échange déduisent souvent leurs frais du montant ou l’arrondissent : nous ne pouvons donc pas savoir si ce paiement concerne cette demande. Si c’est vous qui l’avez envoyé, ne payez pas à nouveau. Donnez à {merchant} la référence ci-dessous : son tableau de bord permet d’attribuer le paiement à la demande et de vous demander le reste.',
     otherRest:
-      'Nous ne pouvons pas savoir si ce paiement concerne cette demande. Si c’est vous qui l’avez envoyé, ne payez pas à nouveau. Donnez à {merchant} la référence ci-dessous pour rattacher le paiement depuis son tableau de bord.',
+      'Nous ne pouvons pas savoir si ce paiement concerne cette demande. Si c’est vous qui l’avez envoyé, ne payez pas à nouveau. Donnez à {merchant} la référence ci-dessous : son tableau de bord permet d’attribuer le paiement à la demande.',
     endedRest:
       'Nous ne pouvons pas savoir si ce paiement concerne cette demande. Si c’est vous qui l’avez envoyé, donnez à {merchant} la référence ci-dessous : le paiement est visible dans son tableau de bord.',
     reference: 'Référence',

@@ -458,7 +458,7 @@ export const es: PortalTexts<'es'> = {
       link: 'Con un enlace de pago para cada cobro',
       automatic: 'Automáticamente, desde la billetera del cliente',
     },
-    firstRest: 'Tus comercios crean planes en sus paneles: el mismo importe, de un cliente, en cada fecha.',
+    firstRest: 'Sus comercios crean planes desde sus paneles: el mismo importe, de un mismo cliente, en cada fecha.',
   },
   merchants: {
     volume: {

@@ -92,7 +92,7 @@ export const fr: PortalTexts<'fr'> = {
     paidIn: { one: 'Payé en {count} jour', many: 'Payé en {count} de jours', other: 'Payé en {count} jours' },
     share: 'Part payée',
     shareRest: {
-      one: 'Sur la dernière demande terminée',
+      one: 'Sur {count} demande terminée',
       many: 'Sur {count} de dernières demandes terminées',
       other: 'Sur les {count} dernières demandes terminées',
     },
@@ -465,7 +465,7 @@ export const fr: PortalTexts<'fr'> = {
       automatic: 'Automatiquement, depuis le portefeuille du client',
     },
     firstRest:
-      'Vos marchands créent des plans dans leurs tableaux de bord : le même montant, d’un client, à chaque date.',
+      'Vos commerçants lancent des plans depuis leur tableau de bord : le même montant, d’un même client, à chaque date.',
   },
   merchants: {
     volume: {
@@ -570,7 +570,7 @@ export const fr: PortalTexts<'fr'> = {
       enable: {
         label: 'Activer',
         title: 'Activer {name} ?',
-        rest: 'De nouvelles demandes pourront être créées pour lui, sauf si l’exploitant l’a aussi désactivé.',
+        rest: 'De nouvelles demandes pourront être créées pour lui, sauf si l’opérateur l’a aussi désactivé.',
       },
       recover: {
         label: 'Récupérer un portefeuille perdu',

@@ -12,14 +12,14 @@ export const es: WalletTexts<'es'> = {
     signature: 'Firma',
     signatureHint: 'Pegue el resultado completo, desde 0x.',
     connectWith: 'Conectar con {wallet}',
-    phoneRest: 'Escanee con la cámara del móvil. Esta página se abre allí y usted continúa con su billetera.',
+    phoneRest: 'Escanee con la cámara del teléfono. Esta página se abre allí y usted continúa con su billetera.',
     told: {
       connect: 'Conectar {wallet}',
       sign: 'Firmar con {wallet}',
       browserWallet: 'la billetera de su navegador',
       none: 'No se encontró ninguna billetera en este navegador. Abra esta página en el navegador de su aplicación de billetera o continúe manualmente.',
       noneScan:
-        'No se encontró ninguna billetera en este navegador. Escanee el código con el móvil para continuar allí o introduzca los datos manualmente.',
+        'No se encontró ninguna billetera en este navegador. Escanee el código con el teléfono para continuar allí o introduzca los datos manualmente.',
       noneOnPhone: 'Este navegador no tiene billetera. Abra esta página en su aplicación de billetera para continuar.',
       pairing: 'Preparando un código para su billetera…',
       away: 'No se puede conectar con {wallet} en este momento. No se cambió nada. Continúe de otra forma o inténtelo más tarde.',
