@@ -124,6 +124,24 @@ test('a part is paid → only what is near to the rest; all is paid → nothing'
   assert.deepEqual(await found(request), []);
 });
 
+test('a stranger sends dust to the wallet, again and again → the payment that is near is told all the same', async () => {
+  const { ask, found, arrive } = await shop();
+  const request = await ask(12_500_000n);
+  await arrive({ value: 12_000_000n });
+  for (let i = 0; i < 51; i++) await arrive({ value: 1n, seconds: 2 });
+  assert.deepEqual(await found(request), [[12_000_000n, 12_500_000n, 0]]);
+});
+
+test('another request asks for a rest of nearly that amount → the payment may be meant for it as well', async () => {
+  const { ask, found, arrive } = await shop();
+  const [request, partly] = [await ask(12_500_000n), await ask(90_000_000n)];
+  await arrive({ value: 12_000_000n, seconds: 5 });
+  assert.deepEqual(await found(request), [[12_000_000n, 12_500_000n, 0]]);
+  await arrive({ value: 40_000_000n, requestId: partly.id });
+  await arrive({ value: 37_500_000n, requestId: partly.id });
+  assert.deepEqual(await found(request), [[12_000_000n, 12_500_000n, 1]]);
+});
+
 test('what names a request, another token, another network, another merchant’s, refunded money → not near', async () => {
   const { merchant, ask, found, arrive } = await shop();
   const [request, late] = [await ask(12_500_000n), await ask(80_000_000n)];

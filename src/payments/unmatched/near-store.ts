@@ -22,17 +22,23 @@ const countedOf = (tx: Tx) => tx`
   (select coalesce(sum(c.value), 0) from transfers c
     where (c.partner_id, c.test_mode, c.request_id) = (r.partner_id, r.test_mode, r.id) and c.counts)`;
 
-/** Unmatched, unrefunded transfers to an unpaid request's wallet while it was open, newest first. */
+/**
+ * Unmatched, unrefunded transfers to an unpaid request's wallet while it was open, newest first: those of half to twice
+ * what is asked for, so that no dust takes their places. What is asked for is computed once, not per transfer.
+ */
 export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string): Promise<MeanwhileRow[]> {
   return tx<MeanwhileRow[]>`
-    select t.*, (r.usdc_micro - ${countedOf(tx)})::text as asked_micro
-    from requests r
-      join transfers t on (t.partner_id, t.test_mode, t.account_id) = (r.partner_id, r.test_mode, r.account_id)
-        and t.to_address = r.wallet_address
+    with asking as materialized (
+      select r.*, r.usdc_micro - ${countedOf(tx)} as asked_micro from requests r
+      where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}
+        and r.proof_status = 'none')
+    select t.*, r.asked_micro::text
+    from asking r
+      join transfers t on t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}
+        and t.account_id = r.account_id and t.to_address = r.wallet_address
+        and t.value between r.asked_micro / 2 and r.asked_micro * 2
         and (r.wallet_chain_ids is null or t.chain_id = any(r.wallet_chain_ids))
-    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}
-      and r.proof_status = 'none'
-      and t.request_id is null and t.judged_at is not null and t.candidate_request_id is null
+    where t.request_id is null and t.judged_at is not null and t.candidate_request_id is null
       and coalesce(t.reason, 'no_match') = any(${namesNone}::text[]) and ${wasOpenAt(tx, tx`t.block_time`)}
       and not exists (select from returns b
         where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
@@ -42,7 +48,8 @@ export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string
 
 /**
  * How many other requests to the same wallet were open when a transfer was mined and asked for such an amount, in full
- * or as the rest; up to `most`. Cancelled ones are among them, those paid before it are not.
+ * or as the rest; up to `most`. Cancelled ones are among them, those paid before it are not. Parts are summed for all at
+ * once: a merchant can have thousands of open requests.
  */
 export async function countOtherRequests(
   tx: Tx,
@@ -56,16 +63,24 @@ export async function countOtherRequests(
   const isAsked = (micro: Fragment) => tx`
     ${micro} between ${asked.fromMicro.toString()}::numeric and ${asked.toMicro.toString()}::numeric`;
   const [row] = await tx<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from requests r
+    with open as materialized (
+      select r.id, r.usdc_micro, r.proof_status from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
         and r.wallet_address = ${transfer.to_address} and r.id <> ${requestId}
         and r.created_at >= ${time}::timestamptz - ${longestOpenDays} * interval '1 day'
         and ${wasOpenAt(tx, tx`${time}::timestamptz`)}
-        and (${isAsked(tx`r.usdc_micro`)} or ${isAsked(tx`(r.usdc_micro - ${countedOf(tx)})`)})
-        and (r.proof_status = 'none' or exists (select from transfers c
-          where (c.partner_id, c.test_mode, c.request_id) = (r.partner_id, r.test_mode, r.id)
+    ), parts as materialized (
+      select c.request_id as id, sum(c.value) as micro from transfers c
+      where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.counts and c.request_id = any(array(
+        select o.id from open o where o.proof_status = 'none' and o.usdc_micro >= ${asked.fromMicro.toString()}::numeric))
+      group by c.request_id
+    )
+    select count(*)::int as count from (
+      select from open o left join parts p on p.id = o.id
+      where (${isAsked(tx`o.usdc_micro`)} or ${isAsked(tx`(o.usdc_micro - p.micro)`)})
+        and (o.proof_status = 'none' or exists (select from transfers c
+          where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.request_id = o.id
             and c.counts and c.block_time >= ${time}))
-      order by r.created_at desc limit ${most}) others`;
+      limit ${most}) others`;
   return row?.count ?? 0;
 }
