@@ -46,8 +46,18 @@ export type TransactionReport = {
 const hashPattern = /^0x[0-9a-f]{64}$/;
 const timeoutMs = 2_500;
 const mostShown = 20;
-/** Of one partner in one mode, in a minute and a process: each asks every chain. */
+/**
+ * Of one merchant, or of a partner's users, in one mode, in a minute and a process: each asks every chain. A merchant
+ * takes none from the partner, and few from the others.
+ */
 const looks = new AttemptLimit(20, minuteMs);
+/** Of all merchants of a partner. */
+const merchantsLooks = new AttemptLimit(100, minuteMs);
+
+function takeLook({ partnerId, testMode }: Scope, accountId: string | null, now: Date): boolean {
+  const own = looks.take(`${partnerId} ${testMode} ${accountId ?? 'partner'}`, now);
+  return own && (accountId === null || merchantsLooks.take(`${partnerId} ${testMode}`, now));
+}
 
 /**
  * Looks up a transaction hash: what the chains say of it, and which payment of who asks it is. Each chain is asked
@@ -67,7 +77,7 @@ export async function lookUpTransaction(
   if (!hashPattern.test(txHash)) return { ...nothing, state: 'malformed' };
   const own = ctx.chains[modeOf(scope.testMode)];
   const other = ctx.chains[modeOf(!scope.testMode)];
-  const isAllowed = looks.take(`${scope.partnerId} ${scope.testMode}`, ctx.clock.now());
+  const isAllowed = takeLook(scope, accountId, ctx.clock.now());
   const asked = isAllowed ? await Promise.all([...own, ...other].map((chain) => askChain(chain, txHash))) : [];
   const known = asked.find(({ transaction, receipt }) => transaction ?? receipt);
   const logs = known?.receipt?.success ? transfersIn(known.receipt) : [];

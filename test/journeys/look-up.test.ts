@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { html } from '../../src/lib/text/html.ts';
 import { lookUpTransaction } from '../../src/payments/look-up.ts';
 import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/sandbox/lookalike.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { dashboardTexts } from '../../src/texts/dashboard.ts';
+import { wordsOf } from '../../src/ui/language.ts';
+import { transactionReport } from '../../src/web/transaction-report.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
@@ -71,15 +76,29 @@ test('another token, one that waits, one unknown, and what is no hash → each i
   assert.match(await inPortal('%3Cb%3E'), /&lt;b&gt;/);
 });
 
-test('more than twenty look-ups of a partner in a minute → chains are not asked; what is stored is told', async () => {
+test('one asker looks up more than twenty in a minute → chains are not asked for them, and are for all others', async () => {
   const { ctx, db } = fixtures;
   const { test: scope } = await makePartner(db);
   const now = new Date();
   const still = { ...ctx, clock: { now: () => now } };
-  const look = () => lookUpTransaction(still, scope, `0x${'8'.repeat(64)}`, null);
-  const states = await Promise.all(Array.from({ length: 21 }, look));
-  assert.deepEqual(
-    states.map(({ state }) => state),
-    [...Array.from({ length: 20 }, () => 'unknown'), 'limited'],
-  );
+  const look = async (who: string | null) => (await lookUpTransaction(still, scope, `0x${'8'.repeat(64)}`, who)).state;
+  const some = (count: number, who: string | null) => Promise.all(Array.from({ length: count }, () => look(who)));
+  const merchants = Array.from({ length: 6 }, () => randomUUID());
+  const [first = '', ...others] = merchants;
+  assert.deepEqual(await some(21, first), [...Array.from({ length: 20 }, () => 'unknown'), 'limited']);
+  for (const other of others.slice(0, 4)) assert.ok((await some(20, other)).every((state) => state === 'unknown'));
+  assert.equal(await look(others.at(-1) ?? ''), 'limited'); // a hundred of all merchants together
+  assert.deepEqual(await some(21, null), [...Array.from({ length: 20 }, () => 'unknown'), 'limited']);
+});
+
+test('too many look-ups, or a network that does not respond → the page says which, and to try again', () => {
+  const words = wordsOf('en');
+  const places = {
+    ...{ path: '', request: () => '', unmatched: () => '', networks: '' },
+    ...{ reasons: dashboardTexts(words).reason, transaction: () => html`` },
+  };
+  const says = (state: 'limited' | 'unavailable') =>
+    transactionReport(words, { state, chain: null, isOtherMode: false, moved: [], stored: [] }, '', places).text;
+  assert.match(says('limited'), /Too many look-ups.*Nothing is lost\. Try again in a minute\./s);
+  assert.match(says('unavailable'), /Not all networks responded.*Nothing is lost\. Try again in a minute\./s);
 });
