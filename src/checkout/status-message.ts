@@ -135,17 +135,19 @@ const secondOf = ({ progress }: Checkout) => progress.unmatched.find(({ reason }
 /** Whether its customer has money to ask back. */
 const isOwed = (checkout: Checkout) => checkout.progress.overpaidMicro > 0n || secondOf(checkout) !== undefined;
 
+/** What anybody can bring about for nothing, or is no reason to pay again, must not hide real money that arrived. */
+const besideNear = new Set<PayState['kind']>(['part', 'expired', 'stray', 'failed', 'replaced', 'gone', 'reorged']);
+
 /** Beside the state: the transactions under way, money that was not needed, or came late. */
 function extra(checkout: Checkout): Html | null {
   const { state, progress, words, merchant, chains } = checkout;
   if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
   const sent = sentTransaction(state);
-  if (sent) {
-    const chain = chains.find(({ chainId }) => chainId === sent.chainId);
-    return html`<p>${explorerLink(chain, sent.txHash)}</p>`;
+  const likely = besideNear.has(state.kind) ? likelyPayment(progress) : null;
+  if (sent || likely) {
+    const chain = chains.find(({ chainId }) => chainId === sent?.chainId);
+    return html`${sent && html`<p>${explorerLink(chain, sent.txHash)}</p>`}${likely && foundPayment(checkout, likely)}`;
   }
-  const likely = state.kind === 'part' || state.kind === 'expired' ? likelyPayment(progress) : null;
-  if (likely) return foundPayment(checkout, likely);
   if (state.kind !== 'paid') return null;
   const { statusMessage } = payTexts(words);
   const second = secondOf(checkout);

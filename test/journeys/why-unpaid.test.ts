@@ -5,7 +5,9 @@ import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/sandbox/lookalike.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { makeRequest } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import type { Visitor } from '../support/people/visitor.ts';
 
@@ -56,6 +58,20 @@ test('a token that calls itself USDC but is another → both timelines say so; a
   await fixtures.turn();
   const paid = await timelines(request);
   for (const told of [paid.portal, paid.dashboard]) assert.doesNotMatch(told, /wrong token/);
+});
+
+test('a stranger sends a token of no worth in the amount due → the page still tells of the real payment that is near', async () => {
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { exactMicro: 21_000_000n });
+  await payLookalike(request);
+  await fixtures.pay(request, { usdcMicro: 20_000_000n, tagged: false });
+  await fixtures.turn();
+  const answer = await fetch(`${fixtures.url}/pay/${request.id}/state`);
+  const { kind, parts } = (await answer.json()) as { kind: string; parts: { name: string; html: string }[] };
+  const news = parts.find(({ name }) => name === 'news')?.html ?? '';
+  assert.equal(kind, 'stray');
+  assert.match(news, /A token calls itself USDC/);
+  assert.match(news, /A payment of 20\.00 USDC arrived; 21\.00 was asked for/);
 });
 
 test('an amount that an exchange rounded → both timelines say what arrived and what was due, and who decides', async () => {
