@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sql } from './connection.ts';
@@ -15,7 +15,7 @@ export class BackupFault extends Error {}
 
 /**
  * Writes the whole database to a file that `pg_restore` reads: one consistent state, while the service works. The file
- * gets its name when it is complete.
+ * gets its name when it is complete. Only its owner can read it.
  *
  * @param owner the tables' owner; sees all rows
  * @param url the address of the same connection
@@ -27,6 +27,9 @@ export async function dumpDatabase(owner: Sql, url: string, file: string): Promi
   // Each table forces row-level security upon its owner, with a policy that shows the owner everything.
   const options = ['--format=custom', '--no-owner', '--enable-row-security', `--file=${partial}`];
   try {
+    await rm(partial, { force: true });
+    // Made here, because the program would let every user of the machine read it.
+    await (await open(partial, 'wx', 0o600)).close();
     await runProgram(program, [...options, ...addressOf(url)], url);
     await rename(partial, file);
   } finally {
@@ -52,7 +55,8 @@ export async function restoreDatabase(owner: Sql, url: string, file: string): Pr
     throw new BackupFault(`${file} is not a backup of this service.`);
   await createGroups(owner);
   const list = `${file}.list-${process.pid}`;
-  await writeFile(list, withoutOwner(contents), { mode: 0o600 });
+  await rm(list, { force: true });
+  await writeFile(list, withoutOwner(contents), { mode: 0o600, flag: 'wx' });
   const options = ['--no-owner', '--no-comments', '--single-transaction', '--exit-on-error', `--use-list=${list}`];
   try {
     await runProgram(program, [...options, ...addressOf(url), file], url);
@@ -89,7 +93,8 @@ async function findProgram(owner: Sql, name: 'pg_dump' | 'pg_restore'): Promise<
   const [row] = await owner<{ version: string }[]>`select current_setting('server_version') as version`;
   const needed = Number.parseInt(row?.version ?? '', 10);
   for (const path of candidates(name)) {
-    const { stdout } = await run(path, ['--version']).catch(() => ({ stdout: '' }));
+    // Found as it will be when it runs: without this process's own path.
+    const { stdout } = await run(path, ['--version'], { env: {} }).catch(() => ({ stdout: '' }));
     const major = Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] ?? 0);
     if (major >= needed) return path;
   }
@@ -106,15 +111,17 @@ function candidates(name: string): string[] {
 }
 
 /** The address without its password, which every user of the machine could read in the list of processes. */
-function addressOf(url: string): string[] {
+export function addressOf(url: string): string[] {
   const address = new URL(url);
   address.password = '';
+  address.searchParams.delete('password');
   return [`--dbname=${address.href}`];
 }
 
 async function runProgram(program: string, args: string[], url: string): Promise<string> {
-  const { password } = new URL(url);
-  const env = { PGPASSWORD: decodeURIComponent(password) };
+  const { password, searchParams } = new URL(url);
+  const secret = decodeURIComponent(password) || searchParams.get('password') || '';
+  const env = { PGPASSWORD: secret };
   try {
     return (await run(program, args, { env, maxBuffer: outputLimit })).stdout;
   } catch (error) {

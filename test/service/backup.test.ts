@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -100,6 +100,7 @@ describe('a backup', { skip }, () => {
     const written = await quittance(first, 'backup', file);
     assert.equal(written.code, 0, written.stderr);
     assert.equal(written.json.events_waiting, 1);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
     await before.stop();
 
     const second = await newDatabase('second');
