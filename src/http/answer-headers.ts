@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Config } from '../config.ts';
-import { docsPath } from './api-document.ts';
+import { docsPath } from '../web/docs-path.ts';
 
 /** What no page of ours uses, so that nothing that got into one could. */
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi']

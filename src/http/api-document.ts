@@ -3,12 +3,12 @@ import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { html, raw } from '../lib/text/html.ts';
+import { islandPath } from '../web/assets.ts';
+import { docsPath } from '../web/docs-path.ts';
+import { iconPath } from '../web/icon.ts';
 import { apiGuide } from './api-guide.ts';
 import { completeDocument } from './api-schemas.ts';
 import { compressReferenceScript } from './reference-script.ts';
-
-/** Where the reference page lives. */
-export const docsPath = '/docs';
 
 const proofVerified = {
   title: 'PaymentProofVerified',
@@ -111,7 +111,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
     routePrefix: docsPath,
     configuration: { url: '/openapi.json' },
     hooks: {
-      // The library's own page holds script; this one names it only.
+      // The library's own page holds script; this one only names files.
       preHandler: async (request: FastifyRequest, reply: FastifyReply) => {
         if (request.routeOptions.url !== `${docsPath}/`) return;
         page ??= referencePage(JSON.stringify(app.swagger()));
@@ -143,7 +143,7 @@ const settings = JSON.stringify({
   authentication: { preferredSecurityScheme: 'apiKey' },
 });
 
-/** The reference page. Its content is embedded as data, so the only script that runs is the library's file. */
+/** The reference page. Its content is embedded as data, so only the library's file runs, and ours. */
 function referencePage(document: string): string {
   return html`
     <!doctype html>
@@ -152,12 +152,14 @@ function referencePage(document: string): string {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>Quittance API</title>
+        <link rel="icon" href="${iconPath}" type="image/svg+xml">
       </head>
       <body>
         <script id="api-reference" type="application/json" data-configuration="${settings}">${raw(
           document.replaceAll('<', '\\u003c'),
         )}</script>
         <script src="js/scalar.js"></script>
+        <script type="module" src="${islandPath('reference')}"></script>
       </body>
     </html>
   `.text;

@@ -12,7 +12,7 @@ const inAllLanguages = (snippet: (language: SnippetLanguage) => string): string 
   snippetLanguages
     .map((language) => {
       const [heading, fence] = names[language];
-      return `### ${heading}\n\n\`\`\`${fence}\n${snippet(language)}\n\`\`\``;
+      return `## ${heading}\n\n\`\`\`${fence}\n${snippet(language)}\n\`\`\``;
     })
     .join('\n\n');
 

@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { pause } from '../lib/time.ts';
+import { docsPath } from '../web/docs-path.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
-import { docsPath } from './api-document.ts';
 
 const windowMs = 10_000;
 /**

@@ -10,6 +10,7 @@ export type ListedMerchant = {
   id: string;
   partner_id: string;
   partner_slug: string;
+  partner_name: string;
   test_mode: boolean;
   name: string | null;
   email: string | null;
@@ -63,7 +64,8 @@ export async function selectAllMerchants(
         limit,
       ).execute(),
     tx<ListedMerchant[]>`
-      select m.id, m.partner_id, p.slug as partner_slug, m.test_mode, coalesce(m.business_name, m.display_name) as name,
+      select m.id, m.partner_id, p.slug as partner_slug, p.name as partner_name, m.test_mode,
+        coalesce(m.business_name, m.display_name) as name,
         m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,
         m.disabled_by_operator, m.created_at
       from (${branchesOf(tx, modesApart(tx, filter, own), tx`order by created_at desc, id desc limit ${limit}`)}) m

@@ -40,6 +40,7 @@ export async function watchStuckPlans(ctx: Db): Promise<void> {
 /** A plan whose charge has failed for long, for what no partner and no merchant did. */
 export type StuckPlan = {
   partner_slug: string;
+  partner_name: string;
   test_mode: boolean;
   id: string;
   account_id: string;
@@ -51,7 +52,7 @@ export type StuckPlan = {
 /** Plans of all partners that have failed since before a time, the longest first. */
 export function selectStuck(sql: Sql, before: Date, limit: number): Promise<StuckPlan[]> {
   return sql<StuckPlan[]>`
-    select w.slug as partner_slug, p.test_mode, p.id, p.account_id,
+    select w.slug as partner_slug, w.name as partner_name, p.test_mode, p.id, p.account_id,
       coalesce(m.business_name, m.display_name) as merchant_name, p.failure, p.failed_at
     from plans p
       join partners w on w.id = p.partner_id

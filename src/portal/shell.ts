@@ -9,6 +9,7 @@ import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
+import { docsPath } from '../web/docs-path.ts';
 import { notice, sendShell } from '../web/shell.ts';
 import type { PortalVisit } from './route.ts';
 
@@ -25,6 +26,7 @@ const places: [path: string, name: keyof PortalTexts['places'], permission: Perm
   ['/portal/team', 'team', 'team'],
   ['/portal/audit', 'audit', 'read'],
   ['/portal/start', 'start', 'read'],
+  [`${docsPath}/`, 'docs', 'read'],
 ];
 
 export type PortalPage = {

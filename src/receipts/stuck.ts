@@ -44,6 +44,7 @@ export async function selectReceiptDepth(sql: Sql, most: number): Promise<{ wait
 export type GivenUpReceipt = {
   partner_id: string;
   partner_slug: string;
+  partner_name: string;
   test_mode: boolean;
   request_id: string;
   channel: Channel;
@@ -54,7 +55,7 @@ export type GivenUpReceipt = {
 
 export function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]> {
   return sql<GivenUpReceipt[]>`
-    select r.partner_id, p.slug as partner_slug, r.test_mode, r.request_id, r.channel, r.created_at, r.attempts, r.error
+    select r.partner_id, p.slug as partner_slug, p.name as partner_name, r.test_mode, r.request_id, r.channel, r.created_at, r.attempts, r.error
     from receipts r join partners p on p.id = r.partner_id
     where r.done_at is null and r.next_attempt_at = 'infinity' order by r.created_at desc, r.request_id limit ${limit}`;
 }

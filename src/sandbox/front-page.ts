@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { docsPath } from '../http/api-document.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { wordsOf } from '../ui/language.ts';
+import { docsPath } from '../web/docs-path.ts';
 import { sendPage } from '../web/layout.ts';
 import { doorPath } from './doors.ts';
 import { isDeveloper } from './guard.ts';

@@ -8,7 +8,7 @@ import { languages, wordsOf } from './language.ts';
 const address = `0x${'ab'.repeat(20)}`;
 const hash = `0x${'cd'.repeat(32)}`;
 const told = (details: object, language: (typeof languages)[number] = 'en') =>
-  auditDetails(wordsOf(language), JSON.stringify(details))?.text ?? null;
+  auditDetails(wordsOf(language), JSON.stringify(details), new Map())?.text ?? null;
 /** The text only, with no-break spaces as plain spaces. */
 const read = (details: object, language?: (typeof languages)[number]) =>
   told(details, language)
@@ -59,7 +59,7 @@ test('addresses, hashes and numbers are shortened, with the whole in the title; 
   assert.match(read({ from: address }) ?? '', /^Before 0xababab…ababab$/);
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   assert.match(
-    auditObject(wordsOf('en'), { object_kind: 'request', object_id: id }).text,
+    auditObject(wordsOf('en'), { object_kind: 'request', object_id: id }, new Map(), null).text,
     new RegExp(`title="${id}"[^>]*>0f8fad5b…<`),
   );
   assert.doesNotMatch(told({ name: '<img src=x>' }) ?? '', /<img/);

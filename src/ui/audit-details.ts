@@ -1,3 +1,4 @@
+import type { ObjectNames } from '../audit/names.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
@@ -31,11 +32,12 @@ const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
  * The details of an action, each with its name in the reader's language and its value formatted; null when there are
  * none. A name or value without a text is shown as it is.
  *
+ * @param names what people call the merchants and partners in them
  * @param json the details as the log stores them: an object of strings, numbers, booleans, nulls and lists of strings
  */
-export function auditDetails(words: Words, json: string): Html | null {
+export function auditDetails(words: Words, json: string, names: ObjectNames): Html | null {
   const { detailNames } = auditTexts(words);
-  const told = descriptionList(words, JSON.parse(json) as Details);
+  const told = descriptionList(words, JSON.parse(json) as Details, names);
   if (told.length === 0) return null;
   return html`
     <span dir="auto">
@@ -52,15 +54,29 @@ export function auditActor(words: Words, row: { actor_kind: string; actor_name: 
   return isAddress(name) ? shortAddress(name) : html`<span dir="auto">${name}</span>`;
 }
 
-/** The target of an action: its kind, and its id or address, shortened, with the full value in the title. */
+/**
+ * The target of an action: its kind, and what people call it, or its id or address, shortened. The full value is in the
+ * title.
+ *
+ * @param to its page; null: it has none
+ */
 export function auditObject(
   words: Words,
-  { object_kind, object_id: id }: { object_kind: string; object_id: string },
+  { object_kind: kind, object_id: id }: { object_kind: string; object_id: string },
+  names: ObjectNames,
+  to: string | null,
 ): Html {
-  return html`<span>${objectName(words, object_kind)} ${shortened(id)}</span>`;
+  const shown = nameOf(names, kind, id) ?? shortened(id);
+  return html`<span>${objectName(words, kind)} ${to === null ? shown : html`<a href="${to}">${shown}</a>`}</span>`;
 }
 
-function descriptionList(words: Words, details: Details): [name: string, value: Html | string][] {
+/** The name with the ID on hover. */
+function nameOf(names: ObjectNames, kind: string, id: string): Html | null {
+  const found = names.get(`${kind} ${id}`);
+  return found ? html`<bdi title="${id}">${found.name}</bdi>` : null;
+}
+
+function descriptionList(words: Words, details: Details, names: ObjectNames): [name: string, value: Html | string][] {
   const { amount, currency, every, period } = details;
   const rest = new Map(Object.entries(details));
   const first: [string, Html | string][] = [];
@@ -74,7 +90,10 @@ function descriptionList(words: Words, details: Details): [name: string, value: 
   }
   const others = [...rest]
     .filter(([name, value]) => value !== null || tellingNothing.includes(name))
-    .map(([name, value]): [string, Html] => [name, listed([value].flat().map((one) => shownValue(words, name, one)))]);
+    .map(([name, value]): [string, Html] => [
+      name,
+      listed([value].flat().map((one) => nameOf(names, name, String(one)) ?? shownValue(words, name, one))),
+    ]);
   return [...first, ...others];
 }
 

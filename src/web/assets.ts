@@ -6,7 +6,16 @@ import type { FastifyInstance } from 'fastify';
 import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
 
 /** The browser's part of a page, one file each in `src/islands/`. */
-export type IslandName = 'pay' | 'plan' | 'receipt' | 'onboard' | 'app' | 'cashier' | 'refund' | 'passkey';
+export type IslandName =
+  | 'pay'
+  | 'plan'
+  | 'receipt'
+  | 'onboard'
+  | 'app'
+  | 'cashier'
+  | 'refund'
+  | 'passkey'
+  | 'reference';
 
 const folder = join(import.meta.dirname, '../islands');
 const sources = globSync('**/*.ts', { cwd: folder }).sort();

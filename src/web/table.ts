@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import { type StateKind, shapeOf } from '../ui/components.ts';
+import { hiddenField, type StateKind, shapeOf } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import type { Words } from '../ui/language.ts';
 
@@ -85,7 +85,9 @@ export function csvLink(words: Words, path: string): Html {
 /** One choice or text of a list's filters; its value stands in the address. */
 export type Filter =
   | { kind: 'choice'; name: string; label: string; options: [value: string, label: string][] }
-  | { kind: 'text' | 'date'; name: string; label: string; hint?: string };
+  | { kind: 'text' | 'date'; name: string; label: string; hint?: string }
+  /** What was chosen elsewhere by its ID, as people call it; it can only be taken away. */
+  | { kind: 'chosen'; name: string; label: string; shown: string };
 
 /** The filters above a list, as a form that sets the query, with a link to the whole list as CSV. */
 export function filters(
@@ -99,7 +101,16 @@ export function filters(
   const used = list.some(({ name }) => query[name]);
   return html`
     <form class="filters" method="get" action="${path}">
-      ${list.map((filter) => filterField(words, filter, query[filter.name] ?? ''))}
+      ${list.map((filter) =>
+        filter.kind === 'chosen'
+          ? chosenField(
+              words,
+              filter,
+              query[filter.name] ?? '',
+              linkWith(path, query, { [filter.name]: null, after: null }),
+            )
+          : filterField(words, filter, query[filter.name] ?? ''),
+      )}
       <div class="do">
         <button class="second">${app.apply}</button>
         ${used && html`<a href="${path}">${app.reset}</a>`}
@@ -109,7 +120,25 @@ export function filters(
   `;
 }
 
-function filterField(words: Words, filter: Filter, value: string): Html {
+function chosenField(
+  words: Words,
+  { name, label, shown }: Filter & { kind: 'chosen' },
+  id: string,
+  without: string,
+): Html {
+  return html`
+    <div class="field">
+      <span>${label}</span>
+      <span class="chosen">
+        ${hiddenField(name, id)}
+        <bdi title="${id}">${shown}</bdi>
+        <a href="${without}" aria-label="${commonTexts(words).app.reset}: ${label}">×</a>
+      </span>
+    </div>
+  `;
+}
+
+function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, value: string): Html {
   const id = `filter-${filter.name}`;
   const label = html`<label for="${id}">${filter.label}</label>`;
   if (filter.kind === 'choice') {

@@ -38,6 +38,7 @@ export type StuckDelivery = {
   id: string;
   partner_id: string;
   partner_slug: string;
+  partner_name: string;
   test_mode: boolean;
   request_id: string;
   created_at: Date;
@@ -46,7 +47,7 @@ export type StuckDelivery = {
 /** Events whose attempts are used up, over all partners, from after a given one. */
 export function selectExhausted(sql: Sql, after: string | null, limit: number): Promise<StuckDelivery[]> {
   return sql<StuckDelivery[]>`
-    select d.id, d.partner_id, p.slug as partner_slug, d.test_mode, d.request_id, d.created_at
+    select d.id, d.partner_id, p.slug as partner_slug, p.name as partner_name, d.test_mode, d.request_id, d.created_at
     from webhook_deliveries d join partners p on p.id = d.partner_id
     where d.state = 'exhausted'
       ${after === null ? sql`` : sql`and (d.partner_id, d.test_mode, d.created_at, d.id) > (select a.partner_id, a.test_mode, a.created_at, a.id from webhook_deliveries a where a.id = ${after})`}
@@ -56,6 +57,7 @@ export function selectExhausted(sql: Sql, after: string | null, limit: number): 
 export type DisabledEndpoint = {
   partner_id: string;
   partner_slug: string;
+  partner_name: string;
   test_mode: boolean;
   url: string | null;
   disabled_at: Date;
@@ -65,7 +67,7 @@ export type DisabledEndpoint = {
 /** Disabled endpoints, over all partners: at most one per partner and mode. */
 export function selectDisabled(sql: Sql, limit: number): Promise<DisabledEndpoint[]> {
   return sql<DisabledEndpoint[]>`
-    select e.partner_id, p.slug as partner_slug, e.test_mode, e.url, e.disabled_at, e.disabled_reason
+    select e.partner_id, p.slug as partner_slug, p.name as partner_name, e.test_mode, e.url, e.disabled_at, e.disabled_reason
     from webhook_endpoints e join partners p on p.id = e.partner_id
     where e.disabled_at is not null order by e.disabled_at desc, p.slug limit ${limit}`;
 }

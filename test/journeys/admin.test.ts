@@ -509,6 +509,8 @@ test('The audit log is read by log and kind, exported, and checked; a changed ro
   const page = await admin.open(`/admin/audit?partner=${partner.slug}&action=partner.disabled`);
   assert.equal(rowsOf(page).length, 1);
   assert.ok(page.html.includes(operator.user.email));
+  const title = `title="${partner.slug}"`;
+  assert.ok(page.html.includes(`<a href="/admin/partners/${partner.slug}"><bdi ${title}>${partner.name}</bdi></a>`));
   const [header, line] = await csv(`/admin/audit.csv?partner=${partner.slug}`);
   assert.match(header ?? '', /^number,at,mode,actor_kind,actor,action/);
   assert.match(line ?? '', new RegExp(`,operator,${operator.user.email},partner.disabled,partner,${partner.slug},`));

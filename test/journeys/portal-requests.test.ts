@@ -48,6 +48,24 @@ test('the list › newest first, by pages that lose and repeat nothing while req
   assert.equal(listed((await visitor.open('/portal/requests')).html)[0], newer.id);
 });
 
+test('the list › a merchant that was chosen stands above it by name, and can be taken away', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const request = await makeRequest(fixtures.db, scope, merchant);
+  await makeRequest(fixtures.db, scope, await makeMerchant(fixtures.db, scope));
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id, 'viewer');
+  const query = `account_id=${merchant.id}&status=requested`;
+  const { html } = await visitor.open(`/portal/requests?${query}`);
+  assert.deepEqual(listed(html), [request.id]);
+  assert.ok(html.includes(`<bdi title="${merchant.id}">Ada’s Bakery</bdi>`));
+  assert.ok(html.includes(`<input type="hidden" name="account_id" value="${merchant.id}">`));
+  assert.match(html, /<a href="\/portal\/requests\?status=requested" aria-label="Clear filters: Merchant">/);
+  for (const path of ['/portal/unmatched', '/portal/plans']) {
+    const { html } = await visitor.open(`${path}?account_id=${merchant.id}`);
+    assert.ok(html.includes(`<bdi title="${merchant.id}">Ada’s Bakery</bdi>`), path);
+  }
+});
+
 test('the list › filters by status, merchant and time, and searches by id, metadata, transaction and payer', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const [one, two] = [await makeMerchant(fixtures.db, scope), await makeMerchant(fixtures.db, scope)];

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { audit, theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
+import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { readPartner } from '../../src/partners/read.ts';
 import { startApp } from '../support/app.ts';
-import { makePartner, setRate } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import { portalPerson, portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
@@ -291,6 +293,34 @@ test('the audit log › newest first, by filters and pages, as CSV; nobody else�
   assert.match(csv[1] ?? '', /^53,[^,]+,key\.created,key,/);
   const stranger = await newPartner();
   assert.match((await stranger.owner.open('/portal/audit')).html, /No entries match/);
+});
+
+test('the audit log › merchants, keys and users by name, each with its page where there is one', async () => {
+  const { test: scope, owner } = await newPartner();
+  const merchant = await makeMerchant(app.db, scope);
+  await setMerchantDisabled(ctx, theService, scope, merchant.id, 'partner', true);
+  const stranger = await makeMerchant(app.db, (await makePartner(app.db)).test);
+  await app.db.transaction(async (tx) => {
+    for (const id of [merchant.id, stranger.id]) {
+      await audit(ctx, tx, theService, {
+        ...scope,
+        action: 'wallet.released',
+        object: { kind: 'wallet', id: merchant.wallet },
+        details: { merchant: id },
+      });
+    }
+  });
+  await postForm(app.url, owner, '/portal/keys?mode=test', [
+    ['name', 'Tills'],
+    ['scopes', 'requests:read'],
+  ]);
+  const { html } = await owner.open('/portal/audit');
+  const named = `<bdi title="${merchant.id}">Ada’s Bakery</bdi>`;
+  assert.ok(html.includes(`Merchant <a href="/portal/merchants/${merchant.id}?mode=test">${named}</a>`));
+  assert.ok(html.includes(`Merchant</span> ${named}`));
+  assert.match(html, /Key <bdi title="[0-9a-f-]{36}">Tills<\/bdi>/);
+  assert.doesNotMatch(html, new RegExp(`${stranger.id}">Ada`));
+  assert.match(html, new RegExp(`title="${stranger.id}">${stranger.id.slice(0, 8)}`));
 });
 
 test('the branding › the picker sets the accent where it was moved and the text left alone; both shades used are shown', async () => {

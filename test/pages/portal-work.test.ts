@@ -137,6 +137,13 @@ test('a new partner begins: a key made and copied, a webhook set, a test event t
   await look(page, 'webhooks-deliveries');
   await go('/portal/start');
   await see(page, '5 of 5 steps done');
+  await page.getByRole('main').getByRole('link', { name: 'API reference' }).click();
+  await page.waitForURL('**/docs/');
+  await go('/portal');
+  assert.equal(
+    await page.getByRole('navigation').getByRole('link', { name: 'API reference' }).getAttribute('href'),
+    '/docs/',
+  );
 });
 
 test('merchants › made, invited, disabled and recovered by pressing', async () => {

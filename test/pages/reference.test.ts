@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { freePort } from '../../src/lib/ports.ts';
 import { startApp, testConfig } from '../support/app.ts';
-import { openBrowser, snap } from '../support/browser/browser.ts';
+import { assertAccessible } from '../support/browser/axe.ts';
+import { openBrowser, sizes, snap } from '../support/browser/browser.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -19,18 +20,47 @@ before(async () => {
     openBrowser(),
   ]);
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  // The browser asks for a favicon, which does not exist.
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 404/.test(message.text())) complaints.push(message.text());
+    if (message.type() === 'error') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
-  await page.goto(`${baseUrl}/docs/`);
-  await page.getByText('List payment requests').first().waitFor();
+  await openReference();
 });
 after(async () => {
   await browser?.close();
   await app?.stop();
 });
+
+async function openReference(): Promise<void> {
+  await page.goto(`${app.ctx.config.baseUrl}/docs/`);
+  await page.getByText('List payment requests').first().waitFor({ state: 'attached' });
+}
+
+/** Scrolls through the page, as far as it grows meanwhile: its parts are rendered when they come into view. */
+const readThrough = () =>
+  page.evaluate(async () => {
+    const painted = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
+      scrollTo(0, y);
+      await painted();
+    }
+  });
+
+for (const [size, viewport] of Object.entries(sizes)) {
+  test(`GET /docs › opened, and read to its end with everything unfolded › accessible on a ${size}`, async () => {
+    await page.setViewportSize(viewport);
+    await openReference();
+    await assertAccessible(page);
+    await readThrough();
+    const folded = page.locator('.show-more');
+    while ((await folded.count()) > 0) {
+      await folded.first().click();
+      await readThrough();
+    }
+    await page.getByText('A payment was verified on the chain').last().waitFor();
+    await assertAccessible(page);
+  });
+}
 
 test('GET /docs › a request is tried with a key, and nothing on the page breaks its policy', async () => {
   const { key } = await makeKey(app.db, (await makePartner(app.db)).test);
@@ -47,6 +77,7 @@ test('GET /docs › a request is tried with a key, and nothing on the page break
   assert.equal(answer.request().headers().authorization, `Bearer ${key}`);
   await page.getByText('200 OK').first().waitFor();
   await snap(page, 'reference-tried');
+  await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });
 

@@ -145,11 +145,11 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
       },
       {
         name: admin.partner,
-        cell: ({ partner_slug: slug, test_mode: isTest }) =>
+        cell: ({ partner_slug: slug, partner_name: name, test_mode: isTest }) =>
           html`
             <div>
-              <a href="/admin/partners/${slug}">${slug}</a>
-              <p class="quiet">${isTest ? admin.test : admin.live}</p>
+              <a href="/admin/partners/${slug}" dir="auto">${name}</a>
+              <p class="quiet">${slug} · ${isTest ? admin.test : admin.live}</p>
             </div>
           `,
       },

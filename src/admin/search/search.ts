@@ -78,7 +78,11 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
                   cell: ({ id, name }) =>
                     html`<a href="/admin/merchants/${id}">${name ?? portalTexts(words).requests.unnamed}</a>`,
                 },
-                { name: admin.partner, cell: ({ partner_slug }) => partner_slug },
+                {
+                  name: admin.partner,
+                  cell: ({ partner_slug: slug, partner_name: name }) =>
+                    html`<a href="/admin/partners/${slug}" title="${slug}" dir="auto">${name}</a>`,
+                },
                 { name: admin.mode, cell: ({ test_mode }) => admin[modeOf(test_mode)] },
               ],
               shownMerchants,

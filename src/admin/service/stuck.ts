@@ -148,8 +148,8 @@ async function planAgain(ctx: Context, call: AdminCall): Promise<string> {
 const button = (action: string, fields: Html, label: string) =>
   form({ action: `${path}/${action}`, inside: fields, submit: label, second: true });
 
-const partnerLink = ({ partner_slug: slug }: { partner_slug: string }) =>
-  html`<a href="/admin/partners/${slug}">${slug}</a>`;
+const partnerLink = ({ partner_slug: slug, partner_name: name }: { partner_slug: string; partner_name: string }) =>
+  html`<a href="/admin/partners/${slug}" title="${slug}" dir="auto">${name}</a>`;
 
 function endpointTable(words: Words, rows: DisabledEndpoint[], now: Date): Html {
   const admin = adminTexts(words);

@@ -1,4 +1,5 @@
 import { actions } from '../../audit/actions.ts';
+import { type ObjectNames, readObjectNames } from '../../audit/names.ts';
 import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
 import { type ChainCheck, isHash, verifyChains } from '../../audit/verify.ts';
 import { noPartner } from '../../audit/write.ts';
@@ -104,11 +105,12 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
   const partner = call.typed('partner') || call.query(names).partner;
   const wanted: Record<string, string> = { ...call.query(names), ...(partner && { partner }) };
   const { rows, next } = whose ? await readLog(ctx, whose, filterOf(wanted), pageSize) : { rows: [], next: null };
+  const called = await readObjectNames(ctx, whose ?? 'operators', rows);
   const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
   const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
   // What was found by a check is answered to a form: fetched anew, it would be gone.
   const live = !checked && html` data-live="${adminEventsPath}"`;
-  const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : empty;
+  const list = rows.length > 0 ? logTable(words, rows, called, ctx.clock.now()) : empty;
   return call.show({
     path,
     title: places.audit,
@@ -179,7 +181,18 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-function logTable(words: Words, rows: AuditRow[], now: Date): Html {
+/** The page of a row's object, where operators have one. */
+function pathOf({ object_kind: kind, object_id: id }: AuditRow, called: ObjectNames): string | null {
+  if (kind === 'partner') {
+    const slug = called.get(`partner ${id}`)?.slug;
+    return slug === undefined ? null : `/admin/partners/${slug}`;
+  }
+  if (kind === 'user') return called.has(`user ${id}`) ? `/admin/users/${id}` : null;
+  if (kind === 'merchant' || kind === 'request' || kind === 'payment') return `/admin/${kind}s/${id}`;
+  return null;
+}
+
+function logTable(words: Words, rows: AuditRow[], called: ObjectNames, now: Date): Html {
   const { audit: t, mode, test, live } = adminTexts(words);
   return table<AuditRow>(
     adminTexts(words).places.audit,
@@ -187,8 +200,11 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
       { name: t.what, cell: ({ action }) => actName(words, action) },
       { name: t.when, cell: ({ at }) => ago(words, at, now) },
       { name: t.who, cell: (row) => auditActor(words, row) },
-      { name: t.on, cell: (row) => auditObject(words, row) },
-      { name: t.details, cell: ({ details }) => auditDetails(words, details) },
+      {
+        name: t.on,
+        cell: (row) => (row.object_id === noPartner ? null : auditObject(words, row, called, pathOf(row, called))),
+      },
+      { name: t.details, cell: ({ details }) => auditDetails(words, details, called) },
       { name: mode, cell: ({ test_mode: is }) => (is === null ? null : is ? test : live) },
       { name: t.from, cell: ({ ip, user_agent }) => ip && html`<span class="mono" title="${user_agent}">${ip}</span>` },
       { name: t.number, figures: true, cell: ({ number }) => number },

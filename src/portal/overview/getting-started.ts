@@ -12,6 +12,7 @@ import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { card, shapeOf } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { docsPath } from '../../web/docs-path.ts';
 import { formKeyField, formKeyOf } from '../../web/form-key.ts';
 import { readDeliveryHealth } from '../../webhooks/health.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
@@ -84,6 +85,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
       <section class="section" id="programs">
         <h2>${start.snippets}</h2>
         <p class="quiet">${payable === null ? start.noMerchant : start.snippetsRest}</p>
+        <p><a href="${docsPath}/">${places.docs}</a></p>
         ${snippetLanguages.map((language, i) => snippetCard(words, language, values, i === 0))}
       </section>
     `,

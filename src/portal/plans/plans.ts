@@ -13,7 +13,7 @@ import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.t
 import { oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { accountsFor } from '../merchants/merchant-choice.ts';
+import { accountsFor, merchantFilter } from '../merchants/merchant-choice.ts';
 import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -29,6 +29,7 @@ export function plansList(pages: PortalPages, ctx: Context): void {
     const portal = portalTexts(words);
     const query = readQuery(request.query, names);
     const { rows, next } = await browsePlans(ctx, scope, await filterOf(ctx, scope, query), query.after ?? null);
+    const merchant = await merchantFilter(ctx, call, query.account_id);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const nothing = isFiltered
       ? emptyState(t.none, portal.requests.noneRest)
@@ -37,7 +38,7 @@ export function plansList(pages: PortalPages, ctx: Context): void {
       path: plansPath,
       title: portal.places.plans,
       body: html`
-        ${filters(words, plansPath, query, choices(words), csvPath)}
+        ${filters(words, plansPath, query, choices(words, merchant), csvPath)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${rows.length > 0 ? planTable(words, rows) : nothing}
           ${pager(words, plansPath, query, next)}
@@ -57,9 +58,8 @@ async function filterOf(ctx: Context, scope: Scope, query: Record<string, string
   return { displayStatus, ...(await accountsFor(ctx, scope, query.account_id)) };
 }
 
-function choices(words: Words): Filter[] {
+function choices(words: Words, merchant: Filter): Filter[] {
   const { plans } = dashboardTexts(words);
-  const { requests, merchants } = portalTexts(words);
   return [
     {
       kind: 'choice',
@@ -67,7 +67,7 @@ function choices(words: Words): Filter[] {
       label: plans.state,
       options: planDisplayStatuses.map((one) => [one, plans.displayStatus[one]]),
     },
-    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
+    merchant,
   ];
 }
 

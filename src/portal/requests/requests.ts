@@ -22,7 +22,7 @@ import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { accountsFor } from '../merchants/merchant-choice.ts';
+import { accountsFor, merchantFilter } from '../merchants/merchant-choice.ts';
 import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { unmatchedNamed } from './unmatched.ts';
@@ -37,6 +37,7 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
     const query = readQuery(request.query, names);
+    const merchant = await merchantFilter(ctx, call, query.account_id);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const filter = await filterOf(ctx, scope, query);
     const { rows, next, limit } = await browseRequests(ctx, scope, filter, query.after ?? null);
@@ -51,7 +52,7 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
       path,
       title: portal.places.requests,
       body: html`
-        ${filters(words, path, query, choices(words), csvPath)}
+        ${filters(words, path, query, choices(words, merchant), csvPath)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${searchLimit(words, limit)}
           ${(rows.length > 0 || !unmatched) && list}
@@ -84,8 +85,8 @@ async function filterOf(ctx: Context, scope: Scope, query: Record<string, string
   };
 }
 
-function choices(words: Words): Filter[] {
-  const { requests, merchants } = portalTexts(words);
+function choices(words: Words, merchant: Filter): Filter[] {
+  const { requests } = portalTexts(words);
   return [
     { kind: 'text', name: 'q', label: requests.search, hint: commonTexts(words).search.hint },
     {
@@ -100,7 +101,7 @@ function choices(words: Words): Filter[] {
       label: requests.concern,
       options: concerns.map((concern) => [concern, requests.concerns[concern]]),
     },
-    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
+    merchant,
     { kind: 'date', name: 'since', label: requests.since },
     { kind: 'date', name: 'until', label: requests.until },
   ];

@@ -26,7 +26,7 @@ import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
-import { accountsFor } from '../merchants/merchant-choice.ts';
+import { accountsFor, merchantFilter } from '../merchants/merchant-choice.ts';
 import type { PortalCall, PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
@@ -41,6 +41,7 @@ export function unmatchedPages(pages: PortalPages, ctx: Context): void {
     const portal = portalTexts(words);
     const audit = auditTexts(words);
     const query = readQuery(request.query, names);
+    const merchant = await merchantFilter(ctx, call, query.account_id);
     const isFiltered = names.some((name) => query[name] !== undefined);
     const { rows, next } = await browseUnmatched(ctx, scope, await filterOf(ctx, call, query), query.after ?? null);
     const refunds = await readRefunds(ctx.db, scope, rows.map(keyOf));
@@ -55,7 +56,7 @@ export function unmatchedPages(pages: PortalPages, ctx: Context): void {
       title: portal.places.unmatched,
       body: html`
         <p class="quiet">${portal.unmatched.rest}</p>
-        ${filters(words, path, query, choices(words), csvPath)}
+        ${filters(words, path, query, choices(words, merchant), csvPath)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${list}
           ${pager(words, path, query, next)}
@@ -114,11 +115,11 @@ export async function unmatchedNamed(ctx: Context, call: PortalCall, typed: stri
   `;
 }
 
-function choices(words: Words): Filter[] {
-  const { unmatched, requests, merchants } = portalTexts(words);
+function choices(words: Words, merchant: Filter): Filter[] {
+  const { unmatched, requests } = portalTexts(words);
   return [
     { kind: 'text', name: 'q', label: requests.search, hint: unmatched.searchHint },
-    { kind: 'text', name: 'account_id', label: requests.merchant, hint: merchants.searchHint },
+    merchant,
     { kind: 'choice', name: 'reason', label: unmatched.reason, options: reasonsOf(words) },
     { kind: 'date', name: 'since', label: requests.since },
     { kind: 'date', name: 'until', label: requests.until },

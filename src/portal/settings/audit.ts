@@ -1,7 +1,9 @@
 import { type AuditAction, actions } from '../../audit/actions.ts';
+import { type ObjectNames, readObjectNames } from '../../audit/names.ts';
 import { type AuditRow, type LogFilter, readLog } from '../../audit/read.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { isUuid } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -36,7 +38,9 @@ export function portalAuditPages(pages: PortalPages, ctx: Context): void {
     const { places } = portalTexts(words);
     const query = readQuery(request.query, names);
     const { rows, next } = await readLog(ctx, scope, filterOf(query), pageSize);
-    const list = rows.length > 0 ? logTable(words, rows, ctx.clock.now()) : emptyState(audit.none, audit.noneRest);
+    const called = await readObjectNames(ctx, scope, rows);
+    const list =
+      rows.length > 0 ? logTable(words, rows, called, ctx.clock.now()) : emptyState(audit.none, audit.noneRest);
     return sendPortal(ctx, reply, call, {
       path,
       title: places.audit,
@@ -86,7 +90,21 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-function logTable(words: Words, rows: AuditRow[], now: Date): Html {
+/** Where the portal shows what acts are done on. */
+const pagesOf: Readonly<Record<string, string>> = {
+  merchant: '/portal/merchants',
+  request: '/portal/requests',
+  plan: '/portal/plans',
+  webhook_delivery: '/portal/webhooks/deliveries',
+};
+
+/** The page of a row's object, in its mode. */
+function pathOf({ object_kind: kind, object_id: id, test_mode: test }: AuditRow): string | null {
+  const place = pagesOf[kind];
+  return place && isUuid(id) && test !== null ? `${place}/${id}?mode=${modeOf(test)}` : null;
+}
+
+function logTable(words: Words, rows: AuditRow[], called: ObjectNames, now: Date): Html {
   const { app } = commonTexts(words);
   const audit = auditTexts(words);
   const { places } = portalTexts(words);
@@ -96,8 +114,8 @@ function logTable(words: Words, rows: AuditRow[], now: Date): Html {
       { name: audit.action, cell: ({ action }) => actName(words, action) },
       { name: audit.when, cell: ({ at }) => ago(words, at, now) },
       { name: audit.who, cell: (row) => auditActor(words, row) },
-      { name: audit.object, cell: (row) => auditObject(words, row) },
-      { name: audit.details, cell: ({ details }) => auditDetails(words, details) },
+      { name: audit.object, cell: (row) => auditObject(words, row, called, pathOf(row)) },
+      { name: audit.details, cell: ({ details }) => auditDetails(words, details, called) },
       { name: app.mode, cell: ({ test_mode: test }) => (test === null ? null : test ? app.test : app.live) },
       { name: audit.from, cell: ({ ip }) => ip && html`<span class="mono">${ip}</span>` },
     ],

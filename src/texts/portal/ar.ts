@@ -13,6 +13,7 @@ export const ar: PortalTexts<'ar'> = {
     team: 'الفريق',
     audit: 'سجل التدقيق',
     start: 'البدء',
+    docs: 'مرجع API',
   },
   otherMode: {
     title: { test: 'هذا في وضع الاختبار', live: 'هذا في الوضع الفعلي' },

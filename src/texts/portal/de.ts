@@ -13,6 +13,7 @@ export const de: PortalTexts<'de'> = {
     team: 'Team',
     audit: 'Protokoll',
     start: 'Erste Schritte',
+    docs: 'API-Referenz',
   },
   otherMode: {
     title: { test: 'Das gehört zum Testmodus', live: 'Das gehört zum Livemodus' },

@@ -12,6 +12,7 @@ export const en = {
     team: 'Team',
     audit: 'Audit log',
     start: 'Getting started',
+    docs: 'API reference',
   },
   otherMode: {
     title: { test: 'This is in test mode', live: 'This is in live mode' },

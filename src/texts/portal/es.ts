@@ -13,6 +13,7 @@ export const es: PortalTexts<'es'> = {
     team: 'Equipo',
     audit: 'Registro de auditoría',
     start: 'Primeros pasos',
+    docs: 'Referencia de la API',
   },
   otherMode: {
     title: { test: 'Esto está en el modo de prueba', live: 'Esto está en el modo real' },

@@ -13,6 +13,7 @@ export const fr: PortalTexts<'fr'> = {
     team: 'Équipe',
     audit: 'Journal d’audit',
     start: 'Premiers pas',
+    docs: 'Référence de l’API',
   },
   otherMode: {
     title: { test: 'Ceci se trouve en mode test', live: 'Ceci se trouve en mode réel' },

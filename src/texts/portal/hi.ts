@@ -13,6 +13,7 @@ export const hi: PortalTexts<'hi'> = {
     team: 'टीम',
     audit: 'ऑडिट लॉग',
     start: 'शुरुआत',
+    docs: 'API संदर्भ',
   },
   otherMode: {
     title: { test: 'यह टेस्ट मोड में है', live: 'यह लाइव मोड में है' },

@@ -13,6 +13,7 @@ export const ja: PortalTexts<'ja'> = {
     team: 'チーム',
     audit: '監査ログ',
     start: 'はじめに',
+    docs: 'APIリファレンス',
   },
   otherMode: {
     title: { test: 'これはテストモードにあります', live: 'これは本番モードにあります' },

@@ -13,6 +13,7 @@ export const pt: PortalTexts<'pt'> = {
     team: 'Equipe',
     audit: 'Registro de auditoria',
     start: 'Primeiros passos',
+    docs: 'Referência da API',
   },
   otherMode: {
     title: { test: 'Isto está no modo de teste', live: 'Isto está no modo de produção' },

@@ -1,0 +1,2 @@
+/** Where the API's reference page lives. */
+export const docsPath = '/docs';
