@@ -21,28 +21,31 @@ export function copyable(words: Words, name: string, text: string, label: string
 }
 
 /**
- * A name with a text that people pass on, for a list of names and values: an ID, a hash, an address, a URL.
+ * A text that people pass on, with a button that copies it: an ID, a hash, an address, a URL.
  *
+ * @param name what it is, for those who hear the button
  * @param shown how the text is shown, where not as it is: as a link, for example
  */
-export function copyableFact(words: Words, name: string, text: string, shown: Html = mono(text)): [string, Html] {
+export function copyableText(words: Words, name: string, text: string, shown: Html = mono(text)): Html {
   const { copy, copied } = commonTexts(words).common;
-  return [
-    name,
-    html`
-      <span class="copyable line">
-        ${shown}
-        <button
-          type="button"
-          class="copy"
-          data-copy="${text}"
-          data-copied="${copied}"
-          aria-label="${copy}: ${name}"
-          hidden
-        >
-          ${copyShape}
-        </button>
-      </span>
-    `,
-  ];
+  return html`
+    <span class="copyable line">
+      ${shown}
+      <button
+        type="button"
+        class="copy"
+        data-copy="${text}"
+        data-copied="${copied}"
+        aria-label="${copy}: ${name}"
+        hidden
+      >
+        ${copyShape}
+      </button>
+    </span>
+  `;
+}
+
+/** The same with its name, for a list of names and values. */
+export function copyableFact(words: Words, name: string, text: string, shown?: Html): [string, Html] {
+  return [name, copyableText(words, name, text, shown)];
 }

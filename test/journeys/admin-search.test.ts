@@ -77,16 +77,23 @@ test('a request, a payment, a merchant and a partner’s activity › shown to o
   for (const part of ['Table 7', 'ada@example.com', '€1,200.50', 'Paid', '/admin/partners/searched', payment.txHash]) {
     assert.ok(request.includes(part), part);
   }
+  for (const copied of [wanted.id, payment.txHash, getAddress(merchant.wallet)])
+    assert.ok(request.includes(`data-copy="${copied}"`), copied);
   const paymentPath = /href="(\/admin\/payments\/[^"]+)"/.exec(request)?.[1] ?? assert.fail('no payment');
   const shown = (await admin.open(paymentPath)).html;
   for (const part of [getAddress(payment.from.address), wanted.id, '1,304.891305'])
     assert.ok(shown.includes(part), part);
+  for (const copied of [getAddress(payment.from.address), wanted.id, payment.txHash])
+    assert.ok(shown.includes(`data-copy="${copied}"`), copied);
   const ofMerchant = (await admin.open(`/admin/merchants/${merchant.id}`)).html;
   for (const part of [wanted.id, '7.654321', getAddress(merchant.wallet)]) assert.ok(ofMerchant.includes(part), part);
+  assert.ok(ofMerchant.includes(`data-copy="${getAddress(merchant.wallet)}"`));
   const activity = (await admin.open('/admin/partners/searched/activity?mode=test')).html;
   for (const part of ['€1,200.50', 'requests:write', 'Webhook endpoint']) assert.ok(activity.includes(part), part);
   assert.ok(!activity.includes(key.key));
-  assert.match((await admin.open('/admin/partners/searched')).html, /href="\/admin\/partners\/searched\/activity"/);
+  const ofPartner = (await admin.open('/admin/partners/searched')).html;
+  assert.ok(ofPartner.includes('data-copy="searched"'));
+  assert.match(ofPartner, /href="\/admin\/partners\/searched\/activity"/);
 
   const rows = (await logged()).filter(({ action }) => action === 'data.viewed');
   assert.ok(rows.every(({ partner_id, actor_kind }) => partner_id === partner.id && actor_kind === 'operator'));

@@ -96,10 +96,11 @@ test('The detail tells what happened in order, with what is missing, the link an
   assert.ok(part.html.includes(`${formatMicro(rest)} USDC is missing`));
   assert.match(part.html, /1\.00 USDC arrived on /);
 
-  await fixtures.pay(row, { usdcMicro: rest });
+  const { txHash } = await fixtures.pay(row, { usdcMicro: rest });
   await fixtures.node.mine(3);
   await fixtures.turn();
   const paid = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
+  assert.ok(paid.html.includes(`data-copy="${txHash}"`));
   const order = [
     'Request created',
     '1.00 USDC arrived',

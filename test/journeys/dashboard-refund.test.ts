@@ -59,6 +59,7 @@ test('What refunded a payment is looked up: on its way, then confirmed once it i
   assert.match(noted.html, /Refund pending/);
   const onItsWay = await pageOf(paid);
   assert.match(onItsWay.html, /Refund on its way/);
+  assert.match(onItsWay.html, /data-copy="0x[0-9a-f]{64}"/);
   assert.match(onItsWay.html, /4\.00 USDC to /);
   assert.ok(!onItsWay.html.includes('id="note"'), 'it is not asked for twice');
   await follow();

@@ -224,6 +224,7 @@ test('a delivery › every attempt with what was sent and what came back, whole'
     'Answered 503',
     'x-why: &lt;down&gt;',
     'try &lt;later&gt;',
+    `data-copy="${receiver.url}"`,
     'Attempt 2',
     'Answered 204',
     'x-took: yes',

@@ -10,6 +10,7 @@ import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, descriptionList } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { ago, countedUpTo, instant } from '../../ui/formats.ts';
 import { fillCount, type Words } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
@@ -77,7 +78,7 @@ function webhook(words: Words, health: DeliveryHealth): Html {
   return card(
     html`<h2>${webhooks.url}</h2>`,
     descriptionList([
-      [webhooks.address, url === null ? overview.none : html`<span class="mono">${url}</span>`],
+      url === null ? [webhooks.address, overview.none] : copyableFact(words, webhooks.address, url),
       url === null ? null : [admin.state, disabledAt === null ? admin.on : admin.off],
       url === null ? null : [t.failures, `${health.failures}`],
       [t.waiting, countedUpTo(health.waiting, mostDeliveriesCounted)],

@@ -15,6 +15,7 @@ import type { Partner } from '../../partners/store.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, descriptionList, field, hiddenField } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
@@ -166,7 +167,7 @@ async function showPartner(
       ${!wrong && flashOf(call, { done: said })}
       ${card(
         descriptionList([
-          [t.slug, partner.slug],
+          copyableFact(words, t.slug, partner.slug),
           [admin.state, onOff(words, isOn)],
           [admin.created, instant(words, partner.created_at)],
         ]),

@@ -9,7 +9,9 @@ import { browseUnmatched } from '../../payments/unmatched/browse.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, fullAddress, mono } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
@@ -53,11 +55,18 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
       </div>
       ${card(
         descriptionList([
-          [portalTexts(words).merchants.number, mono(id)],
+          copyableFact(words, portalTexts(words).merchants.number, id),
           [admin.partner, html`<a href="/admin/partners/${merchant.home_portal}">${merchant.partner_name}</a>`],
           [admin.mode, admin[modeOf(scope.testMode)]],
-          wallet === null ? null : [t.wallet, fullAddress(wallet)],
-          merchant.email === null ? null : [portalTexts(words).merchants.email, merchant.email],
+          wallet === null ? null : copyableFact(words, t.wallet, checksummed(wallet)),
+          merchant.email === null
+            ? null
+            : copyableFact(
+                words,
+                portalTexts(words).merchants.email,
+                merchant.email,
+                html`<span>${merchant.email}</span>`,
+              ),
           [portalTexts(words).merchants.currency, merchant.display_currency],
           terms === null ? null : [t.terms, terms],
           [admin.created, instant(words, merchant.created_at)],

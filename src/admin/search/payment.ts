@@ -9,7 +9,9 @@ import { readTransfer, readTransferKey, type TransferKey, writeTransferKey } fro
 import { readRefunds } from '../../refunds/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, fullAddress } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
@@ -53,15 +55,17 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
           [unmatched.merchant, html`<a href="/admin/merchants/${row.account_id}">${merchantName}</a>`],
           [admin.mode, admin[mode]],
           [admin.chains.name, chain?.name ?? row.chain_id],
-          [unmatched.transaction, explorerLink(chain, row.tx_hash)],
-          [unmatched.payer, fullAddress(row.from_address)],
-          [request.wallet, fullAddress(row.to_address)],
+          copyableFact(words, unmatched.transaction, row.tx_hash, explorerLink(chain, row.tx_hash)),
+          copyableFact(words, unmatched.payer, checksummed(row.from_address)),
+          copyableFact(words, request.wallet, checksummed(row.to_address)),
           meant === null
             ? null
-            : [
+            : copyableFact(
+                words,
                 row.request_id === null ? unmatched.seemsFor : request.number,
+                meant,
                 html`<a class="mono" href="/admin/requests/${meant}">${meant}</a>`,
-              ],
+              ),
           row.request_id === null ? [unmatched.why, reasons[row.reason ?? 'no_match']] : null,
           [unmatched.when, instant(words, row.block_time)],
         ]),

@@ -14,7 +14,9 @@ import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, fullAddress, mono, shortAddress } from '../../ui/components.ts';
+import { checksummed } from '../../ui/address.ts';
+import { card, descriptionList, shortAddress } from '../../ui/components.ts';
+import { copyableFact, copyableText } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
@@ -49,6 +51,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
   const { request, requests, unmatched, reasons, webhooks } = portalTexts(words);
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   const mode = modeOf(scope.testMode);
+  const url = payPageUrl(ctx.config, id);
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
   const metadata = Object.entries(JSON.parse(row.metadata) as Record<string, string>);
   const [delivery] = deliveries;
@@ -65,7 +68,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
       ${card(
         html`<h2>${request.facts}</h2>`,
         descriptionList([
-          [request.number, mono(row.id)],
+          copyableFact(words, request.number, row.id),
           [admin.partner, html`<a href="/admin/partners/${merchant.home_portal}">${merchant.partner_name}</a>`],
           [
             request.merchant,
@@ -82,14 +85,11 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
           customer.length === 0
             ? null
             : [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`],
-          [request.wallet, fullAddress(row.wallet_address)],
-          row.idempotency_key === null ? null : [request.key, mono(row.idempotency_key)],
+          copyableFact(words, request.wallet, checksummed(row.wallet_address)),
+          row.idempotency_key === null ? null : copyableFact(words, request.key, row.idempotency_key),
           [request.created, instant(words, madeAt(row))],
           [request.expires, instant(words, row.expires_at)],
-          [
-            request.payPage,
-            html`<a class="mono" href="${payPageUrl(ctx.config, id)}">${payPageUrl(ctx.config, id)}</a>`,
-          ],
+          copyableFact(words, request.payPage, url, html`<a class="mono" href="${url}">${url}</a>`),
           delivery ? [webhooks.event, webhooks.states[delivery.state]] : null,
         ]),
       )}
@@ -108,7 +108,12 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
             {
               name: unmatched.transaction,
               cell: ({ transfer }) =>
-                explorerLink(chainOf(transfer), transfer.txHash, `${transfer.txHash.slice(0, 10)}…`),
+                copyableText(
+                  words,
+                  unmatched.transaction,
+                  transfer.txHash,
+                  explorerLink(chainOf(transfer), transfer.txHash, `${transfer.txHash.slice(0, 10)}…`),
+                ),
             },
             { name: unmatched.why, cell: ({ why }) => why },
             { name: unmatched.when, cell: ({ transfer }) => instant(words, transfer.blockTime) },

@@ -1,3 +1,4 @@
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { html } from '../../lib/text/html.ts';
@@ -28,7 +29,7 @@ export function lookUpPage(pages: MerchantPages, ctx: Context): void {
       request: (id: string) => `/dashboard/payments/${id}`,
       unmatched: (row: TransferRow) => `/dashboard/unmatched/${writeTransferKey(keyOf(row))}`,
       reasons: dashboardTexts(words).reason,
-      transaction: hashOf,
+      transaction: (chain: ChainConfig | undefined, hash: string) => hashOf(words, chain, hash),
       networks: joinWithOr(
         words,
         ctx.chains[modeOf(scope.testMode)].map(({ name }) => name),

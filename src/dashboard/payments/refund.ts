@@ -18,7 +18,7 @@ import { startRefund } from '../../refunds/start.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, field, fullAddress, stateLine } from '../../ui/components.ts';
-import { copyable } from '../../ui/copyable.ts';
+import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
@@ -191,8 +191,8 @@ function preparedFacts(words: Words, prepared: PreparedRefund): Html {
   const { refund: t } = dashboardTexts(words);
   return descriptionList([
     [t.amount, html`<strong><bdi>${groupMicro(words, prepared.usdcMicro)} ${prepared.token.symbol}</bdi></strong>`],
-    [t.to, fullAddress(prepared.toAddress)],
-    [t.from, fullAddress(prepared.fromAddress)],
+    copyableFact(words, t.to, checksummed(prepared.toAddress)),
+    copyableFact(words, t.from, checksummed(prepared.fromAddress)),
     [t.network, prepared.chain.name],
   ]);
 }

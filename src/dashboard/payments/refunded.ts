@@ -2,7 +2,8 @@ import { type Html, html } from '../../lib/text/html.ts';
 import type { RefundRow } from '../../refunds/read.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { descriptionList, mono, shortAddress, stateLine } from '../../ui/components.ts';
+import { descriptionList, shortAddress, stateLine } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { refundShapes } from '../../web/refunded.ts';
@@ -36,5 +37,5 @@ function difference(words: Words, { given_micro, usdc_micro }: RefundRow): Html 
 /** The transaction itself. */
 export function refundFacts(words: Words, refund: RefundRow): Html {
   const { return_tx_hash: hash } = refund;
-  return descriptionList([hash === null ? null : [dashboardTexts(words).refund.hash, mono(hash)]]);
+  return descriptionList([hash === null ? null : copyableFact(words, dashboardTexts(words).refund.hash, hash)]);
 }

@@ -7,7 +7,8 @@ import type { RefundRow } from '../../refunds/read.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { mono, shortAddress } from '../../ui/components.ts';
+import { shortAddress } from '../../ui/components.ts';
+import { copyableText } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { foundItems } from '../../web/findings.ts';
@@ -33,7 +34,7 @@ export function timelineOf(words: Words, payment: Payment, findings: Findings, a
   ];
   const found = foundItems(words, findings, {
     chains: allChains,
-    transaction: hashOf,
+    transaction: (chain, hash) => hashOf(words, chain, hash),
     near: (one) => html`<a href="/dashboard/unmatched/${writeTransferKey(one)}">${t.found.near}</a>`,
     misdirected: t.found.misdirected,
   });
@@ -61,23 +62,25 @@ export function timelineOf(words: Words, payment: Payment, findings: Findings, a
   `;
 }
 
-/** A transaction, by where its network shows it. */
-export function hashOf(chain: ChainConfig | undefined, hash: string): Html {
-  if (!chain?.explorerUrl) return mono(hash);
-  return html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
+/** A transaction, by where its network shows it, to copy. */
+export function hashOf(words: Words, chain: ChainConfig | undefined, hash: string): Html {
+  const name = dashboardTexts(words).unmatched.transaction;
+  if (!chain?.explorerUrl) return copyableText(words, name, hash);
+  const link = html`<a class="mono" href="${chain.explorerUrl}/tx/${hash}" rel="noreferrer">${hash}</a>`;
+  return copyableText(words, name, hash, link);
 }
 
 function returning(words: Words, { chains }: Payment, refund: RefundRow): Event {
   const chain = chains.find(({ chainId }) => String(chainId) === refund.chain_id);
   const title = commonTexts(words).refunded.badges[refund.state];
   if (refund.return_tx_hash === null) return { at: refund.noted_at, title };
-  return { at: refund.noted_at, title, rest: html`<p>${hashOf(chain, refund.return_tx_hash)}</p>` };
+  return { at: refund.noted_at, title, rest: html`<p>${hashOf(words, chain, refund.return_tx_hash)}</p>` };
 }
 
 function arrival(words: Words, { chains }: Payment, transfer: TransferProgress, rest: string): Event {
   const { payment: t } = dashboardTexts(words);
   const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
-  const hash = hashOf(chain, transfer.txHash);
+  const hash = hashOf(words, chain, transfer.txHash);
   return {
     at: transfer.blockTime,
     title: fill(t.seen, { amount: groupMicro(words, transfer.usdcMicro), network: chain?.name ?? transfer.chainId }),

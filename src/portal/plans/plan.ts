@@ -6,7 +6,8 @@ import { nextDates } from '../../plans/rules.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono } from '../../ui/components.ts';
+import { card, descriptionList } from '../../ui/components.ts';
+import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
@@ -73,7 +74,7 @@ function factsCard(words: Words, plan: BrowsedPlan): Html {
       [t.began, dayHtml(words, plan.first_on)],
       plan.ended_at === null ? [t.ends, ends] : [t.ended, instant(words, plan.ended_at)],
       ...pairs.map(([key, value]): [string, Html] => [key, html`<span dir="auto">${value}</span>`]),
-      [t.number, mono(plan.id)],
+      copyableFact(words, t.number, plan.id),
     ]),
   );
 }

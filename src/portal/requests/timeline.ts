@@ -9,6 +9,7 @@ import type { RequestRow } from '../../requests/store.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, shapeOf } from '../../ui/components.ts';
+import { copyableText } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { foundItems } from '../../web/findings.ts';
@@ -112,10 +113,15 @@ function found(words: Words, { row, findings, allChains: chains }: History): Tim
   `;
   return foundItems(words, findings, {
     chains,
-    transaction: explorerLink,
+    transaction: (chain, hash) => hashLine(words, chain, hash),
     near: () => near,
     misdirected: found.misdirected,
   });
+}
+
+/** A transaction, where its network shows it, to copy. */
+function hashLine(words: Words, chain: ChainConfig | undefined, hash: string): Html {
+  return copyableText(words, portalTexts(words).request.transaction, hash, explorerLink(chain, hash));
 }
 
 function paymentItems(words: Words, { progress, chains }: History): TimelineItem[] {
@@ -125,7 +131,7 @@ function paymentItems(words: Words, { progress, chains }: History): TimelineItem
     const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
     const network = chain?.name ?? String(transfer.chainId);
     const amount = groupMicro(words, transfer.usdcMicro);
-    return { network, link: explorerLink(chain, transfer.txHash), title: fill(text, { amount, network }) };
+    return { network, link: hashLine(words, chain, transfer.txHash), title: fill(text, { amount, network }) };
   };
   return [
     ...progress.transfers.map((transfer): TimelineItem => {

@@ -5,7 +5,7 @@ import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList, mono } from '../../ui/components.ts';
+import { card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { formatMs, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -110,7 +110,7 @@ function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Htm
         ${descriptionList([
           [webhooks.sentAt, instant(words, started_at, 'medium')],
           [webhooks.took, formatMs(words, ms)],
-          [webhooks.address, mono(shownUrl(call, url))],
+          copyableFact(words, webhooks.address, shownUrl(call, url)),
         ])}
       </div>
       <h2>${webhooks.requestHeaders}</h2>
