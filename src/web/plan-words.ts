@@ -21,8 +21,8 @@ export function planBadge(words: Words, displayStatus: PlanDisplayStatus): Html 
 }
 
 /** A date for people. */
-export function dayText({ language }: Words, day: Day): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).format(
+export function dayText({ locale }: Words, day: Day): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
     new Date(`${day}T00:00:00Z`),
   );
 }

@@ -6,6 +6,7 @@ import { openBrowser } from '../support/browser/browser.ts';
 import { makePartner, makeRequest } from '../support/fixtures.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
+import { makePlan } from '../support/plans.ts';
 
 /** Noon in UTC, so that it is the same day in every zone that is tried. */
 const noon = new Date(new Date().setUTCHours(12, 0, 0, 0));
@@ -68,4 +69,24 @@ test('a merchant’s pages say local times, in the list on hover and in the deta
   await page.waitForFunction(() => !document.querySelector<HTMLElement>('time[title]')?.title.includes('UTC'));
   assert.match((await relative.getAttribute('title')) ?? '', /21:00:00/);
   await context.close();
+});
+
+test('a date without a time → the day that was agreed, west of Greenwich too, in the order of the reader’s region', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeOnboarded(app.ctx, scope);
+  const { id } = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-01-31' });
+  const value = await sessionOf(app.ctx, scope, merchant);
+  for (const [locale, timezoneId, day] of [
+    ['en-GB', 'Europe/Berlin', '31 Jan 2027'],
+    ['en-US', 'America/New_York', 'Jan 31, 2027'],
+  ] as const) {
+    const context = await browser.newContext({ locale, timezoneId });
+    await context.clock.setFixedTime(noon);
+    await context.addCookies([{ name: 'dashboard-session', value, url: app.url }]);
+    const page = await context.newPage();
+    await page.goto(`${app.url}/dashboard/plans/${id}`);
+    // Scripts have run: a page is loaded when its modules are.
+    assert.equal(await page.locator('.dates time').first().textContent(), day);
+    await context.close();
+  }
 });

@@ -17,8 +17,8 @@ import type { PlanView } from './read.ts';
 const offeredCounts = [1, 3, 6, 12, 24, 36];
 
 /** A day for people, in UTC: browsers must not make an earlier one of it, so it is no `<time>`. */
-export function dayText({ language }: Words, at: Date): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+export function dayText({ locale }: Words, at: Date): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
 }
 
 const usdc = (words: Words, micro: bigint): Html => html`<bdi dir="ltr">${groupMicro(words, micro)} USDC</bdi>`;

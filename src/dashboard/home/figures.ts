@@ -98,7 +98,7 @@ function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html
 function dayChart(words: Words, { sums, days, now }: FiguresInput, code: string): Html {
   const { home, currency } = dashboardTexts(words);
   const paid = new Map(sums.filter(({ fiat_code }) => fiat_code === code).map((row) => [row.day, row]));
-  const label = new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const label = new Intl.DateTimeFormat(words.locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const start = periodStart(now, Number(days)).getTime();
   const bars = Array.from({ length: Number(days) }, (_, i) => {
     const at = new Date(start + i * dayMs);

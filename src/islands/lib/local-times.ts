@@ -8,6 +8,8 @@ const locale = dataset.locale || lang || 'en';
  */
 export function localTimes(place: ParentNode): void {
   for (const time of place.querySelectorAll('time')) {
+    // A date without a time of day is the same everywhere: an instant made of it would be the day before in the west.
+    if (!time.dateTime.includes('T')) continue;
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     const isWhole = time.title !== '' || time.closest('.facts') !== null;

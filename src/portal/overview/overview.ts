@@ -176,7 +176,7 @@ function spanOf(words: Words, ms: number): string {
 function volumeChart(words: Words, { days, volume }: Figures, currency: string): Html {
   const { overview } = portalTexts(words);
   const byDay = new Map(volume.filter((row) => row.fiat_code === currency).map((row) => [row.day, row.fiat_int]));
-  const label = new Intl.DateTimeFormat(words.language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const label = new Intl.DateTimeFormat(words.locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   return chart(words, {
     title: fill(overview.volume, { currency }),
     series: [overview.paid],
