@@ -22,7 +22,7 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
   const orders = JSON.stringify(walletOrders(checkout, options));
   return html`
     <section class="card ways" data-orders="${orders}">
-      <h2>${paymentMethods.heading}</h2>
+      <h2>${checkout.state.kind === 'near' ? paymentMethods.headingNear : paymentMethods.heading}</h2>
       ${checkout.state.kind === 'sending' && html`<p class="warning">${paymentMethods.twice}</p>`}
       ${options.length > 1 && networkChips(checkout, options)}
       ${checkout.feeless.length > 0 && withoutFee(checkout)}

@@ -22,9 +22,7 @@ export function planBadge(words: Words, displayStatus: PlanDisplayStatus): Html 
 
 /** A date for people. */
 export function dayText({ locale }: Words, day: Day): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
-    new Date(`${day}T00:00:00Z`),
-  );
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
 }
 
 /** The same, for machines too. */

@@ -329,7 +329,7 @@ test('the list › a cursor that is none of ours begins at the newest, one from 
 test('the detail › the payment mode in the reader’s words, with the name that the API has for it', async () => {
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   for (const [paymentMode, english, german] of [
-    ['pos', 'In person (pos)', 'Vor Ort (pos)'],
+    ['pos', 'In person', 'Vor Ort'],
     ['invoice', 'Invoice', 'Rechnung'],
   ] as const) {
     const { id } = await makeRequest(fixtures.db, fixtures.scope, merchant, { paymentMode, customerName: 'Ada' });
@@ -338,7 +338,7 @@ test('the detail › the payment mode in the reader’s words, with the name tha
       ['de', german],
     ]) {
       const { html } = await owner.open(`/portal/requests/${id}?lang=${language}`);
-      assert.ok(html.includes(`<dd>${words} <code>${paymentMode}</code></dd>`), words);
+      assert.ok(html.includes(`<dd>${words} (<code>${paymentMode}</code>)</dd>`), words);
     }
   }
   await owner.open('/portal/requests?lang=en');

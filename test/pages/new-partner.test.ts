@@ -158,7 +158,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   await fixtures.node.mine(2);
   await says('Paid');
   await picture(customer, 'paid');
-  await customer.getByRole('link', { name: 'Receipt with its own link' }).click();
+  await customer.getByRole('link', { name: 'Open the receipt to share or print it' }).click();
   await customer.waitForURL('**/receipt');
   await see(customer, 'Ada’s Bakery');
   await picture(customer, 'receipt');

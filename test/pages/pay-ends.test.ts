@@ -115,7 +115,7 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
 
   const { page, complaints, close } = await fixtures.open(request);
-  await page.getByRole('link', { name: 'Receipt with its own link' }).click();
+  await page.getByRole('link', { name: 'Open the receipt to share or print it' }).click();
   await page.getByRole('heading', { name: 'Paid' }).waitFor();
   await page.getByText('Two loaves of rye and a birthday cake').waitFor();
   await photograph(page, 'receipt');

@@ -40,7 +40,7 @@ test('an exchange took its fee from the amount → the open page says what arriv
   const [transfer] = await fixtures.db.sql`select from_address from transfers where tx_hash = ${txHash}`;
   const shown = await page.content();
   assert.ok(!shown.includes(txHash) && !shown.includes(transfer?.from_address));
-  await page.getByText('How do you want to pay?').waitFor();
+  await page.getByText('Not your payment? Pay here').waitFor();
   await check('near');
   assert.equal((await fixtures.read(request)).proof_status, 'none');
   await fixtures.pay(request);

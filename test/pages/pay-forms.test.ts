@@ -160,7 +160,7 @@ test('without any script: the page says what to send where, renews itself, takes
   await until('it is verified', async () => (await fixtures.read(request)).proof_status === 'verified');
   await page.goto(page.url().replace(/\/claim$/, ''));
   await says('Paid');
-  await page.getByRole('link', { name: 'Receipt with its own link' }).click();
+  await page.getByRole('link', { name: 'Open the receipt to share or print it' }).click();
   await page.getByRole('heading', { name: 'Paid' }).waitFor();
   await close();
 });

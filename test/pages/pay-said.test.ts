@@ -23,7 +23,7 @@ test('a payment is seen → nobody is asked for its hash; overpaid → what to a
   assert.equal(await page.getByText('nothing left to do').count(), 0);
   await check('overpaid');
 
-  await page.getByRole('link', { name: 'Receipt with its own link' }).click();
+  await page.getByRole('link', { name: 'Open the receipt to share or print it' }).click();
   const receipt = page.locator('article.receipt');
   await receipt.waitFor();
   assert.match((await receipt.textContent()) ?? '', /^\s*€12\.50\s*15\.586\d+ USDC\s*Paid/);

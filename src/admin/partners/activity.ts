@@ -101,7 +101,10 @@ function keyTable(words: Words, keys: OwnKey[], now: Date): Html {
       places.keys,
       [
         { name: t.name, cell: ({ name, hint }) => html`${name} <span class="mono">${hint}</span>` },
-        { name: t.may, cell: ({ scopes }) => html`${scopes.map((scope) => html`<p><code>${scope}</code></p>`)}` },
+        {
+          name: t.may,
+          cell: ({ scopes }) => html`<div>${scopes.map((scope) => html`<p><code>${scope}</code></p>`)}</div>`,
+        },
         { name: t.created, cell: ({ created_at }) => ago(words, created_at, now) },
         { name: t.lastUsed, cell: ({ last_used_at: at }) => (at === null ? t.never : ago(words, at, now)) },
         { name: t.state, cell: state },

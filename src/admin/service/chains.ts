@@ -99,7 +99,10 @@ function chainTable(words: Words, rows: Row[], now: Date): Html {
   return table<Row>(
     admin.places.chains,
     [
-      { name: t.name, cell: ({ name, chainId }) => html`${name} <span class="quiet">${chainId}</span>` },
+      {
+        name: t.name,
+        cell: ({ name, chainId }) => html`<span>${name} <span class="quiet short">${chainId}</span></span>`,
+      },
       { name: admin.mode, cell: ({ mode }) => admin[mode] },
       { name: t.head, figures: true, cell: ({ head }) => number(head) },
       { name: t.read, figures: true, cell: ({ read }) => number(read) },

@@ -64,7 +64,8 @@ function webhookLines(words: Words, health: DeliveryHealth, now: Date): Line[] {
   const link = { path: '/portal/webhooks', label: overview.toWebhooks };
   const waiting = fillCount(words, overview.eventsWaiting, health.waiting, counted(health.waiting));
   if (health.url === null) {
-    return [{ kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }), link }];
+    const toSet = { ...link, label: overview.setUrl };
+    return [{ kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }), link: toSet }];
   }
   if (health.disabled_at) {
     const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;

@@ -162,7 +162,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       [request.rate, rateWithSource(words, row, madeAt(row))],
       [request.merchant, html`<a href="/portal/merchants/${row.account_id}">${name}</a>`],
       row.memo !== null ? [request.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
-      [request.mode, html`${request.modes[row.payment_mode]} <code>${row.payment_mode}</code>`],
+      [request.mode, html`${request.modes[row.payment_mode]} (<code>${row.payment_mode}</code>)`],
       customer.length > 0 ? [request.customer, html`${customer.map((part) => html`<p dir="auto">${part}</p>`)}`] : null,
       row.payer_address !== null ? copyableFact(words, request.payer, checksummed(row.payer_address)) : null,
       row.proof_status === 'verified' && row.tx_hash !== null

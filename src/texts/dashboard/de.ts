@@ -86,7 +86,7 @@ export const de: DashboardTexts<'de'> = {
       other: '{count} Zahlungen brauchen Ihre Entscheidung',
     },
     waitingRest:
-      'Sie haben Ihre Wallet erreicht, passen aber zu keiner Anforderung. Sehen Sie nach, warum, und ordnen Sie sie zu oder erstatten Sie sie.',
+      'Geld hat Ihre Wallet erreicht, passt aber zu keiner Anforderung. Sehen Sie nach, warum, und ordnen Sie es zu oder erstatten Sie es.',
     seeUnmatched: 'Nicht zugeordnete Zahlungen ansehen',
     period: 'Zeitraum',
     received: 'Bezahlt in {currency}',

@@ -76,7 +76,8 @@ export const en = {
     newRequest: 'Request payment',
     cashier: 'Cashier screen',
     waiting: { one: 'One payment needs your decision', other: '{count} payments need your decision' },
-    waitingRest: 'They reached your wallet without matching a request. See why, then attach or refund them.',
+    waitingRest:
+      'Money reached your wallet without matching a request. See why, then attach it to a request or refund it.',
     seeUnmatched: 'See unmatched payments',
     period: 'Period',
     received: 'Paid in {currency}',

@@ -85,7 +85,7 @@ export const es: DashboardTexts<'es'> = {
       other: '{count} pagos esperan su decisión',
     },
     waitingRest:
-      'Llegaron a su billetera sin corresponder a ninguna solicitud. Vea por qué y asígnelos o reembólselos.',
+      'Llegó dinero a su billetera sin corresponder a ninguna solicitud. Vea por qué y asígnelo o reembólselo.',
     seeUnmatched: 'Ver los pagos sin asignar',
     period: 'Periodo',
     received: 'Pagado en {currency}',

@@ -87,7 +87,7 @@ export const fr: DashboardTexts<'fr'> = {
       other: '{count} paiements attendent votre décision',
     },
     waitingRest:
-      'Ils sont arrivés dans votre portefeuille sans correspondre à une demande. Voyez pourquoi, puis attribuez-les ou remboursez-les.',
+      'De l’argent est arrivé dans votre portefeuille sans correspondre à une demande. Voyez pourquoi, puis attribuez-le ou remboursez-le.',
     seeUnmatched: 'Voir les paiements non attribués',
     period: 'Période',
     received: 'Payé en {currency}',

@@ -85,7 +85,7 @@ export const pt: DashboardTexts<'pt'> = {
       other: '{count} pagamentos precisam da sua decisão',
     },
     waitingRest:
-      'Eles chegaram à sua carteira sem corresponder a nenhuma cobrança. Veja o motivo e depois vincule ou reembolse.',
+      'Chegou dinheiro à sua carteira sem corresponder a nenhuma cobrança. Veja o motivo e depois vincule ou reembolse.',
     seeUnmatched: 'Ver pagamentos não identificados',
     period: 'Período',
     received: 'Pago em {currency}',

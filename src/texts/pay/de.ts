@@ -89,6 +89,7 @@ export const de: PayTexts<'de'> = {
   },
   paymentMethods: {
     heading: 'Wie möchten Sie zahlen?',
+    headingNear: 'Nicht Ihre Zahlung? Zahlen Sie hier',
     none: '{merchant} kann gerade auf keinem dieser Netzwerke Zahlungen empfangen. Bitte fragen Sie dort nach.',
     feeless: 'Ohne Netzwerkgebühr zahlen',
     feelessRest:

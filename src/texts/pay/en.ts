@@ -82,6 +82,7 @@ export const en = {
   },
   paymentMethods: {
     heading: 'How do you want to pay?',
+    headingNear: 'Not your payment? Pay here',
     none: '{merchant} cannot receive payments on any of these networks right now. Please ask them.',
     feeless: 'Pay without a network fee',
     feelessRest: 'You only sign. We send the payment for you, and your wallet needs no coin for the fee.',

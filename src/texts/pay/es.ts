@@ -85,6 +85,7 @@ export const es: PayTexts<'es'> = {
   },
   paymentMethods: {
     heading: '¿Cómo quiere pagar?',
+    headingNear: '¿Ese pago no es suyo? Pague aquí',
     none: 'Ahora mismo {merchant} no puede recibir pagos en ninguna de estas redes. Consúltele, por favor.',
     feeless: 'Pagar sin comisión de red',
     feelessRest:

@@ -90,6 +90,7 @@ export const fr: PayTexts<'fr'> = {
   },
   paymentMethods: {
     heading: 'Comment voulez-vous payer ?',
+    headingNear: 'Ce paiement n’est pas le vôtre ? Payez ici',
     none: '{merchant} ne peut recevoir de paiement sur aucun de ces réseaux pour le moment. Contactez-le à ce sujet.',
     feeless: 'Payer sans frais de réseau',
     feelessRest:

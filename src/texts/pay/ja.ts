@@ -83,6 +83,7 @@ export const ja: PayTexts<'ja'> = {
   },
   paymentMethods: {
     heading: 'お支払い方法を選んでください',
+    headingNear: 'ご自分の支払いでない場合は、こちらからお支払いください',
     none: '現在、{merchant} はこれらのネットワークで支払いを受け取れません。お店にお問い合わせください。',
     feeless: 'ネットワーク手数料なしで支払う',
     feelessRest: '署名するだけです。支払いは代わりに送信されるため、ウォレットに手数料用のコインは必要ありません。',

@@ -89,6 +89,7 @@ export const pt: PayTexts<'pt'> = {
   },
   paymentMethods: {
     heading: 'Como você quer pagar?',
+    headingNear: 'Esse pagamento não é seu? Pague aqui',
     none: '{merchant} não pode receber pagamentos em nenhuma destas redes no momento. Entre em contato.',
     feeless: 'Pagar sem taxa de rede',
     feelessRest:

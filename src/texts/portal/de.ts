@@ -46,6 +46,7 @@ export const de: PortalTexts<'de'> = {
     },
     exhaustedRest:
       'Alle Zustellversuche sind fehlgeschlagen. Beheben Sie das Problem an Ihrem Endpunkt und senden Sie dann erneut.',
+    setUrl: 'Webhook-URL hinterlegen',
     toWebhooks: 'Zustellungen ansehen',
     chain: '{network} ist nicht erreichbar',
     chainRest: 'Zahlungen dort sind sicher. Wir finden sie, sobald wir das Netzwerk wieder lesen können.',
@@ -143,7 +144,7 @@ export const de: PortalTexts<'de'> = {
     memo: 'Notiz',
     mode: 'Zahlungsart',
     modes: {
-      pos: 'Vor Ort (pos)',
+      pos: 'Vor Ort',
       invoice: 'Rechnung',
     },
     customer: 'Kunde',

@@ -38,6 +38,7 @@ export const en = {
     },
     exhausted: { one: '{count} event failed permanently', other: '{count} events failed permanently' },
     exhaustedRest: 'All delivery attempts failed. Fix your endpoint, then resend.',
+    setUrl: 'Set a webhook URL',
     toWebhooks: 'View deliveries',
     chain: '{network} cannot be reached',
     chainRest: 'Payments there are safe. We will find them as soon as we can read the network again.',
@@ -125,7 +126,7 @@ export const en = {
     memo: 'Memo',
     mode: 'Payment mode',
     modes: {
-      pos: 'In person (pos)',
+      pos: 'In person',
       invoice: 'Invoice',
     },
     customer: 'Customer',

@@ -53,6 +53,7 @@ export const es: PortalTexts<'es'> = {
       other: '{count} eventos fallaron definitivamente',
     },
     exhaustedRest: 'Todos los intentos de entrega fallaron. Corrija su endpoint y reenvíe.',
+    setUrl: 'Definir una URL de webhook',
     toWebhooks: 'Ver entregas',
     chain: 'No se puede conectar con {network}',
     chainRest: 'Los pagos allí están a salvo. Los encontraremos en cuanto podamos volver a leer la red.',

@@ -54,6 +54,7 @@ export const fr: PortalTexts<'fr'> = {
       other: '{count} événements ont définitivement échoué',
     },
     exhaustedRest: 'Toutes les tentatives de livraison ont échoué. Corrigez votre endpoint, puis renvoyez.',
+    setUrl: 'Définir une URL de webhook',
     toWebhooks: 'Voir les livraisons',
     chain: '{network} est injoignable',
     chainRest: 'Les paiements y sont en sécurité. Nous les retrouverons dès que nous pourrons relire le réseau.',

@@ -36,6 +36,7 @@ export const ja: PortalTexts<'ja'> = {
     waitingRest: { other: '{count} 件のイベントが待機中です。最も古いものの待ち時間：{time}。' },
     exhausted: { other: '送信に失敗したイベントが {count} 件あります' },
     exhaustedRest: 'すべての配信が失敗しました。エンドポイントを修正してから、再送してください。',
+    setUrl: 'Webhook の URL を設定',
     toWebhooks: '配信を見る',
     chain: '{network} に接続できません',
     chainRest: 'そこでの支払いは安全です。ネットワークに再び接続できしだい見つかります。',

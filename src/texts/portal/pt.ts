@@ -53,6 +53,7 @@ export const pt: PortalTexts<'pt'> = {
       other: '{count} eventos falharam definitivamente',
     },
     exhaustedRest: 'Todas as tentativas de entrega falharam. Corrija o seu endpoint e depois reenvie.',
+    setUrl: 'Definir uma URL de webhook',
     toWebhooks: 'Ver entregas',
     chain: 'Não conseguimos acessar a rede {network}',
     chainRest:

@@ -5,7 +5,7 @@ export const ar: ReceiptTexts<'ar'> = {
     title: 'الإيصال {number}',
     heading: 'الإيصال',
     number: 'رقم الإيصال',
-    link: 'الإيصال برابط خاص به',
+    link: 'فتح الإيصال لمشاركته أو طباعته',
     print: 'طباعة أو حفظ بصيغة PDF',
     confirmed: 'وقت الدفع',
     paidTo: 'دُفع إلى',

@@ -5,7 +5,7 @@ export const de: ReceiptTexts<'de'> = {
     title: 'Beleg {number}',
     heading: 'Beleg',
     number: 'Belegnummer',
-    link: 'Beleg mit eigenem Link',
+    link: 'Beleg zum Teilen oder Drucken öffnen',
     print: 'Drucken oder als PDF speichern',
     confirmed: 'Bezahlt am',
     paidTo: 'Bezahlt an',

@@ -4,7 +4,7 @@ export const en = {
     title: 'Receipt {number}',
     heading: 'Receipt',
     number: 'Receipt number',
-    link: 'Receipt with its own link',
+    link: 'Open the receipt to share or print it',
     print: 'Print or save as PDF',
     confirmed: 'Paid',
     paidTo: 'Paid to',

@@ -5,7 +5,7 @@ export const es: ReceiptTexts<'es'> = {
     title: 'Recibo {number}',
     heading: 'Recibo',
     number: 'Número de recibo',
-    link: 'Recibo con su propio enlace',
+    link: 'Abrir el recibo para compartirlo o imprimirlo',
     print: 'Imprimir o guardar como PDF',
     confirmed: 'Pagado el',
     paidTo: 'Beneficiario',

@@ -5,7 +5,7 @@ export const fr: ReceiptTexts<'fr'> = {
     title: 'Reçu {number}',
     heading: 'Reçu',
     number: 'Numéro du reçu',
-    link: 'Reçu avec lien personnel',
+    link: 'Ouvrir le reçu pour le partager ou l’imprimer',
     print: 'Imprimer ou enregistrer en PDF',
     confirmed: 'Payé le',
     paidTo: 'Bénéficiaire',

@@ -5,7 +5,7 @@ export const hi: ReceiptTexts<'hi'> = {
     title: 'रसीद {number}',
     heading: 'रसीद',
     number: 'रसीद संख्या',
-    link: 'अलग लिंक वाली रसीद',
+    link: 'साझा या प्रिंट करने के लिए रसीद खोलें',
     print: 'प्रिंट करें या PDF में सहेजें',
     confirmed: 'भुगतान का समय',
     paidTo: 'प्राप्तकर्ता',

@@ -5,7 +5,7 @@ export const ja: ReceiptTexts<'ja'> = {
     title: '領収書 {number}',
     heading: '領収書',
     number: '領収書番号',
-    link: '専用リンク付きの領収書',
+    link: '領収書を開いて共有・印刷する',
     print: '印刷または PDF で保存',
     confirmed: '支払い日時',
     paidTo: '支払い先',

@@ -5,7 +5,7 @@ export const pt: ReceiptTexts<'pt'> = {
     title: 'Recibo {number}',
     heading: 'Recibo',
     number: 'Número do recibo',
-    link: 'Recibo com link próprio',
+    link: 'Abrir o recibo para compartilhar ou imprimir',
     print: 'Imprimir ou salvar em PDF',
     confirmed: 'Pago em',
     paidTo: 'Pago a',
