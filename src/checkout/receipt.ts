@@ -4,7 +4,7 @@ import { receiptNumber } from '../lib/text/receipt-number.ts';
 import { madeAt } from '../requests/rules.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { card, descriptionList, fullAddress, mono } from '../ui/components.ts';
-import { groupMicro, instant, rateOf } from '../ui/formats.ts';
+import { groupMicro, rateOf, zonedInstant } from '../ui/formats.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { transactionFact } from './transactions.ts';
@@ -28,7 +28,7 @@ export function receiptFacts(checkout: Checkout): Html {
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return descriptionList([
     [receipt.number, mono(receiptNumber(row.id, row.proof_verified_at ?? madeAt(row)))],
-    at && [receipt.confirmed, instant(words, at)],
+    at && [receipt.confirmed, zonedInstant(words, at)],
     [receipt.paidTo, merchant],
     row.memo !== null ? [receipt.for, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
     [receipt.amount, html`${amount} <span class="quiet">(${rateOf(words, row)})</span>`],

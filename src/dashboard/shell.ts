@@ -33,6 +33,8 @@ export type DashboardPage = {
   title: string;
   body: Html;
   island?: IslandName;
+  /** Where browser code may connect to beside this site. */
+  connectTo?: string | undefined;
   status?: number;
 };
 
@@ -40,7 +42,7 @@ export type DashboardPage = {
 export async function sendDashboard(
   ctx: Context,
   { reply, request, merchant }: MerchantVisit,
-  { path, under, title, body, island, status }: DashboardPage,
+  { path, under, title, body, island, connectTo, status }: DashboardPage,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
   const dashboard = dashboardTexts(words);
@@ -61,6 +63,7 @@ export async function sendDashboard(
     under,
     title,
     island,
+    connectTo,
     body: html`${done && notice('paid', dashboard.done[done])}${body}`,
   });
 }

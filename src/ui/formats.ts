@@ -14,6 +14,11 @@ export function instant(words: Words, at: Date, timeStyle: 'short' | 'medium' = 
   return html`<time datetime="${at.toISOString()}"${seconds}>${instantText(words, at, timeStyle)}</time>`;
 }
 
+/** An instant on a document that others read too: browser code adds its own time zone to the local time. */
+export function zonedInstant(words: Words, at: Date): Html {
+  return html`<time datetime="${at.toISOString()}" data-zone>${instantText(words, at)}</time>`;
+}
+
 /** An instant that is near, without its date if it is today: `12:10 UTC`. Browser code makes local time of it. */
 export function nearInstant(words: Words, at: Date, now: Date): Html {
   const dayOf = (date: Date) => date.toISOString().slice(0, 10);

@@ -28,6 +28,8 @@ export type ShellPage = {
   aside: Html;
   body: Html;
   island?: IslandName | undefined;
+  /** Where browser code may connect to beside this site. */
+  connectTo?: string | undefined;
 };
 
 /** Answers with a page in the shell. */
@@ -41,6 +43,7 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
     testMode,
     path,
     island: page.island ?? 'app',
+    connectTo: page.connectTo,
     frame: { before: navigation(page), wide: true },
     body: html`<h1>${page.title}</h1>${page.body}`,
   });

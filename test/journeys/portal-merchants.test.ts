@@ -90,6 +90,7 @@ test('a merchant’s page › shows all that is stored of it', async () => {
   for (const value of [...Object.values(given), getAddress(wallet ?? '')]) {
     assert.ok(html.includes(`${value}`), `${value}`);
   }
+  assert.match(html, /<dt>Country<\/dt><dd><span dir="auto">Japan</);
   assert.match(html, /Terms accepted<\/dt><dd>Version \S+, <time/);
 });
 

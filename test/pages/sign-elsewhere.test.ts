@@ -14,6 +14,8 @@ import { startRelay } from '../support/browser/relay.ts';
 import { walletElsewhere } from '../support/browser/wallet-elsewhere.ts';
 import { look, press, see } from '../support/browser/wallet-pages.ts';
 import { makePartner } from '../support/fixtures.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
 
 let relay: Awaited<ReturnType<typeof startRelay>>;
 /** With WalletConnect, and without. */
@@ -119,6 +121,21 @@ test('a phone without a wallet: onboarding and sign-in show links into wallets, 
   assert.match((await link.getAttribute('href')) ?? '', /\/dashboard\/sign-in$/);
   assert.equal(await ownCode(page), false);
   await lookOnPhone(page, 'elsewhere-sign-in-phone');
+  await page.context().close();
+});
+
+test('a phone without a wallet: a merchant who changes wallets is shown links into them, too', async () => {
+  const { test: scope } = await makePartner(plain.db);
+  const merchant = await makeOnboarded(plain.ctx, scope);
+  const { page } = await open(plain, '/dashboard/sign-in', 'phone');
+  const value = await sessionOf(plain.ctx, scope, merchant);
+  await page.context().addCookies([{ name: 'dashboard-session', value, url: plain.url }]);
+  await page.goto(`${plain.url}/dashboard/wallet`);
+  await page.locator('summary', { hasText: 'Open in your wallet app' }).click();
+  const link = page.getByRole('link', { name: 'MetaMask' });
+  assert.match((await link.getAttribute('href')) ?? '', /\/dashboard\/wallet$/);
+  assert.equal(await ownCode(page), false);
+  await lookOnPhone(page, 'elsewhere-change-phone');
   await page.context().close();
 });
 

@@ -13,8 +13,10 @@ import { connectForm, signForm } from '../../ui/wallet-forms.ts';
 import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
 import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
 import { chainsOf, type TypedWallet } from '../../wallets/typed.ts';
+import { relayOrigin } from '../../web/phone-wallets.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
+import { walletsElsewhere } from '../show.ts';
 import { recoveryLine } from './recovery-line.ts';
 
 const path = '/dashboard/wallet';
@@ -71,6 +73,7 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
       typed: fields,
       unwanted: merchant.wallet_address,
       fault: refusalSentence(words, refusal, 'wallet_malformed') ?? refusalSentence(words, refusal, 'wallet_same'),
+      elsewhere: walletsElsewhere(ctx, request, { path, name: merchant.partner_name, step: 'connect' }),
     }),
     html`<p class="quiet">${fill(walletChange.lost, { partner: merchant.partner_name })}</p>`,
   );
@@ -89,6 +92,7 @@ function sendStep(
     path,
     title,
     island: 'onboard',
+    connectTo: relayOrigin(ctx.config.walletConnect),
     status: refusal ? refusalStatus[refusal.reason] : 200,
     body: html`<div class="narrow">${body}</div>`,
   });
@@ -131,6 +135,7 @@ function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Prom
       fault: refusalSentence(words, refusal, 'signature_invalid'),
       carry: { wallet_address: address, chain_id: fields.chain_id ?? '', ...carry },
       button: walletChange.sign,
+      elsewhere: walletsElsewhere(ctx, request, { path, name: merchant.partner_name, step: 'sign' }),
     }),
     html`<p class="quiet"><a href="/dashboard">${walletChange.cancel}</a></p>`,
   );

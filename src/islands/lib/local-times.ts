@@ -18,6 +18,12 @@ export function localTimes(place: ParentNode): void {
     const timeStyle = time.title || time.dataset.seconds !== undefined ? 'medium' : 'short';
     const text = new Intl.DateTimeFormat(locale, { ...date, timeStyle }).format(at);
     if (time.title) time.title = text;
-    else time.textContent = text;
+    else time.textContent = time.dataset.zone === undefined ? text : `${text} ${zoneOf(at)}`;
   }
+}
+
+/** The reader's time zone as it was called then: `CET`, `GMT+9`. */
+function zoneOf(at: Date): string {
+  const parts = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }).formatToParts(at);
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }

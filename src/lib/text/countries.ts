@@ -9,6 +9,11 @@ const codes = (
   'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
+/** A country's name in a language; the code itself where there is none. */
+export function countryName(language: string, code: string): string {
+  return new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code;
+}
+
 /** Countries with their names in a language, sorted as that language sorts. */
 export function countryNames(language: string): { code: string; name: string }[] {
   const names = new Intl.DisplayNames(language, { type: 'region' });

@@ -3,6 +3,7 @@ import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { formatFiat } from '../../lib/money.ts';
+import { countryName } from '../../lib/text/countries.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { onboardingUrl } from '../../merchants/onboarding-token.ts';
@@ -153,7 +154,7 @@ function factCard(words: Words, row: MerchantView): Html {
       text(merchants.website, row.website),
       text(profile.instagram, row.instagram),
       text(profile.industry, row.industry),
-      text(merchants.fields.country, row.country),
+      text(merchants.fields.country, row.country && countryName(words.language, row.country)),
       [merchants.fields.app_mode, merchants.appModes[row.app_mode]],
       [merchants.currency, row.display_currency],
       row.wallet_address === null ? null : copyableFact(words, merchants.wallet, checksummed(row.wallet_address)),

@@ -47,7 +47,7 @@ export function deliveryDetail(pages: PortalPages, ctx: Context): void {
         <p><a href="${deliveriesPath}">${webhooks.allDeliveries}</a></p>
         ${flashOf(call, { done: { replayed: webhooks.replayedOne } })}
         <div class="list" data-live="${portalEventsPath(mode, delivery.request_id)}" data-region="delivery">
-          ${deliveryFacts(words, delivery)}
+          ${deliveryFacts(words, delivery, ctx.clock.now())}
           ${delivery.log.map((attempt, i) => attemptCard(call, attempt, i + 1)).reverse()}
         </div>
         ${may(user, 'deliveries.replay', mode) && replay}
@@ -72,9 +72,12 @@ function idOf({ param }: PortalCall): string {
   return id;
 }
 
-function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
-  const { webhooks, requests } = portalTexts(words);
+/** The next attempt has a time only while that is to come: an event without a webhook URL waits past it. */
+function deliveryFacts(words: Words, delivery: LoggedDelivery, now: Date): Html {
+  const { webhooks, requests, request } = portalTexts(words);
+  const { eventWaits: untimed } = request.events;
   const { id, request_id, state, created_at, delivered_at, next_attempt_at, body } = delivery;
+  const isTimed = next_attempt_at > now || delivery.log.length > 0;
   return card(
     descriptionList([
       [requests.state, deliveryBadge(words, delivery)],
@@ -87,7 +90,9 @@ function deliveryFacts(words: Words, delivery: LoggedDelivery): Html {
       ),
       [webhooks.written, instant(words, created_at, 'medium')],
       delivered_at ? [webhooks.delivered, instant(words, delivered_at, 'medium')] : null,
-      state === 'waiting' ? [webhooks.nextAttempt, instant(words, next_attempt_at, 'medium')] : null,
+      state === 'waiting'
+        ? [webhooks.nextAttempt, isTimed ? instant(words, next_attempt_at, 'medium') : untimed]
+        : null,
     ]),
     html`<h2>${webhooks.body}</h2>`,
     html`<pre class="code" tabindex="0">${body}</pre>`,
