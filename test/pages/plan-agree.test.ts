@@ -81,7 +81,7 @@ test('A wallet that signs no allowance is asked for a transaction; what declines
   await assertAccessible(page);
   await photograph(page, 'plan-approve');
   await page.getByRole('button', { name: 'Allow with a transaction' }).click();
-  await see(page, 'This wallet has too little ETH for the fee');
+  await see(page, 'This wallet has too little ETH for the');
   await fixtures.rpc('anvil_setBalance', [wallet.account.address, '0xde0b6b3a7640000']);
   await page.getByRole('button', { name: 'Agree with Violet' }).click();
   await page.getByRole('button', { name: 'Allow with a transaction' }).click();
