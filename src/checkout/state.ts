@@ -1,6 +1,6 @@
 import { minuteMs } from '../lib/durations.ts';
 import type { HandedInProgress } from '../payments/authorized/progress.ts';
-import type { PaymentProgress } from '../payments/proof/progress.ts';
+import type { PaymentProgress, TransferProgress } from '../payments/proof/progress.ts';
 import { leastPartMicro } from '../payments/rules.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
@@ -21,7 +21,8 @@ export type PayState =
   | { kind: 'paid'; overMicro: bigint; late: boolean }
   | { kind: 'part'; paidMicro: bigint; missingMicro: bigint }
   | { kind: 'expired'; paidMicro: bigint }
-  | { kind: 'voided' }
+  /** `paidMicro` arrived before it was cancelled. */
+  | { kind: 'voided'; paidMicro: bigint }
   /** Money came after the request had ended. */
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
@@ -31,7 +32,7 @@ export type PayState =
   | { kind: 'near'; payment: NearPayment };
 
 export type Known = {
-  row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'usdc_micro'>;
+  row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'voided_at' | 'usdc_micro'>;
   status: string;
   progress: PaymentProgress;
   submitted: SubmittedTransaction[];
@@ -55,9 +56,11 @@ export function payState(known: Known): PayState {
     return { kind: 'paid', overMicro: overpaidMicro, late };
   }
   if (row.proof_status === 'attached') return confirming(progress);
-  const unmatched = progress.unmatched.find(({ reason }) => reason === 'late' || reason === 'voided');
-  if (unmatched) return { kind: 'too_late', micro: unmatched.usdcMicro, voided: status === 'voided' };
-  if (status === 'voided') return { kind: 'voided' };
+  const ended = progress.unmatched.filter(({ reason }) => reason === 'late' || reason === 'voided');
+  const inTime = ended.filter(({ blockTime }) => row.voided_at !== null && blockTime < row.voided_at);
+  const micro = largest(ended.filter((transfer) => !inTime.includes(transfer)));
+  if (micro > 0n) return { kind: 'too_late', micro, voided: status === 'voided' };
+  if (status === 'voided') return { kind: 'voided', paidMicro: sumOf(inTime) };
   const under = sendingState(known) ?? seenState(known);
   if (under) return under;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
@@ -75,6 +78,12 @@ export function payState(known: Known): PayState {
   const near = likelyPayment(progress);
   return near ? { kind: 'near', payment: near } : { kind: 'waiting' };
 }
+
+/** Anybody can send dust that names a request: it must not hide what was paid. */
+const largest = (transfers: TransferProgress[]): bigint =>
+  transfers.reduce((most, { usdcMicro }) => (usdcMicro > most ? usdcMicro : most), 0n);
+
+const sumOf = (transfers: TransferProgress[]): bigint => transfers.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n);
 
 /** The newest payment near to this request and to no other: whoever opens the page may know of it. */
 export function likelyPayment({ near }: Pick<PaymentProgress, 'near'>): NearPayment | null {

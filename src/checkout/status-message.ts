@@ -32,6 +32,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
   const { statusMessage } = payTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const due = usdc(checkout.progress.dueMicro);
+  const part = (paidMicro: bigint) => fill(statusMessage.expiredPartial, { paid: usdc(paidMicro), due, merchant });
   const accepted = joinWithOr(
     words,
     checkout.chains.map(({ name }) => name),
@@ -76,15 +77,13 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
       return { shape: 'attention', title: fill(statusMessage.partial, { amount: usdc(state.missingMicro) }), rest };
     }
     case 'expired': {
-      const part = fill(statusMessage.expiredPartial, { paid: usdc(state.paidMicro), due, merchant });
-      return {
-        shape: 'ended',
-        title: statusMessage.expired,
-        rest: state.paidMicro > 0n ? part : fill(statusMessage.expiredRest, { merchant }),
-      };
+      const rest = state.paidMicro > 0n ? part(state.paidMicro) : fill(statusMessage.expiredRest, { merchant });
+      return { shape: 'ended', title: statusMessage.expired, rest };
     }
-    case 'voided':
-      return { shape: 'ended', title: statusMessage.voided, rest: statusMessage.voidedRest };
+    case 'voided': {
+      const rest = state.paidMicro > 0n ? part(state.paidMicro) : statusMessage.voidedRest;
+      return { shape: 'ended', title: statusMessage.voided, rest };
+    }
     case 'too_late': {
       const rest = fill(statusMessage.tooLateRest, { amount: usdc(state.micro), merchant });
       return { shape: 'attention', title: state.voided ? statusMessage.voidedPaid : statusMessage.tooLate, rest };

@@ -42,15 +42,19 @@ export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown):
  *
  * @param path of the page to go on at, on a phone
  * @param name who asks, as the wallet shows it
+ * @param isSecret whether that path lets whoever has it in
  */
 export function walletsElsewhere(
   { config }: Context,
   request: FastifyRequest,
-  { path, name, step }: { path: string; name: string | undefined; step: 'connect' | 'sign' },
+  { path, name, step, isSecret = false }: ElsewhereOf,
 ): Elsewhere {
   const { walletConnect } = config;
   const url = hostAddress(config, request.ownHost?.slug ?? null) + path;
-  return signingElsewhere({ words: wordsFor(request), walletConnect, name: name ?? productName, url }, step);
+  const words = wordsFor(request);
+  return signingElsewhere({ words, walletConnect, name: name ?? productName, url, isSecret }, step);
 }
+
+type ElsewhereOf = { path: string; name: string | undefined; step: 'connect' | 'sign'; isSecret?: boolean };
 
 const productName = 'Quittance';

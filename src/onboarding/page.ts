@@ -35,7 +35,7 @@ export type StepPage = {
 };
 
 const elsewhereOf = (page: StepPage, step: 'connect' | 'sign') =>
-  signingElsewhere({ ...page, name: page.row.partner_name }, step);
+  signingElsewhere({ ...page, name: page.row.partner_name, isSecret: true }, step);
 
 const steps = ['stepEmail', 'stepDetails', 'stepWallet', 'stepSign'] as const;
 type Step = (typeof steps)[number];

@@ -46,15 +46,27 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
   ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
 ];
 
+/**
+ * The same by schemes that only an installed wallet answers. An address that lets somebody in is never sent to a
+ * maker's server, which the links above ask where the wallet is missing.
+ */
+const secretWalletLinks: typeof walletLinks = [
+  ['MetaMask', (url) => `metamask://dapp/${url.replace(/^https?:\/\//, '')}`],
+  ['Base app', (url) => `cbwallet://dapp?url=${encodeURIComponent(url)}`],
+  ['Trust Wallet', (url) => `trust://open_url?coin_id=60&url=${encodeURIComponent(url)}`],
+];
+
+/** A page that a wallet opens. `isSecret`: its address lets whoever has it in. */
+type OpenedPage = { url: string; words: Words; isSecret?: boolean };
+
 /** On a phone: opens the page in a wallet that is installed there. The main way where this browser has no wallet. */
-export function walletApps({ url, words }: { url: string; words: Words }): Html {
+export function walletApps({ url, words, isSecret = false }: OpenedPage): Html {
+  const links = isSecret ? secretWalletLinks : walletLinks;
   return html`
     <details class="apps">
       <summary>${payTexts(words).paymentMethods.openIn}</summary>
       <p class="links">
-        ${walletLinks.map(
-          ([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`,
-        )}
+        ${links.map(([name, link]) => html`<a class="button second" href="${link(url)}" rel="noreferrer">${name}</a>`)}
       </p>
     </details>
   `;
@@ -78,8 +90,7 @@ export function pageCode(
 }
 
 /** A wallet on a phone: links that open the page in it, and elsewhere a code that opens the page there. */
-export const phone = (page: { url: string; words: Words }, rest: string): Html =>
-  html`${walletApps(page)}${pageCode(page, rest)}`;
+export const phone = (page: OpenedPage, rest: string): Html => html`${walletApps(page)}${pageCode(page, rest)}`;
 
 export type SigningPage = {
   words: Words;
@@ -88,18 +99,20 @@ export type SigningPage = {
   name: string;
   /** The public address of the page to go on at, on a phone. */
   url: string;
+  /** That address lets whoever has it in. */
+  isSecret: boolean;
 };
 
 /** The wallets that are not in this browser, on a page where one is connected or signs. */
 export function signingElsewhere(
-  { words, walletConnect, name, url }: SigningPage,
+  { words, walletConnect, name, url, isSecret }: SigningPage,
   step: 'connect' | 'sign',
 ): Elsewhere {
   const { told, connectWith, phoneRest } = walletTexts(words).signing;
   const label = step === 'connect' ? connectWith : told.sign;
   return {
     pair: walletElsewhere({ walletConnect, words, merchant: name }, label),
-    phone: phone({ url, words }, phoneRest),
+    phone: phone({ url, words, isSecret }, phoneRest),
   };
 }
 

@@ -113,7 +113,7 @@ test('a phone without a wallet: onboarding and sign-in show links into wallets, 
   assert.equal(await ownCode(page), false, 'nobody scans the phone they hold');
   await page.locator('summary', { hasText: 'Open in your wallet app' }).click();
   const link = page.getByRole('link', { name: 'MetaMask' });
-  assert.equal(await link.getAttribute('href'), `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`);
+  assert.equal(await link.getAttribute('href'), `metamask://dapp/${url.replace(/^https?:\/\//, '')}`);
   await lookOnPhone(page, 'elsewhere-onboard-phone');
   await page.goto(`${plain.url}/dashboard/sign-in`);
   await see(page, 'Open this page in your wallet app to continue');

@@ -88,7 +88,7 @@ function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, bod
 }
 
 const elsewhereOf = (ctx: Context, { request, path, recovery }: Opened, step: 'connect' | 'sign') =>
-  walletsElsewhere(ctx, request, { path, name: recovery.merchant.partner_name, step });
+  walletsElsewhere(ctx, request, { path, name: recovery.merchant.partner_name, step, isSecret: true });
 
 function showRecovery(ctx: Context, opened: Opened, refusal: MerchantRefusal | null): Promise<FastifyReply> {
   const { change, merchant } = opened.recovery;

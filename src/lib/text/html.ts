@@ -11,13 +11,18 @@ export class Html {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
+/** Embeddings and overrides of the direction: a name with one makes what stands around it read backwards. */
+const overrides = /[\u202a-\u202e]/g;
+
 type HtmlValue = string | number | bigint | Html | null | undefined | false | readonly HtmlValue[];
 
 function render(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(render).join('');
-  return String(value).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
+  return String(value)
+    .replace(overrides, '')
+    .replace(/[&<>"']/g, (char) => escapes[char] ?? char);
 }
 
 const marks = /<\/?[a-z!]+|"|>|\s*\n\s*/gi;
