@@ -80,8 +80,11 @@ export function payState(known: Known): PayState {
 }
 
 /** Anybody can send dust that names a request: it must not hide what was paid. */
-const largest = (transfers: TransferProgress[]): bigint =>
-  transfers.reduce((most, { usdcMicro }) => (usdcMicro > most ? usdcMicro : most), 0n);
+function largest(transfers: TransferProgress[]): bigint {
+  let most = 0n;
+  for (const { usdcMicro } of transfers) if (usdcMicro > most) most = usdcMicro;
+  return most;
+}
 
 const sumOf = (transfers: TransferProgress[]): bigint => transfers.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n);
 

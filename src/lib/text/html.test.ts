@@ -11,6 +11,11 @@ test('values are escaped, in text and in attributes; what is markup already, and
   assert.equal(html`${null}${undefined}${false}${0}${7n}`.text, '07');
 });
 
+test('a name that overrides the direction of the text → nothing around it is turned', () => {
+  assert.equal(html`<b>${'Ada\u202etpircs\u202c Ltd'}</b>`.text, '<b>Adatpircs Ltd</b>');
+  assert.equal(html`<b>${'\u2068مخبز\u2069'}</b>`.text, '<b>\u2068مخبز\u2069</b>', 'isolates affect nothing else');
+});
+
 test('line breaks beside tags and values are dropped with their indentation; between words they are a space', () => {
   const word = 'two';
   const page = html`

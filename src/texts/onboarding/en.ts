@@ -26,7 +26,7 @@ export const en = {
     suggested: 'Suggested',
     allCurrencies: 'All currencies',
     later: 'More details, optional',
-    laterRest: 'Everything here can wait: you find it in your dashboard, under Profile.',
+    laterRest: 'Everything here can wait: you’ll find it in your dashboard, under Profile.',
     noCountry: 'Not specified',
     phone: 'Phone',
     website: 'Website',

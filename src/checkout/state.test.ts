@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { UnmatchedProgress } from '../payments/proof/progress.ts';
+import { type Known, payState } from './state.ts';
+
+const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 12, minutes));
+
+const transfer = (usdcMicro: bigint, minutes: number, reason: 'late' | 'voided'): UnmatchedProgress => ({
+  ...{ chainId: 31337, txHash: '0x00', ordinal: 0, fromAddress: '0x00' },
+  ...{ usdcMicro, blockTime: at(minutes), confirmations: 9, neededConfirmations: 2, final: true, reason },
+});
+
+function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]): Known {
+  return {
+    row: {
+      ...{ status, proof_status: 'none', proof_note: null, expires_at: at(15), usdc_micro: '12000000' },
+      voided_at: status === 'voided' ? at(10) : null,
+    },
+    status,
+    progress: {
+      ...{ proofStatus: 'none', proofNote: null, dueMicro: 12_000_000n, receivedMicro: 0n, soundMicro: 0n },
+      ...{ asked: { micro: 12_000_000n, isRest: false, isReserved: true }, missingMicro: 12_000_000n },
+      ...{ overpaidMicro: 0n, transfers: [], unmatched, near: [] },
+    },
+    ...{ submitted: [], handedIn: [], misdirected: [], now: at(60) },
+  };
+}
+
+test('a part that came before the cancellation → it is told with what arrived, not as money that came after', () => {
+  const before = known('voided', transfer(5_000_000n, 3, 'voided'), transfer(1_000_000n, 5, 'voided'));
+  assert.deepEqual(payState(before), { kind: 'voided', paidMicro: 6_000_000n });
+  assert.deepEqual(payState(known('voided')), { kind: 'voided', paidMicro: 0n });
+  const both = known('voided', transfer(7_000_000n, 11, 'voided'), transfer(5_000_000n, 3, 'voided'));
+  assert.deepEqual(payState(both), { kind: 'too_late', micro: 7_000_000n, voided: true });
+});
+
+test('dust that names an ended request after its real payment → the payment is told', () => {
+  const dusted = known('expired', transfer(1n, 59, 'late'), transfer(12_000_000n, 50, 'late'));
+  assert.deepEqual(payState(dusted), { kind: 'too_late', micro: 12_000_000n, voided: false });
+});
