@@ -44,7 +44,7 @@ test('a transaction that pays a request → which one, what it moved, and nothin
     await inDashboard(txHash, await fixtures.signedIn(fixtures.scope, other)),
     await inPortal(txHash, stranger),
   ]) {
-    assert.match(html, /It does not pay a wallet here/);
+    assert.match(html, /It does not pay any wallet we watch/);
     assert.ok(!html.includes(request.id) && !html.includes('This wallet is known here.'));
   }
 });
@@ -71,7 +71,7 @@ test('another token, one that waits, one unknown, and what is no hash → each i
   await node.fund(later.address, 5_000_000n);
   const waits = await node.offer({ from: later, to: merchant.wallet, usdcMicro: 1n, ahead: 1 });
   assert.match(await inDashboard(waits), /It is waiting on /);
-  assert.match(await inPortal(`0x${'7'.repeat(64)}`), /No network knows this transaction/);
+  assert.match(await inPortal(`0x${'7'.repeat(64)}`), /This transaction was not found on any network/);
   assert.match(await inDashboard('0x12'), /This is not a transaction hash/);
   assert.match(await inPortal('%3Cb%3E'), /&lt;b&gt;/);
 });

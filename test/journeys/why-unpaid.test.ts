@@ -70,7 +70,7 @@ test('a stranger sends a token of no worth in the amount due → the page still 
   const { kind, parts } = (await answer.json()) as { kind: string; parts: { name: string; html: string }[] };
   const news = parts.find(({ name }) => name === 'news')?.html ?? '';
   assert.equal(kind, 'stray');
-  assert.match(news, /A token calls itself USDC/);
+  assert.match(news, /A token named USDC arrived/);
   assert.match(news, /A payment of 20\.00 USDC arrived; 21\.00 was asked for/);
 });
 

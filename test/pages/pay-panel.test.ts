@@ -27,7 +27,7 @@ test('the test panel pays from the page: too little, then the rest → paid; fai
 
 test('another token, a payment taken back by the network, and one that waits: each is told while the page is open', async () => {
   const outcomes: [outcome: string, words: string][] = [
-    ['wrong_token', 'A token calls itself USDC, but it is another one'],
+    ['wrong_token', 'A token named USDC arrived, but it is a different token'],
     ['reorganised', 'The network reversed the payment'],
     ['pending', 'Payment seen'],
   ];

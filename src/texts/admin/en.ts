@@ -168,7 +168,7 @@ export const en = {
     offTitle: 'Disable {name}?',
     offRest: 'No new requests can be created for it. Its dashboard stays, and payments in progress are still verified.',
     switchedOff: 'The merchant is disabled.',
-    switchedOn: 'We no longer disable this merchant.',
+    switchedOn: 'You have enabled this merchant again.',
   },
   rates: {
     besideNone: 'No source has a rate',

@@ -425,7 +425,7 @@ export const en = {
     failed: 'The charge for {date} could not be made',
     failures: {
       rate_unavailable:
-        'There is no current exchange rate for {currency}. You do not need to do anything; it comes back by itself.',
+        'There is no current exchange rate for {currency}. You do not need to do anything; the rate is updated automatically.',
       merchant_disabled: 'Your account is disabled. The home page says by whom.',
       partner_disabled: '{partner} is disabled. Ask them why.',
       currency_mismatch:

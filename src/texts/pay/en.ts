@@ -68,9 +68,9 @@ export const en = {
     wrongToken: 'The wrong token arrived, not USDC',
     wrongTokenRest:
       '{symbol} ({token}) was sent on {network}. This request cannot be paid with it, so it does not count. Ask {merchant} about it, and pay with {accepted}.',
-    fakeToken: 'A token calls itself {symbol}, but it is another one',
+    fakeToken: 'A token named {symbol} arrived, but it is a different token',
     fakeTokenRest:
-      'A token that calls itself {symbol} arrived on {network}, but its contract ({token}) is not the one of {symbol}. It does not count, and may be worthless. Ask {merchant} about it, and pay with the real {accepted}.',
+      'A token that calls itself {symbol} arrived on {network}, but its contract ({token}) is not the {symbol} contract. It does not count, and may be worthless. Ask {merchant} about it, and pay with the real {accepted}.',
     wrongNetwork: 'The payment arrived on the wrong network',
     wrongNetworkRest:
       'It was sent on {network}, which is not accepted here, so it does not count. Ask {merchant} about it, and pay on {accepted}.',
