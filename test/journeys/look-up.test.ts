@@ -36,7 +36,7 @@ test('a transaction that pays a request → which one, what it moved, and nothin
   ] as const) {
     assert.match(html, /It pays a request/);
     assert.ok(html.includes(`href="${path}"`), path);
-    assert.match(html, /This wallet is known here\./);
+    assert.match(html, /We watch this wallet\./);
   }
   const other = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const stranger = await portalVisitor(fixtures.ctx, fixtures.url, (await makePartner(fixtures.db)).partner.id);
@@ -45,7 +45,7 @@ test('a transaction that pays a request → which one, what it moved, and nothin
     await inPortal(txHash, stranger),
   ]) {
     assert.match(html, /It does not pay any wallet we watch/);
-    assert.ok(!html.includes(request.id) && !html.includes('This wallet is known here.'));
+    assert.ok(!html.includes(request.id) && !html.includes('We watch this wallet.'));
   }
 });
 
