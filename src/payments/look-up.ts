@@ -1,5 +1,5 @@
 import { readTransfer } from '../chain/reader/blocks.ts';
-import { requestReread } from '../chain/reader/unread.ts';
+import { isYetToBeRead, requestReread } from '../chain/reader/unread.ts';
 import { connectRpc, type Receipt, RpcError, type Transaction } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
@@ -37,6 +37,8 @@ export type TransactionReport = {
    * chains were not asked.
    */
   state: 'malformed' | 'limited' | 'unavailable' | 'unknown' | 'pending' | 'failed' | 'mined';
+  /** Whether the watcher will still read it; one of a time when no wallet of it was watched it never reads. */
+  isToBeRead: boolean;
   /** At most 20, own ones first. */
   moved: Moved[];
   /** The transfers stored of it that are of who asks. */
@@ -73,7 +75,7 @@ export async function lookUpTransaction(
   accountId: string | null,
 ): Promise<TransactionReport> {
   const txHash = typed.trim().toLowerCase();
-  const nothing = { chain: null, isOtherMode: false, moved: [], stored: [] };
+  const nothing = { chain: null, isOtherMode: false, isToBeRead: false, moved: [], stored: [] };
   if (!hashPattern.test(txHash)) return { ...nothing, state: 'malformed' };
   const own = ctx.chains[modeOf(scope.testMode)];
   const other = ctx.chains[modeOf(!scope.testMode)];
@@ -101,15 +103,17 @@ export async function lookUpTransaction(
     const [chainId] = stored.map(({ chain_id }) => Number(chain_id));
     const chain = own.find((one) => one.chainId === chainId) ?? null;
     const silent = asked.some(({ answered }) => !answered);
-    return { ...report, chain, state: isAllowed ? (silent ? 'unavailable' : 'unknown') : 'limited', moved: [] };
+    const state = isAllowed ? (silent ? 'unavailable' : 'unknown') : 'limited';
+    return { ...nothing, ...report, chain, state };
   }
   const { chain, receipt } = known;
   const isUnread = receipt?.success && !report.isOtherMode && stored.length === 0;
-  if (isUnread) await askToRead(ctx, scope, chain, receipt, addresses);
+  const isToBeRead = isUnread === true && (await askToRead(ctx, scope, chain, receipt, addresses));
   const moved = logs.map((log) => ({ ...log, ...named(chain, log.tokenAddress), isOwn: addresses.has(log.to) }));
   return {
     ...report,
     chain,
+    isToBeRead,
     state: receipt ? (receipt.success ? 'mined' : 'failed') : 'pending',
     moved: moved.sort((a, b) => Number(b.isOwn) - Number(a.isOwn)).slice(0, mostShown),
   };
@@ -144,12 +148,23 @@ function named(chain: ChainConfig, tokenAddress: string): { symbol: string | nul
   return { symbol: chain.tokens.find(({ address }) => address === tokenAddress)?.symbol ?? null };
 }
 
-/** The watcher reads a transaction again that pays an own wallet, should it have passed its block without it. */
-async function askToRead(ctx: Context, scope: Scope, chain: ChainConfig, receipt: Receipt, own: Set<string>) {
+/**
+ * The watcher reads a transaction again that pays an own wallet, should it have passed its block without it.
+ *
+ * @returns whether it will read it
+ */
+async function askToRead(
+  ctx: Context,
+  scope: Scope,
+  chain: ChainConfig,
+  receipt: Receipt,
+  own: Set<string>,
+): Promise<boolean> {
   const place = { chainId: chain.chainId, testMode: scope.testMode };
   for (const { tokenAddress, to } of transfersIn(receipt)) {
     if (!own.has(to) || named(chain, tokenAddress).symbol === null) continue;
     await requestReread(ctx.db, place, to, null, [receipt]);
-    return;
+    return isYetToBeRead(ctx.db, chain.chainId, receipt);
   }
+  return false;
 }

@@ -84,7 +84,7 @@ function publicVerdict(words: Words, report: TransactionReport, places: Places):
   const own = moved.filter(({ isOwn }) => isOwn);
   if (own.length === 0) return say('ended', [t.foreign, t.foreignRest]);
   if (own.every(({ symbol }) => symbol === null)) return say('attention', [t.wrongToken, t.wrongTokenRest]);
-  return say('confirming', [t.soon, t.soonRest]);
+  return report.isToBeRead ? say('confirming', [t.soon, t.soonRest]) : say('attention', [t.unwatched, t.unwatchedRest]);
 }
 
 function movedLine(words: Words, { symbol, tokenAddress, value, from, to, isOwn }: Moved): Html {

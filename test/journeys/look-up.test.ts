@@ -8,7 +8,7 @@ import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { dashboardTexts } from '../../src/texts/dashboard.ts';
 import { wordsOf } from '../../src/ui/language.ts';
 import { transactionReport } from '../../src/web/transaction-report.ts';
-import { makePartner } from '../support/fixtures.ts';
+import { makeMerchant, makePartner } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
@@ -36,7 +36,7 @@ test('a transaction that pays a request → which one, what it moved, and nothin
   ] as const) {
     assert.match(html, /It pays a request/);
     assert.ok(html.includes(`href="${path}"`), path);
-    assert.match(html, /We watch this wallet\./);
+    assert.match(html, /One of your wallets\./);
   }
   const other = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const stranger = await portalVisitor(fixtures.ctx, fixtures.url, (await makePartner(fixtures.db)).partner.id);
@@ -44,8 +44,8 @@ test('a transaction that pays a request → which one, what it moved, and nothin
     await inDashboard(txHash, await fixtures.signedIn(fixtures.scope, other)),
     await inPortal(txHash, stranger),
   ]) {
-    assert.match(html, /It does not pay any wallet we watch/);
-    assert.ok(!html.includes(request.id) && !html.includes('We watch this wallet.'));
+    assert.match(html, /It does not pay any of your wallets/);
+    assert.ok(!html.includes(request.id) && !html.includes('One of your wallets.'));
   }
 });
 
@@ -57,6 +57,17 @@ test('an unmatched payment → its reason, and where to decide', async () => {
   const html = await inDashboard(txHash);
   const path = /<a href="(\/dashboard\/unmatched\/[^"]+)">See unmatched payments/.exec(html)?.[1];
   assert.equal((await fixtures.visitor.open(path ?? assert.fail('no way'))).status, 200);
+});
+
+test('a payment of before the wallet was watched → it will not appear, instead of a promise', async () => {
+  const { node } = fixtures;
+  const early = await makeMerchant(fixtures.db, fixtures.scope);
+  const from = node.wallet();
+  await node.fund(from.address, 5_000_000n);
+  const txHash = await node.pay({ from, to: early.wallet, usdcMicro: 1_000_000n });
+  assert.match(await inPortal(txHash), /It pays one of your wallets and is being read/, 'its block is still to come');
+  await fixtures.turn();
+  assert.match(await inPortal(txHash), /It arrived when no request was open.*will not appear in any list/s);
 });
 
 test('another token, one that waits, one unknown, and what is no hash → each is told, with what to do', async () => {
@@ -98,7 +109,12 @@ test('too many look-ups, or a network that does not respond → the page says wh
     ...{ reasons: dashboardTexts(words).reason, transaction: () => html`` },
   };
   const says = (state: 'limited' | 'unavailable') =>
-    transactionReport(words, { state, chain: null, isOtherMode: false, moved: [], stored: [] }, '', places).text;
+    transactionReport(
+      words,
+      { state, chain: null, isOtherMode: false, isToBeRead: false, moved: [], stored: [] },
+      '',
+      places,
+    ).text;
   assert.match(says('limited'), /Too many look-ups.*Nothing is lost\. Try again in a minute\./s);
   assert.match(says('unavailable'), /Not all networks responded.*Nothing is lost\. Try again in a minute\./s);
 });

@@ -27,7 +27,7 @@ export function partnerActivity(pages: AdminPages, ctx: Context): void {
   const pathOf = (slug: string) => `/admin/partners/${slug}/activity`;
   pages.page({ url: pathOf(':slug') }, async (call) => {
     const { words } = call;
-    const mode = oneOf(modes, call.query(['mode']).mode) ?? 'live';
+    const mode = oneOf(modes, call.query(['mode']).mode) ?? (ctx.config.sandbox ? 'test' : 'live');
     const partner = await readPartner(ctx.db, call.param('slug'));
     const scope = partner && (await scopeOfPartner(ctx.db, partner.slug, mode === 'test'));
     if (!partner || !scope) return sendNotFound(call.reply);

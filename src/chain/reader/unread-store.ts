@@ -115,7 +115,7 @@ export async function insertOmitted(
 
 /** Whether a transaction, or its whole block, waits to be read. */
 export async function isSetAside(
-  { sql }: Database,
+  { sql }: Pick<Database, 'sql'>,
   chainId: number,
   { blockHash, txHash }: { blockHash: string; txHash: string },
 ): Promise<boolean> {
@@ -123,6 +123,12 @@ export async function isSetAside(
     select from unread_transactions
     where chain_id = ${chainId} and block_hash = ${blockHash} and tx_hash in (${txHash}, '') and stored_at is null`;
   return rows.length > 0;
+}
+
+/** Whether a transaction will still be read: its block has not been reached, or it was set aside. */
+export async function isYetToBeRead({ sql }: Pick<Database, 'sql'>, chainId: number, at: Pointed): Promise<boolean> {
+  const ahead = await sql`select from chain_cursors where chain_id = ${chainId} and number < ${at.blockNumber}`;
+  return ahead.length > 0 || (await isSetAside({ sql }, chainId, at));
 }
 
 /** How many are set aside, and a few of those that the operator must be told of. */

@@ -7,7 +7,7 @@ import { holdCursor, insertTransfers } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import * as store from './unread-store.ts';
 
-export { insertOmitted as requestReread, isSetAside, type Pointed } from './unread-store.ts';
+export { insertOmitted as requestReread, isSetAside, isYetToBeRead, type Pointed } from './unread-store.ts';
 
 /** Per pass; the rest follows in the next one. */
 const passSize = 5;

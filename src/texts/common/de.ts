@@ -111,6 +111,8 @@ export const de: CommonTexts<'de'> = {
     refunded: 'Sie wurde für eine Rückzahlung herausgenommen',
     soon: 'Sie bezahlt eine Wallet hier und wird gerade gelesen',
     soonRest: 'Sie erscheint in wenigen Minuten von selbst.',
+    unwatched: 'Sie kam an, als keine Anforderung offen war',
+    unwatchedRest: 'Sie zählt hier nicht und erscheint in keiner Liste. Klären Sie sie direkt mit dem Zahler.',
     malformed: 'Das ist kein Transaktions-Hash',
     malformedRest: 'Er beginnt mit 0x, danach folgen 64 Zeichen von 0 bis 9 und a bis f.',
     limited: 'Zu oft nachgeschlagen',

@@ -113,6 +113,8 @@ export const es: CommonTexts<'es'> = {
     refunded: 'Se apartó para un reembolso',
     soon: 'Paga una billetera de aquí y se está leyendo',
     soonRest: 'Aparecerá sola en unos minutos.',
+    unwatched: 'Llegó cuando no había ninguna solicitud abierta',
+    unwatchedRest: 'No cuenta aquí y no aparecerá en ninguna lista. Resuélvalo directamente con quien pagó.',
     malformed: 'Esto no es un hash de transacción',
     malformedRest: 'Empieza por 0x, seguido de 64 caracteres del 0 al 9 y de la a a la f.',
     limited: 'Demasiadas búsquedas',

@@ -115,6 +115,8 @@ export const fr: CommonTexts<'fr'> = {
     refunded: 'Elle a été mise de côté pour un remboursement',
     soon: 'Elle paie un portefeuille d’ici et est en cours de lecture',
     soonRest: 'Elle s’affichera d’elle-même dans quelques minutes.',
+    unwatched: 'Il est arrivé alors qu’aucune demande n’était ouverte',
+    unwatchedRest: 'Il ne compte pas ici et n’apparaîtra dans aucune liste. Voyez directement avec le payeur.',
     malformed: 'Ce n’est pas un hash de transaction',
     malformedRest: 'Il commence par 0x, suivi de 64 caractères de 0 à 9 et de a à f.',
     limited: 'Trop de recherches',

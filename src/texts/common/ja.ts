@@ -105,6 +105,8 @@ export const ja: CommonTexts<'ja'> = {
     refunded: '返金のために取り分けられています',
     soon: 'ここのウォレットへの支払いで、読み取り中です',
     soonRest: '数分以内に自動的に表示されます。',
+    unwatched: '開いている請求がないときに届きました',
+    unwatchedRest: 'ここでは計上されず、どの一覧にも表示されません。支払者と直接ご確認ください。',
     malformed: 'これは取引ハッシュではありません',
     malformedRest: '0x のあとに、0～9 と a～f の 64 文字が続きます。',
     limited: '検索回数が多すぎます',

@@ -113,6 +113,8 @@ export const pt: CommonTexts<'pt'> = {
     refunded: 'Ela foi separada para reembolso',
     soon: 'Ela paga uma carteira daqui e está sendo lida',
     soonRest: 'Ela aparece sozinha em alguns minutos.',
+    unwatched: 'Chegou quando não havia nenhuma cobrança aberta',
+    unwatchedRest: 'Não conta aqui e não aparecerá em nenhuma lista. Resolva diretamente com o pagador.',
     malformed: 'Isto não é um hash de transação',
     malformedRest: 'Ele começa com 0x, seguido de 64 caracteres de 0 a 9 e de a a f.',
     limited: 'Consultas demais',

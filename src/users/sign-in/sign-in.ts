@@ -83,14 +83,13 @@ export function signInWithLink(
   return ctx.db.transaction(async (tx) => {
     const user = await useLink(ctx, tx, opened, userId);
     if (!user) return null;
-    await updateSignedIn(tx, user.id, ctx.clock.now());
     await updateUserLanguage(tx, user.id, language);
     const token = await startUserSession(ctx, tx, { ...user, kind: opened.kind }, client, earlier);
     return { token, email: user.email };
   });
 }
 
-/** Signs a user in who has shown who it is, and writes it into the audit log. Returns the session's token. */
+/** Signs in a user who has shown who it is, notes when, and audits it. Returns the session's token. */
 export async function startUserSession(
   ctx: Context,
   tx: Tx,
@@ -101,5 +100,6 @@ export async function startUserSession(
   const object = { kind: 'user' as const, id };
   const actor = { kind, userId: id, email, ...client };
   await audit(ctx, tx, actor, { action: 'session.started', partnerId, testMode: null, object, details: {} });
+  await updateSignedIn(tx, id, ctx.clock.now());
   return createUserSession(ctx, tx, { id, partnerId }, client, earlier);
 }
