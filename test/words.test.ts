@@ -55,7 +55,9 @@ test('English of pages, mails, errors and the API’s guide → without the phra
       .split('\n')
       .map((line, number): [string, string] => [`the API’s guide, line ${number + 1}`, line]),
   ];
-  const found = spoken.flatMap(([path, text]) =>
+  // The terms bind as they were accepted; another wording takes a new version.
+  const free = spoken.filter(([path]) => !path.startsWith('en.onboarding.terms.'));
+  const found = free.flatMap(([path, text]) =>
     avoided.filter(([phrase]) => phrase.test(text)).map(([, instead]) => `${path}: “${text}” (say: ${instead})`),
   );
   assert.deepEqual(found, []);

@@ -2,13 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
-import { type Sql, sqlState, type Tx } from './connection.ts';
+import { type Sql, sqlState } from './connection.ts';
 
 const ownFolder = join(import.meta.dirname, '../../migrations');
 /** An arbitrary constant: two nodes that start at once migrate one after the other. */
 const migrationLock = 7_188_254;
-/** The limit for one migration, and for waiting for it. */
+/** The limit for one migration, and for waiting for another node's. */
 export const migrationSeconds = 3_600;
+const turnPauseMs = 100;
 
 /**
  * While a migration waits for a table's lock, everything else that uses the table waits behind it. So it gives up soon
@@ -54,30 +55,40 @@ export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{
  *
  * @param sql one connection, which is not shared by a pooler
  * @param folder the migrations of this version
- * @returns the names of the migrations that ran
+ * @returns the names of the migrations that ran here
  * @throws StartFault when a newer version has removed what this one uses
  */
 export async function migrate(sql: Sql, folder = ownFolder): Promise<string[]> {
-  await sql.begin(async (tx) => {
-    await takeTurn(tx);
-    await tx`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
-  });
-  const { pending, ahead } = await compareMigrations(sql, folder);
-  if (ahead.length > 0) throw new StartFault(newerSchema(ahead));
-  const ran: string[] = [];
-  for (const name of pending) if (await apply(sql, join(folder, name))) ran.push(name);
-  return ran;
+  await takeTurn(sql);
+  try {
+    await sql`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
+    const { pending, ahead } = await compareMigrations(sql, folder);
+    if (ahead.length > 0) throw new StartFault(newerSchema(ahead));
+    for (const name of pending) await apply(sql, join(folder, name));
+    return pending;
+  } finally {
+    await sql`select pg_advisory_unlock(${migrationLock})`.catch(() => {}); // a lost connection has lost its lock
+  }
 }
 
 /** @param ahead the migrations that this version does not know */
 export const newerSchema = (ahead: string[]): string =>
   `The database was migrated by a newer version, which removed what this one uses (${ahead.join(', ')}). Start the newer version.`;
 
-/** Two nodes never migrate at once; the second one finds everything done. */
-const takeTurn = (tx: Tx) => tx`select pg_advisory_xact_lock(${migrationLock})`;
+/**
+ * Two nodes never migrate at once; the second one finds everything done. It asks again and again instead of waiting in
+ * a statement: an index that is built concurrently waits for every statement that began before.
+ */
+async function takeTurn(sql: Sql): Promise<void> {
+  for (let waitedMs = 0; waitedMs < migrationSeconds * 1000; waitedMs += turnPauseMs) {
+    const [row] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as mine`;
+    if (row?.mine) return;
+    await pause(turnPauseMs);
+  }
+  throw new StartFault(`Another node has been migrating for ${migrationSeconds / 60} minutes. Start again later.`);
+}
 
-/** @returns false when another node has applied it meanwhile */
-async function apply(sql: Sql, file: string): Promise<boolean> {
+async function apply(sql: Sql, file: string): Promise<void> {
   const [name, text] = [basename(file), await readFile(file, 'utf8')];
   for (let attempt = 1; ; attempt++) {
     try {
@@ -89,18 +100,12 @@ async function apply(sql: Sql, file: string): Promise<boolean> {
   }
 }
 
-function runWhole(sql: Sql, name: string, text: string): Promise<boolean> {
+function runWhole(sql: Sql, name: string, text: string): Promise<void> {
   return sql.begin(async (tx) => {
-    // More than an ordinary statement may take: migrations scan large tables, and may wait for another node's
-    // migration.
-    await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}`);
-    await takeTurn(tx);
-    const [mine] =
-      await tx`insert into schema_migrations (name) values (${name}) on conflict do nothing returning name`;
-    if (!mine) return false;
-    await tx.unsafe(`set local lock_timeout = ${lockMs}`);
+    // More than an ordinary statement may take: migrations scan large tables.
+    await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}; set local lock_timeout = ${lockMs}`);
+    await tx`insert into schema_migrations (name) values (${name})`;
     await tx.unsafe(text);
-    return true;
   });
 }
 
@@ -109,16 +114,12 @@ function runWhole(sql: Sql, name: string, text: string): Promise<boolean> {
  *
  * @param text its statements end with a semicolon at the end of a line
  */
-async function runSingly(sql: Sql, name: string, text: string): Promise<boolean> {
+async function runSingly(sql: Sql, name: string, text: string): Promise<void> {
   await sql.unsafe(`set statement_timeout = ${migrationSeconds * 1000}`);
-  await sql`select pg_advisory_lock(${migrationLock})`;
   try {
-    if ((await listApplied(sql)).has(name)) return false;
     for (const statement of text.split(/;\s*$/m)) if (statement.trim()) await sql.unsafe(statement);
     await sql`insert into schema_migrations (name) values (${name})`;
-    return true;
   } finally {
-    await sql`select pg_advisory_unlock(${migrationLock})`;
     await sql.unsafe('reset statement_timeout');
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actions } from '../audit/actions.ts';
 import { auditTexts } from '../texts/audit.ts';
+import { checksummed } from './address.ts';
 import { auditDetails, auditObject } from './audit-details.ts';
 import { languages, wordsOf } from './language.ts';
 
@@ -20,21 +21,21 @@ test('money, times, roles and lists are told as people write them, in the reader
     [{ usdc_micro: '12500000' }, 'Amount 12.50 USDC', 'Betrag 12,50 USDC'],
     [
       { amount: 1250, currency: 'EUR', payment_mode: 'pos' },
-      'Amount €12.50 · Kind Payment on the spot',
-      'Betrag 12,50 € · Art Zahlung vor Ort',
+      'Amount €12.50 · Mode In person',
+      'Betrag 12,50 € · Modus Vor Ort',
     ],
     [
       { amount: 900, currency: 'JPY', every: 2, period: 'week', charges: null },
       'Amount ¥900 · Repeated every 2 weeks · Charges none',
       'Betrag 900 ¥ · Wiederholt alle 2 Wochen · Zahlungen keine',
     ],
-    [{ expiry_minutes: ['5', '10080'] }, 'Expiry values 5 minutes, 7 days', 'Fristen 5 Minuten, 7 Tage'],
+    [{ expiry_minutes: ['5', '10080'] }, 'Expiry times 5 minutes, 7 days', 'Ablaufzeiten 5 Minuten, 7 Tage'],
     [
       { email: 'a@b.example', from: 'viewer', to: 'owner' },
       'E-mail a@b.example · Before Viewer · After Owner',
       'E-Mail a@b.example · Vorher Betrachter · Nachher Inhaber',
     ],
-    [{ scopes: ['requests:read', 'new:scope'] }, 'May Read requests, new:scope', 'Darf Anforderungen lesen, new:scope'],
+    [{ scopes: ['requests:read', 'new:scope'] }, 'Permissions Read requests, new:scope', 'Berechtigungen Anforderungen lesen, new:scope'],
     [
       { fields: ['business_name', 'website'], currency: null },
       'Changed Business name, Website',
@@ -55,8 +56,8 @@ test('money, times, roles and lists are told as people write them, in the reader
 
 test('addresses, hashes and numbers are shortened, with the whole in the title; nothing of them is markup', () => {
   const cells = told({ from: address, transaction: hash }) ?? '';
-  for (const whole of [address, hash]) assert.ok(cells.includes(`title="${whole}"`), whole);
-  assert.match(read({ from: address }) ?? '', /^Before 0xababab…ababab$/);
+  for (const whole of [checksummed(address), hash]) assert.ok(cells.includes(`title="${whole}"`), whole);
+  assert.match(read({ from: address }) ?? '', /^Before 0xABaBaB…aBABaB$/);
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   assert.match(
     auditObject(wordsOf('en'), { object_kind: 'request', object_id: id }, new Map(), null).text,

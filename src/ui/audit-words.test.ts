@@ -6,7 +6,7 @@ import { languages, wordsOf } from './language.ts';
 test('who did something is told in the reader’s words; people and wallets by what they are called', () => {
   const told = (kind: string, name: string) => whoName(wordsOf('de'), { actor_kind: kind, actor_name: name });
   assert.equal(told('command_line', 'command line'), 'Kommandozeile');
-  assert.equal(told('service', 'the service'), 'Der Dienst selbst');
+  assert.equal(told('service', 'the service'), 'System');
   assert.equal(told('api_key', 'API key qt_test_abc'), 'API-Schlüssel qt_test_abc');
   assert.equal(told('operator', 'command line'), 'command line');
   assert.equal(told('merchant', '0xabc'), '0xabc');

@@ -272,7 +272,7 @@ test('Merchants of all partners and modes are found by number, wallet and name; 
     ['merchant.disabled', operator.user.email, { by: 'operator' }],
   );
   const on = await admin.send(off, '/merchants/switch');
-  assert.match(said(on) ?? '', /no longer disable this merchant/);
+  assert.match(said(on) ?? '', /You have enabled this merchant again/);
 });
 
 test('Long lists go on by cursor without a gap, and export whole', async () => {

@@ -100,7 +100,7 @@ test('POST authorized › what was signed is sent and pays the request; the page
   assert.ok(!(await says(request, 'name="feeless"')));
   await f.settle();
   assert.equal((await f.read(request)).proof_status, 'verified');
-  assert.ok(await says(request, 'has the money'));
+  assert.ok(await says(request, 'has received your payment'));
 });
 
 test('POST authorized › handed in again by the same wallet → ok, by another one → otherUnderWay; sent once', async () => {

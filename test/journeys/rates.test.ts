@@ -280,7 +280,10 @@ test('rate set, list, clear, refresh › the command line', async () => {
   assert.deepEqual(await run('rate set', ['EUR', '0.9']), { code: 'EUR', rate: '0.9', override: true, until: null });
   const listed = (await run('rate list')).rates as { code: string; override: boolean; usable: boolean }[];
   assert.deepEqual(listed, [
-    { code: 'EUR', rate: '0.9', override: true, override_until: null, usable: true, fetched_at: null, sources: [] },
+    {
+      ...{ code: 'EUR', rate: '0.9', override: true, override_until: null, usable: true, fetched_at: null },
+      ...{ sources: [], sources_rate: null, override_percent: null },
+    },
   ]);
   assert.deepEqual(await run('rate clear', ['EUR']), { code: 'EUR', override: false });
   await assert.rejects(run('rate clear', ['EUR']), /nothing to clear/);

@@ -102,7 +102,9 @@ test('No form is taken from another site, whoever is signed in', async () => {
       { origin: 'null' },
     ] as Record<string, string>[]) {
       const { status } = await call('POST', path, { ...from, cookie: everybody });
-      assert.equal(status, 403, `${path} ${JSON.stringify(from)}`);
+      // The sandbox's doors exist only for this machine's own address.
+      const refusals = path.startsWith('/dev/') ? [403, 404] : [403];
+      assert.ok(refusals.includes(status), `${status} ${path} ${JSON.stringify(from)}`);
     }
   }
   assert.equal(await acts(), before);

@@ -166,7 +166,7 @@ test('A hash that refunds nothing is refused beside its field, and stands on the
   await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
-  await page.getByLabel('Refund transaction').fill(other);
+  await page.getByRole('textbox', { name: 'Refund transaction' }).fill(other);
   await page.getByRole('button', { name: 'Record refund' }).click();
   await page.getByText('so nothing was recorded').waitFor();
   await assertAccessible(page);
@@ -188,7 +188,7 @@ test('A mistyped hash does not block the merchant: another transaction is record
   await fixtures.turn();
   const { page, context } = await openAt(`/dashboard/give-back/31337_${txHash}_0`, 'phone');
   await page.getByRole('button', { name: 'Set it aside and continue' }).click();
-  await page.getByLabel('Refund transaction').fill(`0x${'d'.repeat(64)}`);
+  await page.getByRole('textbox', { name: 'Refund transaction' }).fill(`0x${'d'.repeat(64)}`);
   await page.getByRole('button', { name: 'Record refund' }).click();
   await fixtures.db.sql`update returns set noted_at = noted_at - interval '2 minutes' where tx_hash = ${txHash}`;
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
@@ -198,7 +198,7 @@ test('A mistyped hash does not block the merchant: another transaction is record
   const { privateKey, wallet } = fixtures.merchant;
   const from = { privateKey, address: wallet as `0x${string}` };
   const back = await fixtures.node.pay({ from, to: payer.address, usdcMicro: 2_345_678n });
-  await page.getByLabel('Refund transaction').fill(back);
+  await page.getByRole('textbox', { name: 'Refund transaction' }).fill(back);
   await page.getByRole('button', { name: 'Record refund' }).click();
   await page.goto(`${fixtures.url}/dashboard/give-back/31337_${txHash}_0`);
   await page.getByText('Refund on its way').waitFor();

@@ -133,7 +133,8 @@ test('Portal › lists of requests by every filter → reads no partner', async 
   await readAll('portal', '/portal/requests', combinations({ q, status: [...some, 'paid', 'late'] }), batches);
   const words = { q: ['nobody has this', '12.51'], account_id: [undefined, crowd.accountId] };
   await readAll('portal', '/portal/requests', combinations({ ...words, ...parts }), batches);
-  const said = /Searched the newest [\d,]{6,7} requests\. Choose dates/;
+  // As far as the time went; a fast machine comes to the end.
+  const said = /Searched the newest [\d,]{6,7} requests\. Choose dates|No requests match/;
   assert.match((await realms.portal?.('/portal/requests?q=nobody'))?.html ?? '', said);
   await readAll(
     'portal',

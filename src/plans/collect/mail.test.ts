@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Context } from '../../context.ts';
 import { chargesTexts } from '../../texts/charges.ts';
+import { checksummed } from '../../ui/address.ts';
 import { languages, wordsOf } from '../../ui/language.ts';
 import { aheadMail, chargeMail, type ToldReason } from './mail.ts';
 import type { NamedPlan } from './store.ts';
@@ -41,7 +42,9 @@ test('Each mail about a charge says in each language why, what comes next and wh
         const mail = chargeMail(ctx, { plan, request, branding, to, reason, payer, kind });
         const text = `${mail.subject}\n${mail.body}`;
         assert.doesNotMatch(text, /[{}]/, `${language} ${reason} ${kind.name}`);
-        assert.ok(text.includes('Ada’s Bakery') && text.includes(`/pay/${request.id}`) && text.includes(payer));
+        assert.ok(
+          text.includes('Ada’s Bakery') && text.includes(`/pay/${request.id}`) && text.includes(checksummed(payer)),
+        );
         assert.equal(kind.name === 'failed', text.includes('2027-02-02 00:00 UTC'));
         assert.ok(text.includes('2027-03-02 00:00 UTC'));
         assert.ok(mail.unsubscribeUrl?.includes('/stop-mails/'));

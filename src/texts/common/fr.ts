@@ -157,13 +157,13 @@ export const fr: CommonTexts<'fr'> = {
     },
     hint: 'ID, montant, nom, hash…',
     newest: {
-      one: 'Recherche effectuée dans la demande la plus récente. Choisissez des dates pour remonter plus loin.',
+      one: 'Recherche effectuée dans {count} demande, la plus récente. Choisissez des dates pour remonter plus loin.',
       many: 'Recherche effectuée dans les {count} de demandes les plus récentes. Choisissez des dates pour remonter plus loin.',
       other:
         'Recherche effectuée dans les {count} demandes les plus récentes. Choisissez des dates pour remonter plus loin.',
     },
     most: {
-      one: 'Voici le résultat le plus récent. Choisissez des dates pour voir les autres.',
+      one: 'Voici {count} résultat, le plus récent. Choisissez des dates pour voir les autres.',
       many: 'Voici {count} de résultats, les plus récents. Choisissez des dates pour voir les autres.',
       other: 'Voici les {count} résultats les plus récents. Choisissez des dates pour voir les autres.',
     },

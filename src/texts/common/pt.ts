@@ -155,12 +155,12 @@ export const pt: CommonTexts<'pt'> = {
     },
     hint: 'ID, valor, nome, hash…',
     newest: {
-      one: 'A busca foi feita na cobrança mais recente. Escolha datas para buscar mais atrás.',
+      one: 'A busca foi feita em {count} cobrança, a mais recente. Escolha datas para buscar mais atrás.',
       many: 'A busca foi feita em {count} de cobranças, as mais recentes. Escolha datas para buscar mais atrás.',
       other: 'A busca foi feita nas {count} cobranças mais recentes. Escolha datas para buscar mais atrás.',
     },
     most: {
-      one: 'Mostrando o resultado mais recente. Escolha datas para ver os outros.',
+      one: 'Mostrando {count} resultado, o mais recente. Escolha datas para ver os outros.',
       many: 'Mostrando {count} de resultados, os mais recentes. Escolha datas para ver os outros.',
       other: 'Mostrando os {count} resultados mais recentes. Escolha datas para ver os outros.',
     },

@@ -80,7 +80,7 @@ export const pt: DashboardTexts<'pt'> = {
     newRequest: 'Cobrar',
     cashier: 'Tela do caixa',
     waiting: {
-      one: 'Um pagamento precisa da sua decisão',
+      one: '{count} pagamento precisa da sua decisão',
       many: '{count} de pagamentos precisam da sua decisão',
       other: '{count} pagamentos precisam da sua decisão',
     },

@@ -2,7 +2,7 @@ import type { MailTexts } from '../mails.ts';
 
 export const ja: MailTexts<'ja'> = {
   code: {
-    subject: '確認コード：{code}',
+    subject: '{code} が確認コードです',
     body: '確認コード：\n\n{code}\n\n15 分間有効です。{partner} から、ステーブルコインでの受け取りに招待されています。開いているページにこのコードを入力してください。\n\nお心当たりがない場合は、このメールを無視してください。コードがなければ誰も先に進めません。',
   },
   signIn: 'サインイン',

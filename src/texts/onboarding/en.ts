@@ -56,7 +56,7 @@ export const en = {
   terms: {
     get: {
       title: 'What you get',
-      text: 'Customers pay you in stablecoins, straight into your own wallet. We create the pay page, watch the chain, and tell you and the partner who invited you when a payment is final. We never hold your money and cannot move it.',
+      text: 'Customers pay you in stablecoins, straight into your own wallet. We create the payment page, watch the chain, and tell you and the partner who invited you when a payment is final. We never hold your money and cannot move it.',
     },
     wallet: {
       title: 'Your wallet',

@@ -55,5 +55,6 @@ listen quittance
   bind 127.0.0.1:${port}
   balance roundrobin
   option httpchk GET /readyz
-  default-server check inter 200ms fall 1 rise 1
+  timeout check 5s
+  default-server check inter 200ms fall 2 rise 1
 ${nodePorts.map((nodePort, index) => `  server node${index} 127.0.0.1:${nodePort}\n`).join('')}`;
