@@ -35,7 +35,11 @@ test('money, times, roles and lists are told as people write them, in the reader
       'E-mail a@b.example · Before Viewer · After Owner',
       'E-Mail a@b.example · Vorher Betrachter · Nachher Inhaber',
     ],
-    [{ scopes: ['requests:read', 'new:scope'] }, 'Permissions Read requests, new:scope', 'Berechtigungen Anforderungen lesen, new:scope'],
+    [
+      { scopes: ['requests:read', 'new:scope'] },
+      'Permissions Read requests, new:scope',
+      'Berechtigungen Anforderungen lesen, new:scope',
+    ],
     [
       { fields: ['business_name', 'website'], currency: null },
       'Changed Business name, Website',

@@ -93,7 +93,7 @@ export const pt: PortalTexts<'pt'> = {
     paidIn: { one: 'Pago em {count} dia', many: 'Pago em {count} de dias', other: 'Pago em {count} dias' },
     share: 'Percentual pago',
     shareRest: {
-      one: 'Da última cobrança encerrada',
+      one: 'De {count} cobrança encerrada, a última',
       many: 'Das últimas {count} de cobranças encerradas',
       other: 'Das últimas {count} cobranças encerradas',
     },
@@ -192,7 +192,7 @@ export const pt: PortalTexts<'pt'> = {
     stray: 'Um pagamento que provavelmente era desta cobrança não contou',
     strayRest: '{amount} USDC: {reason}',
     replayed: {
-      one: 'A chave de idempotência foi reutilizada uma vez com valores diferentes',
+      one: 'A chave de idempotência foi reutilizada {count} vez com valores diferentes',
       many: 'A chave de idempotência foi reutilizada {count} de vezes com valores diferentes',
       other: 'A chave de idempotência foi reutilizada {count} vezes com valores diferentes',
     },
