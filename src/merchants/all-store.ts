@@ -3,6 +3,7 @@ import type { Sql, Tx } from '../db/connection.ts';
 import { chooseSearchPlan } from '../db/search-plan.ts';
 import type { Fragment } from '../db/sql.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
+import { containing } from '../lib/text/like.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
 /** A merchant as an operator sees it. */
@@ -96,7 +97,7 @@ function matches(tx: Tx, search: string) {
   if (isNumber) return tx`m.id = ${text}`;
   if (isWallet) return tx`m.id in (select account_id from wallets where address = ${text})`;
   return tx`lower(coalesce(m.business_name, '') || E'\n' || coalesce(m.display_name, '') || E'\n' || coalesce(m.email, ''))
-      like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`}
+      like ${containing(text)}
     ${
       text.length < 3
         ? tx`and m.created_at >= coalesce(

@@ -1,5 +1,6 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import { chooseSearchPlan } from '../db/search-plan.ts';
+import { containing } from '../lib/text/like.ts';
 import type { User } from './store.ts';
 
 /** What of all people is wanted; what is absent is not asked. `partner` is a slug, or `operators`. */
@@ -13,7 +14,7 @@ export async function selectAllUsers(
   after: { email: string; id: string } | null,
   limit: number,
 ): Promise<ListedUser[]> {
-  const part = `%${search?.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+  const part = containing((search ?? '').toLowerCase());
   const matches = tx`u.email like ${part}`;
   const rest = tx`true ${after === null ? tx`` : tx`and (u.email, u.id) > (${after.email}, ${after.id}::uuid)`}
     ${partner === undefined ? tx`` : partner === 'operators' ? tx`and u.partner_id is null` : tx`and u.partner_id = (select id from partners where slug = ${partner})`}`;

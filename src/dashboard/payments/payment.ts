@@ -47,7 +47,10 @@ export type Payment = {
 /** Reads one request of a merchant; throws Refusal not_found. */
 export async function readPayment(ctx: Context, scope: Scope, accountId: string, id: string): Promise<Payment> {
   const row = await readByMerchant(ctx.db, scope, accountId, id);
-  const progress = await readProgress(ctx, scope, row.id);
+  return paymentOf(ctx, scope, row, await readProgress(ctx, scope, row.id));
+}
+
+async function paymentOf(ctx: Context, scope: Scope, row: RequestRow, progress: PaymentProgress): Promise<Payment> {
   const refunds = await readRefunds(ctx.db, scope, [...progress.transfers, ...progress.unmatched]);
   const chains = ctx.chains[modeOf(scope.testMode)];
   return { row, progress, chains, refunds, url: payPageUrl(ctx.config, row.id) };
@@ -61,9 +64,9 @@ export function paymentPage(pages: MerchantPages, ctx: Context): void {
 async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { session, request } = visit;
   const { id } = request.params as { id: string };
-  const payment = await readPayment(ctx, session.scope, session.accountId, id);
-  const { row } = payment;
+  const row = await readByMerchant(ctx.db, session.scope, session.accountId, id);
   const findings = await lookForFindings(ctx, session.scope, row);
+  const payment = await paymentOf(ctx, session.scope, row, findings.progress);
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);
   const timeline = timelineOf(words, payment, findings, [...ctx.chains.test, ...ctx.chains.live]);

@@ -1,6 +1,7 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import { dayMs } from '../../lib/durations.ts';
+import { containing } from '../../lib/text/like.ts';
 import { receiptCode } from '../../lib/text/receipt-number.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
 import { fiatMeant, usdcMeant } from '../../lib/text/typed-amounts.ts';
@@ -110,11 +111,9 @@ export async function selectLooked(tx: Tx, page: Fragment, search: SearchText, l
 
 /** True of a request `r` that has the text, or an amount that it stands for. */
 function matches(tx: Tx, { text, amounts }: SearchText): Fragment {
-  const part = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  const part = containing(text);
   const words = tx`lower(concat_ws(chr(10), r.customer_name, r.customer_email, r.memo)) like lower(${part})`;
-  const value = `%${JSON.stringify(text)
-    .slice(1, -1)
-    .replace(/[\\%_]/g, '\\$&')}%`;
+  const value = containing(JSON.stringify(text).slice(1, -1));
   // The text of the metadata is looked at first: taking it apart is slow.
   const metadata = tx`r.metadata::text <> '{}' and lower(r.metadata::text) like lower(${value})
     and exists (select from json_each_text(r.metadata) e where lower(e.value) = lower(${text}))`;
