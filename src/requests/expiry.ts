@@ -9,8 +9,11 @@ export const isWaiting = (sql: Sql | Tx) => sql`(r.proof_status = 'none' and r.s
 /** True of a request `r` whose time has passed but whose expiry is not stored. */
 export const isPast = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and r.expires_at <= statement_timestamp())`;
 
+/** True of a request `r` whose time has not passed, whatever its state. */
+export const hasTimeLeft = (sql: Sql | Tx) => sql`(r.expires_at > statement_timestamp())`;
+
 /** True of a request `r` that is waiting for payment and has time left. */
-export const isOpen = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and r.expires_at > statement_timestamp())`;
+export const isOpen = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and ${hasTimeLeft(sql)})`;
 
 /** The status of a request `r` as every reader sees it. */
 export const seenStatus = (sql: Sql | Tx) => sql`case when ${isPast(sql)} then 'expired' else r.status end`;

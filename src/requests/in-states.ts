@@ -1,7 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { isOpen, isPast } from './expiry.ts';
+import { hasTimeLeft, isPast } from './expiry.ts';
 import type { RequestRow } from './store.ts';
 
 const statuses = ['requested', 'opened', 'expired', 'voided'] as const;
@@ -45,7 +45,8 @@ export function inStates(
   const own = tx`select r.* from requests r where ${inScope} ${where}`;
   if (!states) return tx`${own} ${place}`;
   const branches = states.stored.map(([status, proof]) => {
-    const waiting = states.waiting && proof === 'none' ? tx`and ${isOpen(tx)}` : tx``;
+    // The states are not repeated as constants: they would offer the index of expiries, which covers all partners.
+    const waiting = states.waiting && proof === 'none' ? tx`and ${hasTimeLeft(tx)}` : tx``;
     return tx`${own} and r.status = ${status} and r.proof_status = ${proof} ${waiting}`;
   });
   if (states.past) {
