@@ -10,7 +10,7 @@ import type { Arm } from './rounds.ts';
 import { createBody, merchantOf } from './statements.ts';
 
 export const clients = 16;
-export const names = { http: 'creates over HTTP', pgbench: 'pgbench' };
+export const names = { http: 'creates over HTTP', sql: 'the same statements', yardstick: 'bare insert' };
 
 /** Creates over HTTP: 16 clients on kept connections use the keys in turn; none reaches its limit of 60 a minute. */
 export function httpArm(server: Child, keys: string[]): Arm & { close(): Promise<void> } {
@@ -29,21 +29,25 @@ export function httpArm(server: Child, keys: string[]): Arm & { close(): Promise
 }
 
 /** The newest pgbench on this machine, or null. */
-export function findPgbench(): string | null {
+function findPgbench(): string | null {
   const found = [...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse(), 'pgbench'];
   return found.find((path) => spawnSync(path, ['--version']).status === 0) ?? null;
 }
 
-/** The same statements without a service in front of them. */
-export function pgbenchArm(program: string, databaseUrl: string, script: string, folder: string): Arm {
-  const file = join(folder, 'create.sql');
+/**
+ * A script that 16 clients of pgbench repeat, with prepared statements, and the settings of the service's connections.
+ */
+export function pgbenchArm(name: string, databaseUrl: string, script: string, folder: string): Arm {
+  const program = findPgbench();
+  if (!program) throw new Error('pgbench was not found: apt-get install postgresql');
+  const file = join(folder, `${name.replaceAll(' ', '-')}.sql`);
   writeFileSync(file, script);
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const login = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
-  const settings = Object.entries(planning).map(([name, value]) => `-c ${name}=${value}`);
-  const connection = { ...login, PGOPTIONS: settings.join(' ') }; // like the service's own connections
+  const settings = Object.entries(planning).map(([key, value]) => `-c ${key}=${value}`);
+  const connection = { ...login, PGOPTIONS: settings.join(' ') };
   return {
-    name: names.pgbench,
+    name,
     run: async (seconds) => {
       const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file];
       const options = { env: { ...process.env, ...connection }, timeout: (seconds + 20) * 1000 };

@@ -5,7 +5,7 @@ import { checksum62, randomBase62 } from '../src/lib/text/base62.ts';
 import { newSecret } from '../src/webhooks/sign.ts';
 
 /** How many rows of each kind the database holds. */
-export const shape = { partners: 100, keys: 2000, merchants: 500, receivers: 50 };
+export const shape = { partners: 500, keys: 4000, merchants: 2500, receivers: 50 };
 
 /**
  * Ids are built from a number, so that a pgbench script can name them: a letter for the kind first, the number at the
@@ -16,7 +16,7 @@ export const idOf = (kind: 'a' | 'b' | 'c' | 'd', number: number) =>
 export const prefixOf = (kind: 'a' | 'b' | 'c' | 'd') => `${kind.repeat(8)}-0000-4000-8000-`;
 const partnerOf = (number: number) => idOf('a', number % shape.partners);
 
-/** Merchant `n` and key `n` belong to partner `n mod 100`. Calls with key `n` are for merchants of its partner. */
+/** Merchant `n` and key `n` belong to partner `n mod 500`. Calls with key `n` are for merchants of its partner. */
 export type Fixtures = { keys: string[] };
 
 /** Fills an empty database: partners with keys for each arm, and merchants that are ready to be paid. */
@@ -38,7 +38,7 @@ export async function makeFixtures(sql: Sql, secrets: SecretKey[]): Promise<Fixt
   return { keys: await makeKeys(sql, secrets) };
 }
 
-/** 2,000 real keys for the calls over HTTP, and as many rows for pgbench, whose hashes are numbers. */
+/** Real keys for the calls over HTTP, and as many rows for pgbench, whose hashes are numbers. */
 async function makeKeys(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
   const keys = Array.from({ length: shape.keys }, () => {
     const body = `qt_test_${randomBase62(32)}`;

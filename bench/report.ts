@@ -1,26 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { type Measured, ratio, spread } from './rounds.ts';
-
-/** One figure: an arm, the arm it is compared with, and what both do. */
-export type Figure = { title: string; arm: string; base: string; what: string; measured: Measured };
+import type { Comparison, Figure, Finding } from './figure.ts';
+import { ratio, spread } from './rounds.ts';
 
 const file = 'docs/performance.md';
-const [begin, end] = ['<!-- npm run bench writes from here -->', '<!-- to here -->'];
-
-/** A figure as one line for the terminal. */
-export function line(figure: Figure): string {
-  const { median, min, max } = ratio(figure.measured, figure.arm, figure.base);
-  return `${figure.title}: ${median.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
-}
-
-function row(figure: Figure): string {
-  const { rates } = figure.measured;
-  const perSecond = (arm: string) => spread(rates[arm] ?? []).median.toFixed(0);
-  const { median, min, max } = ratio(figure.measured, figure.arm, figure.base);
-  const cells = [figure.title, `**${median.toFixed(2)}**`, `${min.toFixed(2)} to ${max.toFixed(2)}`];
-  return `| ${[...cells, perSecond(figure.arm), perSecond(figure.base)].join(' | ')} |`;
-}
 
 /** The properties of the machine that a ratio depends on. */
 export function machine(): string {
@@ -28,31 +11,46 @@ export function machine(): string {
   return `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${gibibytes} GiB, Node ${process.versions.node}`;
 }
 
-/** Writes the generated part of `docs/performance.md` and keeps the text around it. */
-export function writeReport(
-  figures: Figure[],
-  statements: string[],
-  facts: { rounds: number; seconds: number; postgres: string; load: string },
-): void {
-  const text = readFileSync(file, 'utf8');
-  const [before, rest] = text.split(begin);
-  const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`${file} has lost its markers`);
-  const part = `${begin}
+function comparisonRow({ title, arm, base, measured, target }: Comparison): string[] {
+  const perSecond = (name: string) => spread(measured.rates[name] ?? []).median.toFixed(0);
+  const { median, min, max } = ratio(measured, arm, base);
+  const wanted = target === undefined ? '' : `${target.toFixed(2)} ${median >= target ? '✓' : '✗'}`;
+  const range = `${min.toFixed(2)} to ${max.toFixed(2)}`;
+  return [title, `**${median.toFixed(2)}**`, range, wanted, perSecond(arm), perSecond(base)];
+}
 
-Measured on ${new Date().toISOString().slice(0, 10)}: ${machine()}, PostgreSQL ${facts.postgres}, load before the run ${facts.load}.
-${facts.rounds} rounds of ${facts.seconds} s per arm after one to warm up.
+function tableOf(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
 
-| figure | ratio (median) | range over rounds | per second | measured against, per second |
-| --- | --- | --- | --- | --- |
-${figures.map(row).join('\n')}
+/** A finding in Markdown, as it stands in the document. */
+export function render({ what }: Pick<Figure, 'what'>, finding: Finding, load: string): string {
+  const { facts, comparisons = [], table, appendix } = finding;
+  const date = new Date().toISOString().slice(0, 10);
+  const parts = [what, [`Measured on ${date}: ${machine()}, load before the run ${load}.`, ...facts].join(' ')];
+  if (comparisons.length > 0) {
+    const head = [
+      'figure',
+      'ratio (median)',
+      'range over rounds',
+      'target',
+      'per second',
+      'measured against, per second',
+    ];
+    parts.push(tableOf(head, comparisons.map(comparisonRow)));
+  }
+  if (table) parts.push(tableOf(table.head, table.rows));
+  if (appendix) parts.push(appendix.title, ...appendix.code.map((code) => `\`\`\`sql\n${code}\n\`\`\``));
+  return parts.join('\n\n');
+}
 
-${figures.map(({ title, what }) => `- **${title}**: ${what}`).join('\n')}
-
-The statements of a create, as the server sends them:
-
-${statements.map((statement) => `\`\`\`sql\n${statement}\n\`\`\``).join('\n\n')}
-
-${end}`;
-  writeFileSync(file, before + part + after);
+/** Puts a finding into the figure's block of `docs/performance.md`, and keeps the text around it. */
+export function writeBlock(name: string, text: string): void {
+  const [begin, end] = [`<!-- bench ${name} -->`, '<!-- end -->'];
+  const document = readFileSync(file, 'utf8');
+  const from = document.indexOf(begin);
+  const to = document.indexOf(end, from);
+  if (from < 0 || to < 0) throw new Error(`${file} has no block between "${begin}" and "${end}"`);
+  writeFileSync(file, `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`);
 }

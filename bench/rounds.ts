@@ -1,3 +1,6 @@
+/** How many rounds a figure has. Ratios of fewer than eight are a quick look only. */
+export const rounds = Number(process.env.BENCH_ROUNDS || 8);
+
 /** One way of doing the work, for about `seconds`; returns how often it was done per second. */
 export type Arm = { name: string; run(seconds: number): Promise<number> };
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
+import type { Sql } from '../src/db/connection.ts';
 import { buildServer } from '../src/http/server.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
@@ -62,20 +63,28 @@ function expression(value: unknown, known: Map<string, string>): string {
   return known.get(text) ?? `'${text.replaceAll("'", "''")}'`;
 }
 
+const variables = [
+  `\\set key random(0, ${shape.keys - 1})`,
+  `\\set partner :key % ${shape.partners}`,
+  `\\set merchant :partner + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
+  '\\set amount random(100, 99999)',
+  '\\set micro (:amount * 1000000 + 91) / 92',
+  '\\set nonce random(1, 9000000000000000000)',
+];
+
+/** Known values of the one create, each with what a script puts in its place. */
+type Known = Map<string, string>;
+
 /**
- * The statements of a create, and a pgbench script that sends the same ones. They compute the key's hash, ids and
- * amounts from random numbers with a few function calls, which cost next to nothing.
+ * The statements of a create, and two pgbench scripts with as random values: one sends the same statements, the other
+ * inserts only the complete row that they make, into `bare_requests`. Keys, ids and amounts are computed from random
+ * numbers with a few function calls, which cost next to nothing.
  */
-export async function readStatements(ctx: Context, key: string): Promise<{ statements: string[]; script: string }> {
+export async function readStatements(
+  ctx: Context,
+  key: string,
+): Promise<{ statements: string[]; script: string; bareScript: string }> {
   const { sent, known } = await capture(ctx, key);
-  const variables = [
-    `\\set key random(0, ${shape.keys - 1})`,
-    `\\set partner :key % ${shape.partners}`,
-    `\\set merchant :partner + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
-    '\\set amount random(100, 99999)',
-    '\\set micro (:amount * 1000000 + 91) / 92',
-    '\\set nonce random(1, 9000000000000000000)',
-  ];
   const filled = sent.map(({ text, parameters }) =>
     text.replace(/\$(\d+)/g, (_, number) => expression(parameters[Number(number) - 1], known)),
   );
@@ -86,6 +95,29 @@ export async function readStatements(ctx: Context, key: string): Promise<{ state
         .replace(/\s*\n(\s*\n)*/g, '\n')
         .trim(),
     ),
-    script: `${[...variables, ...filled.map((text) => `${text.replace(/\s*\n\s*/g, ' ').trim()};`)].join('\n')}\n`,
+    script: scriptOf(filled),
+    bareScript: scriptOf([await bareInsert(ctx, known)]),
   };
+}
+
+const scriptOf = (statements: string[]) =>
+  `${[...variables, ...statements.map((text) => `${text.replace(/\s*\n\s*/g, ' ').trim()};`)].join('\n')}\n`;
+
+/** The insert of one complete row, as the create stored it, with the script's values. */
+async function bareInsert({ db: { sql } }: Context, known: Known): Promise<string> {
+  const [row] = await sql<{ columns: Record<string, string | null> }[]>`
+    select jsonb_object_agg(c.key, c.value #>> '{}') as columns
+    from requests r, lateral jsonb_each(to_jsonb(r)) c group by r.id`;
+  const columns = Object.entries(row?.columns ?? {});
+  if (columns.length < 30) throw new Error('the row of the create was not found');
+  const values = columns.map(([name, value]) => (name.endsWith('_at') && value ? 'now()' : expression(value, known)));
+  return `insert into bare_requests (${columns.map(([name]) => name).join(', ')}) values (${values.join(', ')})`;
+}
+
+/** The yardstick's table: the columns of `requests` with its primary key and the one of idempotency, and no more. */
+export async function makeBareTable(owner: Sql, reader: string): Promise<void> {
+  await owner.unsafe(`
+    create table bare_requests (like requests including defaults,
+      primary key (partner_id, test_mode, id), unique (partner_id, test_mode, account_id, idempotency_key));
+    grant insert on bare_requests to ${reader}`);
 }

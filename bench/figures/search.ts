@@ -1,39 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { scopeOf } from '../src/auth/scope.ts';
-import { readConfig } from '../src/config.ts';
-import { startEmbedded } from '../src/db/embedded.ts';
-import { receiptNumber } from '../src/lib/text/receipt-number.ts';
-import { browseRequests } from '../src/requests/lists/browse.ts';
-import { openService } from '../src/service.ts';
-import { idOf, makeFixtures } from './fixtures.ts';
-import { writeIdleChains } from './idle-chains.ts';
-import { machine } from './report.ts';
+import { scopeOf } from '../../src/auth/scope.ts';
+import { receiptNumber } from '../../src/lib/text/receipt-number.ts';
+import { browseRequests } from '../../src/requests/lists/browse.ts';
+import type { Figure, Finding } from '../figure.ts';
+import { idOf, makeFixtures } from '../fixtures.ts';
+import { type Stage, stageService } from '../stage.ts';
 
-/**
- * Measures the search of a partner that has a million requests: `npm run bench:search`, about three minutes. For each kind
- * of what is typed it prints the median and the longest of several searches, and how far they looked.
- */
 const many = Number(process.env.BENCH_REQUESTS || 1_000_000);
 const runs = 9;
-const secrets = [{ id: 'bench', key: Buffer.alloc(32, 7) }];
-const secretText = `bench:${Buffer.alloc(32, 7).toString('base64')}`;
-const stops: Array<() => unknown> = [];
 
-async function run(): Promise<void> {
-  const load = loadavg()[0]?.toFixed(1) ?? '';
-  const folder = mkdtempSync(join(tmpdir(), 'quittance-bench-'));
-  stops.push(() => rmSync(folder, { recursive: true, force: true }));
-  const postgres = await startEmbedded(folder);
-  stops.push(postgres.stop);
-  const config = readConfig({
-    ...{ DATABASE_URL: postgres.url, DATA_DIR: folder, CHAINS_FILE: writeIdleChains(folder), LOG_LEVEL: 'warn' },
-    SECRET_KEYS: secretText,
-  });
-  const { ctx, close } = await openService(config);
-  stops.push(close);
-  await makeFixtures(ctx.db.sql, secrets);
+async function measure(stage: Stage): Promise<Finding> {
+  const { ctx } = await stageService(stage);
+  await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
   process.stdout.write(`${many} requests of one partner …\n`);
   // In parts: a statement of the service may take 30 seconds.
   const part = 20_000;
@@ -57,22 +34,25 @@ async function run(): Promise<void> {
     'word that nobody has': 'nobody',
     'name of the oldest': 'customer 1 of many',
   };
-  process.stdout.write(
-    `\n${machine()}, load before the run ${load}.\n\n| typed | median | longest | said |\n| --- | --- | --- | --- |\n`,
-  );
+  const rows: string[][] = [];
   for (const [kind, text] of Object.entries(typed)) {
     const tookMs: number[] = [];
     let said = '';
     for (let i = 0; i < runs; i++) {
       const from = performance.now();
-      const { rows, limit } = await browseRequests(ctx, scope, { search: text }, null);
+      const { rows: found, limit } = await browseRequests(ctx, scope, { search: text }, null);
       tookMs.push(performance.now() - from);
-      said = `${rows.length} shown${limit ? `, ${limit.kind} ${limit.count}` : ''}`;
+      said = `${found.length} shown${limit ? `, ${limit.kind} ${limit.count}` : ''}`;
     }
     tookMs.sort((a, b) => a - b);
     const ms = (value: number | undefined) => `${Math.round(value ?? 0)} ms`;
-    process.stdout.write(`| ${kind} | ${ms(tookMs[runs >> 1])} | ${ms(tookMs.at(-1))} | ${said} |\n`);
+    rows.push([kind, ms(tookMs[runs >> 1]), ms(tookMs.at(-1)), said]);
+    process.stdout.write(`  ${rows.at(-1)?.join(', ')}\n`);
   }
+  return {
+    facts: [`${many.toLocaleString('en')} requests; ${runs} searches for each kind of what is typed.`],
+    table: { head: ['typed', 'median', 'longest', 'said'], rows },
+  };
 }
 
 const insertPart = (sql: Parameters<typeof makeFixtures>[0], from: number, to: number) => sql`
@@ -84,6 +64,8 @@ const insertPart = (sql: Parameters<typeof makeFixtures>[0], from: number, to: n
     now() - interval '90 days' + n * interval '5 seconds', now() + interval '1 day'
   from merchants m, generate_series(${from}::int, ${to}::int) n where m.id = ${idOf('b', 0)}`;
 
-await run().finally(async () => {
-  for (const stop of stops.splice(0).reverse()) await stop();
-});
+export const figure: Figure = {
+  what: 'The portal’s search of a partner with a million requests. What is named is the oldest.',
+  limitMinutes: 10,
+  measure,
+};

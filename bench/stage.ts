@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../src/config.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../src/db/embedded.ts';
+import { openService, type RunningService } from '../src/service.ts';
+import { writeIdleChains } from './idle-chains.ts';
+
+/** What a figure stands on: a temporary folder, and a list of what has to be stopped at the end, the newest first. */
+export type Stage = { folder: string; onEnd(stop: () => unknown): void; args: string[] };
+
+/** A stage, and how it is cleared. */
+export function openStage(args: string[]): Stage & { clear(): Promise<void> } {
+  const stops: Array<() => unknown> = [];
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-bench-'));
+  stops.push(() => rmSync(folder, { recursive: true, force: true }));
+  return {
+    folder,
+    args,
+    onEnd: (stop) => stops.push(stop),
+    async clear() {
+      for (const stop of stops.splice(0).reverse()) await stop();
+    },
+  };
+}
+
+/** Starts a durable PostgreSQL of the figure's own. */
+export async function stageDatabase(stage: Stage): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbedded(stage.folder);
+  stage.onEnd(postgres.stop);
+  return postgres;
+}
+
+const secretKeys = `bench:${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** The environment of a service on this database, with chains that have nothing to watch. */
+export function benchEnv(stage: Stage, databaseUrl: string): Record<string, string> {
+  const { folder } = stage;
+  return {
+    ...{ DATABASE_URL: databaseUrl, DATA_DIR: folder, CHAINS_FILE: writeIdleChains(folder) },
+    ...{ LOG_LEVEL: 'warn', SECRET_KEYS: secretKeys },
+  };
+}
+
+/** Opens the service in this process, on a database of its own, without its loops and its server. */
+export async function stageService(
+  stage: Stage,
+  more: Record<string, string> = {},
+): Promise<RunningService & { env: Record<string, string> }> {
+  const postgres = await stageDatabase(stage);
+  const env = { ...benchEnv(stage, postgres.url), ...more };
+  const service = await openService(readConfig(env));
+  stage.onEnd(service.close);
+  return { ...service, env };
+}
