@@ -1,9 +1,12 @@
 import type { Sql } from './connection.ts';
 
 /**
- * The schema as text: tables with columns, constraints, indexes, policies and grants, then functions; sorted by name.
+ * The schema as text: extensions, then tables with columns, constraints, indexes, triggers, policies and grants, then
+ * functions; sorted by name.
  */
 export async function dumpSchema(sql: Sql): Promise<string> {
+  const extensions = await sql`
+    select format('create extension %I;', extname) as text from pg_extension where extname <> 'plpgsql' order by extname`;
   const tables = await sql`
     select c.relname as name, c.relrowsecurity as secured, c.relforcerowsecurity as forced, c.reloptions as options,
       (select string_agg(format('  %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -16,6 +19,8 @@ export async function dumpSchema(sql: Sql): Promise<string> {
       (select string_agg(i.indexdef || ';', E'\n' order by i.indexname) from pg_indexes i
         where i.schemaname = 'public' and i.tablename = c.relname
           and not exists (select from pg_constraint o where o.conrelid = c.oid and o.conname = i.indexname)) as indexes,
+      (select string_agg(pg_get_triggerdef(t.oid) || ';', E'\n' order by t.tgname) from pg_trigger t
+        where t.tgrelid = c.oid and not t.tgisinternal) as triggers,
       (select string_agg(format('create policy %I on %I for %s to %s using (%s)%s;', p.policyname, p.tablename, p.cmd,
           array_to_string(p.roles, ', '), coalesce(p.qual, 'true'), coalesce(' with check (' || p.with_check || ')', '')), E'\n' order by p.policyname)
         from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname) as policies,
@@ -40,6 +45,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
       `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
         `${table.options ? ` with (${table.options.join(', ')})` : ''};`,
       table.indexes,
+      table.triggers,
       table.secured
         ? `alter table ${table.name} enable row level security${table.forced ? ', force row level security' : ''};`
         : null,
@@ -50,7 +56,8 @@ export async function dumpSchema(sql: Sql): Promise<string> {
       .join('\n'),
   );
   const header = '-- Generated from the migrations by `npm run schema`; do not edit.';
-  return `${[header, ...parts, ...functions.map(functionText)].join('\n\n')}\n`;
+  const extended = extensions.map(({ text }) => text).join('\n');
+  return `${[header, extended, ...parts, ...functions.map(functionText)].filter(Boolean).join('\n\n')}\n`;
 }
 
 const functionText = ({ text, grantees, name }: Record<string, string | null>) =>
