@@ -16,6 +16,7 @@ export function freshWallet(): { privateKey: Hex; address: Hex } {
 
 /** With a chain's id: the lease over rehearsals on it. While it is held, nothing is mined but by a transaction. */
 export const rehearsalPrefix = 'rehearsal-';
+const termMs = 10_000;
 const waitMs = 10_000;
 const retryMs = 50;
 
@@ -31,11 +32,11 @@ export async function whileRehearsing<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T } | null> {
   const deadline = performance.now() + waitMs;
-  let lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID());
+  let lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID(), termMs);
   while (!lease) {
     if (performance.now() > deadline) return null;
     await pause(retryMs);
-    lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID());
+    lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID(), termMs);
   }
   try {
     return { result: await work() };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { acquireLease, releaseLease, renewLease, whileLeading } from '../../src/chain/reader/lease.ts';
+import { acquireLease, releaseLease, type Work, whileLeading } from '../../src/chain/reader/lease.ts';
 import { poll } from '../../src/chain/reader/read.ts';
 import { Deposed } from '../../src/chain/reader/store.ts';
 import { leaseName, startWatching } from '../../src/chain/reader/watcher.ts';
@@ -29,11 +29,12 @@ test('a lease has one holder; its fence grows with every new one', async () => {
   const first = await acquireLease(fixtures.db, 'job', one);
   assert.equal(first?.fence, 1);
   assert.equal(await acquireLease(fixtures.db, 'job', two), null);
-  assert.ok(first && (await renewLease(fixtures.db, first)));
+  assert.ok(first);
   await releaseLease(fixtures.db, first);
   const second = await acquireLease(fixtures.db, 'job', two);
   assert.equal(second?.fence, 2);
-  assert.equal(await renewLease(fixtures.db, first), false);
+  await releaseLease(fixtures.db, first);
+  assert.equal(await acquireLease(fixtures.db, 'job', one), null, 'who lost it cannot release it');
 });
 
 test('many processes ask for a free lease at once → one gets it', async () => {
@@ -63,17 +64,12 @@ test('work ends when the lease is taken away, and begins again when it is won ba
   const stop = new AbortController();
   const name = 'taken';
   let fence = 0;
-  const leading = whileLeading(
-    fixtures.db,
-    name,
-    randomUUID(),
-    stop.signal,
-    async (lease, signal) => {
-      fence = lease.fence;
-      await pause(60_000, signal);
-    },
-    (error) => assert.fail(error as Error),
-  );
+  const work: Work = async (lease, signal) => {
+    fence = lease.fence;
+    await pause(60_000, signal);
+  };
+  const fail = (error: unknown) => assert.fail(error as Error);
+  const leading = whileLeading(fixtures.db, new Map([[name, work]]), randomUUID(), stop.signal, fail);
   await until('leads', async () => fence === 1);
   await fixtures.db
     .sql`update leases set fence = fence + 1, holder = ${randomUUID()}, held_until = now() where name = ${name}`;
@@ -83,7 +79,57 @@ test('work ends when the lease is taken away, and begins again when it is won ba
   assert.ok(await acquireLease(fixtures.db, name, randomUUID()), 'given back at once when it stops');
 });
 
-test('the leader is killed → another process takes over within 15 s and finds what was paid meanwhile', async () => {
+test('holders that all want the same leases, and stop one after the other → one at a time has each, and none is left', async () => {
+  const names = ['many-a', 'many-b', 'many-c'];
+  const leads: { name: string; fence: number; of: number }[] = [];
+  const active = new Map<string, number>();
+  const faults: unknown[] = [];
+  const holders = Array.from({ length: 4 }, (_, of) => {
+    const work: Work = async ({ name, fence }, signal) => {
+      const others = active.get(name) ?? 0;
+      if (others > 0) faults.push(`${name} has two holders`);
+      active.set(name, others + 1);
+      leads.push({ name, fence, of });
+      await pause(60_000, signal);
+      active.set(name, (active.get(name) ?? 0) - 1);
+    };
+    const stop = new AbortController();
+    const works = new Map(names.map((name) => [name, work]));
+    const ended = whileLeading(fixtures.db, works, randomUUID(), stop.signal, (error) => faults.push(error));
+    return { stop, ended };
+  });
+  for (const [index, { stop, ended }] of holders.entries()) {
+    await until('each lease has a holder', async () => names.every((name) => active.get(name) === 1));
+    assert.deepEqual(faults, [], `before ${index} stops`);
+    stop.abort();
+    await ended;
+  }
+  for (const name of names) {
+    const fences = leads.filter((lead) => lead.name === name).map(({ fence }) => fence);
+    assert.deepEqual(fences, [...new Set(fences)].sort(), 'each holder has a greater fence');
+  }
+  const [left] = await fixtures.db.sql`select from leases where name = any(${names}::text[]) and held_until > now()`;
+  assert.equal(left, undefined);
+});
+
+test('work that fails at once → reported, and begun again', async () => {
+  const stop = new AbortController();
+  let begun = 0;
+  const reported: (string | undefined)[] = [];
+  const work: Work = async (_lease, signal) => {
+    if (++begun === 1) throw new Error('a fault of the work');
+    await pause(60_000, signal);
+  };
+  const leading = whileLeading(fixtures.db, new Map([['failing', work]]), randomUUID(), stop.signal, (_error, name) =>
+    reported.push(name),
+  );
+  await until('began again', async () => begun === 2);
+  stop.abort();
+  await leading;
+  assert.deepEqual(reported, ['failing']);
+});
+
+test('the leader is killed → another process takes over and finds what was paid meanwhile', async () => {
   await fixtures.lease().then((lease) => releaseLease(fixtures.db, lease));
   const script = new URL('../support/chain/leader.ts', import.meta.url).pathname;
   const [row] = await fixtures.db.sql`select current_database() as name`;

@@ -4,31 +4,32 @@ import { pause } from '../../lib/time.ts';
 /** The right to do what only one process may do. Whoever writes checks the fence in the same transaction. */
 export type Lease = { name: string; holder: string; fence: number };
 
-/** A holder that stops renewing loses the lease after `leaseMs`; others try every `retryMs`. */
-const leaseMs = 10_000;
-const renewMs = 5_000;
-/** A failed renewal is retried after this time. */
-const renewAgainMs = 1_000;
-const retryMs = 3_000;
+/** What to do while holding a lease. The signal aborts when the lease is lost or the service stops. */
+export type Work = (lease: Lease, signal: AbortSignal) => Promise<void>;
+
+/** A holder that stops renewing loses the lease after this time. */
+const leaseMs = 4_000;
+const renewMs = 2_000;
+/** After an error, and the shortest pause in general: leases of others may run out at any time. */
+const againMs = 250;
+
+const interval = (ms: number) => `${ms} ms`;
 
 /** Takes a lease that is free or was not renewed in time; null when somebody holds it. */
-export async function acquireLease(db: Database, name: string, holder: string): Promise<Lease | null> {
+export async function acquireLease(
+  db: Database,
+  name: string,
+  holder: string,
+  termMs = leaseMs,
+): Promise<Lease | null> {
   const [row] = await db.sql<{ fence: string }[]>`
     insert into leases as held (name, holder, fence, held_until)
-    values (${name}, ${holder}, 1, now() + ${`${leaseMs} ms`}::interval)
+    values (${name}, ${holder}, 1, now() + ${interval(termMs)}::interval)
     on conflict (name) do update
       set holder = excluded.holder, fence = held.fence + 1, held_until = excluded.held_until
       where held.held_until <= now()
     returning fence`;
   return row ? { name, holder, fence: Number(row.fence) } : null;
-}
-
-/** Renews a lease; false when another process has it. */
-export async function renewLease(db: Database, lease: Lease): Promise<boolean> {
-  const rows = await db.sql`
-    update leases set held_until = now() + ${`${leaseMs} ms`}::interval
-    where name = ${lease.name} and holder = ${lease.holder} and fence = ${lease.fence} returning name`;
-  return rows.length === 1;
 }
 
 /** Releases a lease, so that the next process need not wait for it to expire. */
@@ -38,71 +39,101 @@ export async function releaseLease(db: Database, lease: Lease): Promise<void> {
     where name = ${lease.name} and holder = ${lease.holder} and fence = ${lease.fence}`;
 }
 
+/** `fence`: null where somebody else has the lease, for `leftMs` if it is not renewed. */
+type Standing = { name: string; fence: string | null; leftMs: number };
+
 /**
- * Works while holding a lease, again each time it is won, until the signal aborts.
+ * Renews the leases that this holder has, and takes those that it wants where they have run out, in one statement.
+ * A row that another process is changing counts as that one's: nobody waits here, so nobody waits in a circle.
+ */
+async function keepLeases(db: Database, holder: string, held: string[], wanted: string[]): Promise<Standing[]> {
+  return db.sql<Standing[]>`
+    with open as (
+      select name from leases
+      where (name = any(${held}::text[]) and holder = ${holder})
+        or (name = any(${wanted}::text[]) and held_until <= now())
+      for update skip locked
+    ), kept as (
+      update leases l
+      set holder = ${holder}, fence = l.fence + (l.name = any(${wanted}::text[]))::int,
+        held_until = now() + ${interval(leaseMs)}::interval
+      from open where l.name = open.name returning l.name, l.fence
+    )
+    select l.name, k.fence, extract(epoch from l.held_until - now())::float8 * 1000 as "leftMs"
+    from leases l left join kept k on k.name = l.name where l.name = any(${[...held, ...wanted]}::text[])`;
+}
+
+type Post = { lease: Lease; renewedAt: number; over: AbortController; hasEnded: boolean; work: Promise<void> };
+
+/**
+ * Does each kind of work while this holder has the lease of its name, again each time that it is won, until the signal
+ * aborts. When a holder dies, others take over within `leaseMs` and a moment.
  *
- * @param work gets a signal that also aborts when the lease is lost; it must return soon after that, or once the
- * database says that it is no longer the holder
- * @param onError receives errors of the database or the work, which is then retried
+ * @param works by the names of their leases; each must return soon after its signal aborts, or once the database says
+ * that it is no longer the holder
+ * @param onError receives errors of the database or of the work named, which is then retried
  */
 export async function whileLeading(
   db: Database,
-  name: string,
+  works: ReadonlyMap<string, Work>,
   holder: string,
   signal: AbortSignal,
-  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
-  onError: (error: unknown) => void,
+  onError: (error: unknown, name?: string) => void,
 ): Promise<void> {
+  const names = [...works.keys()].sort();
+  const posts = new Map<string, Post>();
+  let hasRows = false;
+  const begin = (lease: Lease, work: Work, renewedAt: number) => {
+    const over = new AbortController();
+    const post: Post = { lease, renewedAt, over, hasEnded: false, work: Promise.resolve() };
+    posts.set(lease.name, post);
+    post.work = work(lease, AbortSignal.any([signal, over.signal]))
+      .catch((error) => onError(error, lease.name))
+      .finally(() => {
+        post.hasEnded = true;
+      });
+  };
+  /** Only here and never beside a renewal, which would take the lease back. */
+  const leave = async () => {
+    for (const { lease, hasEnded } of posts.values()) {
+      if (!hasEnded) continue;
+      await releaseLease(db, lease);
+      posts.delete(lease.name);
+    }
+  };
+  const renewAndTake = async (): Promise<number> => {
+    if (!hasRows) await makeRows(db, names, holder);
+    hasRows = true;
+    await leave();
+    const startedAt = performance.now();
+    const held = names.filter((name) => posts.get(name)?.over.signal.aborted === false);
+    const wanted = names.filter((name) => !posts.has(name));
+    let waitMs = renewMs;
+    for (const { name, fence, leftMs } of await keepLeases(db, holder, held, wanted)) {
+      const post = posts.get(name);
+      if (fence === null) {
+        post?.over.abort();
+        waitMs = Math.min(waitMs, leftMs);
+      } else if (post) post.renewedAt = startedAt;
+      else begin({ name, holder, fence: Number(fence) }, works.get(name) as Work, startedAt);
+    }
+    return Math.max(waitMs, againMs);
+  };
   while (!signal.aborted) {
-    try {
-      const lease = await acquireLease(db, name, holder);
-      if (lease) await lead(db, lease, signal, work, onError);
-    } catch (error) {
+    const waitMs = await renewAndTake().catch((error) => {
       onError(error);
-    }
-    await pause(retryMs, signal);
-  }
-}
-
-async function lead(
-  db: Database,
-  lease: Lease,
-  signal: AbortSignal,
-  work: (lease: Lease, signal: AbortSignal) => Promise<void>,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  const over = new AbortController();
-  const both = AbortSignal.any([signal, over.signal]);
-  const renewing = keepRenewing(db, lease, both, onError).finally(() => over.abort());
-  try {
-    await work(lease, both);
-  } finally {
-    over.abort();
-    await renewing;
-    await releaseLease(db, lease);
-  }
-}
-
-/** Returns when the lease is lost, or could not be renewed during its whole term. */
-async function keepRenewing(
-  db: Database,
-  lease: Lease,
-  signal: AbortSignal,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  let renewedAt = performance.now();
-  let waitMs = renewMs;
-  while (!signal.aborted && performance.now() - renewedAt < leaseMs) {
+      return againMs;
+    });
+    for (const { over, renewedAt } of posts.values()) if (performance.now() - renewedAt >= leaseMs) over.abort();
     await pause(waitMs, signal);
-    if (signal.aborted) return;
-    try {
-      const startedAt = performance.now();
-      if (!(await renewLease(db, lease))) return;
-      renewedAt = startedAt;
-      waitMs = renewMs;
-    } catch (error) {
-      onError(error);
-      waitMs = renewAgainMs;
-    }
   }
+  await Promise.all([...posts.values()].map(({ work }) => work));
+  await leave().catch(onError);
+}
+
+async function makeRows(db: Database, names: string[], holder: string): Promise<void> {
+  await db.sql`
+    insert into leases (name, holder, fence, held_until)
+    select name, ${holder}, 0, now() from unnest(${names}::text[]) as names (name)
+    where not exists (select from leases l where l.name = names.name) on conflict do nothing`;
 }

@@ -3,7 +3,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
 import { firstRange } from './blocks.ts';
-import { type Lease, whileLeading } from './lease.ts';
+import { type Lease, type Work, whileLeading } from './lease.ts';
 import { makePool } from './pool.ts';
 import { poll, type Reader, type WatchHooks } from './read.ts';
 import { Deposed, raiseFence } from './store.ts';
@@ -17,28 +17,21 @@ const unreadPauseMs = 1_000;
 
 /**
  * Reads all chains of both modes into the table `transfers` until the signal aborts. Each chain has its own loop, so
- * that trouble on one delays no other. Over all processes, one at a time leads a chain; another takes over within 15 s.
+ * that trouble on one delays no other. Over all processes, one at a time leads a chain; another takes over within 5 s.
  */
 export async function startWatching(ctx: Context, hooks: WatchHooks, signal: AbortSignal): Promise<void> {
-  const holder = randomUUID();
-  const all = [
-    ...ctx.chains.test.map((chain) => ({ chain, testMode: true })),
-    ...ctx.chains.live.map((chain) => ({ chain, testMode: false })),
-  ];
-  await Promise.all(all.map(({ chain, testMode }) => watchChain(ctx, chain, testMode, holder, hooks, signal)));
+  const works = new Map<string, Work>();
+  for (const chain of ctx.chains.test) works.set(leaseName(chain), watching(ctx, chain, true, hooks));
+  for (const chain of ctx.chains.live) works.set(leaseName(chain), watching(ctx, chain, false, hooks));
+  const report = (error: unknown, lease?: string) =>
+    ctx.log.error({ err: error, lease }, 'the chains could not be led; this is tried again');
+  await whileLeading(ctx.db, works, randomUUID(), signal, report);
 }
 
-/** Reads one chain whenever this process leads it. */
-async function watchChain(
-  ctx: Context,
-  chain: ChainConfig,
-  testMode: boolean,
-  holder: string,
-  hooks: WatchHooks,
-  signal: AbortSignal,
-): Promise<void> {
+/** Reads one chain while this process leads it. */
+function watching(ctx: Context, chain: ChainConfig, testMode: boolean, hooks: WatchHooks): Work {
   const report = (error: unknown) => ctx.log.error({ err: error, chain: chain.chainId }, 'the chain watcher failed');
-  const work = async (lease: Lease, leading: AbortSignal) => {
+  return async (lease, leading) => {
     ctx.log.info({ chain: chain.chainId, fence: lease.fence }, 'leading the chain');
     const over = new AbortController();
     const both = AbortSignal.any([leading, over.signal]);
@@ -46,7 +39,6 @@ async function watchChain(
     const reading = repeat(both, report, async () => (await poll(reader)).waitMs).finally(() => over.abort());
     await Promise.all([reading, repeat(both, report, () => readUnread(reader).then(() => unreadPauseMs))]);
   };
-  await whileLeading(ctx.db, leaseName(chain), holder, signal, work, report);
 }
 
 /** The lease by which processes agree who reads a chain. */
