@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { attachProof, lockForProof } from '../requests/proof.ts';
+import { attachProofs, lockForProof } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
-import { assetOf, completeProof } from './complete.ts';
-import { needsCrossCheck, readChainView, standsFinal } from './proof/heads.ts';
+import { assetOf, completeProofs } from './complete.ts';
+import { type ChainView, needsCrossCheck, readChainView, standsFinal } from './proof/heads.ts';
 import { reserveRest, soundMicroOf } from './rest.ts';
 import { canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
-import { lockTransfers, toTransfer, updateMatch } from './store.ts';
+import { lockTransfers, toTransfer, updateMatches } from './store.ts';
 import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
 
 export type TransferToApply = {
@@ -72,9 +72,8 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   if (!applicability.counts) return { kind: 'rejected', reason: applicability.reason };
   const missingMicro = payable.usdcMicro - payable.countedMicro - BigInt(current.value);
   if (!applicability.completes && !applying.asPart) return { kind: 'insufficient', missingMicro };
-  if (!(await updateMatch(tx, scope, current, from, { requestId, rule, reason: null }, ctx.clock.now()))) {
-    return { kind: 'gone' };
-  }
+  const match = { row: current, result: { requestId, rule, reason: null } };
+  if ((await updateMatches(tx, from, [match], ctx.clock.now())) === 0) return { kind: 'gone' };
   if (!applicability.completes) {
     await reserveRest(tx, scope, request, [...counted, { ...current, final_at: null, looks: 0 }]);
     return { kind: 'applied', proofStatus: 'none', missingMicro };
@@ -82,7 +81,6 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   const proofStatus = await moveOn(
     tx,
     ctx,
-    scope,
     request,
     inOrder([...counted, { ...current, counts: true, final_at: null }]),
     applying,
@@ -90,12 +88,12 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   return { kind: 'applied', proofStatus, missingMicro: 0n };
 }
 
-function isSame(a: TransferRow, b: TransferRow): boolean {
+export function isSame(a: TransferRow, b: TransferRow): boolean {
   return a.chain_id === b.chain_id && a.tx_hash === b.tx_hash && a.ordinal === b.ordinal;
 }
 
 /** As `selectCounted` orders them. */
-function inOrder(rows: TransferRow[]): TransferRow[] {
+export function inOrder(rows: TransferRow[]): TransferRow[] {
   return rows.sort(
     (a, b) =>
       a.block_time.getTime() - b.block_time.getTime() ||
@@ -105,24 +103,42 @@ function inOrder(rows: TransferRow[]): TransferRow[] {
   );
 }
 
-/** Verified when enough of the paying transfers are final at once, otherwise attached until they are. */
-async function moveOn(
-  tx: Tx,
-  ctx: Context,
-  scope: Scope,
+/**
+ * What proves a request at once: transfers that are final and, where two endpoints must agree, on which they have. Of
+ * those that are not marked as final, endpoints were asked about the given one at most.
+ */
+export function provenBy(
   request: RequestRow,
-  counted: TransferRow[],
-  { row, confirmed }: TransferToApply,
-): Promise<RequestRow['proof_status']> {
-  const view = await readChainView(ctx, tx, scope.testMode);
+  counted: readonly TransferRow[],
+  view: ChainView,
+  { row, confirmed }: Pick<TransferToApply, 'row' | 'confirmed'>,
+): TransferRow[] {
   const due = BigInt(request.usdc_micro);
-  const isProved = (other: TransferRow) => {
+  return counted.filter((other) => {
     if (other.final_at) return true;
     const chain = view.get(Number(other.chain_id))?.chain;
     const agreed = chain && (!needsCrossCheck(chain) || (confirmed && isSame(other, row)));
     return agreed === true && standsFinal(other, due, view);
-  };
-  if (await completeProof(tx, ctx, scope, request, counted.filter(isProved))) return 'verified';
-  const asset = completing(counted, due) ?? row;
-  return (await attachProof(tx, scope, request.id, assetOf(asset))) ? 'attached' : request.proof_status;
+  });
+}
+
+/** Verified when enough of the paying transfers are final at once, otherwise attached until they are. */
+async function moveOn(
+  tx: Tx,
+  ctx: Context,
+  request: RequestRow,
+  counted: TransferRow[],
+  applying: TransferToApply,
+): Promise<RequestRow['proof_status']> {
+  const view = await readChainView(ctx, tx, request.test_mode);
+  const settled = provenBy(request, counted, view, applying);
+  if ((await completeProofs(tx, ctx, [{ request, settled }])).size > 0) return 'verified';
+  const attached = await attachProofs(tx, [attachment(request, counted, applying.row)]);
+  return attached.length > 0 ? 'attached' : request.proof_status;
+}
+
+/** How a request is attached: with the asset of the transfer that completes its sum. */
+export function attachment(request: RequestRow, counted: readonly TransferRow[], row: TransferRow) {
+  const { partner_id, test_mode, id } = request;
+  return { partner_id, test_mode, id, asset_id: assetOf(completing(counted, BigInt(request.usdc_micro)) ?? row) };
 }

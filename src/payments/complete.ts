@@ -1,11 +1,12 @@
+import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import type { Scope, Tx } from '../db/connection.ts';
+import type { Tx } from '../db/connection.ts';
 import { enqueueReceipts } from '../receipts/enqueue.ts';
-import { verifyProof } from '../requests/proof.ts';
+import { verifyProofs } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { enqueueProofVerified } from '../webhooks/enqueue.ts';
 import { completing } from './rules.ts';
-import { updateFinal } from './store.ts';
+import { updateFinals } from './store.ts';
 import type { TransferRow } from './transfers.ts';
 
 /** CAIP-19 name of what a transfer paid with. */
@@ -13,35 +14,54 @@ export function assetOf(row: TransferRow): string {
   return `eip155:${row.chain_id}/erc20:${row.token_address}`;
 }
 
+/** A request that final transfers may pay in full. */
+export type Settled = {
+  request: RequestRow;
+  /** Transfers that count for it, in the order of the chain; all final and confirmed. */
+  settled: readonly TransferRow[];
+};
+
 /**
- * Verifies a request that final transfers pay in full, and writes its event and receipts in the same transaction. The
- * caller has locked the request and the transfers.
+ * Verifies requests that final transfers pay in full, and writes their events and receipts in the same transaction. The
+ * caller has locked the requests and the transfers. They may belong to several scopes.
  *
- * @param settled transfers that count for it, in the order of the chain; all final and confirmed
- * @returns false when they do not pay it, or its state does not allow it
+ * @returns the ids of those that are verified now: not those that are not paid, or whose state does not allow it
  */
-export async function completeProof(
-  tx: Tx,
-  ctx: Context,
-  scope: Scope,
-  request: RequestRow,
-  settled: readonly TransferRow[],
-): Promise<boolean> {
-  const last = completing(settled, BigInt(request.usdc_micro));
-  if (!last) return false;
-  const proof = { txHash: last.tx_hash, payerAddress: last.from_address, assetId: assetOf(last) };
-  const verified = await verifyProof(tx, scope, request.id, proof);
-  const verifiedAt = verified?.proof_verified_at;
-  if (!verified || !verifiedAt) return false;
-  for (const row of settled) await updateFinal(tx, scope, row, verifiedAt);
-  await enqueueProofVerified(tx, scope, {
-    requestId: verified.id,
-    accountId: verified.account_id,
-    txHash: proof.txHash,
-    payerAddress: proof.payerAddress,
-    metadata: verified.metadata,
-    verifiedAt,
+export async function completeProofs(tx: Tx, ctx: Context, all: readonly Settled[]): Promise<Set<string>> {
+  const paid = all.flatMap(({ request, settled }) => {
+    const last = completing(settled, BigInt(request.usdc_micro));
+    return last ? [{ request, settled, last }] : [];
   });
-  await enqueueReceipts(tx, ctx, scope, verified);
-  return true;
+  if (paid.length === 0) return new Set();
+  const verified = await verifyProofs(
+    tx,
+    paid.map(({ request: { partner_id, test_mode, id }, last }) => ({
+      ...{ partner_id, test_mode, id },
+      ...{ tx_hash: last.tx_hash, payer_address: last.from_address, asset_id: assetOf(last) },
+    })),
+  );
+  const verifiedAt = new Map(verified.map(({ id, proof_verified_at }) => [id, proof_verified_at as Date]));
+  const finals = paid.flatMap(({ request, settled }) => {
+    const at = verifiedAt.get(request.id);
+    return at ? settled.map((row) => ({ row, at })) : [];
+  });
+  await Promise.all([updateFinals(tx, finals), enqueueProofVerified(tx, verified.map(toEvent))]);
+  await enqueueReceipts(
+    tx,
+    ctx,
+    verified.map((row) => ({ scope: scopeOfRow(row), ...row })),
+  );
+  return new Set(verifiedAt.keys());
+}
+
+function toEvent(row: RequestRow) {
+  return {
+    scope: scopeOfRow(row),
+    requestId: row.id,
+    accountId: row.account_id,
+    txHash: row.tx_hash as string,
+    payerAddress: row.payer_address as string,
+    metadata: row.metadata,
+    verifiedAt: row.proof_verified_at as Date,
+  };
 }

@@ -1,6 +1,6 @@
-import type { Scope, Tx } from '../db/connection.ts';
+import type { Tx } from '../db/connection.ts';
 import type { Rule } from './rules.ts';
-import { keyOf, type TransferKey, type TransferRow } from './transfers.ts';
+import type { TransferKey, TransferRow } from './transfers.ts';
 
 /** Rules that a reorganisation does not undo: somebody signed for the transfer, or decided about it manually. */
 export type DecidedRule = Extract<Rule, 'claim' | 'merchant'>;
@@ -31,22 +31,28 @@ export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<voi
 }
 
 /**
- * The earlier decision about this transfer; null for none. The transfer must equal the one that was decided about, and
- * a merchant's decision counts only for money that is still theirs.
+ * The earlier decisions about these transfers, by the place of each. A transfer must equal the one that was decided
+ * about, and a merchant's decision counts only for money that is still theirs.
  */
-export async function selectDecision(
+export async function selectDecisions(
   tx: Tx,
-  scope: Scope,
-  row: TransferRow,
-): Promise<{ request_id: string; rule: DecidedRule } | null> {
-  const { chainId, txHash, ordinal } = keyOf(row);
-  const [decided] = await tx<{ request_id: string; rule: DecidedRule }[]>`
-    select k.request_id, k.rule from kept_bindings k
+  rows: readonly TransferRow[],
+): Promise<{ place: number; request_id: string; rule: DecidedRule }[]> {
+  const wanted = rows.map((row, place) => {
+    const { partner_id, test_mode, chain_id, tx_hash, ordinal } = row;
+    const { token_address, from_address, to_address, value, account_id } = row;
+    const named = { place, partner_id, test_mode, chain_id, tx_hash, ordinal };
+    return { ...named, token_address, from_address, to_address, value, account_id };
+  });
+  return tx<{ place: number; request_id: string; rule: DecidedRule }[]>`
+    select w.place, k.request_id, k.rule
+    from json_to_recordset(${JSON.stringify(wanted)}::json) as w (place int, partner_id uuid, test_mode boolean,
+        chain_id bigint, tx_hash text, ordinal int, token_address text, from_address text, to_address text,
+        value numeric, account_id uuid)
+      join kept_bindings k on (k.chain_id, k.tx_hash, k.ordinal, k.partner_id, k.test_mode)
+        = (w.chain_id, w.tx_hash, w.ordinal, w.partner_id, w.test_mode)
       join requests r on (r.partner_id, r.test_mode, r.id) = (k.partner_id, k.test_mode, k.request_id)
-    where k.partner_id = ${scope.partnerId} and k.test_mode = ${scope.testMode}
-      and k.chain_id = ${chainId} and k.tx_hash = ${txHash} and k.ordinal = ${ordinal}
-      and k.token_address = ${row.token_address} and k.from_address = ${row.from_address}
-      and k.to_address = ${row.to_address} and k.value = ${row.value}::numeric
-      and (k.rule <> 'merchant' or r.account_id = ${row.account_id})`;
-  return decided ?? null;
+    where (k.token_address, k.from_address, k.to_address, k.value)
+        = (w.token_address, w.from_address, w.to_address, w.value)
+      and (k.rule <> 'merchant' or r.account_id = w.account_id)`;
 }

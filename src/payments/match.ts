@@ -3,27 +3,14 @@ import { finalNumber } from '../chain/finality.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
-import type { Scope, Tx } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
-import { findReferenced, findReservations } from '../requests/proof.ts';
 import { applyTransfer } from './apply.ts';
-import { type AuthorizationKey, selectAuthorized } from './authorized/store.ts';
-import { selectDecision } from './decision-store.ts';
+import { readChoices } from './candidates.ts';
 import { crossCheck, emptyCrossCheck } from './proof/cross-check.ts';
 import { needsCrossCheck, readHeads } from './proof/heads.ts';
 import { postpone, selectPending } from './queue-store.ts';
-import {
-  type Candidates,
-  type Choice,
-  canBePaid,
-  choose,
-  type Named,
-  neighbourhoodMicro,
-  type Reason,
-  rejection,
-  type Transfer,
-} from './rules.ts';
-import { selectWalletChains, toTransfer, updateMatch } from './store.ts';
+import type { Reason } from './rules.ts';
+import { updateMatches } from './store.ts';
 import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
@@ -85,62 +72,19 @@ async function crossCheckFinal(ctx: Context, chain: ChainConfig, rows: TransferR
 
 function matchOne(ctx: Context, chain: ChainConfig, row: TransferRow, confirmed: boolean): Promise<boolean> {
   const scope = scopeOfRow(row);
-  const transfer = toTransfer(row);
-  const tokens = chain.tokens.map(({ address }) => address);
   return ctx.db.scoped(scope, async (tx) => {
-    const rejected = rejection(transfer, tokens);
-    const choice: Choice = rejected
-      ? { requestId: null, reason: rejected }
-      : choose(transfer, await readCandidates(tx, scope, row, transfer));
-    const unmatched = (reason: Reason, candidateId: string | null) =>
-      updateMatch(tx, scope, row, 'pending', { requestId: null, candidateId, reason }, ctx.clock.now());
-    if (choice.requestId === null) {
-      const checked = rejected ? null : await selectWalletChains(tx, scope, row);
-      return unmatched(canBePaid(transfer.chainId, checked) ? choice.reason : 'wrong_network', null);
-    }
+    const [chosen] = await readChoices(tx, chain, [row]);
+    if (!chosen) return false;
+    const unmatched = async (reason: Reason, candidateId: string | null) => {
+      const match = { row, result: { requestId: null, candidateId, reason } };
+      return (await updateMatches(tx, 'pending', [match], ctx.clock.now())) > 0;
+    };
+    const { choice } = chosen;
+    if (choice.requestId === null) return unmatched(choice.reason, null);
     const { requestId, rule } = choice;
     const applying = { row, requestId, rule, from: 'pending', confirmed, asPart: true } as const;
     const applied = await applyTransfer(tx, ctx, scope, applying);
     if (applied.kind === 'rejected') return unmatched(applied.reason, requestId);
     return applied.kind === 'applied';
   });
-}
-
-async function readCandidates(tx: Tx, scope: Scope, row: TransferRow, transfer: Transfer): Promise<Candidates> {
-  const aroundMicro = neighbourhoodMicro(transfer.value);
-  const { authorizationNonce, chargedReference, reference } = transfer;
-  const [decided, authorized, charged, referenced, reservations] = await Promise.all([
-    selectDecision(tx, scope, row),
-    authorizationNonce === null ? null : selectAuthorized(tx, scope, authorizationOf(transfer, authorizationNonce)),
-    findNamed(tx, scope, chargedReference),
-    findNamed(tx, scope, reference),
-    findReservations(tx, scope, {
-      walletAddress: transfer.to,
-      chainId: transfer.chainId,
-      fromMicro: transfer.value - aroundMicro,
-      toMicro: transfer.value + aroundMicro,
-    }),
-  ]);
-  return {
-    decided: decided && { requestId: decided.request_id, rule: decided.rule },
-    authorized,
-    charged,
-    referenced,
-    reservations: reservations.map((row) => ({
-      requestId: row.request_id,
-      usdcMicro: BigInt(row.usdc_micro),
-      reservedAt: row.reserved_at,
-      reservedUntil: row.reserved_until,
-      startBlock: row.start_block === null ? null : Number(row.start_block),
-    })),
-  };
-}
-
-function authorizationOf({ chainId, tokenAddress, from }: Transfer, nonce: string): AuthorizationKey {
-  return { chainId, tokenAddress, authorizer: from, nonce: Buffer.from(nonce, 'hex') };
-}
-
-async function findNamed(tx: Tx, scope: Scope, reference: string | null): Promise<Named | null> {
-  const row = reference === null ? null : await findReferenced(tx, scope, Buffer.from(reference, 'hex'));
-  return row && { id: row.id, walletAddress: row.wallet_address };
 }

@@ -1,6 +1,6 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import type { Reason, Rule, Transfer } from './rules.ts';
-import { isKey, keyOf, type TransferKey, type TransferRow } from './transfers.ts';
+import { isKey, type TransferKey, type TransferRow } from './transfers.ts';
 
 /** Put off so often, a transfer that counts could not be confirmed for two minutes. */
 const doubtedAfterChecks = 8;
@@ -44,12 +44,21 @@ export async function selectCursors(sql: Sql | Tx, chainIds: number[]): Promise<
     where chain_id = any(${chainIds}::bigint[])`;
 }
 
-/** Where the wallet that a transfer reached can be paid, according to its merchant; null: on any chain. */
-export async function selectWalletChains(tx: Tx, scope: Scope, row: TransferRow): Promise<number[] | null> {
-  const [found] = await tx<{ chain_ids: number[] | null }[]>`
-    select wallet_chains(m, ${row.to_address}) as chain_ids from merchants m
-    where m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode} and m.id = ${row.account_id}`;
-  return found?.chain_ids ?? null;
+/** Where the wallets that transfers reached can be paid, according to their merchants; null: on any chain. */
+export async function selectWalletChains(
+  tx: Tx,
+  rows: readonly TransferRow[],
+): Promise<Map<TransferRow, number[] | null>> {
+  if (rows.length === 0) return new Map();
+  const wanted = rows.map(({ partner_id, test_mode, account_id, to_address }, place) => ({
+    ...{ place, partner_id, test_mode, account_id, to_address },
+  }));
+  const found = await tx<{ place: number; chain_ids: number[] | null }[]>`
+    select w.place, wallet_chains(m, w.to_address) as chain_ids
+    from json_to_recordset(${JSON.stringify(wanted)}::json)
+        as w (place int, partner_id uuid, test_mode boolean, account_id uuid, to_address text)
+      join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)`;
+  return new Map(found.map(({ place, chain_ids }) => [rows[place] as TransferRow, chain_ids]));
 }
 
 /** The transfers of one transaction to wallets of the scope, in its order. */
@@ -90,43 +99,60 @@ export function lockTransfers(
     order by block_time, chain_id, block_number, tx_hash, ordinal for update nowait`;
 }
 
+/** A transfer in its scope and in its block. */
+const fullKey = ({ partner_id, test_mode, chain_id, tx_hash, ordinal, block_hash }: TransferRow) => ({
+  ...{ partner_id, test_mode, chain_id, tx_hash, ordinal, block_hash },
+});
+
+/** Whether a transfer `t` is the one that `k` names. */
+const isFullKey = (tx: Tx) => tx`
+  (t.chain_id, t.tx_hash, t.ordinal, t.partner_id, t.test_mode, t.block_hash)
+    = (k.chain_id, k.tx_hash, k.ordinal, k.partner_id, k.test_mode, k.block_hash)`;
+
 export type MatchResult =
   | { requestId: string; rule: Rule; reason: null }
   | { requestId: null; candidateId: string | null; reason: Reason };
 
 /**
- * Stores what became of a transfer; false when another process was faster, or the transfer moved to another block. What
- * was final for one request is not for another: a dear one may wait longer.
+ * Stores what became of transfers. What was final for one request is not for another: a dear one may wait longer.
  *
- * @param from the state it must still be in: not matched yet, or found to be unmatched
+ * @param from the state they must still be in: not matched yet, or found to be unmatched
+ * @returns how many; another process may have been faster, or a transfer may have moved to another block
  */
-export async function updateMatch(
+export async function updateMatches(
   tx: Tx,
-  scope: Scope,
-  row: TransferRow,
   from: 'pending' | 'unmatched',
-  result: MatchResult,
+  matches: readonly { row: TransferRow; result: MatchResult }[],
   now: Date,
-): Promise<boolean> {
-  const applied = result.requestId !== null;
-  const rows = await tx`
-    update transfers set request_id = ${result.requestId}, rule = ${applied ? result.rule : null},
-      candidate_request_id = ${applied ? null : result.candidateId}, reason = ${result.reason}, counts = ${applied},
-      judged_at = ${now}, final_at = ${applied ? null : tx`final_at`}, looks = 0, look_at = now(),
-      denials = 0, denied_at = null
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
-      and block_hash = ${row.block_hash} and request_id is null
-      and ${from === 'pending' ? tx`judged_at is null` : tx`judged_at is not null`}
-    returning ordinal`;
-  return rows.length > 0;
+): Promise<number> {
+  const rows = matches.map(({ row, result }) => ({
+    ...fullKey(row),
+    request_id: result.requestId,
+    candidate_id: result.requestId === null ? result.candidateId : null,
+    rule: result.requestId === null ? null : result.rule,
+    reason: result.reason,
+  }));
+  const { count } = await tx`
+    update transfers t set request_id = k.request_id, rule = k.rule, candidate_request_id = k.candidate_id,
+      reason = k.reason, counts = k.request_id is not null, judged_at = ${now},
+      final_at = case when k.request_id is null then t.final_at end, looks = 0, look_at = now(), denials = 0,
+      denied_at = null
+    from json_to_recordset(${JSON.stringify(rows)}::json) as k (partner_id uuid, test_mode boolean, chain_id bigint,
+      tx_hash text, ordinal int, block_hash text, request_id uuid, candidate_id uuid, rule text, reason text)
+    where ${isFullKey(tx)} and t.request_id is null
+      and ${from === 'pending' ? tx`t.judged_at is null` : tx`t.judged_at is not null`}`;
+  return count;
 }
 
-/** Marks a transfer as final, if it still stands in the block that was found final. */
-export async function updateFinal(tx: Tx, scope: Scope, row: TransferRow, now: Date): Promise<void> {
+/** Marks transfers as final, where they still stand in the block that was found final. */
+export async function updateFinals(tx: Tx, finals: readonly { row: TransferRow; at: Date }[]): Promise<void> {
+  if (finals.length === 0) return;
+  const rows = finals.map(({ row, at }) => ({ ...fullKey(row), at }));
   await tx`
-    update transfers set final_at = ${now}
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and ${isKey(tx, keyOf(row))}
-      and block_hash = ${row.block_hash} and counts and final_at is null`;
+    update transfers t set final_at = k.at
+    from json_to_recordset(${JSON.stringify(rows)}::json) as k (partner_id uuid, test_mode boolean, chain_id bigint,
+      tx_hash text, ordinal int, block_hash text, at timestamptz)
+    where ${isFullKey(tx)} and t.counts and t.final_at is null`;
 }
 
 /** Lets the transfers that came second be matched anew, now that the first was removed or is doubted. */

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import { isOneAddress } from '../lib/text/email.ts';
-import { type Channel, insertReceipts } from './store.ts';
+import { type Channel, insertReceipts, type Owed } from './store.ts';
 
 /** A request as far as receipts go. */
 type Paid = { id: string; customer_email: string | null; customer_phone: string | null };
@@ -21,19 +21,26 @@ export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, r
 }
 
 /**
- * Stores the receipts that a verified request is owed; loops send them. Call it in the transaction that sets
- * `verified`. It never fails, and waits at most a quarter of a second: a payment matters more than its receipt.
+ * Stores the receipts that verified requests are owed; loops send them. Call it in the transaction that sets
+ * `verified`. It never fails: a payment matters more than its receipt. Where the first cannot be stored within a
+ * quarter of a second, the others do not wait as well; a loop finds what is missing (`sweep.ts`).
  */
 export async function enqueueReceipts(
   tx: Tx,
   ctx: Pick<Context, 'config' | 'log'>,
-  scope: Scope,
-  request: Paid,
+  paid: readonly ({ scope: Scope } & Paid)[],
 ): Promise<void> {
-  const channels = channelsFor(ctx, scope, request);
-  if (channels.length === 0) return;
-  const fault = await insertReceipts(tx, scope, request.id, channels);
-  if (fault !== null) ctx.log.error({ request_id: request.id, channels, fault }, 'a receipt could not be queued');
+  const [first, ...others] = paid.flatMap(({ scope, ...request }): Owed[] => {
+    const channels = channelsFor(ctx, scope, request);
+    const { partnerId: partner_id, testMode: test_mode } = scope;
+    return channels.length > 0 ? [{ partner_id, test_mode, request_id: request.id, channels }] : [];
+  });
+  if (!first) return;
+  const firstFault = await insertReceipts(tx, [first]);
+  const fault = firstFault ?? (others.length > 0 ? await insertReceipts(tx, others) : null);
+  if (fault === null) return;
+  const { request_id, channels } = first;
+  ctx.log.error({ request_id, channels, others: others.length, fault }, 'a receipt could not be queued');
 }
 
 /** The next attempt of a receipt that goes this way; those that were given up have none. */

@@ -12,16 +12,16 @@ export type DueReceipt = {
   attempts: number;
 };
 
+/** The receipts that one request is owed. */
+export type Owed = { partner_id: string; test_mode: boolean; request_id: string; channels: Channel[] };
+
 /** Returns what went wrong, and null when all is well: it never fails the transaction that it is part of. */
-export async function insertReceipts(
-  tx: Tx,
-  scope: Scope,
-  requestId: string,
-  channels: Channel[],
-): Promise<string | null> {
-  const [row] = await tx<{ fault: string | null }[]>`
-    select queue_receipts(${scope.partnerId}, ${scope.testMode}, ${requestId}, ${channels}) as fault`;
-  return row?.fault ?? null;
+export async function insertReceipts(tx: Tx, owed: readonly Owed[]): Promise<string | null> {
+  const rows = await tx<{ fault: string | null }[]>`
+    select queue_receipts(partner_id, test_mode, request_id, channels) as fault
+    from json_to_recordset(${JSON.stringify(owed)}::json)
+      as o (partner_id uuid, test_mode boolean, request_id uuid, channels text[])`;
+  return rows.find(({ fault }) => fault !== null)?.fault ?? null;
 }
 
 /**

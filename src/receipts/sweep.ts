@@ -53,7 +53,9 @@ function sweepBatch(ctx: Context): Promise<Swept | null> {
     for (const row of rows) {
       const scope = scopeOfRow(row);
       const channels = row.owed ? channelsFor(ctx, scope, { id: row.request_id, ...row }) : [];
-      const fault = channels.length > 0 ? await insertReceipts(tx, scope, row.request_id, channels) : null;
+      const { partnerId: partner_id, testMode: test_mode } = scope;
+      const owed = { partner_id, test_mode, request_id: row.request_id, channels };
+      const fault = channels.length > 0 ? await insertReceipts(tx, [owed]) : null;
       if (fault !== null) {
         if (last) await updateSweptTo(tx, last);
         return { mended, more: false, fault };

@@ -10,19 +10,57 @@ export async function lockForProof(tx: Tx, scope: Scope, id: string): Promise<Re
   return row ?? null;
 }
 
+/** What names a request: its scope and its id. */
+export type RequestKey = Pick<RequestRow, 'partner_id' | 'test_mode' | 'id'>;
+
+/**
+ * The stored rows of those requests that nobody else holds, locked until the transaction ends; it waits for none. The
+ * transaction may span scopes.
+ */
+export function lockFree(tx: Tx, keys: readonly RequestKey[]): Promise<RequestRow[]> {
+  const wanted = keys.map(({ partner_id, test_mode, id }) => ({ partner_id, test_mode, id }));
+  return tx<RequestRow[]>`
+    select r.* from json_to_recordset(${JSON.stringify(wanted)}::json) as w (partner_id uuid, test_mode boolean, id uuid)
+      join requests r on (r.partner_id, r.test_mode, r.id) = (w.partner_id, w.test_mode, w.id)
+    for update of r skip locked`;
+}
+
+/** A reference in the scope that it was read for, in lower-case hex. */
+export type ScopedReference = { partner_id: string; test_mode: boolean; reference: string };
+export type ReferencedRow = ScopedReference & { id: string; wallet_address: string };
+
+/** The requests that references name, in any state. */
+export async function findAllReferenced(tx: Tx, references: readonly ScopedReference[]): Promise<ReferencedRow[]> {
+  if (references.length === 0) return [];
+  const wanted = references.map(({ partner_id, test_mode, reference }) => ({ partner_id, test_mode, reference }));
+  return tx<ReferencedRow[]>`
+    select r.partner_id, r.test_mode, w.reference, r.id, r.wallet_address
+    from json_to_recordset(${JSON.stringify(wanted)}::json) as w (partner_id uuid, test_mode boolean, reference text)
+      join requests r on (r.partner_id, r.test_mode, r.reference)
+        = (w.partner_id, w.test_mode, decode(w.reference, 'hex'))`;
+}
+
 /** The request that a reference names, in any state. */
-export async function findReferenced(
-  tx: Tx,
-  scope: Scope,
-  reference: Uint8Array,
-): Promise<{ id: string; wallet_address: string } | null> {
-  const [row] = await tx<{ id: string; wallet_address: string }[]>`
-    select id, wallet_address from requests
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and reference = ${Buffer.from(reference)}`;
+export async function findReferenced(tx: Tx, scope: Scope, reference: Uint8Array): Promise<ReferencedRow | null> {
+  const hex = Buffer.from(reference).toString('hex');
+  const { partnerId: partner_id, testMode: test_mode } = scope;
+  const [row] = await findAllReferenced(tx, [{ partner_id, test_mode, reference: hex }]);
   return row ?? null;
 }
 
+/** A range of amounts of a wallet, both ends included; `chain_id`: the chain for which `start_block` is returned. */
+export type AmountRange = {
+  partner_id: string;
+  test_mode: boolean;
+  wallet_address: string;
+  chain_id: number;
+  from_micro: string;
+  to_micro: string;
+};
+
 export type ReservationRow = {
+  /** The place of its range among those asked for. */
+  place: number;
   request_id: string;
   usdc_micro: string;
   reserved_at: Date;
@@ -31,43 +69,39 @@ export type ReservationRow = {
   start_block: string | null;
 };
 
-/**
- * The amounts reserved for a wallet within a range, both ends included: of requests, and of what is left of them.
- *
- * @param range `chainId`: the chain for which `start_block` is returned
- */
-export function findReservations(
-  tx: Tx,
-  scope: Scope,
-  range: { walletAddress: string; chainId: number; fromMicro: bigint; toMicro: bigint },
-): Promise<ReservationRow[]> {
+/** The amounts reserved within ranges: of requests, and of what is left of them. */
+export async function findReservations(tx: Tx, ranges: readonly AmountRange[]): Promise<ReservationRow[]> {
+  if (ranges.length === 0) return [];
   return tx<ReservationRow[]>`
-    select r.id as request_id, a.usdc_micro, a.reserved_at, a.reserved_until, b.number as start_block
-    from amount_reservations a
+    select w.place, r.id as request_id, a.usdc_micro, a.reserved_at, a.reserved_until, b.number as start_block
+    from json_to_recordset(${JSON.stringify(ranges.map((range, place) => ({ place, ...range })))}::json) as w (place int,
+        partner_id uuid, test_mode boolean, wallet_address text, chain_id bigint, from_micro numeric, to_micro numeric)
+      join amount_reservations a on a.wallet_address = w.wallet_address
+        and a.usdc_micro between w.from_micro and w.to_micro
+        and a.partner_id = w.partner_id and a.test_mode = w.test_mode
       left join reserved_rests s on (s.wallet_address, s.usdc_micro) = (a.wallet_address, a.usdc_micro)
       join requests r on (r.partner_id, r.test_mode, r.id)
         = (a.partner_id, a.test_mode, coalesce(a.request_id, s.request_id))
       cross join lateral (select coalesce(s.start_blocks, r.start_blocks) as known) start
-      left join chain_blocks b on b.chain_id = ${range.chainId}
-        and b.number = (start.known ->> ${String(range.chainId)}::text)::bigint
-        and b.hash = start.known #>> array['heads', ${String(range.chainId)}, 'hash']
-    where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode}
-      and a.wallet_address = ${range.walletAddress}
-      and a.usdc_micro between ${range.fromMicro.toString()}::numeric and ${range.toMicro.toString()}::numeric`;
+      left join chain_blocks b on b.chain_id = w.chain_id
+        and b.number = (start.known ->> w.chain_id::text)::bigint
+        and b.hash = start.known #>> array['heads', w.chain_id::text, 'hash']`;
 }
 
 /**
- * From `none` to `attached`; null when the state does not allow it. An expiry that readers have already seen stays.
+ * From `none` to `attached`, with the CAIP-19 name of the asset paid with. An expiry that readers have already seen
+ * stays.
  *
- * @param assetId CAIP-19 name of the asset paid with
+ * @returns those whose state allowed it
  */
-export async function attachProof(tx: Tx, scope: Scope, id: string, assetId: string): Promise<RequestRow | null> {
-  const [row] = await tx<RequestRow[]>`
-    update requests r set proof_status = 'attached', proof_note = null, asset_id = ${assetId}, status = ${seenStatus(tx)}
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
-      and proof_status = 'none' and status <> 'voided'
-    returning *`;
-  return row ?? null;
+export function attachProofs(tx: Tx, paid: readonly (RequestKey & { asset_id: string })[]): Promise<RequestRow[]> {
+  return tx<RequestRow[]>`
+    update requests r set proof_status = 'attached', proof_note = null, asset_id = p.asset_id, status = ${seenStatus(tx)}
+    from json_to_recordset(${JSON.stringify(paid)}::json)
+      as p (partner_id uuid, test_mode boolean, id uuid, asset_id text)
+    where (r.partner_id, r.test_mode, r.id) = (p.partner_id, p.test_mode, p.id)
+      and r.proof_status = 'none' and r.status <> 'voided'
+    returning r.*`;
 }
 
 /** From `attached` back to `none`, with the reason for the pay page; null when it was not attached. */
@@ -79,29 +113,29 @@ export async function detachProof(tx: Tx, scope: Scope, id: string, note: string
   return row ?? null;
 }
 
-/** What proves a payment. */
-export type Proof = { txHash: string; payerAddress: string; assetId: string };
+/** What proves a payment; `asset_id` is a CAIP-19 name. */
+export type Proof = RequestKey & { tx_hash: string; payer_address: string; asset_id: string };
 
 /**
- * To `verified`, once and for good, at the database's time; null when it already is, or is voided. The amount stays
- * reserved for another day, so that a second payment is recognised.
+ * To `verified`, once and for good, each at the database's time; without those that already are, or are voided. The
+ * amount stays reserved for another day, so that a second payment is recognised.
  */
-export async function verifyProof(tx: Tx, scope: Scope, id: string, proof: Proof): Promise<RequestRow | null> {
-  const [row] = await tx<RequestRow[]>`
+export function verifyProofs(tx: Tx, proofs: readonly Proof[]): Promise<RequestRow[]> {
+  return tx<RequestRow[]>`
     with verified as (
       update requests r set proof_status = 'verified', proof_note = null, proof_verified_at = real_time(),
-        tx_hash = ${proof.txHash}, payer_address = ${proof.payerAddress}, asset_id = ${proof.assetId},
-        status = ${seenStatus(tx)}
-      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id}
-        and proof_status in ('none', 'attached') and status <> 'voided'
-      returning *
+        tx_hash = p.tx_hash, payer_address = p.payer_address, asset_id = p.asset_id, status = ${seenStatus(tx)}
+      from json_to_recordset(${JSON.stringify(proofs)}::json) as p (partner_id uuid, test_mode boolean, id uuid,
+        tx_hash text, payer_address text, asset_id text)
+      where (r.partner_id, r.test_mode, r.id) = (p.partner_id, p.test_mode, p.id)
+        and r.proof_status in ('none', 'attached') and r.status <> 'voided'
+      returning r.*
     ), kept as (
       update amount_reservations a set reserved_until = v.proof_verified_at + interval '24 hours' from verified v
-      where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and a.request_id = v.id
+      where (a.partner_id, a.test_mode, a.request_id) = (v.partner_id, v.test_mode, v.id)
       returning a.request_id
     )
     select * from verified`;
-  return row ?? null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope, Tx } from '../db/connection.ts';
-import { insertDelivery } from './store.ts';
+import { insertDeliveries } from './store.ts';
 
 export const proofVerified = 'payment.proof_verified';
 
@@ -15,17 +15,19 @@ export type ProofVerified = {
 };
 
 /**
- * Writes the event of a verified request with the exact bytes that every attempt will send. Call it in the transaction
- * that sets `verified`. A second call for the same request changes nothing.
+ * Writes the events of verified requests with the exact bytes that every attempt will send. Call it in the transaction
+ * that sets `verified`. A second event of the same request changes nothing.
  */
-export async function enqueueProofVerified(tx: Tx, scope: Scope, event: ProofVerified): Promise<void> {
-  const id = randomUUID();
-  await insertDelivery(tx, scope, {
-    id,
-    requestId: event.requestId,
-    event: proofVerified,
-    body: proofVerifiedBody(id, event),
+export async function enqueueProofVerified(
+  tx: Tx,
+  events: readonly ({ scope: Scope } & ProofVerified)[],
+): Promise<void> {
+  const deliveries = events.map(({ scope, ...event }) => {
+    const id = randomUUID();
+    const place = { partner_id: scope.partnerId, test_mode: scope.testMode, id, request_id: event.requestId };
+    return { ...place, event: proofVerified, body: proofVerifiedBody(id, event) };
   });
+  await insertDeliveries(tx, deliveries);
 }
 
 /** The payload, fields in the order of the OpenAPI document. */

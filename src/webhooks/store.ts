@@ -17,14 +17,22 @@ export type EndpointRow = {
   probe_at: Date | null;
 };
 
-export type NewDelivery = { id: string; requestId: string; event: string; body: string };
+export type NewDelivery = {
+  partner_id: string;
+  test_mode: boolean;
+  id: string;
+  request_id: string;
+  event: string;
+  body: string;
+};
 
-/** Stores an event, due at once; a second one for the same request is ignored. */
-export async function insertDelivery(tx: Tx, scope: Scope, delivery: NewDelivery): Promise<void> {
+/** Stores events, due at once; a second one for the same request is ignored. */
+export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
   await tx`
     insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, next_attempt_at)
-    values (${scope.partnerId}, ${scope.testMode}, ${delivery.id}, ${delivery.requestId}, ${delivery.event},
-      ${delivery.body}, now())
+    select partner_id, test_mode, id, request_id, event, body, now()
+    from json_to_recordset(${JSON.stringify(deliveries)}::json)
+      as e (partner_id uuid, test_mode boolean, id uuid, request_id uuid, event text, body text)
     on conflict (partner_id, test_mode, request_id) do nothing`;
 }
 

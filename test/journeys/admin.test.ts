@@ -379,14 +379,17 @@ test('What is stuck is shown with the button that helps: events, endpoints, mail
   const request = await makeRequest(app.db, scope, merchant, { customerPhone: '+49 30 1234567' });
   await setUrl(app.ctx, theService, scope, 'http://127.0.0.1:9/hook');
   await app.db.scoped(scope, (tx) =>
-    enqueueProofVerified(tx, scope, {
-      requestId: request.id,
-      accountId: merchant.id,
-      txHash: '0x1',
-      payerAddress: '0x2',
-      metadata: '{}',
-      verifiedAt: new Date(),
-    }),
+    enqueueProofVerified(tx, [
+      {
+        scope,
+        requestId: request.id,
+        accountId: merchant.id,
+        txHash: '0x1',
+        payerAddress: '0x2',
+        metadata: '{}',
+        verifiedAt: new Date(),
+      },
+    ]),
   );
   await app.db.sql`update webhook_deliveries set state = 'exhausted' where request_id = ${request.id}`;
   await app.db.sql`

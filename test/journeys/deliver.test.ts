@@ -90,14 +90,17 @@ describe('delivering', () => {
     const [id] = await makeEvents(fixtures.db, scope);
     const row = await deliveryRow(fixtures.db, String(id));
     await fixtures.db.scoped(scope, (tx) =>
-      enqueueProofVerified(tx, scope, {
-        requestId: row.request_id,
-        accountId: row.request_id,
-        txHash: '0x',
-        payerAddress: '0x',
-        metadata: '{}',
-        verifiedAt: new Date(),
-      }),
+      enqueueProofVerified(tx, [
+        {
+          scope,
+          requestId: row.request_id,
+          accountId: row.request_id,
+          txHash: '0x',
+          payerAddress: '0x',
+          metadata: '{}',
+          verifiedAt: new Date(),
+        },
+      ]),
     );
     const rows = await fixtures.db.sql`select body from webhook_deliveries where request_id = ${row.request_id}`;
     assert.deepEqual(

@@ -233,14 +233,17 @@ test('a detail › each attempt of the event, as it went', async () => {
   const { scope, merchant, partner } = await partnerWithMerchant();
   const request = await makeRequest(app.db, scope, merchant);
   await app.db.scoped(scope, (tx) =>
-    enqueueProofVerified(tx, scope, {
-      requestId: request.id,
-      accountId: merchant.id,
-      txHash: `0x${'ab'.repeat(32)}`,
-      payerAddress: randomAddress(),
-      metadata: '{}',
-      verifiedAt: new Date(),
-    }),
+    enqueueProofVerified(tx, [
+      {
+        scope,
+        requestId: request.id,
+        accountId: merchant.id,
+        txHash: `0x${'ab'.repeat(32)}`,
+        payerAddress: randomAddress(),
+        metadata: '{}',
+        verifiedAt: new Date(),
+      },
+    ]),
   );
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const page = async () => (await owner.open(`/portal/requests/${request.id}`)).html;

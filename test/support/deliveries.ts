@@ -38,14 +38,17 @@ export async function makeEvents(db: Database, scope: Scope, count = 1, metadata
   for (let made = 0; made < count; made++) {
     const request = await makeRequest(db, scope, merchant, { metadata });
     await db.scoped(scope, (tx) =>
-      enqueueProofVerified(tx, scope, {
-        requestId: request.id,
-        accountId: merchant.id,
-        txHash: `0x${'ab'.repeat(32)}`,
-        payerAddress: randomAddress(),
-        metadata: request.metadata,
-        verifiedAt: new Date(),
-      }),
+      enqueueProofVerified(tx, [
+        {
+          scope,
+          requestId: request.id,
+          accountId: merchant.id,
+          txHash: `0x${'ab'.repeat(32)}`,
+          payerAddress: randomAddress(),
+          metadata: request.metadata,
+          verifiedAt: new Date(),
+        },
+      ]),
     );
     const [row] = await db.sql`select id from webhook_deliveries where request_id = ${request.id}`;
     ids.push(row?.id);

@@ -4,6 +4,7 @@ import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { authorizationNonce, readAuthorizationNonce } from '../../requests/authorization-nonce.ts';
 import { findReferenced } from '../../requests/proof.ts';
 import type { Named } from '../rules.ts';
+import type { TransferRow } from '../transfers.ts';
 
 /** What identifies an EIP-3009 authorization: a token executes it once. Addresses in lower case. */
 export type AuthorizationKey = {
@@ -54,6 +55,27 @@ async function selectBound(tx: Tx, scope: Scope, key: AuthorizationKey): Promise
       join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and ${isKey(tx, key)}`;
   return row ? { id: row.id, walletAddress: row.wallet_address } : null;
+}
+
+/** For each of these transfers, the request that the authorization it executed was handed in for. */
+export async function selectAllBound(
+  tx: Tx,
+  rows: readonly TransferRow[],
+): Promise<Map<TransferRow, { id: string; wallet_address: string }>> {
+  if (rows.length === 0) return new Map();
+  const wanted = rows.map((row, place) => {
+    const { partner_id, test_mode, chain_id, token_address, from_address } = row;
+    const nonce = Buffer.from(row.authorization_nonce ?? []).toString('hex');
+    return { place, partner_id, test_mode, chain_id, token_address, from_address, nonce };
+  });
+  const found = await tx<{ place: number; id: string; wallet_address: string }[]>`
+    select w.place, r.id, r.wallet_address
+    from json_to_recordset(${JSON.stringify(wanted)}::json) as w (place int, partner_id uuid, test_mode boolean,
+        chain_id bigint, token_address text, from_address text, nonce text)
+      join authorizations a on (a.chain_id, a.token_address, a.authorizer, a.nonce, a.partner_id, a.test_mode)
+        = (w.chain_id, w.token_address, w.from_address, decode(w.nonce, 'hex'), w.partner_id, w.test_mode)
+      join requests r on (r.partner_id, r.test_mode, r.id) = (a.partner_id, a.test_mode, a.request_id)`;
+  return new Map(found.map(({ place, ...request }) => [rows[place] as TransferRow, request]));
 }
 
 /**

@@ -4,10 +4,10 @@ import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope } from '../../db/connection.ts';
 import { lockForProof } from '../../requests/proof.ts';
-import { completeProof } from '../complete.ts';
+import { completeProofs } from '../complete.ts';
 import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
 import { reserveRest } from '../rest.ts';
-import { isDoubted, lockTransfers, updateFinal, updateRematch } from '../store.ts';
+import { isDoubted, lockTransfers, updateFinals, updateRematch } from '../store.ts';
 import { selectCounted, type TransferRow } from '../transfers.ts';
 import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';
 import { needsCrossCheck, readChainView, readHeads, standsFinal } from './heads.ts';
@@ -100,8 +100,13 @@ function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: Tr
       standsFinal(row, due, view) && agreed.some((other) => isSameBlock(other, row));
     const settled = counted.filter((row) => row.final_at !== null || isAgreed(row));
     // What cannot be settled holds back nothing that suffices without it.
-    if (request.proof_status === 'attached' && (await completeProof(tx, ctx, scope, request, settled))) return true;
-    for (const row of settled) if (!row.final_at) await updateFinal(tx, scope, row, ctx.clock.now());
+    const attached = request.proof_status === 'attached';
+    if (attached && (await completeProofs(tx, ctx, [{ request, settled }])).size > 0) return true;
+    const now = ctx.clock.now();
+    await updateFinals(
+      tx,
+      settled.filter((row) => !row.final_at).map((row) => ({ row, at: now })),
+    );
     return false;
   });
 }

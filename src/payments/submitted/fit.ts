@@ -51,12 +51,12 @@ export async function fits(
   if (!move || micro === null) return null;
   const [named, holders] = await Promise.all([
     findReferenced(tx, scope, Buffer.from(transaction.input.slice(-32), 'hex')),
-    findReservations(tx, scope, {
-      walletAddress: move.to,
-      chainId: chain.chainId,
-      fromMicro: move.value,
-      toMicro: move.value,
-    }),
+    findReservations(tx, [
+      {
+        ...{ partner_id: scope.partnerId, test_mode: scope.testMode, wallet_address: move.to },
+        ...{ chain_id: chain.chainId, from_micro: move.value.toString(), to_micro: move.value.toString() },
+      },
+    ]),
   ]);
   const fitting = named === null && holders.every(({ request_id }) => request_id === request.id);
   return fitting ? { micro } : null;

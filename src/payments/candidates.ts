@@ -1,0 +1,125 @@
+import type { ChainConfig } from '../config/chains.ts';
+import type { Tx } from '../db/connection.ts';
+import { readAuthorizationNonce } from '../requests/authorization-nonce.ts';
+import {
+  findAllReferenced,
+  findReservations,
+  type ReferencedRow,
+  type ReservationRow,
+  type ScopedReference,
+} from '../requests/proof.ts';
+import { selectAllBound } from './authorized/store.ts';
+import { selectDecisions } from './decision-store.ts';
+import {
+  type Candidates,
+  type Choice,
+  canBePaid,
+  choose,
+  type Named,
+  neighbourhoodMicro,
+  type Reservation,
+  rejection,
+  type Transfer,
+} from './rules.ts';
+import { selectWalletChains, toTransfer } from './store.ts';
+import type { TransferRow } from './transfers.ts';
+
+/** A stored transfer, and the request that it is meant for. */
+export type Chosen = { row: TransferRow; transfer: Transfer; choice: Choice };
+
+/**
+ * For whom transfers are meant, in their order; read together. They may belong to several scopes: each is compared with
+ * what its own scope has.
+ */
+export async function readChoices(tx: Tx, chain: ChainConfig, rows: readonly TransferRow[]): Promise<Chosen[]> {
+  const tokens = chain.tokens.map(({ address }) => address);
+  const transfers = rows.map((row) => ({ row, transfer: toTransfer(row) }));
+  const proper = transfers.filter(({ transfer }) => rejection(transfer, tokens) === null);
+  const candidates = await readCandidates(tx, proper);
+  const chosen = transfers.map(({ row, transfer }): Chosen => {
+    const own = candidates.get(row);
+    const reason = rejection(transfer, tokens) ?? 'no_match';
+    return { row, transfer, choice: own ? choose(transfer, own) : { requestId: null, reason } };
+  });
+  const strays = chosen.filter(({ row, choice }) => choice.requestId === null && candidates.has(row));
+  const payable = await selectWalletChains(
+    tx,
+    strays.map(({ row }) => row),
+  );
+  return chosen.map((one) =>
+    canBePaid(one.transfer.chainId, payable.get(one.row) ?? null)
+      ? one
+      : { ...one, choice: { requestId: null, reason: 'wrong_network' } },
+  );
+}
+
+/** What is known of whom transfers are meant for, read in one round trip. */
+async function readCandidates(
+  tx: Tx,
+  transfers: readonly { row: TransferRow; transfer: Transfer }[],
+): Promise<Map<TransferRow, Candidates>> {
+  const rows = transfers.map(({ row }) => row);
+  const [decided, bound, referenced, reserved] = await Promise.all([
+    selectDecisions(tx, rows),
+    selectAllBound(
+      tx,
+      rows.filter(({ authorization_nonce }) => authorization_nonce !== null),
+    ),
+    findAllReferenced(tx, transfers.flatMap(referencesOf)),
+    findReservations(tx, transfers.map(rangeOf)),
+  ]);
+  const decisions = new Map(decided.map(({ place, request_id, rule }) => [place, { requestId: request_id, rule }]));
+  const reservations = Map.groupBy(reserved, ({ place }) => place);
+  const named = new Map(referenced.map((row) => [keyOfReference(row), row]));
+  const known = transfers.map(({ row, transfer }, place): [TransferRow, Candidates] => {
+    const find = (reference: string | null) =>
+      reference === null ? null : toNamed(named.get(keyOfReference({ ...row, reference })));
+    const own: Candidates = {
+      decided: decisions.get(place) ?? null,
+      authorized: find(referenceIn(transfer)) ?? toNamed(bound.get(row)),
+      charged: find(transfer.chargedReference),
+      referenced: find(transfer.reference),
+      reservations: (reservations.get(place) ?? []).map(toReservation),
+    };
+    return [row, own];
+  });
+  return new Map(known);
+}
+
+function toReservation(row: ReservationRow): Reservation {
+  return {
+    requestId: row.request_id,
+    usdcMicro: BigInt(row.usdc_micro),
+    reservedAt: row.reserved_at,
+    reservedUntil: row.reserved_until,
+    startBlock: row.start_block === null ? null : Number(row.start_block),
+  };
+}
+
+const keyOfReference = ({ partner_id, test_mode, reference }: ScopedReference) =>
+  `${partner_id} ${test_mode} ${reference}`;
+
+const toNamed = (row: Pick<ReferencedRow, 'id' | 'wallet_address'> | undefined): Named | null =>
+  row ? { id: row.id, walletAddress: row.wallet_address } : null;
+
+/** The reference that the nonce of its authorization was made with. */
+function referenceIn({ authorizationNonce }: Transfer): string | null {
+  const made = authorizationNonce === null ? null : readAuthorizationNonce(Buffer.from(authorizationNonce, 'hex'));
+  return made?.reference.toString('hex') ?? null;
+}
+
+function referencesOf({ row, transfer }: { row: TransferRow; transfer: Transfer }): ScopedReference[] {
+  const { partner_id, test_mode } = row;
+  const all = [transfer.reference, transfer.chargedReference, referenceIn(transfer)];
+  return all.flatMap((reference) => (reference === null ? [] : [{ partner_id, test_mode, reference }]));
+}
+
+function rangeOf({ row, transfer }: { row: TransferRow; transfer: Transfer }) {
+  const aroundMicro = neighbourhoodMicro(transfer.value);
+  return {
+    ...{ partner_id: row.partner_id, test_mode: row.test_mode },
+    ...{ wallet_address: transfer.to, chain_id: transfer.chainId },
+    from_micro: String(transfer.value - aroundMicro),
+    to_micro: String(transfer.value + aroundMicro),
+  };
+}
