@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 
 /** A process of the benchmark, listening on loopback. */
-export type Child = { origin: string; stop(): Promise<void> };
+export type Child = { origin: string; pid: number; stop(): Promise<void> };
 
 /** Starts `bench/<file>`, which reports its port on the IPC channel and exits when the channel closes. */
 export function startChild(file: string, env: Record<string, string>, execArgv: string[] = []): Promise<Child> {
@@ -17,7 +17,7 @@ export function startChild(file: string, env: Record<string, string>, execArgv: 
         if (child.connected) child.disconnect();
         await exited;
       };
-      resolve({ origin: `http://127.0.0.1:${port}`, stop });
+      resolve({ origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop });
     });
   });
 }

@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts';
 /** Two arms of one run. `target`: the least ratio that is good enough. */
 export type Comparison = { title: string; arm: string; base: string; measured: Measured; target?: number };
 
-/** What a figure found. Everything that is given is printed, and stands in its block of `docs/performance.md`. */
+/** What a figure found. Everything that is given is printed, and stands in its block of `docs/performance.md` (or of `docs/scaling.md`). */
 export type Finding = {
   /** Facts that a ratio depends on: rounds, clients, versions. */
   facts: string[];

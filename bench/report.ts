@@ -3,7 +3,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Comparison, Figure, Finding } from './figure.ts';
 import { ratio, spread } from './rounds.ts';
 
-const file = 'docs/performance.md';
+const documents = ['docs/performance.md', 'docs/scaling.md'];
 
 /** The properties of the machine that a ratio depends on. */
 export function machine(): string {
@@ -45,9 +45,11 @@ export function render({ what }: Pick<Figure, 'what'>, finding: Finding, load: s
   return parts.join('\n\n');
 }
 
-/** Puts a finding into the figure's block of `docs/performance.md`, and keeps the text around it. */
+/** Puts a finding into the figure's block of the document that has one, and keeps the text around it. */
 export function writeBlock(name: string, text: string): void {
   const [begin, end] = [`<!-- bench ${name} -->`, '<!-- end -->'];
+  const file = documents.find((path) => readFileSync(path, 'utf8').includes(begin));
+  if (!file) throw new Error(`none of ${documents.join(', ')} has a block that begins with "${begin}"`);
   const document = readFileSync(file, 'utf8');
   const from = document.indexOf(begin);
   const to = document.indexOf(end, from);
