@@ -9,6 +9,7 @@ import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
 import { makeSleeper, type Sleeper } from './lib/sleeper.ts';
 import { jitter, pause } from './lib/time.ts';
+import { loopPass } from './lib/trace.ts';
 import { encryptMails, forgetMails } from './mail/forget.ts';
 import { mailsDue, sendDueMails } from './mail/transport.ts';
 import { matchingDue, refundsDue, unsettledDue } from './payments/due.ts';
@@ -212,7 +213,7 @@ async function repeat(
   while (!signal.aborted) {
     let done: unknown;
     try {
-      done = await run(ctx, signal);
+      done = await loopPass(name, () => run(ctx, signal));
     } catch (error) {
       ctx.log.error({ err: error, loop: name }, 'a loop failed; it continues with its next run');
     }

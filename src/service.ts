@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import {
@@ -14,6 +14,7 @@ import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { openPools, type Pools } from './db/pools.ts';
+import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -22,13 +23,6 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 export type Service = { ctx: Context; close(): Promise<void> };
 /** A service's context stands on the API's connections; pages and loops have pools of their own. */
 export type RunningService = Service & { pools: Pools };
-
-/** What the database says of a row that it refused holds the row itself: addresses, links, codes. */
-const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
-
-function makeLog(config: Pick<Config, 'logLevel'>): Logger {
-  return pino({ level: config.logLevel, redact: unsaid });
-}
 
 /**
  * Starts what is embedded (database, sandbox chains); as the owner, migrates the database and creates the service's
@@ -61,16 +55,28 @@ export async function openService(config: Config): Promise<RunningService> {
     });
     const pools = openPools((most) => connect(access, most));
     stops.push(pools.close);
+    const log = makeLog(config.logLevel);
+    tellOfSlow(pools, log);
     await logIn(pools.api).catch((error) => {
       throw asLoginFault(error, access);
     });
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     const sandbox = await loadSandbox(config);
-    return { ctx: { config, db: pools.api, clock: systemClock, log: makeLog(config), chains, sandbox }, pools, close };
+    return {
+      ctx: { config, db: pools.api, clock: systemClock, log, chains, sandbox },
+      pools,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** In the trail of who sent it: so a slow statement of the server's log leads to its call. */
+function tellOfSlow({ api, pages, loops }: Pools, log: Logger): void {
+  for (const pool of [api, pages, loops].flatMap(({ pools }) => pools))
+    pool.onSlow = (slow) => log.warn(slow, 'a statement was slow');
 }
 
 /** Production never loads what only a sandbox runs. */
@@ -137,7 +143,7 @@ export async function joinService(config: Config): Promise<Service> {
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
   const chains = own ?? { test: [], live: [] };
   // It serves no page: a command that rehearses something imports what it needs.
-  const ctx = { config, db, clock: systemClock, log: makeLog(config), chains, sandbox: null };
+  const ctx = { config, db, clock: systemClock, log: makeLog(config.logLevel), chains, sandbox: null };
   return { ctx, close: () => db.close() };
 }
 
@@ -146,6 +152,6 @@ export function standAlone(config: Config): Service {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
   const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32) });
   const chains = config.chains ?? { test: [], live: [] };
-  const log = makeLog({ logLevel: 'silent' });
+  const log = makeLog('silent');
   return { ctx: { config, db, clock: systemClock, log, chains, sandbox: null }, close: () => db.close() };
 }

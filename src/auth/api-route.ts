@@ -10,6 +10,8 @@ import { coerceQuery, compileCheck } from './validate.ts';
 
 /** A call that has passed the gate. */
 export type ApiCall<F extends object> = {
+  /** Its `x-request-id`, which becomes the id of what the call creates: so one id leads from the call to its event. */
+  id: string;
   caller: Caller;
   /** The key, as the audit log names it. */
   actor: Actor;
@@ -63,7 +65,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...client };
     const { keyOrder } = parsed;
-    const answer = await route.handle({ caller, actor, facts, params, query, body, keyOrder, faults });
+    const answer = await route.handle({ id: request.id, caller, actor, facts, params, query, body, keyOrder, faults });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));

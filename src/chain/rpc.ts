@@ -1,3 +1,4 @@
+import { type Step, traced } from '../lib/trace.ts';
 import {
   type BlockTag,
   type Hex,
@@ -53,18 +54,48 @@ export async function isAway(rpc: Rpc): Promise<boolean> {
 
 let nextId = 1;
 
+/** The chain that each endpoint belongs to, for traces: its address may hold a key, so it is never told. */
+const chainOfEndpoint = new Map<string, number>();
+
+/** Tells traces which chain the calls to these endpoints are about. */
+export function nameEndpoints(chains: readonly { chainId: number; rpcUrls: readonly string[] }[]): void {
+  for (const { chainId, rpcUrls } of chains) for (const url of rpcUrls) chainOfEndpoint.set(url, chainId);
+}
+
+const stepOf = (url: string, method: string): Step => ({
+  name: method,
+  kind: 'client',
+  attributes: {
+    'rpc.system.name': 'jsonrpc',
+    'rpc.method': method,
+    'quittance.chain_id': chainOfEndpoint.get(url) ?? 0,
+  },
+});
+
 /**
  * One JSON-RPC call.
  *
  * @returns the raw `result`; typed readers below check its shape
  * @throws RpcError
  */
-export async function callRpc(
+export const callRpc = (
   url: string,
   method: string,
   params: readonly unknown[],
   timeoutMs = defaultTimeoutMs,
   maxBytes = maxResponseBytes,
+): Promise<unknown> =>
+  traced(
+    () => stepOf(url, method),
+    () => ask(url, method, params, timeoutMs, maxBytes),
+  );
+
+async function ask(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+  timeoutMs: number,
+  maxBytes: number,
 ): Promise<unknown> {
   const target = new URL(url);
   const headers: Record<string, string> = { 'content-type': 'application/json' };

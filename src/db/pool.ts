@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
+import { outsideTrails } from '../lib/trail.ts';
 import { cutOff, Listener, type ListenOptions, type Subscriber } from './listen.ts';
 import { sendOver } from './query.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
+import { type SlowStatement, watched } from './watched.ts';
 
 /**
  * How long statements wait, in seconds: for a free connection of the pool, for a new connection, and for the answer.
@@ -39,6 +41,8 @@ export type Pool = Tag & {
   /** @returns what ends it */
   listen(channel: string, hearer: Subscriber): () => void;
   observer: Observer | null;
+  /** Called for each statement that took a second or longer. */
+  onSlow: ((slow: SlowStatement) => void) | null;
   /** Whom it logs in as. */
   readonly user: string;
   end(): Promise<void>;
@@ -136,10 +140,13 @@ export function openPool(options: PoolOptions): Pool {
     }
   };
   const send = (client: pg.PoolClient, statement: Sendable): Promise<Rows<Row[]>> => {
-    result.observer?.((client as unknown as { processID: number }).processID, statement);
-    return sendOver(client, statement).catch((error) => {
-      throw lostError(error);
-    });
+    const session = (client as unknown as { processID: number }).processID;
+    result.observer?.(session, statement);
+    return watched(statement, session, result.onSlow, () =>
+      sendOver(client, statement).catch((error) => {
+        throw lostError(error);
+      }),
+    );
   };
 
   const single: Send = async (statement) => {
@@ -208,8 +215,9 @@ export function openPool(options: PoolOptions): Pool {
   const result: Pool = Object.assign(tagOf(single), {
     begin,
     end,
-    listen: listener.listen.bind(listener),
+    listen: (...asked: Parameters<Pool['listen']>) => outsideTrails(() => listener.listen(...asked)),
     observer: null,
+    onSlow: null,
     user: String(own.user ?? ''),
   });
   return result;

@@ -101,7 +101,8 @@ webhooks or with the list, not by reading each one. A body has at most 128 KiB.
 # Errors
 
 Every error is JSON: \`ok\` is false, \`error\` is a code for your program, \`message\` a sentence for people. Codes never change
-their meaning. Every response has an \`x-request-id\`.
+their meaning. Every response has an \`x-request-id\`. What a call creates has the same ID: keep it, and you can follow a
+request from your log to its event.
 
 | status | error | what to do |
 | --- | --- | --- |

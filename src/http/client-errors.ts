@@ -19,7 +19,7 @@ const known: Record<string, ErrorCode> = {
 export function answerClientErrors(log: Logger) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     const id = randomUUID();
-    log.debug({ err: error, request_id: id }, 'a client sent an unreadable request');
+    log.debug({ err: error, x_request_id: id }, 'a client sent an unreadable request');
     // A response that has already begun, as when a body turns out malformed, cannot be followed by another.
     const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
     if (begun || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy();

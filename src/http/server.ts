@@ -34,6 +34,7 @@ import { errorPage } from '../web/error-page.ts';
 import { iconRoutes } from '../web/icon.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument } from './api-document.ts';
+import { followCalls } from './calls.ts';
 import { answerClientErrors, passOverExpectations } from './client-errors.ts';
 import { closeWhenStopping } from './drain.ts';
 import { healthRoutes } from './health.ts';
@@ -79,6 +80,7 @@ export async function buildServer(
   passOverExpectations(app);
   closeSilentSockets(app);
   closeWhenStopping(app, stopping);
+  followCalls(app, ctx);
   const routes = collectRoutes(app);
   // Contracts are checked by the routes themselves, after the key; here they only describe.
   app.setValidatorCompiler(() => () => true);
@@ -212,7 +214,7 @@ function answerError(ctx: Context, error: unknown, request: FastifyRequest, repl
   const [status, message] = errors[refusal.code];
   if (status >= 500) {
     // The route, not the address: that can hold the token of a link, which opens something.
-    ctx.log.error({ err: error, request_id: request.id, route: request.routeOptions.url ?? null }, refusal.code);
+    ctx.log.error({ err: error, route: request.routeOptions.url ?? null }, refusal.code);
   }
   reply.code(status);
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');

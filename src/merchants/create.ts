@@ -47,13 +47,14 @@ export async function createMerchant(
   ctx: Context,
   call: {
     caller: Caller;
+    id: string;
     actor: Actor;
     facts: CreateMerchantFacts;
     body: Record<string, unknown>;
     faults: FieldFault[];
   },
 ): Promise<{ row: MerchantView; replayed: boolean }> {
-  const { caller, facts, body } = call;
+  const { id, caller, facts, body } = call;
   if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
   const faults = [...call.faults, ...currencyFaults('display_currency', body.display_currency, facts.currency_known)];
   if (faults.length > 0) throw refuse('invalid_request', { details: faults });
@@ -65,7 +66,6 @@ export async function createMerchant(
     display_currency: (body.display_currency as string | undefined) ?? caller.currency,
     wallet_address: wallet,
   };
-  const id = randomUUID();
   if (!(await store(ctx, call.actor, caller.scope, id, merchant)))
     return heldBy(ctx, caller.scope, await selectWalletHolder(ctx.db.sql, wallet ?? ''));
   return { row: await mustRead(ctx, caller.scope, id), replayed: false };

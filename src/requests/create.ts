@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Caller, Facts } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
@@ -38,6 +37,8 @@ export function requestCreateFacts(sql: Sql, body: Record<string, unknown>): Fac
 }
 
 export type CreateCall = {
+  /** What the request will be known by. */
+  id: string;
   caller: Caller;
   facts: CreateFacts;
   body: Record<string, unknown>;
@@ -52,7 +53,7 @@ export type CreateCall = {
  * @throws Refusal invalid_idempotency_key, invalid_request, customer_name_required, and what `judgeCreate` refuses
  */
 export async function createRequest(ctx: Context, call: CreateCall): Promise<{ row: RequestRow; replayed: boolean }> {
-  const { caller, facts } = call;
+  const { id, caller, facts } = call;
   const key = call.body.idempotency_key;
   if (key !== undefined && !isIdempotencyKey(key)) throw refuse('invalid_idempotency_key');
   if (facts.replay_id) {
@@ -73,7 +74,6 @@ export async function createRequest(ctx: Context, call: CreateCall): Promise<{ r
   const offered = facts.merchant?.quote ?? null;
   const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));
 
-  const id = randomUUID();
   const request = {
     id,
     accountId: fields.account_id,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { withAuditIn } from '../audit/write.ts';
 import { compileCheck } from '../auth/validate.ts';
@@ -63,7 +64,8 @@ export async function createInScope(
     allowedExpiryMinutes: [...facts.allowed_expiry_minutes, ...allowedMinutes],
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
-  return createRequest(ctx, { caller, facts, body, keyOrder, faults: checkFields(body), ordered: 'at commit' });
+  const faults = checkFields(body);
+  return createRequest(ctx, { id: randomUUID(), caller, facts, body, keyOrder, faults, ordered: 'at commit' });
 }
 
 /** The expiry times that a manual request may have, in minutes; some only as an invoice. */

@@ -7,6 +7,8 @@ export type Claimed = {
   partner_id: string;
   test_mode: boolean;
   id: string;
+  /** What the event is about. */
+  request_id: string;
   event: string;
   body: string;
   attempts: number;
@@ -87,7 +89,7 @@ export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<C
     update webhook_deliveries d set lease = ${lease}, lease_until = now() + ${leaseMs} * interval '1 ms'
     from due
     where d.partner_id = due.partner_id and d.test_mode = due.test_mode and d.id = due.id
-    returning d.partner_id, d.test_mode, d.id, d.event, d.body, d.attempts, d.lease, due.url, due.secret,
+    returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts, d.lease, due.url, due.secret,
       due.pending_secret, due.pending_since, due.failures, due.failing_since, due.last_success_at, due.disabled_reason,
       due.probe`;
 }

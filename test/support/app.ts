@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { makeLog } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { sandbox } from '../../src/sandbox/sandbox.ts';
 import { testRelayer } from './chain/relayer.ts';
@@ -60,7 +60,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
 export function testContext(db: Database, overrides: Partial<Context> = {}): Context {
   const config = overrides.config ?? testConfig();
   const chains = { test: [idleChain(31337)], live: [idleChain(31338)] };
-  const base = { config, db, clock: systemClock, log: pino({ level: config.logLevel }), chains };
+  const base = { config, db, clock: systemClock, log: makeLog(config.logLevel), chains };
   return { ...base, sandbox: config.sandbox ? sandbox : null, ...overrides };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
+import { loopPass } from '../../lib/trace.ts';
 import { firstRange } from './blocks.ts';
 import { type Lease, type Work, whileLeading } from './lease.ts';
 import { makePool } from './pool.ts';
@@ -36,8 +37,13 @@ function watching(ctx: Context, chain: ChainConfig, testMode: boolean, hooks: Wa
     const over = new AbortController();
     const both = AbortSignal.any([leading, over.signal]);
     const reader = await makeReader(ctx, chain, testMode, lease, hooks, both);
-    const reading = repeat(both, report, async () => (await poll(reader)).waitMs).finally(() => over.abort());
-    await Promise.all([reading, repeat(both, report, () => readUnread(reader).then(() => unreadPauseMs))]);
+    const readBlocks = async () => (await loopPass(`read blocks of ${chain.chainId}`, () => poll(reader))).waitMs;
+    const reading = repeat(both, report, readBlocks).finally(() => over.abort());
+    const readAgain = async () => {
+      await loopPass(`read again on ${chain.chainId}`, () => readUnread(reader));
+      return unreadPauseMs;
+    };
+    await Promise.all([reading, repeat(both, report, readAgain)]);
   };
 }
 

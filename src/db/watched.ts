@@ -1,0 +1,42 @@
+import { type Step, traced } from '../lib/trace.ts';
+import type { Sendable } from './sql.ts';
+
+/** `session`: the server's process that ran it, as the server's own log names it. */
+export type SlowStatement = { statement: string; session: number; duration_ms: number };
+
+const slowMs = 1_000;
+const mostCharacters = 60;
+
+/** The beginning of a statement's text, up to the first value: what it is, and never what it is about. */
+export function beginningOf({ text }: Sendable): string {
+  const [beginning = ''] = text.slice(0, 4 * mostCharacters).split(/['$]/, 1);
+  return beginning.replaceAll(/\s+/g, ' ').trim().slice(0, mostCharacters);
+}
+
+/**
+ * Sends a statement as a step of the work that it is part of. An error says which statement of which session failed, so
+ * that a line of our log leads to the server's.
+ */
+export function watched<T>(
+  statement: Sendable,
+  session: number,
+  onSlow: ((slow: SlowStatement) => void) | null,
+  send: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  const step = (): Step => ({
+    name: beginningOf(statement),
+    kind: 'client',
+    attributes: { 'db.system.name': 'postgresql', 'quittance.db_session': session },
+  });
+  return traced(step, async () => {
+    try {
+      return await send();
+    } catch (error) {
+      throw Object.assign(error as Error, { session, statement: beginningOf(statement) });
+    } finally {
+      const tookMs = performance.now() - startedAt;
+      if (tookMs >= slowMs) onSlow?.({ statement: beginningOf(statement), session, duration_ms: Math.round(tookMs) });
+    }
+  });
+}

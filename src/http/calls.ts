@@ -1,0 +1,75 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../context.ts';
+import { inNetworks } from '../lib/networks.ts';
+import { openTrail, type RemoteSpan } from '../lib/trace.ts';
+import { inTrail, type Trail } from '../lib/trail.ts';
+
+/**
+ * Gives each call its trail: every log line of the call has its `x-request-id`, and where tracing is on, the call is a
+ * span. Must be added before all other hooks.
+ */
+export function followCalls(app: FastifyInstance, ctx: Context): void {
+  const isProxy = inNetworks(ctx.config.trustProxy);
+  app.decorateRequest('trail');
+  app.addHook('onRequest', (request, reply, done) => {
+    const startedAt = performance.now();
+    const trail = trailOf(request, isProxy(request.socket.remoteAddress));
+    request.trail = trail;
+    reply.raw.once('close', () => {
+      const status = reply.raw.statusCode;
+      trail.span?.set({ 'http.response.status_code': status });
+      trail.span?.end(status >= 500 ? String(status) : undefined);
+      if (!ctx.log.isLevelEnabled('debug')) return;
+      const took = Math.round(performance.now() - startedAt);
+      inTrail(trail, () => ctx.log.debug({ ...namesOf(request), status, duration_ms: took }, 'a call was answered'));
+    });
+    inTrail(trail, done);
+  });
+  // A form's body comes through an emitter, which knows nothing of calls.
+  app.addHook('preValidation', (request, _reply, done) => inTrail(request.trail, done));
+}
+
+/** The route, not the address: that can hold the token of a link, which opens something. */
+const namesOf = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions.url ?? null });
+
+function trailOf(request: FastifyRequest, isFromProxy: boolean): Trail {
+  const { proxyId, parent } = isFromProxy ? saidByProxy(request.headers) : nothing;
+  const { method, route } = namesOf(request);
+  const attributes = { 'http.request.method': method, 'quittance.x_request_id': request.id };
+  return openTrail(
+    { x_request_id: request.id, ...(proxyId && { proxy_request_id: proxyId }) },
+    () => ({
+      name: route === null ? method : `${method} ${route}`,
+      kind: 'server',
+      attributes: route === null ? attributes : { ...attributes, 'http.route': route },
+    }),
+    parent,
+  );
+}
+
+type Said = { proxyId: string | null; parent: RemoteSpan | null };
+const nothing: Said = { proxyId: null, parent: null };
+
+const idPattern = /^[\w.~+/=:-]{1,128}$/;
+const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/**
+ * What a proxy of `TRUST_PROXY` says about a call. Its id stands beside ours and never in its place, because ours names
+ * what the call makes. What does not look as it should is passed over.
+ */
+export function saidByProxy(headers: IncomingHttpHeaders): Said {
+  const id = headers['x-request-id'];
+  const [, traceId, spanId, flags] = traceparentPattern.exec(String(headers.traceparent ?? '')) ?? [];
+  return {
+    proxyId: typeof id === 'string' && idPattern.test(id) ? id : null,
+    parent: traceId && spanId ? { traceId, spanId, isSampled: (Number.parseInt(flags ?? '', 16) & 1) === 1 } : null,
+  };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the call's log lines have in common. */
+    trail: Trail;
+  }
+}
