@@ -6,6 +6,7 @@ import { readList, readNetworks } from './config/networks.ts';
 import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
 import { decideSandbox } from './config/sandbox.ts';
 import { readSecretKeys } from './config/secret-keys.ts';
+import { readTracing, type TracingConfig } from './config/tracing.ts';
 import type { SecretKey } from './lib/encrypt.ts';
 import type { Mode } from './lib/mode.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
@@ -73,6 +74,8 @@ export type Config = {
   /** Pages that one client may open in ten seconds, signed in or not. */
   pageLimit: number;
   metrics: MetricsConfig;
+  /** Null: nothing is traced, and what traces is not loaded. */
+  tracing: TracingConfig | null;
   /** What signs and pays fees for transactions that the service sends. */
   relayer: RelayerConfig;
   /** Pays for `contracts deploy`; null: the relayer does. */
@@ -148,6 +151,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     drainSeconds: readDrain(env.DRAIN_SECONDS, sandbox, faults),
     pageLimit: readPageLimit(env.PAGE_LIMIT, faults),
     metrics: readMetrics(env, port, faults),
+    tracing: readTracing(env, faults),
     relayer: readRelayer(env, { sandbox, derived: sandbox && !env.CHAINS_FILE, secretKeys }, faults),
     deployer: readDeployer(env.DEPLOYER_KEY, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),

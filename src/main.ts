@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { announceRecurring } from './chain/recurring/announce.ts';
+import { nameEndpoints } from './chain/rpc.ts';
 import { checkTokens } from './chain/status.ts';
 import { keepAddress } from './config/address.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -14,6 +15,7 @@ import { StartFault } from './lib/start-fault.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { openService, type RunningService } from './service.ts';
+import { startTracing } from './trace.ts';
 
 /** Starts the service (config → context → listen → loops) and stops it in reverse order. */
 async function main(): Promise<void> {
@@ -25,13 +27,25 @@ async function main(): Promise<void> {
   try {
     const service = await openService(config);
     try {
-      if (!ending.signal.aborted) await serve(service, ending);
+      const endTracing = await traceIfAsked(service.ctx);
+      try {
+        if (!ending.signal.aborted) await serve(service, ending);
+      } finally {
+        await endTracing?.();
+      }
     } finally {
       await service.close();
     }
   } finally {
     unlock();
   }
+}
+
+/** Traces only where a collector is configured; otherwise nothing of it is loaded. */
+async function traceIfAsked({ config, chains, log }: Context): Promise<(() => Promise<void>) | null> {
+  if (!config.tracing) return null;
+  nameEndpoints(Object.values(chains).flat());
+  return startTracing(config.tracing, log);
 }
 
 /** With a database and chains of its operator's, a service keeps nothing on this machine. */

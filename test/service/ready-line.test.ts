@@ -8,7 +8,7 @@ import { dataFolder, endAll, startService } from '../support/service.ts';
 
 after(endAll);
 
-test('a start in production → only JSON log lines, one of which says that it is ready; the sandbox is not loaded', async () => {
+test('a start in production → only JSON log lines, one of which says that it is ready; neither sandbox nor tracing is loaded', async () => {
   const chains = await twoChains();
   const fixtures = await nodeFixtures(chains);
   try {
@@ -30,7 +30,7 @@ test('a start in production → only JSON log lines, one of which says that it i
     const modules = readFileSync(loaded, 'utf8').split('\n');
     assert.ok(modules.some((url) => url.endsWith('/src/http/server.ts')));
     assert.deepEqual(
-      modules.filter((url) => url.includes('/src/sandbox/')),
+      modules.filter((url) => /\/src\/sandbox\/|@opentelemetry/.test(url)),
       [],
     );
   } finally {

@@ -48,6 +48,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     hsts: true,
     drainSeconds: 0,
     pageLimit: 100_000, // tests open pages faster than people do
+    tracing: null,
     metrics: { host: '127.0.0.1', port: null, token: null },
     relayer: { signers: [testRelayer] },
     deployer: null,
