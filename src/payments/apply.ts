@@ -88,7 +88,9 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   return { kind: 'applied', proofStatus, missingMicro: 0n };
 }
 
-export function isSame(a: TransferRow, b: TransferRow): boolean {
+type Key = Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>;
+
+export function isSame(a: Key, b: Key): boolean {
   return a.chain_id === b.chain_id && a.tx_hash === b.tx_hash && a.ordinal === b.ordinal;
 }
 

@@ -3,6 +3,7 @@ import { finalNumber } from '../chain/finality.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
+import { chunksOf } from '../lib/chunks.ts';
 import { pause } from '../lib/time.ts';
 import { applyTransfer } from './apply.ts';
 import { readChoices } from './candidates.ts';
@@ -11,10 +12,12 @@ import { needsCrossCheck, readHeads } from './proof/heads.ts';
 import { postpone, selectPending } from './queue-store.ts';
 import type { Reason } from './rules.ts';
 import { updateMatches } from './store.ts';
+import { matchTogether } from './together/match.ts';
+import { batchSize, reportBatch } from './together/report.ts';
 import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
-const passSize = 200;
+const passSize = 500;
 /** Asked about in one pass, and for so long. */
 const maxCrossChecks = 40;
 const crossCheckMs = 1_500;
@@ -35,9 +38,10 @@ export async function matchPending(ctx: Context, chains = [...ctx.chains.test, .
 async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const rows = await selectPending(ctx.db, chain.chainId, passSize);
   const agreed = await crossCheckFinal(ctx, chain, rows);
-  let matched = 0;
+  const left = await matchBatches(ctx, chain, rows, agreed);
+  let matched = rows.length - left.length;
   const late: TransferRow[] = [];
-  for (const row of rows) {
+  for (const row of left) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
       else late.push(row);
@@ -50,6 +54,29 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   }
   await postpone(ctx.db, late, 'pending');
   return matched;
+}
+
+/**
+ * Matches transfers in batches over all scopes.
+ *
+ * @returns what is left to be matched one by one, in order: what is not plain, and batches of which one failed
+ */
+async function matchBatches(
+  ctx: Context,
+  chain: ChainConfig,
+  rows: readonly TransferRow[],
+  agreed: ReadonlySet<TransferRow>,
+): Promise<TransferRow[]> {
+  const done = new Set<TransferRow>();
+  const passed = new Set<string>();
+  for (const batch of chunksOf(rows, batchSize)) {
+    try {
+      for (const row of await matchTogether(ctx, chain, batch, agreed, passed)) done.add(row);
+    } catch (error) {
+      reportBatch(ctx, error);
+    }
+  }
+  return rows.filter((row) => !done.has(row));
 }
 
 /**

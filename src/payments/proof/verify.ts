@@ -2,20 +2,23 @@ import { scopeOfRow } from '../../auth/scope.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
-import type { Scope } from '../../db/connection.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { chunksOf } from '../../lib/chunks.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { completeProofs } from '../complete.ts';
 import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
 import { reserveRest } from '../rest.ts';
 import { isDoubted, lockTransfers, updateFinals, updateRematch } from '../store.ts';
-import { selectCounted, type TransferRow } from '../transfers.ts';
+import { type HeldRequest, hold } from '../together/hold.ts';
+import { batchSize, reportBatch } from '../together/report.ts';
+import { keyOf, selectCounted, type TransferRow, writeTransferKey } from '../transfers.ts';
 import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';
 import { needsCrossCheck, readChainView, readHeads, standsFinal } from './heads.ts';
 import { removeDenied } from './remove-denied.ts';
 import { updateUnconfirmedAlarm } from './unconfirmed-alarm.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
-const passSize = 200;
+const passSize = 500;
 /** So long are endpoints asked in one pass. */
 const crossCheckMs = 5_000;
 
@@ -37,10 +40,17 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize) : [];
   const checks = await confirmAll(ctx, chain, final);
   const agreed = final.filter((row) => checks.agreed.has(row));
+  const groups = [...Map.groupBy(agreed, (row) => row.request_id)].flatMap(([requestId, own]): Agreed[] =>
+    requestId !== null && own[0] ? [{ requestId, scope: scopeOfRow(own[0]), own }] : [],
+  );
   let verified = 0;
-  for (const [requestId, own] of Map.groupBy(agreed, (row) => row.request_id)) {
-    if (requestId === null || !own[0]) continue;
-    const scope = scopeOfRow(own[0]);
+  const left: Agreed[] = [];
+  for (const batch of chunksOf(groups, batchSize)) {
+    const done = await settleBatch(ctx, batch);
+    verified += done.verified;
+    left.push(...batch.filter(({ requestId }) => !done.settled.has(requestId)));
+  }
+  for (const { requestId, scope, own } of left) {
     try {
       if (await settleRequest(ctx, scope, requestId, own)) verified++;
     } catch (error) {
@@ -88,31 +98,72 @@ async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Pr
   }
 }
 
-/** Everything is checked again under the locks: the chain may have changed while the endpoints were asked. */
+/** A request, and transfers of it that all endpoints have agreed on. */
+type Agreed = { requestId: string; scope: Scope; own: TransferRow[] };
+
+/**
+ * Settles requests in one transaction over all scopes. What somebody else holds is left to be settled by itself, and so
+ * is everything when one of them cannot be settled.
+ */
+async function settleBatch(
+  ctx: Context,
+  batch: readonly Agreed[],
+): Promise<{ settled: ReadonlySet<string>; verified: number }> {
+  const agreed = batch.flatMap(({ own }) => own);
+  const keys = batch.map(({ requestId, scope: { partnerId: partner_id, testMode: test_mode } }) => {
+    return { partner_id, test_mode, id: requestId };
+  });
+  try {
+    return await ctx.db.transaction(async (tx) => {
+      const { requests } = await hold(tx, keys, []);
+      const verified = await settleLocked(tx, ctx, [...requests.values()], agreed);
+      return { settled: new Set(requests.keys()), verified };
+    });
+  } catch (error) {
+    reportBatch(ctx, error);
+    return { settled: new Set(), verified: 0 };
+  }
+}
+
 function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: TransferRow[]): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
     const request = await lockForProof(tx, scope, requestId);
     if (!request) return false;
     const counted = await lockTransfers(tx, scope, requestId, null);
-    const view = await readChainView(ctx, tx, scope.testMode);
-    const due = BigInt(request.usdc_micro);
-    const isAgreed = (row: TransferRow) =>
-      standsFinal(row, due, view) && agreed.some((other) => isSameBlock(other, row));
-    const settled = counted.filter((row) => row.final_at !== null || isAgreed(row));
-    // What cannot be settled holds back nothing that suffices without it.
-    const attached = request.proof_status === 'attached';
-    if (attached && (await completeProofs(tx, ctx, [{ request, settled }])).size > 0) return true;
-    const now = ctx.clock.now();
-    await updateFinals(
-      tx,
-      settled.filter((row) => !row.final_at).map((row) => ({ row, at: now })),
-    );
-    return false;
+    return (await settleLocked(tx, ctx, [{ request, counted }], agreed)) > 0;
   });
 }
 
-function isSameBlock(a: TransferRow, b: TransferRow): boolean {
-  return (
-    a.chain_id === b.chain_id && a.tx_hash === b.tx_hash && a.ordinal === b.ordinal && a.block_hash === b.block_hash
+/**
+ * Everything is checked again under the locks: the chain may have changed while the endpoints were asked.
+ *
+ * @returns how many requests were verified
+ */
+async function settleLocked(
+  tx: Tx,
+  ctx: Context,
+  held: readonly HeldRequest[],
+  agreed: readonly TransferRow[],
+): Promise<number> {
+  const [first] = held;
+  if (!first) return 0;
+  const view = await readChainView(ctx, tx, first.request.test_mode);
+  const inBlock = new Set(agreed.map(placeOf));
+  const all = held.map(({ request, counted }) => {
+    const due = BigInt(request.usdc_micro);
+    const isAgreed = (row: TransferRow) => standsFinal(row, due, view) && inBlock.has(placeOf(row));
+    // What cannot be settled holds back nothing that suffices without it.
+    return { request, settled: counted.filter((row) => row.final_at !== null || isAgreed(row)) };
+  });
+  const attached = all.filter(({ request }) => request.proof_status === 'attached');
+  const verified = await completeProofs(tx, ctx, attached);
+  const [others, at] = [all.filter(({ request }) => !verified.has(request.id)), ctx.clock.now()];
+  await updateFinals(
+    tx,
+    others.flatMap(({ settled }) => settled.filter((row) => !row.final_at).map((row) => ({ row, at }))),
   );
+  return verified.size;
 }
+
+/** A transfer, and the block that it stands in. */
+const placeOf = (row: TransferRow) => `${writeTransferKey(keyOf(row))} ${row.block_hash}`;

@@ -1,0 +1,42 @@
+import type { Tx } from '../../db/connection.ts';
+import { lockFree, type RequestKey } from '../../requests/proof.ts';
+import type { RequestRow } from '../../requests/store.ts';
+import { inOrder } from '../apply.ts';
+import { keyOf, type TransferRow, writeTransferKey } from '../transfers.ts';
+import { countCounted, lockFreeCounted, lockFreeTransfers } from './store.ts';
+
+/** A locked request, and the transfers that count for it, locked as well, in the order of the chain. */
+export type HeldRequest = { request: RequestRow; counted: TransferRow[] };
+
+/** What a batch works on; all of it is locked. */
+export type Held = {
+  /** By id. */
+  requests: Map<string, HeldRequest>;
+  transfer(row: TransferRow): TransferRow | undefined;
+};
+
+const nameOf = (row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>) => writeTransferKey(keyOf(row));
+
+/**
+ * Locks requests, then transfers, until the transaction ends: the order in which everybody locks them. What somebody
+ * else holds is left out, and with a transfer the request that it counts for. So a batch of many parties waits for none
+ * of them, and no two batches wait for each other.
+ *
+ * @param rows further transfers, which count for no request
+ */
+export async function hold(tx: Tx, keys: readonly RequestKey[], rows: readonly TransferRow[]): Promise<Held> {
+  const locked = keys.length > 0 ? await lockFree(tx, keys) : [];
+  const [counted, counts, others] = await Promise.all([
+    lockFreeCounted(tx, locked),
+    countCounted(tx, locked),
+    lockFreeTransfers(tx, rows),
+  ]);
+  const countOf = new Map(counts.map(({ id, count }) => [id, count]));
+  const byRequest = Map.groupBy(counted, ({ request_id }) => request_id);
+  const requests = locked.flatMap((request): [string, HeldRequest][] => {
+    const own = byRequest.get(request.id) ?? [];
+    return own.length === (countOf.get(request.id) ?? 0) ? [[request.id, { request, counted: inOrder(own) }]] : [];
+  });
+  const transfers = new Map(others.map((row) => [nameOf(row), row]));
+  return { requests: new Map(requests), transfer: (row) => transfers.get(nameOf(row)) };
+}

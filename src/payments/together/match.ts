@@ -1,0 +1,125 @@
+import type { ChainConfig } from '../../config/chains.ts';
+import type { Context } from '../../context.ts';
+import { attachProofs, type RequestKey } from '../../requests/proof.ts';
+import { attachment, inOrder, isSame, provenBy, toPayable } from '../apply.ts';
+import { type Chosen, readChoices } from '../candidates.ts';
+import { completeProofs, type Settled } from '../complete.ts';
+import { type ChainView, readChainView } from '../proof/heads.ts';
+import { soundMicroOf } from '../rest.ts';
+import { canApply, completing, type Rule, restMicro } from '../rules.ts';
+import { type MatchResult, toTransfer, updateMatches } from '../store.ts';
+import type { TransferRow } from '../transfers.ts';
+import { type Held, type HeldRequest, hold } from './hold.ts';
+import { selectRefunded } from './store.ts';
+
+/**
+ * Matches transfers of a chain in one transaction over all scopes, each as it would be by itself, in their order. What
+ * is not plain is left for that: what somebody else holds, and a part after which an amount must be reserved.
+ *
+ * @param confirmed those that all endpoints have agreed on
+ * @param passed requests of which a transfer was left: so are later ones, to keep the order. More are added
+ * @returns those that were matched
+ */
+export function matchTogether(
+  ctx: Context,
+  chain: ChainConfig,
+  rows: readonly TransferRow[],
+  confirmed: ReadonlySet<TransferRow>,
+  passed: Set<string>,
+): Promise<TransferRow[]> {
+  const testMode = rows[0]?.test_mode ?? false;
+  return ctx.db.transaction(async (tx) => {
+    const chosen = await readChoices(tx, chain, rows);
+    // A refund is started under its payment's lock, so what is known of refunds holds from here on.
+    const held = await hold(tx, requestsOf(chosen), rows);
+    const [view, refunded] = await Promise.all([readChainView(ctx, tx, testMode), selectRefunded(tx, rows)]);
+    const batch = new Batch(held, view);
+    for (const one of chosen) {
+      const isRefunded = refunded.some((other) => isSame(other, one.row));
+      if (!batch.take(one, { isRefunded, confirmed: confirmed.has(one.row) }, passed) && one.choice.requestId)
+        passed.add(one.choice.requestId);
+    }
+    const { matches, verified, attached } = batch.verdicts();
+    if (matches.length === 0) return [];
+    const [count, attachedNow, verifiedNow] = await Promise.all([
+      updateMatches(tx, 'pending', matches, ctx.clock.now()),
+      attached.length > 0 ? attachProofs(tx, attached) : [],
+      completeProofs(tx, ctx, verified),
+    ]);
+    if (count < matches.length || attachedNow.length < attached.length || verifiedNow.size < verified.length)
+      throw new Error('something that was locked has changed');
+    return batch.taken;
+  });
+}
+
+/** Each request once; those that a transfer is meant for are of its scope. */
+function requestsOf(chosen: readonly Chosen[]): RequestKey[] {
+  const all = chosen.flatMap(({ row: { partner_id, test_mode }, choice }): [string, RequestKey][] =>
+    choice.requestId === null ? [] : [[choice.requestId, { partner_id, test_mode, id: choice.requestId }]],
+  );
+  return [...new Map(all).values()];
+}
+
+type Known = { isRefunded: boolean; confirmed: boolean };
+/** A request that is paid now: by what is settled, or to be attached unless it was before. */
+type Proved = { held: HeldRequest; settled: TransferRow[] | null; last: TransferRow; attaches: boolean };
+
+/** What becomes of locked transfers and requests, decided one transfer after the other; nothing is written yet. */
+class Batch {
+  readonly taken: TransferRow[] = [];
+  readonly #held: Held;
+  readonly #view: ChainView;
+  readonly #matches: { row: TransferRow; result: MatchResult }[] = [];
+  readonly #proved = new Map<string, Proved>();
+
+  constructor(held: Held, view: ChainView) {
+    this.#held = held;
+    this.#view = view;
+  }
+
+  /** False when it is left. */
+  take({ row, choice }: Chosen, known: Known, passed: ReadonlySet<string>): boolean {
+    const current = this.#held.transfer(row);
+    if (current?.block_hash !== row.block_hash || current.request_id !== null || current.judged_at !== null)
+      return false;
+    const result =
+      choice.requestId === null
+        ? { requestId: null, candidateId: null, reason: choice.reason }
+        : !passed.has(choice.requestId) && this.#judge(current, choice.requestId, choice.rule, known);
+    if (!result) return false;
+    this.#matches.push({ row: current, result });
+    this.taken.push(row);
+    return true;
+  }
+
+  #judge(current: TransferRow, requestId: string, rule: Rule, { isRefunded, confirmed }: Known): MatchResult | null {
+    const held = this.#held.requests.get(requestId);
+    if (!held || (rule === 'merchant' && held.request.account_id !== current.account_id)) return null;
+    const { request, counted } = held;
+    const released = isRefunded || (current.reason === 'released' && rule !== 'merchant');
+    const applicability = canApply(toTransfer(current), toPayable(request, counted), rule);
+    if (released) return { requestId: null, candidateId: requestId, reason: 'released' };
+    if (!applicability.counts) return { requestId: null, candidateId: requestId, reason: applicability.reason };
+    const after = inOrder([...counted, { ...current, counts: true, final_at: null, looks: 0 }]);
+    const due = BigInt(request.usdc_micro);
+    if (applicability.completes) {
+      const settled = provenBy(request, after, this.#view, { row: current, confirmed });
+      const isPaid = completing(settled, due) !== null;
+      const attaches = this.#proved.get(requestId)?.attaches ?? request.proof_status === 'none';
+      this.#proved.set(requestId, { held, settled: isPaid ? settled : null, last: current, attaches });
+      held.request = { ...request, proof_status: isPaid ? 'verified' : 'attached' };
+    } else if (request.proof_status === 'none' && restMicro(due, soundMicroOf(after)) !== null) return null;
+    held.counted = after;
+    return { requestId, rule, reason: null };
+  }
+
+  verdicts() {
+    const verified: Settled[] = [];
+    const attached: ReturnType<typeof attachment>[] = [];
+    for (const { held, settled, last, attaches } of this.#proved.values()) {
+      if (settled) verified.push({ request: held.request, settled });
+      else if (attaches) attached.push(attachment(held.request, held.counted, last));
+    }
+    return { matches: this.#matches, verified, attached };
+  }
+}

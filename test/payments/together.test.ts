@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ChainConfig } from '../../src/config/chains.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { matchPending } from '../../src/payments/match.ts';
+import { settle } from '../../src/payments/proof/verify.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
+import { readUpTo, store } from '../support/payments/table-chain.ts';
+
+const chain: ChainConfig = idleChain(31337);
+const [final, recent] = [90, 100];
+const parties = 20;
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let ctx: Context;
+before(async () => {
+  database = await testDatabase();
+  ctx = testContext(database.db, { chains: { test: [chain], live: [] } });
+  await readUpTo(database.db, chain.chainId, recent);
+});
+after(() => database?.drop());
+
+type Payee = { scope: Scope; wallet: string; accountId: string };
+type Paid = { request: RequestRow; txHash: string };
+
+async function newPayee(): Promise<Payee> {
+  const { test: scope } = await makePartner(database.db);
+  const { id, wallet } = await makeMerchant(database.db, scope);
+  return { scope, wallet, accountId: id };
+}
+
+const ask = ({ scope, wallet, accountId }: Payee, details: Parameters<typeof makeRequest>[3] = {}) =>
+  makeRequest(database.db, scope, { id: accountId, wallet }, details);
+
+/** A payment in full to each of many partners, by its reference. */
+async function payMany(blockNumber: number): Promise<Paid[]> {
+  const paid: Paid[] = [];
+  for (let i = 0; i < parties; i++) {
+    const payee = await newPayee();
+    const request = await ask(payee, { metadata: `{"order":${i}}` });
+    const [txHash = ''] = await store(database.db, chain, payee, [{ blockNumber, value: request.usdc_micro, request }]);
+    paid.push({ request, txHash });
+  }
+  return paid;
+}
+
+async function proofOf({ id }: Pick<RequestRow, 'id'>) {
+  const [row] = await database.db.sql`
+    select proof_status, tx_hash, (select array_agg(body) from webhook_deliveries d where d.request_id = r.id) as bodies
+    from requests r where id = ${id}`;
+  return { status: row?.proof_status, txHash: row?.tx_hash, bodies: (row?.bodies ?? []) as string[] };
+}
+
+async function assertVerified({ request, txHash }: Paid): Promise<void> {
+  const proof = await proofOf(request);
+  assert.deepEqual([proof.status, proof.txHash, proof.bodies.length], ['verified', txHash, 1]);
+  const event = JSON.parse(proof.bodies[0] ?? '');
+  assert.deepEqual(
+    [event.request_id, event.tx_hash, event.metadata],
+    [request.id, txHash, JSON.parse(request.metadata)],
+  );
+}
+
+/** Lets the database refuse every change of one transfer. */
+async function refuseChangesOf(txHash: string): Promise<() => Promise<unknown>> {
+  const name = `refused_${txHash.slice(2, 10)}`;
+  await database.owner.unsafe(`
+    create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+    create trigger ${name} before update of request_id, final_at on transfers for each row
+      when (new.tx_hash = '${txHash}') execute function ${name}()`);
+  return () => database.owner.unsafe(`drop function ${name} cascade`);
+}
+
+const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
+
+test('payments to many partners in one pass → each verifies its request, with one event of its own body', async () => {
+  const paid = await payMany(final);
+  assert.equal(await matchPending(ctx), parties);
+  for (const one of paid) await assertVerified(one);
+});
+
+test('one payment among many that cannot be written → the others are verified, that one when it can be', async () => {
+  for (const blockNumber of [final, recent]) {
+    const paid = await payMany(blockNumber);
+    const [bad, ...others] = [...paid.splice(parties / 2, 1), ...paid] as [Paid, ...Paid[]];
+    if (blockNumber === recent) await matchPending(ctx);
+    const allow = await refuseChangesOf(bad.txHash);
+    if (blockNumber === recent) await readUpTo(database.db, chain.chainId, recent + 10);
+    for (const loop of [matchPending, settle]) await loop(ctx);
+    for (const one of others) await assertVerified(one);
+    assert.notEqual((await proofOf(bad.request)).status, 'verified');
+    const [row] = await database.db
+      .sql`select looks, look_at > now() as later from transfers where tx_hash = ${bad.txHash}`;
+    assert.ok(row?.looks > 0 && row?.later, 'it is put off');
+    await allow();
+    await dueAgain();
+    for (const loop of [matchPending, settle]) await loop(ctx);
+    await assertVerified(bad);
+    await readUpTo(database.db, chain.chainId, recent);
+  }
+});
+
+test('a request that somebody holds → the others are verified meanwhile, and it is once it is free', async () => {
+  for (const loop of [matchPending, settle]) {
+    const paid = await payMany(loop === settle ? recent : final);
+    if (loop === settle) {
+      await matchPending(ctx);
+      await readUpTo(database.db, chain.chainId, recent + 10);
+    }
+    const [held, ...others] = paid as [Paid, ...Paid[]];
+    const free = Promise.withResolvers<void>();
+    const holding = database.db.transaction(async (tx) => {
+      await tx`select from requests where id = ${held.request.id} for update`;
+      await free.promise;
+    });
+    await until('it is held', async () => {
+      const rows = await database.db.sql`select from requests where id = ${held.request.id} for update skip locked`;
+      return rows.length === 0;
+    });
+    const running = loop(ctx);
+    await until('the others are verified', async () => {
+      const [row] = await database.db.sql`
+        select count(*)::int as left from requests
+        where id = any(${others.map(({ request }) => request.id)}::uuid[]) and proof_status <> 'verified'`;
+      return row?.left === 0;
+    });
+    free.resolve();
+    await Promise.all([running, holding]);
+    for (const one of paid) await assertVerified(one);
+    await readUpTo(database.db, chain.chainId, recent);
+  }
+});
+
+/** Several payments of two requests of one merchant, as fractions of what is due, in the order of the chain. */
+const sequences: { of: 0 | 1; part: 'all' | 'half' | 'dust' | 'double'; at: number }[][] = [
+  [
+    { of: 0, part: 'all', at: final },
+    { of: 0, part: 'all', at: final + 1 },
+    { of: 1, part: 'all', at: final + 2 },
+  ],
+  [
+    { of: 0, part: 'dust', at: final },
+    { of: 0, part: 'all', at: final + 1 },
+    { of: 0, part: 'dust', at: final + 2 },
+  ],
+  [
+    { of: 0, part: 'half', at: final },
+    { of: 1, part: 'double', at: final + 1 },
+    { of: 0, part: 'half', at: final + 2 },
+    { of: 0, part: 'half', at: final + 3 },
+  ],
+  [
+    { of: 0, part: 'all', at: recent },
+    { of: 0, part: 'all', at: recent },
+    { of: 1, part: 'dust', at: recent },
+    { of: 1, part: 'half', at: recent },
+    { of: 1, part: 'half', at: recent },
+  ],
+  [
+    { of: 1, part: 'dust', at: final },
+    { of: 1, part: 'dust', at: recent },
+    { of: 1, part: 'all', at: recent },
+    { of: 0, part: 'all', at: final + 4 },
+  ],
+];
+
+test('several payments of the same requests in one batch → the same as one after the other', async () => {
+  for (const [i, sequence] of sequences.entries()) {
+    const outcomes: unknown[] = [];
+    for (const together of [true, false]) {
+      const payee = await newPayee();
+      const requests = [await ask(payee), await ask(payee)];
+      for (const { of, part, at } of sequence) {
+        const request = requests[of] as RequestRow;
+        const due = BigInt(request.usdc_micro);
+        const value = { all: due, half: due / 2n + 1n, dust: 7n, double: due * 2n }[part].toString();
+        await store(database.db, chain, payee, [{ blockNumber: at, value, request }]);
+        if (!together) await matchPending(ctx);
+      }
+      while ((await matchPending(ctx)) > 0);
+      const transfers = await database.db.sql`
+        select block_number, value, reason, rule, counts, final_at is not null as final from transfers
+        where to_address = ${payee.wallet} order by block_number, value, reason nulls first`;
+      const proofs = await Promise.all(
+        requests.map(async (one) => [(await proofOf(one)).status, (await proofOf(one)).bodies.length]),
+      );
+      const rests = await database.db.sql`
+        select count(*)::int as reserved from reserved_rests where wallet_address = ${payee.wallet}`;
+      outcomes.push({
+        transfers: transfers.map(({ value, ...row }) => ({ ...row, size: value.length })),
+        proofs,
+        rests: [...rests],
+      });
+    }
+    assert.deepEqual(outcomes[0], outcomes[1], `sequence ${i}`);
+  }
+});
