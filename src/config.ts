@@ -1,6 +1,6 @@
 import { dataDirOf } from './config/address.ts';
 import { type ChainConfig, readChainsFile } from './config/chains.ts';
-import { readDatabaseUrl } from './config/database.ts';
+import { type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
@@ -48,6 +48,8 @@ export type Config = {
   databaseUrl: string | null;
   /** The tables' owner, who migrates and creates the logins. Null: the user of `databaseUrl`. Has a password. */
   databaseOwnerUrl: string | null;
+  /** In `transaction`, what needs a session of its own connects to `databaseOwnerUrl`. */
+  databasePoolMode: PoolMode;
   /** The first one encrypts and hashes; the others only decrypt and recognise what they once made. */
   secretKeys: SecretKey[];
   /** Null in the sandbox without CHAINS_FILE: the local chains, known once they run. */
@@ -137,6 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir,
     databaseUrl: readDatabaseUrl('DATABASE_URL', env, faults),
     databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL', env, faults),
+    databasePoolMode: readPoolMode(env, faults),
     secretKeys,
     chains: readChainsFile(env, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),

@@ -13,6 +13,7 @@ import {
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
+import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
@@ -48,7 +49,7 @@ export async function openService(config: Config): Promise<RunningService> {
       return part.value;
     }) as [EmbeddedPostgres | null, Awaited<ReturnType<typeof startChains>> | null];
     const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
-    const access = accessOf(url, config.secretKeys);
+    const access = accessTo(config, url);
     const ownerUrl = config.databaseOwnerUrl ?? url;
     await prepareAt(ownerUrl, config).catch((error) => {
       throw asDatabaseFault(config, error);
@@ -57,7 +58,7 @@ export async function openService(config: Config): Promise<RunningService> {
     stops.push(pools.close);
     const log = makeLog(config.logLevel);
     tellOfSlow(pools, log);
-    await logIn(pools.api).catch((error) => {
+    await logIn(config, access, pools.api).catch((error) => {
       throw asLoginFault(error, access);
     });
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
@@ -89,21 +90,29 @@ async function startChains(dataDir: string) {
   return startDevChains(dataDir);
 }
 
+/** @param url of the database, whoever set it */
+function accessTo({ databasePoolMode, databaseOwnerUrl, secretKeys }: Config, url: string): Access {
+  return accessOf(url, secretKeys, databasePoolMode === 'transaction' ? databaseOwnerUrl : null);
+}
+
 /** As the owner, by a connection of its own, which waits as long as a migration may take. */
-async function prepareAt(ownerUrl: string, { secretKeys }: Config): Promise<void> {
+async function prepareAt(ownerUrl: string, config: Config): Promise<void> {
+  const { databaseUrl, databaseOwnerUrl, databasePoolMode, secretKeys } = config;
+  if (databaseUrl) await refuseSharedOwner(ownerUrl, databaseOwnerUrl !== null);
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
     await migrate(owner).catch(async (error) => {
       throw await asPermissionFault(owner, error);
     });
-    await ensureLogins(owner, secretKeys);
+    await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');
   } finally {
     await owner.end();
   }
 }
 
 /** Once as each login: what is not let in is told at start, not by the first call. */
-async function logIn({ pools }: Pick<Database, 'pools'>): Promise<void> {
+async function logIn({ databaseUrl }: Config, access: Access, { sql, pools }: Database): Promise<void> {
+  if (databaseUrl) await checkSessions(access, sql);
   for (const { name, powers } of await Promise.all(pools.map(permissionsOf))) {
     if (powers.length > 0)
       throw new StartFault(`The service logs in to the database as ${name}, which ${powers.join(' and ')}.`);
@@ -111,7 +120,9 @@ async function logIn({ pools }: Pick<Database, 'pools'>): Promise<void> {
 }
 
 function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
-  if (!refused.includes(sqlState(error) ?? '')) return error;
+  const state = sqlState(error) ?? '';
+  if (state === ofPooler) return new StartFault(poolerFault('DATABASE_URL', error), { cause: error });
+  if (!refused.includes(state)) return error;
   const names = [service, scoped].map((url) => new URL(url.replace(/@.*/s, '@host')).username).join(' and ');
   return new StartFault(
     `The database of DATABASE_URL refused the service’s logins ${names}: ${(error as Error).message}. Allow both to log in with a password from here (pg_hba.conf, or the pooler’s user list). If a password was changed, drop role ${names.replace(' and ', ', ')}; the next start recreates them.`,
@@ -121,12 +132,18 @@ function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
 
 /** SQLSTATEs of a wrong user, password or database name. */
 const refused = ['28000', '28P01', '3D000'];
+/** The one SQLSTATE of all that a pooler refuses. */
+const ofPooler = '08P01';
+
+const poolerFault = (name: string, error: unknown): string =>
+  `The pooler of ${name} refuses connections: ${(error as Error).message}. It must accept both logins of the service. Set DATABASE_POOL_MODE=transaction, and DATABASE_OWNER_URL to the database server itself.`;
 
 function asDatabaseFault(config: Config, error: unknown): unknown {
   const state = sqlState(error);
   if (!config.databaseUrl || !(isUnreachable(error) || (state && refused.includes(state)))) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const name = config.databaseOwnerUrl ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
+  if (state === ofPooler) return new StartFault(poolerFault(name, error), { cause: error });
   return new StartFault(`The database of ${name} cannot be used: ${message || code}.`, { cause: error });
 }
 
@@ -139,7 +156,7 @@ export async function joinService(config: Config): Promise<Service> {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url)
     throw new Error(`There is no database in ${config.dataDir} yet. Start the service first, or set DATABASE_URL.`);
-  const db = connect(accessOf(url, config.secretKeys), { service: 2, scoped: 2 });
+  const db = connect(accessTo(config, url), { service: 2, scoped: 2 });
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
   const chains = own ?? { test: [], live: [] };
   // It serves no page: a command that rehearses something imports what it needs.
@@ -150,7 +167,7 @@ export async function joinService(config: Config): Promise<Service> {
 /** A context for developer commands that need no database: no connection is opened until one is used. */
 export function standAlone(config: Config): Service {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
-  const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32) });
+  const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32), session: null });
   const chains = config.chains ?? { test: [], live: [] };
   const log = makeLog('silent');
   return { ctx: { config, db, clock: systemClock, log, chains, sandbox: null }, close: () => db.close() };

@@ -4,8 +4,9 @@ import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
-import { permissionsOf } from '../db/logins.ts';
+import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
+import { sharedSessions, sharesSessions } from '../db/pooler.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
@@ -88,6 +89,14 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
   ];
 }
 
+/** Only where sessions are taken for our own: behind a pooler that is known they may be shared. */
+async function checkPooler({ config }: Context): Promise<Finding[]> {
+  const { databaseUrl, databasePoolMode, secretKeys } = config;
+  if (!databaseUrl || databasePoolMode === 'transaction') return [];
+  const isShared = await sharesSessions(accessOf(databaseUrl, secretKeys).service);
+  return isShared ? [{ check: 'pooler', state: 'failed', advice: sharedSessions }] : [];
+}
+
 async function checkChains(ctx: Context): Promise<Finding[]> {
   return (await chainStatus(ctx)).map((chain) => ({
     check: `chain ${chain.chainId}`,
@@ -155,6 +164,7 @@ export const doctorCommands: Command[] = [
       const parts = await Promise.all([
         checkService(ctx),
         checkDatabase(ctx),
+        checkPooler(ctx),
         checkSecrets(ctx),
         checkChains(ctx),
         checkContracts(ctx),

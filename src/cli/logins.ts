@@ -8,7 +8,11 @@ export const loginCommands: Command[] = [
     summary:
       'Prints the SQL for a database administrator to run where the table owner may not create roles. Contains passwords.',
     run: async (ctx, args) => ({
-      statements: statementsFor(option(args, 'owner'), ctx.config.secretKeys).map((run) => ({ run })),
+      statements: statementsFor(
+        option(args, 'owner'),
+        ctx.config.secretKeys,
+        ctx.config.databasePoolMode === 'transaction',
+      ).map((run) => ({ run })),
     }),
   },
 ];

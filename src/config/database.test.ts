@@ -79,3 +79,13 @@ test('DATABASE_URL › without a host, PGHOST decides', () => {
   assert.equal(faultsOf({ DATABASE_URL, PGHOST: '/var/run/postgresql' }), '');
   assert.match(faultsOf({ DATABASE_URL, PGHOST: 'db.example' }), /^DATABASE_URL points to another machine/);
 });
+
+test('DATABASE_POOL_MODE › transaction needs the pooler and the server itself', () => {
+  const [DATABASE_URL, DATABASE_OWNER_URL] = ['postgres://localhost:6432/pay', 'postgres://owner:pw@localhost/pay'];
+  const DATABASE_POOL_MODE = 'transaction';
+  assert.equal(readConfig({ ...secrets, DATABASE_URL }).databasePoolMode, 'session');
+  const config = readConfig({ ...secrets, DATABASE_URL, DATABASE_OWNER_URL, DATABASE_POOL_MODE });
+  assert.equal(config.databasePoolMode, 'transaction');
+  assert.match(faultsOf({ DATABASE_URL, DATABASE_POOL_MODE }), /^DATABASE_POOL_MODE=transaction needs .*OWNER_URL/);
+  assert.match(faultsOf({ DATABASE_POOL_MODE: 'statement' }), /^DATABASE_POOL_MODE must be session or transaction/);
+});

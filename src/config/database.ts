@@ -13,6 +13,21 @@ export function isOnThisMachine(url: URL, env: NodeJS.ProcessEnv): boolean {
   return host.startsWith('/') || namesThisMachine(host);
 }
 
+/** Whether connections keep a session of their own, or a pooler gives each transaction another one. */
+export type PoolMode = 'session' | 'transaction';
+
+/** Reads how connections to `DATABASE_URL` are pooled. What needs a session goes to `DATABASE_OWNER_URL`. */
+export function readPoolMode(env: NodeJS.ProcessEnv, faults: string[]): PoolMode {
+  const value = env.DATABASE_POOL_MODE || 'session';
+  if (value !== 'session' && value !== 'transaction')
+    faults.push('DATABASE_POOL_MODE must be session or transaction, as the pooler of DATABASE_URL is set');
+  if (value === 'transaction' && !(env.DATABASE_URL && env.DATABASE_OWNER_URL))
+    faults.push(
+      'DATABASE_POOL_MODE=transaction needs DATABASE_URL, which leads to the pooler, and DATABASE_OWNER_URL, which leads to the database server itself: migrations and notifications need a session',
+    );
+  return value === 'transaction' ? value : 'session';
+}
+
 /**
  * Reads the address of a database; null when there is none. A database on another machine must ask for TLS.
  *

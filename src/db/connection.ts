@@ -34,9 +34,9 @@ export type Database = {
 
 /**
  * How the service connects: `postgres://user:password@host:port/database` of each login, and the key that proves
- * scopes.
+ * scopes. Behind a pooler in transaction mode, `session` is the service login's address at the server itself.
  */
-export type Access = { service: string; scoped: string; scopeKey: Uint8Array };
+export type Access = { service: string; scoped: string; scopeKey: Uint8Array; session: string | null };
 /** How many connections each login has at most. */
 export type Connections = { service: number; scoped: number };
 
@@ -44,11 +44,13 @@ export type Connections = { service: number; scoped: number };
  * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A server that only reads
  * (25006) is no longer the one to reach: another was promoted.
  */
-const unreachable = /^(08(?!P01)|25006|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
+const unreachable = /^(08|25006|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
 
 /** True when an error says that the database could not be reached or is shutting down. */
 export function isUnreachable(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  // A pooler has one code for all that keeps it from its server.
+  if (code === '08P01') return severity === 'FATAL';
   return typeof code === 'string' && unreachable.test(code);
 }
 
@@ -84,10 +86,19 @@ export const sessionSettings = {
   ...planning,
 };
 
+/** Set explicitly too, because a login may change its own defaults. */
+export const scopedSettings = { ...sessionSettings, search_path: 'public' };
+
 /** One connection as the owner of the tables: for migrations, and for creating the logins. */
 export function openOwner(url: string, waits: Waits = usualWaits): Sql {
   return openPool({ url, connections: 1, waits, settings: sessionSettings });
 }
+
+/** In a session that others use in between, `begin_scoped` goes back to the login's defaults: these are ours. */
+const beginInShared = [
+  'select public.begin_scoped()',
+  ...Object.entries(scopedSettings).map(([name, value]) => `set local ${name} = '${value}'`),
+].join('; ');
 
 /** The text whose HMAC proves a scope. The database builds the same text. */
 const scopeText = ({ partnerId, testMode }: Scope) => `${partnerId.toLowerCase()} ${testMode}`;
@@ -101,15 +112,15 @@ export function connect(
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
 ): Database {
-  const sql = openPool({ url: access.service, connections: connections.service, waits, settings: sessionSettings });
-  // Set explicitly, because a login may change its own defaults.
-  const settings = { ...sessionSettings, search_path: 'public' };
-  const scopedPool = openPool({ url: access.scoped, connections: connections.scoped, waits, settings });
-  const prove = (scope: Scope) => createHmac('sha256', access.scopeKey).update(scopeText(scope)).digest('hex');
+  const [{ service, scoped, scopeKey, session: sessionUrl }, settings] = [access, sessionSettings];
+  const sql = openPool({ url: service, connections: connections.service, waits, settings, sessionUrl });
+  const most = connections.scoped;
+  const scopedPool = openPool({ url: scoped, connections: most, waits, settings: scopedSettings, sessionUrl });
+  const prove = (scope: Scope) => createHmac('sha256', scopeKey).update(scopeText(scope)).digest('hex');
   const enter = ({ partnerId, testMode }: Scope, proof: string): Opening => ({
     // Sent as text and answered before the proof is sent: an earlier transaction could have planted a prepared
     // statement.
-    first: 'select public.begin_scoped()',
+    first: sessionUrl ? beginInShared : 'select public.begin_scoped()',
     enter: (tx) => tx`select enter_scope(${partnerId}, ${testMode}, ${proof})`.execute(),
   });
   return {

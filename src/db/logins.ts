@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
-import { type Access, type Sql, sqlState, type Tx } from './connection.ts';
+import { type Access, type Sql, scopedSettings, sessionSettings, sqlState, type Tx } from './connection.ts';
 
 /** A role that the service logs in as. */
 export type Login = { name: string; password: string };
@@ -33,10 +33,15 @@ function addressAs(url: string, { name, password }: Login): string {
   return address.href;
 }
 
-/** How the service gets into a database, once its owner has let it in. */
-export function accessOf(url: string, secrets: SecretKey[]): Access {
+/**
+ * How the service gets into a database, once its owner has let it in.
+ *
+ * @param sessionUrl where `url` leads to a pooler in transaction mode: an address of the server itself
+ */
+export function accessOf(url: string, secrets: SecretKey[], sessionUrl: string | null = null): Access {
   const { service, scoped, scopeKey } = loginsOf(secrets);
-  return { service: addressAs(url, service), scoped: addressAs(url, scoped), scopeKey };
+  const session = sessionUrl && addressAs(sessionUrl, service);
+  return { service: addressAs(url, service), scoped: addressAs(url, scoped), scopeKey, session };
 }
 
 /** The groups of the logins, which hold the grants. Migrations create both. */
@@ -53,13 +58,14 @@ const attemptPauseMs = 50;
  * As the owner: creates the logins of these secrets where they are missing, and grants them access. Roles belong to the
  * server, so processes of other databases may do the same at the same time.
  *
+ * @param inDefaults whether the logins have the settings of our sessions as their defaults, because a pooler sets none
  * @throws StartFault with instructions when the owner lacks a privilege
  */
-export async function ensureLogins(owner: Sql, secrets: SecretKey[]): Promise<void> {
+export async function ensureLogins(owner: Sql, secrets: SecretKey[], inDefaults = false): Promise<void> {
   const logins = loginsOf(secrets);
   for (let attempt = 1; ; attempt++) {
     try {
-      await owner.begin((tx) => grantLogin(tx, logins));
+      await owner.begin((tx) => grantLogin(tx, logins, inDefaults));
       break;
     } catch (error) {
       if (sqlState(error) === '42501') throw await asPermissionFault(owner, error);
@@ -81,19 +87,25 @@ export async function createGroups(owner: Sql): Promise<void> {
   }
 }
 
-async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins): Promise<void> {
+async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins, inDefaults: boolean): Promise<void> {
   // The service steps down into a scope within transactions that span several.
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
   const [here] = await tx<{ database: string }[]>`select quote_ident(current_database()) as database`;
   const database = here?.database;
+  const defaults = { [service.name]: sessionSettings, [scoped.name]: scopedSettings };
   for (const { name, password } of [service, scoped]) {
     const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
     // The name is of letters and digits alone.
     if (!known) await tx.unsafe(`create role ${name} login password '${verifierOf(password)}'`);
     // A login may set defaults for its own sessions, and they outlive those sessions.
-    const [own] =
-      await tx`select from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = ${name}`;
-    if (own) await tx.unsafe(`alter role ${name} reset all; alter role ${name} in database ${database} reset all`);
+    const own = await tx<{ config: string[] | null }[]>`
+      select case when s.setdatabase = 0 then s.setconfig end as config
+      from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = ${name}`;
+    if (own.length > 1 || !areDefaults(own[0]?.config ?? [], defaults[name] ?? {})) {
+      if (own.length > 0)
+        await tx.unsafe(`alter role ${name} reset all; alter role ${name} in database ${database} reset all`);
+      if (inDefaults) await tx.unsafe(defaultsOf(name, defaults[name] ?? {}));
+    }
     for (const group of members[name] ?? []) {
       const [held] = await tx`
         select from pg_auth_members m where m.roleid = ${group}::regrole and m.member = ${name}::regrole`;
@@ -108,6 +120,23 @@ async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins): Promis
     select format('revoke temporary on database %I from public', current_database()) as statement,
       has_database_privilege(${scoped.name}, current_database(), 'temporary') as open`;
   if (temporary?.open) await tx.unsafe(temporary.statement);
+}
+
+type Settings = Record<string, string | number>;
+
+const defaultsOf = (login: string, settings: Settings): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `alter role ${login} set ${name} = '${value}'`)
+    .join('; ');
+
+/** @param config as PostgreSQL stores them: `TimeZone=UTC` */
+function areDefaults(config: string[], settings: Settings): boolean {
+  const stored = new Map(config.map((text) => [text.slice(0, text.indexOf('=')).toLowerCase(), text]));
+  const wanted = Object.entries(settings);
+  return (
+    stored.size === wanted.length &&
+    wanted.every(([name, value]) => stored.get(name)?.slice(name.length + 1) === `${value}`)
+  );
 }
 
 /**
@@ -161,13 +190,15 @@ export async function asPermissionFault(owner: Sql, error: unknown): Promise<unk
  * The statements that an administrator runs when the owner may not create roles.
  *
  * @param owner the owner's name
+ * @param inDefaults as `ensureLogins` takes it
  */
-export function statementsFor(owner: string, secrets: SecretKey[]): string[] {
+export function statementsFor(owner: string, secrets: SecretKey[], inDefaults: boolean): string[] {
   const { service, scoped } = loginsOf(secrets);
   return [
     ...groups.map((name) => `create role ${name} nologin;`),
     `grant ${groups.join(', ')} to "${owner.replaceAll('"', '""')}" with admin option;`,
     ...[service, scoped].map(({ name, password }) => `create role ${name} login password '${verifierOf(password)}';`),
+    ...(inDefaults ? [defaultsOf(service.name, sessionSettings), defaultsOf(scoped.name, scopedSettings)] : []),
   ];
 }
 

@@ -55,6 +55,11 @@ export type PoolOptions = {
   waits: Waits;
   /** Of each session, as `set` has them. */
   settings?: Record<string, string | number>;
+  /**
+   * Set where a pooler gives each transaction another session, which others use in between. Nothing is then left in a
+   * session: no settings and no prepared statements. Notifications come by this address of the server itself.
+   */
+  sessionUrl?: string | null;
 };
 
 const idleMs = minuteMs;
@@ -111,7 +116,12 @@ function sendTogether({ connection: { stream } }: pg.PoolClient): void {
 
 /** Opens a pool. Connections are opened when needed. */
 export function openPool(options: PoolOptions): Pool {
-  const own = connectionOptions(options);
+  const { sessionUrl, settings, ...address } = options;
+  // A pooler refuses settings at the start of a session; its logins have them as defaults.
+  const own = sessionUrl
+    ? { ...connectionOptions(address), application_name: 'quittance' }
+    : connectionOptions(options);
+  const begun = sessionUrl ? 'begin isolation level read committed, read write' : 'begin';
   class Client extends pg.Client {
     constructor() {
       super(own);
@@ -124,7 +134,7 @@ export function openPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: options.waits.queue * 1000,
   });
   const open = new Set<pg.PoolClient>();
-  const listener = new Listener(own);
+  const listener = new Listener(sessionUrl ? connectionOptions({ ...address, url: sessionUrl, settings }) : own);
   pool.on('error', () => {}); // a connection that nobody used was lost: the next one to need it makes another
   pool.on('connect', (client) => {
     open.add(client);
@@ -139,7 +149,8 @@ export function openPool(options: PoolOptions): Pool {
       throw lostError(error);
     }
   };
-  const send = (client: pg.PoolClient, statement: Sendable): Promise<Rows<Row[]>> => {
+  const send = (client: pg.PoolClient, given: Sendable): Promise<Rows<Row[]>> => {
+    const statement = sessionUrl ? { text: given.text, values: given.values } : given;
     const session = (client as unknown as { processID: number }).processID;
     result.observer?.(session, statement);
     return watched(statement, session, result.onSlow, () =>
@@ -178,7 +189,7 @@ export function openPool(options: PoolOptions): Pool {
     client.on('error', lose);
     const scope = openTransaction((statement) => send(client, statement));
     try {
-      await send(client, { text: opening ? `begin; ${opening.first}` : 'begin', values: [] }).catch((error) => {
+      await send(client, { text: opening ? `${begun}; ${opening.first}` : begun, values: [] }).catch((error) => {
         lose(error);
         throw error;
       });

@@ -3,6 +3,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
 import { compareMigrations } from '../db/migrate.ts';
+import { isOfSharedSession, sharedSessions } from '../db/pooler.ts';
 import { isWritable } from '../db/writable.ts';
 import { cachedFor } from '../lib/cache.ts';
 import { answerClientErrors } from './client-errors.ts';
@@ -27,7 +28,7 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
     if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
   } catch (error) {
     ctx.log.error({ err: error }, 'not ready: the database cannot be reached');
-    parts.database = 'cannot be reached';
+    parts.database = isOfSharedSession(error) ? sharedSessions : 'cannot be reached';
     parts.migrations = 'unknown without the database';
   }
   for (const chain of await chainStatus(ctx)) {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { findChromium } from '../support/browser/chromium.ts';
 import { findHaproxy } from '../support/net/haproxy.ts';
+import { findPgbouncer } from '../support/net/pgbouncer.ts';
 import { isUnit, reachedFrom, root } from './graph.ts';
 
 /** The command line selects no tests; the message says why. */
@@ -30,12 +31,15 @@ export function chooseTests([first = '', ...rest]: string[]): string[] {
   }
   const named = first !== '' && first !== 'pages';
   const chosen = named ? byName(all, [first, ...rest]) : all.filter((file) => first === '' || isPage(file));
-  const runnable = findHaproxy() ? chosen : leaveOut(chosen, isBalanced, 'HAProxy');
+  const balanced = findHaproxy() ? chosen : leaveOut(chosen, isBalanced, 'HAProxy');
+  const runnable = findPgbouncer() ? balanced : leaveOut(balanced, isPooled, 'PgBouncer');
   return findChromium() ? runnable : leaveOut(runnable, isPage, 'Chromium');
 }
 
 const isPage = (file: string) => file.startsWith('test/pages/');
-const isBalanced = (file: string) => file === 'test/service/rolling-restart.test.ts';
+const balancedTests = ['test/service/balanced-nodes.test.ts', 'test/service/rolling-restart.test.ts'];
+const isBalanced = (file: string) => balancedTests.includes(file);
+const isPooled = (file: string) => file === 'test/service/pooler.test.ts';
 
 /** Says which tests do not run for lack of a program, and returns the others. */
 function leaveOut(chosen: string[], needIt: (file: string) => boolean, program: string): string[] {

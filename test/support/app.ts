@@ -35,6 +35,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     dataDir: '/nonexistent',
     databaseUrl: null,
     databaseOwnerUrl: null,
+    databasePoolMode: 'session',
     secretKeys: testSecrets,
     chains: null,
     rateProviders: ['fixed'],

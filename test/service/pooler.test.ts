@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { doctorCommands } from '../../src/cli/doctor.ts';
+import { listenForChanges } from '../../src/db/changes.ts';
+import { connect, type Database, sessionSettings } from '../../src/db/connection.ts';
+import { accessOf, ensureLogins } from '../../src/db/logins.ts';
+import { checkSessions, refuseSharedOwner, sharedSessions, sharesSessions } from '../../src/db/pooler.ts';
+import { isWritable } from '../../src/db/writable.ts';
+import { buildMetricsServer } from '../../src/http/health.ts';
+import { send } from '../support/api/client.ts';
+import { testConfig, testContext } from '../support/app.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest, secretsText, testSecrets } from '../support/fixtures.ts';
+import { type Pooler, startPooler } from '../support/net/pgbouncer.ts';
+import { until } from '../support/net/receiver.ts';
+import { dataFolder, endAll, runService, startService } from '../support/service.ts';
+
+describe('behind pgbouncer in transaction mode', () => {
+  let database: TestDatabase;
+  let pooler: Pooler;
+  before(async () => {
+    database = await testDatabase();
+    await ensureLogins(database.owner, testSecrets, true);
+    pooler = await startPooler(database.owner, database.url);
+  });
+  after(async () => {
+    await endAll();
+    await pooler?.stop();
+    await database?.drop();
+  });
+
+  test('sessions › seen to be shared through the pooler, and our own at the server', async () => {
+    assert.equal(await sharesSessions(accessOf(pooler.url, testSecrets).service), true);
+    assert.equal(await sharesSessions(database.access.service), false);
+  });
+
+  test('statements and scopes of many connections at once → each its own answer, with the settings of the service', async () => {
+    const access = accessOf(pooler.url, testSecrets, database.url);
+    const db = connect(access, { service: 30, scoped: 30 });
+    await checkSessions(access, db.sql);
+    const { test: scope } = await makePartner(db);
+    const { test: other } = await makePartner(db);
+    const merchant = await makeMerchant(db, scope);
+    const request = await makeRequest(db, scope, merchant);
+    const names = Object.keys(sessionSettings).filter((name) => name !== 'application_name');
+    const wanted = names.map((name) => `${name}=${sessionSettings[name as 'jit']}`).sort();
+    await Promise.all(
+      Array.from({ length: 300 }, async (_, index) => {
+        const of = index % 2 ? scope : other;
+        const rows = await db.scoped(of, async (tx) => {
+          const found = await tx`select id from requests`;
+          const settings = await tx`
+            select lower(name) || '=' || setting as text from pg_settings where lower(name) = any(${names}::text[])`;
+          assert.deepEqual(settings.map(({ text }) => text).sort(), wanted);
+          return found;
+        });
+        assert.deepEqual(
+          rows.map(({ id }) => id),
+          of === scope ? [request.id] : [],
+        );
+        const [row] = await db.sql`select ${index}::int as echo, current_setting('timezone') as zone`;
+        assert.deepEqual({ ...row }, { echo: index, zone: 'UTC' });
+      }),
+    );
+    const sessions = await database.owner`
+      select from pg_stat_activity where datname = current_database() and usename like 'quittance\\_s%'`;
+    assert.ok(sessions.length <= 41, `${sessions.length} sessions of the server`);
+    await db.close();
+  });
+
+  test('what a transaction left in its session, and defaults that its login gave itself → no other transaction has them', async () => {
+    const db = connect(accessOf(pooler.url, testSecrets, database.url), { service: 1, scoped: 4 });
+    const { test: scope } = await makePartner(db);
+    await db.scoped(scope, async (tx) => {
+      await tx.unsafe(`set datestyle = 'German'`);
+      await tx.unsafe(`set statement_timeout = 1`);
+      await tx.unsafe(`select pg_advisory_lock(1)`);
+      await tx.unsafe(`alter role current_user set timezone = 'Asia/Tokyo'`);
+      await tx.unsafe(`alter role current_user set default_transaction_read_only = on`);
+      await tx.unsafe(`alter role current_user set default_transaction_isolation = 'serializable'`);
+    });
+    // Their defaults are those of sessions that the pooler opens from now on.
+    await database.owner`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and usename like 'quittance\\_scoped\\_%'`;
+    const read = () =>
+      db.scoped(
+        scope,
+        (tx) => tx`
+          select current_setting('datestyle') as style, current_setting('timezone') as zone,
+            current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as only_reads,
+            current_setting('transaction_isolation') as isolation,
+            (select count(*)::int from pg_locks where locktype = 'advisory') as locks`,
+      );
+    await until(
+      () =>
+        read().then(
+          () => true,
+          () => false, // the pooler has not noticed yet that the session was ended
+        ),
+      'a session',
+    );
+    for (const [row] of await Promise.all(Array.from({ length: 8 }, read))) {
+      const expected = {
+        style: 'ISO, MDY',
+        zone: 'UTC',
+        timeout: '30s',
+        only_reads: 'off',
+        isolation: 'read committed',
+      };
+      assert.deepEqual({ ...row }, { ...expected, locks: 0 });
+    }
+    await ensureLogins(database.owner, testSecrets, true);
+    const [{ setconfig } = {}] = await database.owner`
+      select s.setconfig from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
+      where r.rolname = ${new URL(database.access.scoped).username}`;
+    assert.ok(setconfig.includes('TimeZone=UTC') && setconfig.includes('default_transaction_read_only=off'));
+    await db.close();
+  });
+
+  test('a change → told to who listens, over a connection to the server itself', async () => {
+    const db = connect(accessOf(pooler.url, testSecrets, database.url), { service: 1, scoped: 1 });
+    const heard: string[] = [];
+    const stop = listenForChanges(
+      db,
+      ({ kind }) => heard.push(kind),
+      (error) => assert.fail(error as Error),
+    );
+    await until(() => heard.includes('anything'), 'it to listen');
+    await db.sql`select pg_notify('changes', 'rates')`;
+    await until(() => heard.includes('rates'), 'the change');
+    stop();
+    await db.close();
+  });
+
+  test('a service that takes the sessions for its own → refuses to start, and says what to set', async () => {
+    const env = { SECRET_KEYS: secretsText, DATA_DIR: dataFolder(), DATABASE_URL: pooler.url };
+    const told = await runService({ ...env, DATABASE_OWNER_URL: database.url });
+    assert.equal(told.code, 1);
+    assert.match(
+      told.stderr,
+      /DATABASE_URL leads to a pooler in transaction mode\. Set DATABASE_POOL_MODE=transaction/,
+    );
+    assert.doesNotMatch(told.stderr, /\n {4}at /);
+    const { service } = accessOf(pooler.url, testSecrets);
+    await assert.rejects(refuseSharedOwner(service, true), /^Error: DATABASE_OWNER_URL leads to a pooler/);
+    await assert.rejects(refuseSharedOwner(service, false), /DATABASE_POOL_MODE=transaction, and DATABASE_OWNER_URL/);
+    await refuseSharedOwner(database.url, true);
+  });
+
+  test('a pooler in session mode that refuses settings → a start that says what to set, and then works', async () => {
+    const inSessions = await startPooler(database.owner, database.url, 'pool_mode = session');
+    const env = { SECRET_KEYS: secretsText, DATA_DIR: dataFolder(), DATABASE_URL: inSessions.url };
+    const told = await runService({ ...env, DATABASE_OWNER_URL: database.url });
+    assert.match(told.stderr, /The pooler of DATABASE_URL refuses.*options.*Set DATABASE_POOL_MODE=transaction/);
+    const settings = { DATABASE_OWNER_URL: database.url, DATABASE_POOL_MODE: 'transaction' };
+    const service = await startService({ ...env, ...settings });
+    assert.equal((await send(service.url, 'GET', '/readyz')).status, 200);
+    assert.equal((await service.stop()).stderr, '');
+    await inSessions.stop();
+  });
+
+  test('a pooler that was put into transaction mode under a running service → /readyz says so, and doctor', async () => {
+    const lines = ['pool_mode = transaction', 'ignore_startup_parameters = options', 'default_pool_size = 1'];
+    const changed = await startPooler(database.owner, database.url, ...lines);
+    const dbs = [0, 1].map(() => connect(accessOf(changed.url, testSecrets), { service: 1, scoped: 1 }));
+    const [one, other] = dbs as [Database, Database];
+    const token = 'x'.repeat(24);
+    const config = testConfig({ metrics: { host: '127.0.0.1', port: null, token }, databaseUrl: changed.url });
+    await isWritable(other.sql);
+    const ctx = testContext(one, { config });
+    const app = await buildMetricsServer(ctx);
+    const ready = await app.inject({ url: '/readyz', headers: { authorization: `Bearer ${token}` } });
+    assert.deepEqual([ready.statusCode, ready.json().database], [503, sharedSessions]);
+    const doctor = doctorCommands[0]?.run(testContext(database.db, { config }), { words: [], options: {} });
+    const { findings } = (await doctor) as { findings: { check: string; state: string; advice: string }[] };
+    const finding = findings.find(({ check }) => check === 'pooler');
+    assert.deepEqual([finding?.state, finding?.advice], ['failed', sharedSessions]);
+    await app.close();
+    for (const db of dbs) await db.close();
+    await changed.stop();
+  });
+
+  test('logins without their defaults → refused with what to do', async () => {
+    const access = accessOf(pooler.url, [{ id: 'bare', key: Buffer.alloc(32, 3) }], database.url);
+    await ensureLogins(database.owner, [{ id: 'bare', key: Buffer.alloc(32, 3) }]);
+    const db = connect(access, { service: 1, scoped: 1 });
+    await assert.rejects(checkSessions(access, db.sql), /jit = on.*RECONNECT.*logins --owner/);
+    await db.close();
+    for (const url of [access.service, access.scoped]) {
+      const { username } = new URL(url);
+      await database.owner`delete from scope_keys where login = ${username}`;
+      await until(
+        () =>
+          database.owner.unsafe(`drop owned by ${username}; drop role ${username}`).then(
+            () => true,
+            () => false,
+          ),
+        'the login to go',
+      );
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import type { Database } from '../../../src/db/connection.ts';
+import { pause } from '../../../src/lib/time.ts';
+import { send } from './client.ts';
+
+const perMinute = 60;
+/** Enough to use the limit up in each minute, on a busy machine too. */
+const leadMs = 6_000;
+const mostMsAfter = 20_000;
+const clockSlackMs = 5;
+
+/** How many milliseconds are left in the current calendar minute of the database's clock. */
+async function minuteLeftMs({ sql }: Database): Promise<number> {
+  const [row] = await sql`select 60000 - extract(epoch from clock_timestamp()) * 1000 % 60000 as left`;
+  return Number(row?.left);
+}
+
+/**
+ * Calls a list with one key from nine clients at once, from six seconds before a minute's end until after it. Asserts
+ * that exactly the limit succeeded in each minute, and that each call was counted once.
+ *
+ * @param urlAt where each client sends its calls
+ */
+export async function assertExactLimit(
+  db: Database,
+  { key, key_id }: { key: string; key_id: string },
+  urlAt: (client: number) => string,
+): Promise<void> {
+  const leftMs = await minuteLeftMs(db);
+  await pause(leftMs > leadMs ? leftMs - leadMs : leftMs + 60_000 - leadMs);
+  const boundary = Date.now() + (await minuteLeftMs(db));
+  const calls: { startMs: number; endMs: number; status: number }[] = [];
+  const callsPast = () => calls.filter(({ startMs }) => startMs > boundary + clockSlackMs);
+  const client = async (index: number) => {
+    while (callsPast().length < 2 * perMinute && Date.now() < boundary + mostMsAfter) {
+      const startMs = Date.now();
+      const { status } = await send(urlAt(index), 'GET', '/api/v1/requests?limit=1', { key });
+      calls.push({ startMs, endMs: Date.now(), status });
+      await pause(15);
+    }
+  };
+  await Promise.all(Array.from({ length: 9 }, (_, index) => client(index)));
+
+  const successes = calls.filter(({ status }) => status === 200);
+  assert.deepEqual([...new Set(calls.map(({ status }) => status))].sort(), [200, 429]);
+  const before = calls.filter(({ endMs }) => endMs < boundary - clockSlackMs);
+  const past = callsPast();
+  assert.ok(before.length > perMinute && past.length > perMinute, `${before.length} and ${past.length} calls`);
+  assert.equal(successes.length, 2 * perMinute);
+  assert.equal(before.filter(({ status }) => status === 200).length, perMinute, 'used up before the minute ended');
+  const [counter] = await db.sql`select calls from rate_counters where subject = ${key_id}`;
+  assert.ok(counter?.calls >= past.length && counter?.calls <= calls.length - before.length, 'each call counted once');
+}
