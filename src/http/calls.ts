@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { inNetworks } from '../lib/networks.ts';
 import { openTrail, type RemoteSpan } from '../lib/trace.ts';
 import { inTrail, type Trail } from '../lib/trail.ts';
+import { countCall } from './call-figures.ts';
 
 /**
  * Gives each call its trail: every log line of the call has its `x-request-id`, and where tracing is on, the call is a
@@ -20,9 +21,11 @@ export function followCalls(app: FastifyInstance, ctx: Context): void {
       const status = reply.raw.statusCode;
       trail.span?.set({ 'http.response.status_code': status });
       trail.span?.end(status >= 500 ? String(status) : undefined);
+      const tookMs = performance.now() - startedAt;
+      const names = namesOf(request);
+      countCall(reply.raw, names.route, tookMs / 1000);
       if (!ctx.log.isLevelEnabled('debug')) return;
-      const took = Math.round(performance.now() - startedAt);
-      inTrail(trail, () => ctx.log.debug({ ...namesOf(request), status, duration_ms: took }, 'a call was answered'));
+      inTrail(trail, () => ctx.log.debug({ ...names, status, duration_ms: Math.round(tookMs) }, 'a call was answered'));
     });
     inTrail(trail, done);
   });

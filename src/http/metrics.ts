@@ -2,11 +2,13 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
+import { callSeconds } from './call-figures.ts';
 
 /** The metrics of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
 export function openRegistry(ctx: Context): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registry.registerMetric(callSeconds);
   const gauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) =>
     new Gauge({
       name,

@@ -43,9 +43,15 @@ export class StreamPlaces {
   }
 }
 
+const streams = new WeakSet<ServerResponse>();
+
+/** True for a response that stays open while somebody looks at a page. */
+export const isEventStream = (response: ServerResponse): boolean => streams.has(response);
+
 /** Begins a response of server-sent events that caches and proxies do not hold back. The caller writes and ends it. */
 export function openEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
+  streams.add(reply.raw);
   return reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     connection: 'close', // kept, it would hold up a service that stops
