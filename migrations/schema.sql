@@ -464,6 +464,35 @@ create policy service on merchants for ALL to quittance_service using (true) wit
 grant DELETE, INSERT, SELECT, UPDATE on merchants to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on merchants to quittance_service;
 
+create table metadata_indexed (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  up_to timestamp with time zone not null,
+  constraint metadata_indexed_partner_id_test_mode_fkey FOREIGN KEY (partner_id, test_mode) REFERENCES partner_clocks(partner_id, test_mode),
+  constraint metadata_indexed_pkey PRIMARY KEY (partner_id, test_mode)
+);
+alter table metadata_indexed enable row level security, force row level security;
+create policy owner on metadata_indexed for ALL to quittance using (true) with check (true);
+create policy scope on metadata_indexed for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on metadata_indexed for ALL to quittance_service using (true) with check (true);
+grant SELECT on metadata_indexed to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on metadata_indexed to quittance_service;
+
+create table metadata_values (
+  partner_id uuid not null,
+  test_mode boolean not null,
+  token bigint not null,
+  request_id uuid not null,
+  constraint metadata_values_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
+  constraint metadata_values_pkey PRIMARY KEY (partner_id, test_mode, token, request_id)
+);
+alter table metadata_values enable row level security, force row level security;
+create policy owner on metadata_values for ALL to quittance using (true) with check (true);
+create policy scope on metadata_values for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
+create policy service on metadata_values for ALL to quittance_service using (true) with check (true);
+grant SELECT on metadata_values to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on metadata_values to quittance_service;
+
 create table onboarding_codes (
   partner_id uuid not null,
   test_mode boolean not null,
@@ -988,7 +1017,6 @@ CREATE INDEX requests_customer_phone ON public.requests USING btree (regexp_repl
 CREATE INDEX requests_due ON public.requests USING btree (expires_at) WHERE ((status = ANY (ARRAY['requested'::text, 'opened'::text])) AND (proof_status = 'none'::text));
 CREATE UNIQUE INDEX requests_idempotency ON public.requests USING btree (partner_id, test_mode, account_id, idempotency_key);
 CREATE UNIQUE INDEX requests_list ON public.requests USING btree (partner_id, test_mode, created_at);
-CREATE INDEX requests_metadata ON public.requests USING gin (metadata_tokens(partner_id, test_mode, metadata)) WHERE ((metadata)::text <> '{}'::text);
 CREATE INDEX requests_receipted ON public.requests USING btree (proof_verified_at, id) WHERE ((proof_status = 'verified'::text) AND ((customer_email IS NOT NULL) OR (customer_phone IS NOT NULL)));
 CREATE INDEX requests_reference ON public.requests USING btree (partner_id, test_mode, reference);
 CREATE INDEX requests_states ON public.requests USING btree (partner_id, test_mode, status, proof_status, created_at);
@@ -1594,7 +1622,8 @@ AS $function$
 declare
   made timestamptz;
   at timestamptz;
-  free numeric;
+  free numeric := exact_micro;
+  watched timestamptz;
 begin
   if key is not null then
     perform pg_advisory_xact_lock(hashtext('request key'), hashtext(concat(partner, test, account, key)));
@@ -1615,20 +1644,24 @@ begin
 
   made := real_time();
   -- The primary key decides; losing to a row that was not visible tries the next.
-  for attempt in 1..5 loop
-    free := free_amount(wallet, exact_micro);
-    exit when free is null;
+  for attempt in 0..5 loop
     insert into amount_reservations
       values (wallet, free, partner, test, request, made, made + expiry + interval '24 hours')
       on conflict do nothing;
     exit when found;
-    free := null;
+    free := case when attempt < 5 then free_amount(wallet, exact_micro) end;
+    exit when free is null;
   end loop;
 
-  insert into watched_wallets values (wallet, partner, test, account, made + expiry + interval '60 days', made)
-    on conflict (wallet_address, partner_id, test_mode, account_id) do update
-      set watch_until = excluded.watch_until, changed_at = excluded.changed_at
-      where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
+  watched := made + expiry + interval '60 days';
+  perform from watched_wallets w where w.wallet_address = wallet and w.partner_id = partner and w.test_mode = test
+    and w.account_id = account and w.watch_until >= watched - interval '1 day';
+  if not found then
+    insert into watched_wallets values (wallet, partner, test, account, watched, made)
+      on conflict (wallet_address, partner_id, test_mode, account_id) do update
+        set watch_until = excluded.watch_until, changed_at = excluded.changed_at
+        where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
+  end if;
 
   if at_commit then
     at := '10000-01-01Z'::timestamptz + random() * interval '100000 years'; -- its own, until the commit says which
@@ -1740,9 +1773,9 @@ CREATE OR REPLACE FUNCTION public.find_by_value(wanted text, account uuid, most 
  SET search_path TO 'public', 'pg_temp'
 BEGIN ATOMIC
  SELECT r.id
-    FROM requests r
-   WHERE (((r.metadata)::text <> '{}'::text) AND (r.partner_id = scope_partner()) AND (r.test_mode = scope_test_mode()) AND (metadata_tokens(r.partner_id, r.test_mode, r.metadata) && ARRAY( SELECT metadata_token(scope_partner(), scope_test_mode(), w.w) AS metadata_token
-            FROM unnest(ARRAY[find_by_value.wanted, lower(find_by_value.wanted), upper(find_by_value.wanted), initcap(find_by_value.wanted)]) w(w))) AND (EXISTS ( SELECT
+    FROM (metadata_values v
+      JOIN requests r ON (((r.partner_id = v.partner_id) AND (r.test_mode = v.test_mode) AND (r.id = v.request_id))))
+   WHERE ((v.partner_id = scope_partner()) AND (v.test_mode = scope_test_mode()) AND (v.token = metadata_token(scope_partner(), scope_test_mode(), lower(find_by_value.wanted))) AND (EXISTS ( SELECT
             FROM json_each_text(r.metadata) e(key, value)
            WHERE (lower(e.value) = lower(find_by_value.wanted)))) AND ((find_by_value.account IS NULL) OR (r.account_id = find_by_value.account)))
    ORDER BY r.created_at DESC

@@ -32,6 +32,7 @@ import { sendMessages } from './receipts/send-messages.ts';
 import { sweepReceipts } from './receipts/sweep.ts';
 import { followRefunds } from './refunds/follow.ts';
 import { expireDue, expiryDue } from './requests/expire.ts';
+import { indexMetadata } from './requests/lists/index-metadata.ts';
 import { watchOrder } from './requests/order-alarm.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { releaseStaleWallets } from './wallets/release.ts';
@@ -106,6 +107,7 @@ const loops: Loop[] = [
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
+  { name: 'index metadata', everyMs: minute, run: indexMetadata },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
   { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },

@@ -20,6 +20,8 @@ const owners: Record<string, string> = {
   mails: 'mail',
   mandates: 'plans',
   merchants: 'merchants',
+  metadata_indexed: 'requests',
+  metadata_values: 'requests',
   onboarding_codes: 'onboarding',
   onboarding_progress: 'onboarding',
   partners: 'partners',

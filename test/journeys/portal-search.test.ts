@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildServer } from '../../src/http/server.ts';
 import { receiptNumber } from '../../src/lib/text/receipt-number.ts';
+import { indexMetadata } from '../../src/requests/lists/index-metadata.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
@@ -146,6 +147,44 @@ test('the search field › more matches than it collects → says how many it sh
   assert.equal((await find(visitor, 'coffee 1')).length, 50);
   assert.equal((await find(visitor, 'coffee 77')).length, 50, 'a second part of the list is searched too');
   assert.doesNotMatch(await pageOf(visitor, { q: 'coffee 10001' }), /newest/);
+});
+
+test('a value of the metadata behind more requests than a search looks through → found once indexed, in any case, by its partner alone', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const old = await makeRequest(fixtures.db, scope, merchant, { metadata: '{"order":"Straße 9","note":"straße 9"}' });
+  await fixtures.db.sql`
+    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
+      metadata, wallet_address, reference, start_blocks, created_at, expires_at)
+    select ${partner.id}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}', ${merchant.wallet},
+      decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms', now() + interval '1 day'
+    from generate_series(1, 100001) g`;
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
+  assert.deepEqual(await find(visitor, 'STRASSE 9'), [], 'not a spelling of it');
+  await indexMetadata(fixtures.ctx, new AbortController().signal);
+  for (const q of ['Straße 9', 'STRAßE 9', 'straße 9']) assert.deepEqual(await find(visitor, q), [old.id], q);
+  const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
+  assert.deepEqual(await find(stranger, 'Straße 9'), []);
+});
+
+test('one scope whose metadata cannot be indexed → the others are, and it is when it can be; nothing is read twice', async () => {
+  const { sql } = fixtures.db;
+  const [bad, good] = await Promise.all([makePartner(fixtures.db), makePartner(fixtures.db)]);
+  await indexMetadata(fixtures.ctx, new AbortController().signal);
+  for (const { test: scope } of [bad, good]) {
+    const merchant = await makeMerchant(fixtures.db, scope);
+    await makeRequest(fixtures.db, scope, merchant, { metadata: '{"order":"A-1"}' });
+  }
+  const valuesOf = async (partnerId: string) =>
+    (await sql`select from metadata_values where partner_id = ${partnerId}`).length;
+  const { owner } = fixtures;
+  await owner.unsafe(`alter table metadata_values add constraint bad check (partner_id <> '${bad.partner.id}')`);
+  assert.equal(await indexMetadata(fixtures.ctx, new AbortController().signal), 1);
+  assert.deepEqual([await valuesOf(bad.partner.id), await valuesOf(good.partner.id)], [0, 1]);
+  await owner.unsafe('alter table metadata_values drop constraint bad');
+  assert.equal(await indexMetadata(fixtures.ctx, new AbortController().signal), 1);
+  assert.equal(await valuesOf(bad.partner.id), 1);
+  assert.equal(await indexMetadata(fixtures.ctx, new AbortController().signal), 0);
 });
 
 test('a text made to be slow to compare → each search ends soon and says that it did, and other pages are answered meanwhile', async () => {

@@ -1,0 +1,34 @@
+import { scopeOfRow } from '../../auth/scope.ts';
+import type { Context } from '../../context.ts';
+import { indexNext, selectBehind } from './metadata-store.ts';
+
+const batch = 1_000;
+const mostScopes = 1_000;
+const mostTurns = 100;
+
+/**
+ * Indexes the values of requests' metadata for searches. Scopes take turns, one batch each, so that one with a million
+ * requests delays none that has a few; one that fails is left for the next run. Until then a search comes upon new
+ * requests by looking through them.
+ *
+ * @returns how many requests were read
+ */
+export async function indexMetadata(ctx: Context, signal: AbortSignal): Promise<number> {
+  const failed = new Set<string>();
+  let read = 0;
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const behind = await selectBehind(ctx.db.sql, mostScopes);
+    const waiting = behind.filter((row) => !failed.has(`${row.partner_id} ${row.test_mode}`));
+    if (waiting.length === 0) break;
+    for (const row of waiting) {
+      if (signal.aborted) return read;
+      try {
+        read += await indexNext(ctx.db.sql, scopeOfRow(row), row, batch);
+      } catch (error) {
+        failed.add(`${row.partner_id} ${row.test_mode}`);
+        ctx.log.error({ err: error, partner: row.partner_id }, 'metadata of requests could not be indexed');
+      }
+    }
+  }
+  return read;
+}
