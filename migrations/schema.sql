@@ -1022,6 +1022,7 @@ CREATE INDEX requests_reference ON public.requests USING btree (partner_id, test
 CREATE INDEX requests_states ON public.requests USING btree (partner_id, test_mode, status, proof_status, created_at);
 CREATE INDEX requests_verified ON public.requests USING btree (partner_id, test_mode, proof_verified_at) INCLUDE (fiat_code, fiat_int) WHERE (proof_status = 'verified'::text);
 CREATE INDEX requests_wallet ON public.requests USING btree (partner_id, test_mode, wallet_address, created_at);
+CREATE STATISTICS public.requests_owners (ndistinct, dependencies) ON partner_id, test_mode, account_id FROM requests;
 CREATE CONSTRAINT TRIGGER requests_order AFTER INSERT ON public.requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.created_at >= '10000-01-01 00:00:00+00'::timestamp with time zone)) EXECUTE FUNCTION order_request();
 CREATE TRIGGER requests_tell AFTER UPDATE ON public.requests FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR (old.proof_status IS DISTINCT FROM new.proof_status)) OR (old.proof_note IS DISTINCT FROM new.proof_note))) EXECUTE FUNCTION tell_request();
 CREATE TRIGGER requests_wallet_chains BEFORE INSERT ON public.requests FOR EACH ROW EXECUTE FUNCTION copy_wallet_chains();

@@ -1,8 +1,8 @@
 import type { Sql } from './connection.ts';
 
 /**
- * The schema as text: extensions, then tables with columns, constraints, indexes, triggers, policies and grants, then
- * functions; sorted by name.
+ * The schema as text: extensions, then tables with columns, constraints, indexes, statistics, triggers, policies and
+ * grants, then functions; sorted by name.
  */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const extensions = await sql`
@@ -19,6 +19,8 @@ export async function dumpSchema(sql: Sql): Promise<string> {
       (select string_agg(i.indexdef || ';', E'\n' order by i.indexname) from pg_indexes i
         where i.schemaname = 'public' and i.tablename = c.relname
           and not exists (select from pg_constraint o where o.conrelid = c.oid and o.conname = i.indexname)) as indexes,
+      (select string_agg(pg_get_statisticsobjdef(s.oid) || ';', E'\n' order by s.stxname) from pg_statistic_ext s
+        where s.stxrelid = c.oid) as statistics,
       (select string_agg(pg_get_triggerdef(t.oid) || ';', E'\n' order by t.tgname) from pg_trigger t
         where t.tgrelid = c.oid and not t.tgisinternal) as triggers,
       (select string_agg(format('create policy %I on %I for %s to %s using (%s)%s;', p.policyname, p.tablename, p.cmd,
@@ -45,6 +47,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
       `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
         `${table.options ? ` with (${table.options.join(', ')})` : ''};`,
       table.indexes,
+      table.statistics,
       table.triggers,
       table.secured
         ? `alter table ${table.name} enable row level security${table.forced ? ', force row level security' : ''};`

@@ -134,6 +134,6 @@ export async function whileLeading(
 async function makeRows(db: Database, names: string[], holder: string): Promise<void> {
   await db.sql`
     insert into leases (name, holder, fence, held_until)
-    select name, ${holder}, 0, now() from unnest(${names}::text[]) as names (name)
-    where not exists (select from leases l where l.name = names.name) on conflict do nothing`;
+    select name, ${holder}, 0, now() from unnest(${names}::text[]) as wanted (name)
+    where not exists (select from leases l where l.name = wanted.name) on conflict do nothing`;
 }
