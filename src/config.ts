@@ -50,6 +50,8 @@ export type Config = {
   databaseOwnerUrl: string | null;
   /** In `transaction`, what needs a session of its own connects to `databaseOwnerUrl`. */
   databasePoolMode: PoolMode;
+  /** A standby of the same database, or what leads to standbys: answers lists, exports and searches. */
+  databaseReadUrl: string | null;
   /** The first one encrypts and hashes; the others only decrypt and recognise what they once made. */
   secretKeys: SecretKey[];
   /** Null in the sandbox without CHAINS_FILE: the local chains, known once they run. */
@@ -140,6 +142,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: readDatabaseUrl('DATABASE_URL', env, faults),
     databaseOwnerUrl: readDatabaseUrl('DATABASE_OWNER_URL', env, faults),
     databasePoolMode: readPoolMode(env, faults),
+    databaseReadUrl: readDatabaseUrl('DATABASE_READ_URL', env, faults),
     secretKeys,
     chains: readChainsFile(env, sandbox, faults),
     rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
@@ -159,6 +162,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     deployer: readDeployer(env.DEPLOYER_KEY, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
   };
+  if (config.databaseReadUrl && !config.databaseUrl) {
+    faults.push('DATABASE_READ_URL needs DATABASE_URL: a standby of the database to which the service connects');
+  }
   if (config.databaseOwnerUrl && !config.databaseUrl) {
     faults.push(
       'DATABASE_OWNER_URL needs DATABASE_URL: the address of the same database to which the service connects',

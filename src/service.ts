@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import {
   type Access,
+  type Connections,
   connect,
   type Database,
   isUnreachable,
@@ -15,6 +16,7 @@ import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/l
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
+import { readerWaits, withReader } from './db/reader.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
@@ -54,9 +56,9 @@ export async function openService(config: Config): Promise<RunningService> {
     await prepareAt(ownerUrl, config).catch((error) => {
       throw asDatabaseFault(config, error);
     });
-    const pools = openPools((most) => connect(access, most));
-    stops.push(pools.close);
     const log = makeLog(config.logLevel);
+    const pools = openPools((most) => connectTo(config, access, most, log));
+    stops.push(pools.close);
     tellOfSlow(pools, log);
     await logIn(config, access, pools.api).catch((error) => {
       throw asLoginFault(error, access);
@@ -72,6 +74,17 @@ export async function openService(config: Config): Promise<RunningService> {
     await close();
     throw error;
   }
+}
+
+/** Connects, and reads lists from a standby where one is configured. */
+function connectTo(config: Config, access: Access, most: Connections, log: Logger): Database {
+  const database = connect(access, most);
+  if (!config.databaseReadUrl) return database;
+  const reader = connect(accessOf(config.databaseReadUrl, config.secretKeys), { ...most, service: 1 }, readerWaits);
+  return withReader(database, reader, (unused) => {
+    if (unused) log.warn({ reader: unused }, 'the primary answers lists in place of the reader');
+    else log.info('the reader answers lists');
+  });
 }
 
 /** In the trail of who sent it: so a slow statement of the server's log leads to its call. */

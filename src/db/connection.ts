@@ -25,6 +25,11 @@ export type Database = {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Runs work in a transaction of one scope. The scope is entered in the same round trip as the first statement. */
   scoped<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * As `scoped`, for lists, exports and searches, which change nothing: a standby may answer (see `reader.ts`), and the
+   * work may be run again on the primary.
+   */
+  reading<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Both pools, for who listens to what is sent. */
   pools: readonly Sql[];
   /** What proves a scope to the database, in hex. */
@@ -123,12 +128,14 @@ export function connect(
     first: sessionUrl ? beginInShared : 'select public.begin_scoped()',
     enter: (tx) => tx`select enter_scope(${partnerId}, ${testMode}, ${proof})`.execute(),
   });
+  const inScope: Database['scoped'] = (scope, work) => scopedPool.begin(work, enter(scope, prove(scope)));
   return {
     sql,
     pools: [sql, scopedPool],
     prove,
     transaction: (work) => sql.begin(work),
-    scoped: (scope, work) => scopedPool.begin(work, enter(scope, prove(scope))),
+    scoped: inScope,
+    reading: inScope,
     close: async () => {
       await Promise.all([sql.end(), scopedPool.end()]);
     },

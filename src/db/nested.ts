@@ -5,20 +5,22 @@ import type { Database, Scope, Sql, Tx } from './connection.ts';
  * by itself then commits together with other work, or not at all. Only one inner transaction at a time.
  */
 export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
+  const scoped = <T>(scope: Scope, work: (inner: Tx) => Promise<T>) =>
+    tx.savepoint(async (inner) => {
+      const [, result] = await Promise.all([
+        inner`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
+        work(inner),
+      ]);
+      await inner`select leave_scope()`; // a savepoint that is given up takes the role back by itself
+      return result;
+    }) as Promise<T>;
   return {
     sql: tx as unknown as Sql,
     pools: [],
     prove,
     transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
-    scoped: <T>(scope: Parameters<Database['scoped']>[0], work: (inner: Tx) => Promise<T>) =>
-      tx.savepoint(async (inner) => {
-        const [, result] = await Promise.all([
-          inner`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
-          work(inner),
-        ]);
-        await inner`select leave_scope()`; // a savepoint that is given up takes the role back by itself
-        return result;
-      }) as Promise<T>,
+    scoped,
+    reading: scoped,
     close: () => Promise.resolve(),
   };
 }
@@ -26,15 +28,17 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
 /** Like `nestedIn`, for a transaction of a scope. It stays in that scope and cannot enter another. */
 export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'prove'>): Database {
   const part = <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>;
+  const scoped = async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
+    if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
+    return part(work);
+  };
   return {
     sql: tx as unknown as Sql,
     pools: [],
     prove,
     transaction: part,
-    scoped: async <T>({ partnerId, testMode }: Scope, work: (inner: Tx) => Promise<T>) => {
-      if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
-      return part(work);
-    },
+    scoped,
+    reading: scoped,
     close: () => Promise.resolve(),
   };
 }

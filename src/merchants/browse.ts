@@ -9,7 +9,7 @@ export { type MerchantBrowseFilter, onboardingStates, switches } from './browse-
 const readFrom =
   (ctx: Context, scope: Scope, filter: MerchantBrowseFilter): ReadFrom<MerchantRow> =>
   (after, limit) =>
-    ctx.db.scoped(scope, (tx) => selectBrowsedMerchants(tx, scope, filter, { after, limit }));
+    ctx.db.reading(scope, (tx) => selectBrowsedMerchants(tx, scope, filter, { after, limit }));
 const cursorOf = ({ id }: MerchantRow) => id;
 
 /** One page of a scope's merchants, newest first. */

@@ -8,7 +8,7 @@ export type { BrowsedDelivery, DeliveryBrowseFilter } from './browse-store.ts';
 const readFrom =
   (ctx: Context, scope: Scope, filter: DeliveryBrowseFilter): ReadFrom<BrowsedDelivery> =>
   (after, limit) =>
-    ctx.db.scoped(scope, (tx) => selectBrowsedDeliveries(tx, scope, filter, { after, limit }));
+    ctx.db.reading(scope, (tx) => selectBrowsedDeliveries(tx, scope, filter, { after, limit }));
 const cursorOf = ({ id }: BrowsedDelivery) => id;
 
 /** One page of a scope's deliveries, newest first. */

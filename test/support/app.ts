@@ -36,6 +36,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     databaseUrl: null,
     databaseOwnerUrl: null,
     databasePoolMode: 'session',
+    databaseReadUrl: null,
     secretKeys: testSecrets,
     chains: null,
     rateProviders: ['fixed'],

@@ -29,7 +29,7 @@ const reading =
   (after, limit) => {
     const place = placeOf(after);
     const cursor = place && { createdAt: place.at, id: place.id };
-    return db.scoped(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...part, after: cursor, limit }));
+    return db.reading(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...part, after: cursor, limit }));
   };
 
 const findBy = (ctx: Context, scope: Scope, accountId: string, { search, since, until }: ByMerchantFilter) =>
@@ -85,5 +85,5 @@ export async function readByMerchant(db: Database, scope: Scope, accountId: stri
 
 /** A merchant's verified payments between two instants, by day (UTC) and currency. */
 export function sumByDay(db: Database, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
-  return db.scoped(scope, (tx) => selectDaySums(tx, scope, accountId, since, until));
+  return db.reading(scope, (tx) => selectDaySums(tx, scope, accountId, since, until));
 }

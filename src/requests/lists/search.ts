@@ -46,7 +46,7 @@ export async function findRequests(
 ): Promise<Found> {
   const search = readSearchText(typed);
   const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
-  const named = await ctx.db.scoped(scope, (tx) => selectNamed(tx, { scope, accountId, chainIds }, search));
+  const named = await ctx.db.reading(scope, (tx) => selectNamed(tx, { scope, accountId, chainIds }, search));
   if (isNamed(search, named.length)) return { ids: named, limit: null };
   const key = accountId ?? `${scope.partnerId} ${scope.testMode}`;
   const looked = await turns.take(key, () => lookThrough(ctx, scope, search, searched));
@@ -73,7 +73,7 @@ async function lookThrough(
     const from: Date | null = before;
     const rows = Math.ceil((read === 0 ? firstRows : batchRows) / lists);
     const looked: Looked | null = await ctx.db
-      .scoped(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search, longestBatchMs))
+      .reading(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search, longestBatchMs))
       .catch(orTooSlow);
     if (!looked) return { ids, limit: { kind: 'newest', count: read } };
     ids.push(...looked.ids);

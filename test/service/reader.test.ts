@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { connect, type Database, openOwner, type Scope, type Sql } from '../../src/db/connection.ts';
+import { ensureLogins } from '../../src/db/logins.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { readerWaits, type Unused, withReader } from '../../src/db/reader.ts';
+import { buildServer } from '../../src/http/server.ts';
+import { send } from '../support/api/client.ts';
+import { testContext } from '../support/app.ts';
+import { accessTo } from '../support/database.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { endAll } from '../support/service.ts';
+import { type Cluster, startCluster } from '../support/standby.ts';
+
+let cluster: Cluster;
+let primary: Database;
+const opened: Database[] = [];
+before(async () => {
+  cluster = await startCluster(async (url) => {
+    const owner = openOwner(url);
+    await migrate(owner);
+    await ensureLogins(owner, testSecrets);
+    await owner.end();
+  });
+  primary = connect(accessTo(cluster.primary.url));
+});
+after(async () => {
+  await primary?.close();
+  for (const db of opened) await db.close();
+  await cluster?.stop();
+  await endAll();
+});
+
+/** A node's database with the cluster's standby as its reader, and what it said of it. */
+function openNode(): { db: Database; reader: Database; said: Array<Unused | null> } {
+  const said: Array<Unused | null> = [];
+  const reader = connect(accessTo(cluster.standby.url), { service: 1, scoped: 2 }, readerWaits);
+  const db = withReader(connect(accessTo(cluster.primary.url)), reader, (unused) => said.push(unused));
+  opened.push(db);
+  return { db, reader, said };
+}
+
+type Seen = { standby: boolean; requests: number };
+const look = (db: Database, scope: Scope): Promise<Seen> =>
+  db.reading(scope, async (tx) => {
+    const [row] = await tx<Seen[]>`select pg_is_in_recovery() as standby, count(*)::int as requests from requests`;
+    return row as Seen;
+  });
+
+test('a standby that follows → answers lists, and each shows what was acknowledged before it was asked', async () => {
+  const { db, said } = openNode();
+  const { test: scope } = await makePartner(primary);
+  const merchant = await makeMerchant(primary, scope);
+  let onStandby = 0;
+  for (let requests = 1; requests <= 30; requests++) {
+    await makeRequest(primary, scope, merchant);
+    const seen = await look(db, scope);
+    assert.equal(seen.requests, requests);
+    if (seen.standby) onStandby++;
+  }
+  assert.ok(onStandby > 0, `the primary answered all: ${said}`); // some, where the machine is too busy to replay in time
+});
+
+test('a standby sees one scope only, as the primary does', async () => {
+  const { db } = openNode();
+  const { test: scope, live } = await makePartner(primary);
+  await makeRequest(primary, scope, await makeMerchant(primary, scope));
+  assert.equal((await look(db, live)).requests, 0);
+});
+
+test('the API’s list with a reader → shows every create on every node, and the reader was asked', async () => {
+  const nodes = await Promise.all(
+    [openNode(), openNode()].map(async ({ db, reader }) => {
+      const app = await buildServer(testContext(db, { chains: { test: [], live: [] } }));
+      let asked = 0;
+      for (const pool of reader.pools) pool.observer = () => asked++;
+      return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }), asked: () => asked };
+    }),
+  );
+  const [first, second] = nodes as [(typeof nodes)[0], (typeof nodes)[0]];
+  const { test: scope } = await makePartner(primary);
+  const { key } = await makeKey(primary, scope);
+  try {
+    const body = { display_name: 'Till', email: 'till@example.com', app_mode: 'personal' };
+    const made = await send(first.url, 'POST', '/api/v1/accounts', { key, body });
+    assert.equal(made.status, 201, made.text);
+    const listed = await send(second.url, 'GET', '/api/v1/accounts', { key });
+    assert.deepEqual(listed.json.merchants.length, 1);
+    const before = second.asked();
+    assert.equal((await send(second.url, 'GET', '/api/v1/requests', { key })).status, 200);
+    assert.ok(second.asked() > before);
+  } finally {
+    for (const { app } of nodes) await app.close();
+  }
+});
+
+test('a standby that is behind → the primary answers with the change; once it has caught up it is used again', async () => {
+  const { db, said } = openNode();
+  const { test: scope } = await makePartner(primary);
+  const merchant = await makeMerchant(primary, scope);
+  await cluster.onStandby((sql) => sql`select pg_wal_replay_pause()`);
+  const isPaused = async (sql: Sql) => (await sql`select pg_get_wal_replay_pause_state() as s`)[0]?.s === 'paused';
+  await until(() => cluster.onStandby(isPaused), 'replay is paused');
+  await makeRequest(primary, scope, merchant);
+  assert.deepEqual(await look(db, scope), { standby: false, requests: 1 });
+  assert.deepEqual(said, ['behind']);
+  await cluster.onStandby((sql) => sql`select pg_wal_replay_resume()`);
+  await until(async () => (await look(db, scope)).standby, 'the standby answers again');
+  assert.deepEqual(said, ['behind', null]);
+});
+
+test('work that the standby refuses as a change → runs on the primary', async () => {
+  const { db, said } = openNode();
+  const { test: scope } = await makePartner(primary);
+  const merchant = await makeMerchant(primary, scope);
+  const rows = await db.reading(
+    scope,
+    (tx) => tx`update merchants set phone = '1' where id = ${merchant.id} returning id`,
+  );
+  assert.equal(rows.length, 1);
+  assert.deepEqual(said, ['unreachable']);
+});
+
+test('a standby that stops, and one that was promoted → the primary answers, and nothing fails', async () => {
+  const { test: scope } = await makePartner(primary);
+  const following = openNode();
+  await until(async () => (await look(following.db, scope)).standby, 'the standby answers');
+  await cluster.onStandby((sql) => sql`select pg_promote()`);
+  assert.equal((await look(following.db, scope)).standby, false);
+  assert.equal(following.said.at(-1), 'no standby of this primary');
+  await cluster.standby.stop();
+  const late = openNode();
+  assert.equal((await look(late.db, scope)).standby, false);
+  assert.deepEqual(late.said, ['unreachable']);
+});
