@@ -1501,7 +1501,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint webhook_deliveries_pkey PRIMARY KEY (partner_id, test_mode, id),
   constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'exhausted'::text])))
-);
+) with (fillfactor=70);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, test_mode, next_attempt_at) WHERE (state = 'waiting'::text);
 CREATE INDEX webhook_deliveries_exhausted ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at) WHERE (state = 'exhausted'::text);
 CREATE INDEX webhook_deliveries_log ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at);
@@ -2129,10 +2129,16 @@ CREATE OR REPLACE FUNCTION public.tell_attempts()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform pg_notify('changes', format('request %s %s %s %s', r.id, r.account_id, r.partner_id, r.test_mode))
-    from (select distinct partner_id, test_mode, delivery_id from made) m
-      join webhook_deliveries d on (d.partner_id, d.test_mode, d.id) = (m.partner_id, m.test_mode, m.delivery_id)
-      join requests r on (r.partner_id, r.test_mode, r.id) = (d.partner_id, d.test_mode, d.request_id);
+  perform pg_notify('changes', case when told.events > 1 then format('attempts %s %s', told.partner_id, told.test_mode)
+      else (
+        select format('request %s %s %s %s', r.id, r.account_id, r.partner_id, r.test_mode)
+        from webhook_deliveries d
+          join requests r on (r.partner_id, r.test_mode, r.id) = (d.partner_id, d.test_mode, d.request_id)
+        where (d.partner_id, d.test_mode, d.id) = (told.partner_id, told.test_mode, told.delivery_id))
+    end)
+  from (
+    select partner_id, test_mode, count(distinct delivery_id) as events, min(delivery_id::text)::uuid as delivery_id
+    from made group by partner_id, test_mode) told;
   return null;
 end $function$;
 

@@ -4,6 +4,8 @@ import type { Database } from './connection.ts';
 export type Change =
   | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'merchant' | 'plan'; accountId: string; partnerId: string; testMode: boolean }
+  /** Several events of this partner and mode were attempted. */
+  | { kind: 'attempts'; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
   /** Something was written to a partner's audit log, or to the log that concerns no partner. */
   | { kind: 'log'; partnerId: string }
@@ -21,7 +23,7 @@ export type Change =
 const queues = ['transfers', 'deliveries', 'mails'] as const;
 type Queue = (typeof queues)[number];
 
-/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022 and 0033. */
+/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033 and 0066. */
 const channel = 'changes';
 
 /**
@@ -48,6 +50,7 @@ export function listenForChanges(
 function readChange(payload: string): Change | null {
   const [kind, ...parts] = payload.split(' ');
   if (kind === 'chain') return { kind, chainId: Number(parts[0]) };
+  if (kind === 'attempts') return { kind, partnerId: String(parts[0]), testMode: parts[1] === 't' };
   if (kind === 'log') return { kind, partnerId: String(parts[0]) };
   if (kind === 'rates') return { kind };
   if (kind === 'session') return { kind, sessionId: String(parts[0]) };

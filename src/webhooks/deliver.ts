@@ -7,13 +7,20 @@ import { makeSleeper, type Sleeper } from '../lib/sleeper.ts';
 import { jitter, pause } from '../lib/time.ts';
 import { attempt, createDeliveryDeps, type DeliveryDeps, type Finished } from './attempt.ts';
 import { activateDueSecrets } from './endpoint.ts';
-import { type Busy, type Claimed, claimDue, releaseLeases } from './queue-store.ts';
-import { endpointKey, recordFinished } from './record.ts';
-import { isCrowded, leaseMs, maxPosts, slotsPerEndpoint } from './rules.ts';
+import { makePace, type Pace } from './pace.ts';
+import { type Claimed, claimDue, releaseLeases } from './queue-store.ts';
+import { recordFinished } from './record.ts';
+import { firstWindow, leaseMs, maxAhead, maxPosts, maxWindow } from './rules.ts';
 
 export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
 
 const maxBatch = 500;
+/** Fewer are not claimed at a time while there is no room for more, except every `crowdedPollMs`. */
+const minClaim = maxAhead / 2;
+/** How long ended attempts wait for others to be recorded with. */
+const gatherMs = 10;
+/** While so many attempts wait to be recorded, nothing is claimed. */
+const maxUnrecorded = 2_000;
 const activateEveryMs = minuteMs;
 /** At a stop, attempts in progress get this long; then they are left to the next process. */
 const graceMs = 3000;
@@ -33,9 +40,10 @@ const passMs = 15_000;
  */
 export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
   await activateDueSecrets(ctx);
-  const work = startWork(ctx, deps, makeSleeper());
-  const claimed = await claim(ctx, [], maxPosts);
-  for (const row of claimed) work.begin(row);
+  const pace = makePace(maxWindow);
+  const work = startWork(ctx, deps, makeSleeper(), pace);
+  const claimed = await claim(ctx, pace, maxPosts);
+  await work.begin(claimed);
   await work.settled(passMs);
   return claimed.length;
 }
@@ -51,7 +59,8 @@ export async function startDelivering(
   pollMs = usualPollMs,
 ): Promise<void> {
   const sleeper = makeSleeper();
-  const work = startWork(ctx, deps, sleeper);
+  const pace = makePace(firstWindow);
+  const work = startWork(ctx, deps, sleeper, pace);
   const onChange = ({ kind }: Change) => {
     if (kind === 'deliveries' || kind === 'anything') sleeper.wake();
   };
@@ -66,14 +75,17 @@ export async function startDelivering(
         activatedAt = performance.now();
         await activateDueSecrets(ctx);
       }
-      const free = maxPosts - work.posts();
+      const free = work.free();
       // While this process is at its limit, most polls would find nothing it could take.
-      const claimed = isCrowded(free) && performance.now() < pollAgainAt ? [] : await claim(ctx, work.busy(), free);
-      for (const row of claimed) work.begin(row);
-      if (claimed.length > 0) continue;
-      if (performance.now() >= pollAgainAt) pollAgainAt = performance.now() + crowdedPollMs;
+      const crowded = free < minClaim;
+      const skip = crowded && performance.now() < pollAgainAt;
+      const claimed = skip ? [] : await claim(ctx, pace, free);
+      if (!skip) pollAgainAt = performance.now() + crowdedPollMs;
+      await work.begin(claimed);
+      if (claimed.length >= minClaim) continue;
       await pause(restMs, signal);
-      await sleeper.sleep(isCrowded(free) ? crowdedPollMs : jitter(pollMs, 0.2), signal);
+      if (claimed.length > 0) continue;
+      await sleeper.sleep(crowded ? crowdedPollMs : jitter(pollMs, 0.2), signal);
     } catch (error) {
       ctx.log.error({ err: error }, 'deliveries could not be claimed');
       await pause(afterErrorMs, signal);
@@ -84,78 +96,100 @@ export async function startDelivering(
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
 }
 
-async function claim(ctx: Context, busy: Busy[], free: number): Promise<Claimed[]> {
+async function claim(ctx: Context, pace: Pace, free: number): Promise<Claimed[]> {
   if (free <= 0) return [];
-  return claimDue(ctx.db.sql, busy, {
+  return claimDue(ctx.db.sql, pace.rooms(), {
     lease: randomUUID(),
-    free,
-    slots: slotsPerEndpoint(free),
+    free: Math.min(free, maxPosts),
+    freeUnproven: pace.freeUnproven(),
+    window: pace.window,
     firstWaitMs: ctx.config.webhookScheduleMs[0] ?? 0,
   });
 }
 
-/** The attempts in progress in this process. Attempts that end while a batch is being recorded form the next batch. */
-function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper) {
-  const underWay = new Map<string, Claimed>();
-  const perEndpoint = new Map<string, Busy>();
+/**
+ * The deliveries that this process has leased. Attempts are begun whenever one ends; those that have ended are recorded
+ * in batches meanwhile.
+ */
+function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pace) {
+  const leased = new Set<Claimed>();
   const ended: Finished[] = [];
+  let unrecorded = 0;
   let recording: Promise<void> | null = null;
   let stopped = false;
 
-  const leave = (row: Claimed) => {
-    underWay.delete(row.id);
-    const busy = perEndpoint.get(endpointKey(row));
-    if (busy && --busy.posts === 0) perEndpoint.delete(endpointKey(row));
-  };
-
   const recordAll = async () => {
+    if (ended.length < maxBatch) await pause(gatherMs);
     while (ended.length > 0) {
       const batch = ended.splice(0, maxBatch);
       sleeper.wakeIn(await recordBatch(ctx, batch));
-      for (const { claimed, record } of batch) {
-        leave(claimed);
+      unrecorded -= batch.length;
+      for (const { claimed, record, succeeded } of batch) {
+        leased.delete(claimed);
+        if (!succeeded) pace.recorded(claimed);
         if (record.state === 'waiting') sleeper.wakeIn(record.wait_ms);
       }
+      pump();
       sleeper.wake(); // there is room again
     }
     recording = null;
   };
 
+  const finish = (finished: Finished) => {
+    pace.ended(finished.claimed, finished.succeeded);
+    ended.push(finished);
+    unrecorded++;
+    recording ??= recordAll();
+    pump();
+  };
+
+  const pump = () => {
+    if (stopped) return;
+    for (let row = pace.next(); row !== null; row = pace.next()) {
+      const begun = row;
+      attempt(ctx, deps, begun).then(
+        (finished) => {
+          if (!stopped) finish(finished); // otherwise its lease was given up
+        },
+        (error) => {
+          ctx.log.error({ err: error, delivery_id: begun.id }, 'a delivery attempt could not be made');
+          leased.delete(begun);
+          pace.ended(begun, false);
+          pace.recorded(begun);
+        },
+      );
+    }
+  };
+
+  const giveBack = async () => {
+    const rows = pace.takeBack();
+    if (rows.length === 0) return;
+    for (const row of rows) leased.delete(row);
+    await releaseLeases(ctx.db.sql, rows);
+  };
+
   const settled = async (limitMs: number) => {
     const deadline = performance.now() + limitMs;
-    while (underWay.size > 0 && performance.now() < deadline) await (recording ?? pause(5));
+    while (leased.size > 0 && performance.now() < deadline) await (recording ?? pause(5));
   };
 
   return {
-    busy: () => [...perEndpoint.values()],
-    posts: () => underWay.size,
-    begin: (row: Claimed) => {
-      underWay.set(row.id, row);
-      const busy = perEndpoint.get(endpointKey(row)) ?? {
-        partner_id: row.partner_id,
-        test_mode: row.test_mode,
-        posts: 0,
-      };
-      perEndpoint.set(endpointKey(row), busy);
-      busy.posts++;
-      attempt(ctx, deps, row).then(
-        (finished) => {
-          if (stopped) return; // its lease was given up
-          ended.push(finished);
-          recording ??= recordAll();
-        },
-        (error) => {
-          ctx.log.error({ err: error, delivery_id: row.id }, 'a delivery attempt could not be made');
-          leave(row);
-        },
-      );
+    free: () => (unrecorded < maxUnrecorded ? pace.free() : 0),
+    /** Takes over what was claimed, and gives back what could not be begun in time. */
+    begin: async (claimed: Claimed[]) => {
+      for (const row of claimed) leased.add(row);
+      pace.add(claimed);
+      pump();
+      await giveBack();
     },
     settled,
     stop: async () => {
+      pace.clear();
+      await giveBack();
       await settled(graceMs);
       stopped = true;
       await recording;
-      if (underWay.size > 0) await releaseLeases(ctx.db.sql, [...underWay.values()]);
+      if (leased.size > 0) await releaseLeases(ctx.db.sql, [...leased]);
     },
   };
 }

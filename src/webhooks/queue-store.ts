@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import type { MailSender } from '../partners/branding.ts';
-import { deadReason, type Health, leaseMs, type Next, probeAfterFailures } from './rules.ts';
+import { deadReason, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
 
 /** A leased delivery, with what its attempt needs to know about its endpoint. */
 export type Claimed = {
@@ -21,24 +21,30 @@ export type Claimed = {
   probe: string | null;
 } & Health;
 
-/** An endpoint, and how many attempts to it this process has in progress. */
-export type Busy = { partner_id: string; test_mode: boolean; posts: number };
+/**
+ * An endpoint of which this process knows something: how many deliveries it holds for it, how many more it may claim,
+ * and whether it answers.
+ */
+export type EndpointRoom = { partner_id: string; test_mode: boolean; held: number; room: number; proven: boolean };
 
 export type ClaimLimits = {
   lease: string;
+  /** How many deliveries, and how many of them for endpoints that are not known to answer. */
   free: number;
-  slots: { healthy: number; failing: number };
+  freeUnproven: number;
+  /** How many for an endpoint of which this process knows nothing. */
+  window: number;
   firstWaitMs: number;
 };
 
 /**
- * Claims due deliveries, over all partners, in one statement that commits the leases. Each endpoint gets only its
- * slots, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
+ * Claims due deliveries, over all partners, in one statement that commits the leases. Each endpoint gets at most its
+ * room, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
  * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Rows
  * that another process is claiming are skipped; expired leases are taken over.
  */
-export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<Claimed[]> {
-  const { lease, free, slots, firstWaitMs } = limits;
+export function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<Claimed[]> {
+  const { lease, free, freeUnproven, window, firstWaitMs } = limits;
   const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
     and (d.lease_until is null or d.lease_until <= now())
     ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
@@ -59,39 +65,46 @@ export function claimDue(sql: Sql, busy: Busy[], limits: ClaimLimits): Promise<C
       from (
         select e.partner_id, e.test_mode from webhook_endpoints e join receivers using (partner_id, test_mode)
         where e.failures >= ${probeAfterFailures} and coalesce(e.probe_at, '-infinity') <= now() and ${takesAttempts}
-        for update of e skip locked
+        limit ${Math.ceil(freeUnproven / 2)} for update of e skip locked
       ) p
       where e.partner_id = p.partner_id and e.test_mode = p.test_mode
       returning e.*
     ), ready as (
-      select e.*, case when e.failures = 0 then ${slots.healthy}::int else ${slots.failing}::int end as slots
+      select e.*, coalesce(l.room, ${window}::int) as room, coalesce(l.held, 0) as held,
+        coalesce(l.proven, e.failures = 0 and e.last_success_at > now() - ${provenForMs} * interval '1 ms', false) as proven
       from webhook_endpoints e join receivers using (partner_id, test_mode)
-      where e.failures < ${probeAfterFailures} and ${takesAttempts}
+        left join json_to_recordset(${JSON.stringify(rooms)}::json)
+          as l (partner_id uuid, test_mode boolean, held int, room int, proven boolean) using (partner_id, test_mode)
+      where e.failures < ${probeAfterFailures} and coalesce(l.room, 1) > 0 and ${takesAttempts}
       union all
-      select p.*, 1 from probing p
+      select p.*, 1, 0, false from probing p
     ), open as (
-      select r.*, case when r.failures >= ${probeAfterFailures} then 0 else coalesce(b.posts, 0) end as posts,
-        greatest(1, ${free}::int / count(*) over ()) as fair
-      from ready r left join json_to_recordset(${JSON.stringify(busy)}::json)
-        as b (partner_id uuid, test_mode boolean, posts int) using (partner_id, test_mode)
+      select r.*, case
+          when r.proven then least(r.room, greatest(1, ${free}::int / count(*) over ()))
+          else least(r.room, ${freeUnproven}, greatest(1, ${freeUnproven}::int / count(*) over (partition by r.proven)))
+        end as fair
+      from ready r
     ), due as (
-      select o.partner_id, o.test_mode, d.id, o.url, o.secret, o.pending_secret, o.pending_since, o.failures,
-        o.failing_since, o.last_success_at, o.disabled_reason,
-        case when o.failures >= ${probeAfterFailures} then o.probe_at::text end as probe
+      select o.*, d.id, d.next_attempt_at,
+        o.held + row_number() over (partition by o.partner_id, o.test_mode order by d.next_attempt_at) as turn
       from open o cross join lateral (
         select d.id, d.next_attempt_at from webhook_deliveries d
         where d.partner_id = o.partner_id and d.test_mode = o.test_mode and ${isDue}
-        order by d.next_attempt_at limit greatest(least(o.slots - o.posts, o.fair), 0) for update skip locked
+        order by d.next_attempt_at limit o.fair for update skip locked
       ) d
-      order by o.posts + row_number() over (partition by o.partner_id, o.test_mode order by d.next_attempt_at)
-      limit ${free}
+    ), chosen as (
+      select u.partner_id, u.test_mode, u.id, u.url, u.secret, u.pending_secret, u.pending_since, u.failures,
+        u.failing_since, u.last_success_at, u.disabled_reason,
+        case when u.failures >= ${probeAfterFailures} then u.probe_at::text end as probe
+      from (select u.*, row_number() over (partition by u.proven order by u.turn, u.failures desc) as place from due u) u
+      where u.proven or u.place <= ${freeUnproven}
+      order by u.turn, u.failures desc limit ${free}
     )
     update webhook_deliveries d set lease = ${lease}, lease_until = now() + ${leaseMs} * interval '1 ms'
-    from due
-    where d.partner_id = due.partner_id and d.test_mode = due.test_mode and d.id = due.id
-    returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts, d.lease, due.url, due.secret,
-      due.pending_secret, due.pending_since, due.failures, due.failing_since, due.last_success_at, due.disabled_reason,
-      due.probe`;
+    from chosen c
+    where d.partner_id = c.partner_id and d.test_mode = c.test_mode and d.id = c.id
+    returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts, d.lease, c.url, c.secret,
+      c.pending_secret, c.pending_since, c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe`;
 }
 
 /** One attempt, as it is recorded. */

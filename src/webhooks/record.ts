@@ -2,13 +2,9 @@ import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
 import { type Disabled, logDisabled, queueDisabledNotice } from './disabled.ts';
+import { endpointKey } from './pace.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
 import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
-
-/** The name of an endpoint within this process. */
-export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
-  return `${row.partner_id} ${row.test_mode}`;
-}
 
 /**
  * Records a batch of attempts and, in the same transaction, what they mean for their endpoints. While everything

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readConfig } from '../config.ts';
 import type { PostOutcome } from '../net/post.ts';
-import { judgeAttempt, judgeHealth, retryAfterMs, slotsPerEndpoint } from './rules.ts';
+import { judgeAttempt, judgeHealth, retryAfterMs } from './rules.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const answered = (statusCode: number, retryAfter: string | null = null): PostOutcome => ({
@@ -84,11 +84,5 @@ describe('the health of an endpoint', () => {
   test('a short configured schedule is probed in its own rhythm', () => {
     assert.equal(judgeHealth(healthy, failed(12), [0, 100, 200], now).probeWaitMs, 200);
     assert.equal(judgeHealth(healthy, failed(12), [0], now).probeWaitMs, 0);
-  });
-
-  test('few attempts per endpoint are begun while there is little room', () => {
-    assert.equal(slotsPerEndpoint(512).healthy, 64);
-    assert.equal(slotsPerEndpoint(200).healthy, 4);
-    assert.equal(slotsPerEndpoint(10).healthy, 1);
   });
 });

@@ -14,8 +14,20 @@ export const probeAfterFailures = 10;
 export const leaseMs = 20_000;
 /** Updates of URL or secret, per partner and calendar minute. */
 export const updatesPerMinute = 10;
-/** How many attempts one process has in progress at a time, over all endpoints. */
+/** How many attempts one process has in progress at a time, over all endpoints; those that are slow not counted. */
 export const maxPosts = 512;
+/** How many more deliveries it claims ahead, to begin when others end. */
+export const maxAhead = 512;
+/** An attempt without an answer after this time is slow, and counts among at most so many others. */
+export const slowAfterMs = 500;
+export const maxSlow = 1024;
+/** How many attempts to endpoints that are not known to answer are in progress, slow ones not counted. */
+export const maxUnproven = maxPosts / 2;
+/** How many attempts one endpoint may have in progress at first, and once it has answered as many. */
+export const firstWindow = 8;
+export const maxWindow = 64;
+/** An endpoint whose last success is no older is known to answer, unless it has failed since. */
+export const provenForMs = hourMs;
 
 const maxProbeWaitMs = 5 * minuteMs;
 const share = 0.2;
@@ -113,18 +125,9 @@ export function isUnchanged(before: Health, tally: Tally, now: Date): boolean {
   return Math.abs(now.getTime() - last_success_at.getTime()) < minuteMs;
 }
 
-/** True when at least half of this process's capacity is in use. */
-export function isCrowded(freePosts: number): boolean {
-  return freePosts <= maxPosts / 2;
-}
-
-/**
- * How many attempts one endpoint may have in progress: many while capacity is free, few when it is short, so that
- * receivers that hang occupy only a part of it.
- */
-export function slotsPerEndpoint(freePosts: number): { healthy: number; failing: number } {
-  const healthy = !isCrowded(freePosts) ? 64 : freePosts > maxPosts / 8 ? 4 : 1;
-  return { healthy, failing: Math.min(healthy, 8) };
+/** True for an endpoint that lately answered, and has not failed since. */
+export function isProven({ failures, last_success_at }: Health, now: Date): boolean {
+  return failures === 0 && last_success_at !== null && now.getTime() - last_success_at.getTime() < provenForMs;
 }
 
 /** True once a pending secret is the active one. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
+import { type Change, listenForChanges } from '../../src/db/changes.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { list } from '../../src/db/sql.ts';
 import type { PosterOptions } from '../../src/net/post.ts';
-import { createDeliveryDeps, startDelivering } from '../../src/webhooks/deliver.ts';
+import { createDeliveryDeps, deliverDue, startDelivering } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { replayDelivery, replaySince } from '../../src/webhooks/replay.ts';
+import { firstWindow, maxUnproven, maxWindow } from '../../src/webhooks/rules.ts';
 import { testDatabase } from '../support/database.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -62,13 +65,49 @@ describe('the delivery loop', () => {
     await makeEvents(fixtures.db, resetting.scope, 50);
     const { receiver, scope } = await partnerWithReceiver();
     await delivering(1, async () => {
-      await until(() => hanging.receiver.open() === 64, 'the hanging receiver holds all the slots it gets');
+      await until(() => hanging.receiver.open() === firstWindow, 'the hanging receiver has all the attempts it gets');
       await makeEvents(fixtures.db, scope, 40);
       await until(() => receiver.received.length === 40, 'the other partner’s events arrive');
       assert.ok(hanging.receiver.open() > 0, 'while the hanging receiver still hangs');
     });
-    assert.equal(hanging.receiver.maxOpen(), 64);
+    assert.equal(hanging.receiver.maxOpen(), firstWindow);
     assert.equal(await waitingOf(scope), 0);
+  });
+
+  test('forty partners whose receivers hang → another partner’s events arrive meanwhile, its first one too', async () => {
+    const hanging = await partnerWithReceiver({ behave: behaviours.hang });
+    const others = await Promise.all(Array.from({ length: 39 }, () => makePartner(fixtures.db)));
+    for (const { test: other } of others) await setUrl(made.ctx, theService, other, hanging.receiver.url);
+    for (const other of [hanging.scope, ...others.map((partner) => partner.test)])
+      await makeEvents(fixtures.db, other, firstWindow);
+    const { receiver, scope } = await partnerWithReceiver();
+    await delivering(1, async () => {
+      await until(() => hanging.receiver.open() >= maxUnproven, 'those that hang have all that they get');
+      await makeEvents(fixtures.db, scope, 40);
+      await until(() => receiver.received.length === 40, 'the other partner’s events arrive');
+      assert.ok(hanging.receiver.open() >= maxUnproven, 'while the others hang');
+    });
+    assert.equal(await waitingOf(scope), 0);
+  });
+
+  test('an endpoint that answered and then hangs → what was claimed ahead for it is free for other processes', async () => {
+    const { receiver, scope } = await partnerWithReceiver();
+    await makeEvents(fixtures.db, scope, 60);
+    const later = await makeEvents(fixtures.db, scope, 150);
+    await fixtures.db.sql`update webhook_deliveries set next_attempt_at = 'infinity' where id in ${list(later)}`;
+    const leased = async () => {
+      const [row] = await fixtures.db.sql`
+        select count(*)::int as n from webhook_deliveries where partner_id = ${scope.partnerId} and lease_until > now()`;
+      return row?.n as number;
+    };
+    await delivering(1, async () => {
+      await until(async () => (await waitingOf(scope)) === 150, 'it has answered, so it may have many at once');
+      receiver.behave(behaviours.hang);
+      await fixtures.db.sql`update webhook_deliveries set next_attempt_at = now() where id in ${list(later)}`;
+      await fixtures.db.sql`select pg_notify('changes', 'deliveries')`;
+      await until(() => receiver.open() === maxWindow, 'it holds all that it gets');
+      await until(async () => (await leased()) === maxWindow, 'no more than that is leased');
+    });
   });
 
   test('after ten timeouts a hanging receiver sees one attempt at a time', async () => {
@@ -124,6 +163,37 @@ describe('the delivery loop', () => {
         await until(() => receiver.received.length === sent, 'it arrives');
       }
     });
+  });
+
+  test('attempts are told of: one event by its request, several of a partner once together', async () => {
+    const { scope } = await partnerWithReceiver();
+    const told: Change[] = [];
+    const listening = Promise.withResolvers<void>();
+    const stop = listenForChanges(
+      fixtures.db,
+      (change) => {
+        if (change.kind === 'anything') listening.resolve();
+        if ('partnerId' in change && change.partnerId === scope.partnerId) told.push(change);
+      },
+      listening.reject,
+    );
+    await listening.promise;
+    const [one = ''] = await makeEvents(fixtures.db, scope);
+    const deps = createDeliveryDeps(made.ctx);
+    told.length = 0;
+    await deliverDue(made.ctx, deps);
+    await until(() => told.length > 0, 'one attempt is told of');
+    const { request_id } = await deliveryRow(fixtures.db, one);
+    assert.deepEqual(
+      told.map((change) => change.kind === 'request' && change.requestId),
+      [request_id],
+    );
+    await makeEvents(fixtures.db, scope, 20);
+    told.length = 0;
+    await deliverDue(made.ctx, deps);
+    await until(() => told.some(({ kind }) => kind === 'attempts'), 'several are told of together');
+    assert.ok(told.length < 20);
+    stop();
   });
 
   test('the lease of a killed process runs out and its delivery is taken over, with the same id and body', async () => {

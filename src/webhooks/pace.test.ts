@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { makePace } from './pace.ts';
+import type { Claimed } from './queue-store.ts';
+import { firstWindow, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
+
+let made = 0;
+
+/** Claimed deliveries of one partner, whose endpoint has never answered unless said otherwise. */
+function claimed(partner: string, count: number, last_success_at: Date | null = null): Claimed[] {
+  return Array.from({ length: count }, () => ({
+    partner_id: partner,
+    test_mode: true,
+    id: `${made++}`,
+    request_id: 'request',
+    event: 'payment.proof_verified',
+    body: '{}',
+    attempts: 0,
+    lease: 'lease',
+    url: 'https://receiver.example/',
+    secret: new Uint8Array(),
+    pending_secret: null,
+    pending_since: null,
+    probe: null,
+    failures: 0,
+    failing_since: null,
+    last_success_at,
+    disabled_reason: null,
+  }));
+}
+
+/** A pace on a clock that is moved by hand. */
+function paced() {
+  let at = 0;
+  const pace = makePace(firstWindow, () => at);
+  const begin = () => {
+    const begun: Claimed[] = [];
+    for (let row = pace.next(); row; row = pace.next()) begun.push(row);
+    return begun;
+  };
+  return { pace, begin, forward: (ms: number) => (at += ms) };
+}
+
+const partnersOf = (rows: Claimed[]) => new Set(rows.map(({ partner_id }) => partner_id));
+
+describe('the pace of deliveries', () => {
+  test('an unknown endpoint gets eight at once, and one more for each success, up to 64', () => {
+    const { pace, begin } = paced();
+    pace.add(claimed('a', 1000));
+    let underWay = begin();
+    assert.equal(underWay.length, firstWindow);
+    let most = 0;
+    while (underWay.length > 0) {
+      most = Math.max(most, underWay.length);
+      for (const row of underWay) pace.ended(row, true);
+      underWay = begin();
+    }
+    assert.equal(most, maxWindow);
+  });
+
+  test('a failure → what was claimed ahead is given back, and its place stays taken until it is recorded', () => {
+    const { pace, begin } = paced();
+    pace.add(claimed('a', 20, new Date()));
+    const [first] = begin() as [Claimed];
+    pace.ended(first, false);
+    assert.equal(pace.takeBack().length, 20 - firstWindow);
+    const [known] = pace.rooms();
+    assert.deepEqual([known?.held, known?.room, known?.proven], [firstWindow, 0, false]);
+    pace.recorded(first);
+    assert.equal(pace.rooms()[0]?.room, 1);
+  });
+
+  test('one delivery claimed twice, as after a replay → each attempt takes and leaves a place of its own', () => {
+    const { pace, begin } = paced();
+    const [row] = claimed('a', 1) as [Claimed];
+    pace.add([row, { ...row, lease: 'another' }]);
+    const underWay = begin();
+    assert.equal(underWay.length, 2);
+    for (const each of underWay) pace.ended(each, true);
+    assert.equal(pace.rooms()[0]?.held, 0);
+  });
+
+  test('endpoints take turns, however much was claimed for one of them', () => {
+    const { pace, begin } = paced();
+    pace.add(claimed('many', 100, new Date()));
+    pace.add(claimed('one', 1, new Date()));
+    assert.ok(partnersOf(begin().slice(0, 2)).has('one'));
+  });
+
+  test('hundreds of endpoints that hang → half of the room stays, and the half they had is free after half a second', () => {
+    const { pace, begin, forward } = paced();
+    for (let n = 0; n < 100; n++) pace.add(claimed(`hanging ${n}`, firstWindow));
+    assert.equal(begin().length, maxUnproven);
+    assert.equal(pace.freeUnproven(), 0);
+    for (let n = 0; n < 10; n++) pace.add(claimed(`answering ${n}`, 64, new Date()));
+    const answered = begin();
+    assert.equal(answered.length, 10 * firstWindow);
+    assert.ok([...partnersOf(answered)].every((partner) => partner.startsWith('answering')));
+    for (const row of answered) pace.ended(row, true);
+    forward(slowAfterMs);
+    pace.free();
+    assert.equal(pace.takeBack().length, 800 - maxUnproven, 'what was claimed ahead for them is given back');
+    assert.ok(begin().length > answered.length);
+  });
+
+  test('slow attempts are limited too: beyond, they take room among the quick ones', () => {
+    const { pace, begin, forward } = paced();
+    let underWay = 0;
+    for (let round = 0; round < 10; round++) {
+      for (let n = 0; n < 32; n++) pace.add(claimed(`hanging ${round} ${n}`, firstWindow));
+      underWay += begin().length;
+      forward(slowAfterMs);
+    }
+    assert.equal(underWay, maxSlow + maxUnproven);
+    pace.add(claimed('answering', 1, new Date()));
+    assert.equal(begin().length, 1);
+  });
+
+  test('an endpoint that answered and then hangs holds 64 at most, and gives back what was claimed ahead', () => {
+    const { pace, begin, forward } = paced();
+    for (let n = 0; n < 20; n++) {
+      pace.add(claimed('a', 10, new Date()));
+      for (const row of begin()) pace.ended(row, true);
+    }
+    forward(1);
+    pace.add(claimed('a', 2 * maxWindow));
+    assert.equal(begin().length, maxWindow);
+    forward(slowAfterMs);
+    pace.free();
+    assert.equal(pace.takeBack().length, maxWindow);
+    assert.ok((pace.rooms()[0]?.room ?? 1) <= 0);
+  });
+
+  test('the whole room is for endpoints that answer; what was held for long is given back instead of begun', () => {
+    const { pace, begin, forward } = paced();
+    for (let n = 0; n < 100; n++) pace.add(claimed(`${n}`, firstWindow, new Date()));
+    assert.equal(begin().length, maxPosts);
+    forward(6_000);
+    assert.equal(pace.takeBack().length, 0);
+    begin();
+    assert.equal(pace.takeBack().length, 100 * firstWindow - maxPosts);
+  });
+});

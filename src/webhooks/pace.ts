@@ -1,0 +1,194 @@
+import type { Claimed, EndpointRoom } from './queue-store.ts';
+import { firstWindow, isProven, maxAhead, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
+
+/** A delivery that was claimed this long ago is given back instead of begun: its lease must outlast the attempt. */
+const maxHoldMs = 5_000;
+/** What was learnt of an endpoint is forgotten after so long without work for it. */
+const rememberMs = 10_000;
+/** Slow attempts are looked for as often. */
+const moveEveryMs = 20;
+
+/** One endpoint, as this process has come to know it. */
+type Lane = {
+  partner_id: string;
+  test_mode: boolean;
+  /** Claimed and not begun. */
+  queue: { row: Claimed; since: number }[];
+  /** Begun; a failed attempt counts until it is recorded, so that the next claim knows of it. */
+  posts: number;
+  /** How many may be under way: one more after each success, few again after a failure. */
+  window: number;
+  /** It answers. Those of which this is not known share a part of the room. */
+  proven: boolean;
+  succeededAt: number;
+  usedAt: number;
+};
+
+type Post = { lane: Lane; startedAt: number; proven: boolean };
+
+/** Names an endpoint within this process. */
+export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
+  return `${row.partner_id} ${row.test_mode}`;
+}
+
+export type Pace = ReturnType<typeof makePace>;
+
+/**
+ * Decides which of the claimed deliveries is begun next, and how many more may be claimed for whom. Endpoints take
+ * turns. An attempt that has no answer after half a second leaves the room of the quick ones for a room of its own, and
+ * endpoints that are not known to answer have half of the quick room between them. So receivers that hang, however many
+ * and whosever they are, leave room for those that answer.
+ */
+export function makePace(startWindow: number, now: () => number = () => performance.now()) {
+  const lanes = new Map<string, Lane>();
+  // By claim, not by id: after a replay, or when a lease ran out, one delivery can be under way twice.
+  const quick = new Map<Claimed, Post>();
+  const slow = new Map<Claimed, Post>();
+  const ready = { proven: new Set<Lane>(), unproven: new Set<Lane>() };
+  const back: Claimed[] = [];
+  const queued = { proven: 0, unproven: 0 };
+  let unprovenQuick = 0;
+  let movedAt = Number.NEGATIVE_INFINITY;
+
+  const kindOf = (lane: Lane) => (lane.proven ? 'proven' : 'unproven');
+  /** Puts an endpoint into its turn, or takes it out while it has nothing to begin. */
+  const place = (lane: Lane) => {
+    const turn = ready[kindOf(lane)];
+    if (lane.queue.length === 0 || lane.posts >= lane.window) turn.delete(lane);
+    else turn.add(lane);
+  };
+  const setProven = (lane: Lane, proven: boolean) => {
+    if (lane.proven === proven) return;
+    ready[kindOf(lane)].delete(lane);
+    queued[kindOf(lane)] -= lane.queue.length;
+    lane.proven = proven;
+    queued[kindOf(lane)] += lane.queue.length;
+  };
+  /** What was claimed ahead for an endpoint in trouble is left to later, or to another process. */
+  const distrust = (lane: Lane) => {
+    setProven(lane, false);
+    queued.unproven -= lane.queue.length;
+    for (const { row } of lane.queue.splice(0)) back.push(row);
+    place(lane);
+  };
+  const laneOf = (row: Claimed): Lane => {
+    const key = endpointKey(row);
+    const known = lanes.get(key);
+    if (known) return known;
+    const { partner_id, test_mode } = row;
+    const proven = isProven(row, new Date());
+    const lane: Lane = {
+      ...{ partner_id, test_mode, queue: [], posts: 0, window: startWindow },
+      ...{ proven, succeededAt: Number.NEGATIVE_INFINITY, usedAt: now() },
+    };
+    lanes.set(key, lane);
+    return lane;
+  };
+  const leaveQuick = (row: Claimed, post: Post) => {
+    quick.delete(row);
+    if (!post.proven) unprovenQuick--;
+  };
+  /** Attempts were begun in this order, so the first that is still quick ends the search. */
+  const moveSlow = (at: number) => {
+    if (at < movedAt + moveEveryMs) return;
+    movedAt = at;
+    const before = at - slowAfterMs;
+    for (const [row, post] of quick) {
+      if (post.startedAt > before || slow.size >= maxSlow) break;
+      leaveQuick(row, post);
+      slow.set(row, post);
+      if (post.lane.succeededAt < post.startedAt) distrust(post.lane);
+    }
+  };
+  const turn = (): Set<Lane> | null => {
+    if (quick.size >= maxPosts) return null;
+    if (ready.unproven.size > 0 && unprovenQuick < maxUnproven) return ready.unproven;
+    return ready.proven.size > 0 ? ready.proven : null;
+  };
+
+  return {
+    /** How many attempts an endpoint may have under way of which nothing is known. */
+    window: startWindow,
+    /** Takes over deliveries that were claimed. */
+    add: (rows: Claimed[]) => {
+      const since = now();
+      for (const row of rows) {
+        const lane = laneOf(row);
+        lane.queue.push({ row, since });
+        lane.usedAt = since;
+        queued[kindOf(lane)]++;
+        place(lane);
+      }
+    },
+    /** The next delivery to attempt, which counts as begun; null while there is none or no room. */
+    next: (): Claimed | null => {
+      const startedAt = now();
+      moveSlow(startedAt);
+      for (let from = turn(); from !== null; from = turn()) {
+        const [lane] = from;
+        const entry = lane?.queue.shift();
+        if (!lane || !entry) return null;
+        queued[kindOf(lane)]--;
+        from.delete(lane);
+        if (startedAt - entry.since > maxHoldMs) back.push(entry.row);
+        else {
+          lane.posts++;
+          if (!lane.proven) unprovenQuick++;
+          quick.set(entry.row, { lane, startedAt, proven: lane.proven });
+        }
+        place(lane);
+        if (quick.has(entry.row)) return entry.row;
+      }
+      return null;
+    },
+    /** An attempt has ended. One that failed keeps its place at its endpoint until `recorded`. */
+    ended: (row: Claimed, succeeded: boolean) => {
+      const post = quick.get(row) ?? slow.get(row);
+      if (!post) return;
+      const { lane } = post;
+      if (!slow.delete(row)) leaveQuick(row, post);
+      lane.usedAt = now();
+      if (!succeeded) {
+        lane.window = Math.min(lane.window, firstWindow);
+        distrust(lane);
+        return;
+      }
+      lane.posts--;
+      lane.succeededAt = lane.usedAt;
+      lane.window = Math.min(maxWindow, lane.window + 1);
+      setProven(lane, true);
+      place(lane);
+    },
+    /** What followed a failed attempt is known to the database. */
+    recorded: (row: Claimed) => {
+      const lane = lanes.get(endpointKey(row));
+      if (!lane) return;
+      lane.posts--;
+      place(lane);
+    },
+    /** How many more may be claimed: those under way, and as many ahead of them. */
+    free: () => {
+      moveSlow(now());
+      return maxPosts + maxAhead - quick.size - queued.proven - queued.unproven;
+    },
+    /** How many of them for endpoints that are not known to answer. */
+    freeUnproven: () => Math.max(0, maxUnproven - unprovenQuick - queued.unproven),
+    /** How many more may be claimed for each endpoint of which something is known. */
+    rooms: (): EndpointRoom[] => {
+      const forgetBefore = now() - rememberMs;
+      const known: EndpointRoom[] = [];
+      for (const [key, { partner_id, test_mode, queue, posts, window, proven, usedAt }] of lanes) {
+        const held = posts + queue.length;
+        if (held === 0 && usedAt < forgetBefore) lanes.delete(key);
+        else known.push({ partner_id, test_mode, held, room: (proven ? 2 : 1) * window - held, proven });
+      }
+      return known;
+    },
+    /** Deliveries that are not begun after all; their leases are to be released. */
+    takeBack: (): Claimed[] => back.splice(0),
+    /** Gives back everything that was not begun. */
+    clear: () => {
+      for (const lane of lanes.values()) distrust(lane);
+    },
+  };
+}
