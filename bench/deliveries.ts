@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { PgBoss } from 'pg-boss';
 import { Agent } from 'undici';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
@@ -11,15 +12,15 @@ import { idOf, shape } from './fixtures.ts';
 import { post, repeat } from './post.ts';
 import type { Arm } from './rounds.ts';
 
-export const names = { loop: 'signed deliveries', bare: 'bare POST loop' };
+export const names = { loop: 'signed deliveries', bare: 'bare POST loop', boss: 'pg-boss' };
 /** More than any machine delivers in one round. */
-const prepared = 30_000;
+const usual = 60_000;
 
-type Prepared = { id: string; path: string; body: string };
+export type Prepared = { id: string; path: string; body: string };
 
 /** Stores verified requests with pending events, spread over all receivers in turn. */
-export async function prepareDeliveries(sql: Sql): Promise<Prepared[]> {
-  const rows = Array.from({ length: prepared }, (_, n) => {
+export async function prepareDeliveries(sql: Sql, count = usual): Promise<Prepared[]> {
+  const rows = Array.from({ length: count }, (_, n) => {
     const [id, requestId, txHash] = [randomUUID(), randomUUID(), `0x${String(n).padStart(64, '0')}`];
     const receiver = n % shape.receivers;
     const accountId = idOf('b', receiver);
@@ -43,7 +44,7 @@ export async function prepareDeliveries(sql: Sql): Promise<Prepared[]> {
       body,
     };
   });
-  for (let from = 0; from < prepared; from += 5000) {
+  for (let from = 0; from < count; from += 5000) {
     await sql`
       with made as materialized (
         select * from json_to_recordset(${JSON.stringify(rows.slice(from, from + 5000))}::json)
@@ -63,16 +64,22 @@ export async function prepareDeliveries(sql: Sql): Promise<Prepared[]> {
   return rows.map(({ n, id, body }) => ({ id, body, path: `/hook/${n % shape.receivers}` }));
 }
 
+/** Makes all deliveries pending again. */
+export async function resetDeliveries(sql: Sql): Promise<void> {
+  await sql`
+    update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null,
+      lease = null, lease_until = null
+    where state <> 'waiting' or attempts > 0`;
+  await sql`vacuum analyze webhook_deliveries`;
+}
+
 /** The product's own loop on a queue that never runs empty. It claims, signs, posts through the guard and records. */
 export function loopArm(ctx: Context): Arm {
   const { sql } = ctx.db;
   return {
     name: names.loop,
     run: async (seconds) => {
-      await sql`
-        update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null
-        where state <> 'waiting'`;
-      await sql`vacuum analyze webhook_deliveries`;
+      await resetDeliveries(sql);
       const startedAt = performance.now();
       const ending = new AbortController();
       const ended = startDelivering(ctx, ending.signal);
@@ -80,37 +87,109 @@ export function loopArm(ctx: Context): Arm {
       ending.abort();
       await ended;
       const passedMs = performance.now() - startedAt;
-      const [row] = await sql<{ delivered: number; failed: number }[]>`
+      const [row] = await sql<{ delivered: number; failed: number; left: number }[]>`
         select count(*) filter (where state = 'delivered')::int as delivered,
-          count(*) filter (where state = 'waiting' and attempts > 0)::int as failed from webhook_deliveries`;
-      if (!row || row.failed > 0 || row.delivered === prepared) throw new Error('deliveries failed, or ran out');
+          count(*) filter (where state = 'waiting' and attempts > 0)::int as failed,
+          count(*) filter (where state = 'waiting')::int as left from webhook_deliveries`;
+      if (!row || row.failed > 0 || row.left === 0) throw new Error('deliveries failed, or ran out');
       return (row.delivered / passedMs) * 1000;
     },
   };
 }
 
+/** Sends one body with one HMAC. */
+type Send = (delivery: Prepared) => Promise<void>;
+
+function sender(ctx: Context, agent: Agent, origin: string): Send {
+  const secret = newest(ctx.config.secretKeys).key;
+  return async ({ id, path, body }) => {
+    const t = Math.floor(Date.now() / 1000);
+    const signature = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+    const headers = {
+      'content-type': 'application/json',
+      'x-service-signature': `v1=${signature},t=${t}`,
+      'x-service-delivery': id,
+    };
+    const status = await post(agent, origin, path, headers, body);
+    if (status !== 200) throw new Error(`the receiver answered ${status}`);
+  };
+}
+
 /** The same bodies to the same receiver, on as many kept connections, with one HMAC each and nothing else. */
 export function bareArm(ctx: Context, origin: string, deliveries: Prepared[]): Arm {
-  const secret = newest(ctx.config.secretKeys).key;
   let sent = 0;
   return {
     name: names.bare,
     run: async (seconds) => {
       const agent = new Agent({ pipelining: 1 });
-      const rate = await repeat(maxPosts, seconds, async () => {
-        const { id, path, body } = deliveries[sent++ % deliveries.length] as Prepared;
-        const t = Math.floor(Date.now() / 1000);
-        const signature = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
-        const headers = {
-          'content-type': 'application/json',
-          'x-service-signature': `v1=${signature},t=${t}`,
-          'x-service-delivery': id,
-        };
-        const status = await post(agent, origin, path, headers, body);
-        if (status !== 200) throw new Error(`the receiver answered ${status}`);
-      });
+      const send = sender(ctx, agent, origin);
+      const rate = await repeat(maxPosts, seconds, () => send(deliveries[sent++ % deliveries.length] as Prepared));
       await agent.destroy();
       return rate;
+    },
+  };
+}
+
+/** Batches that pg-boss is tried with; the first round takes the fastest for all others. */
+const bossBatches = [100, 250, 500, 1000];
+const bossQueue = 'deliveries';
+
+/**
+ * pg-boss with the same bodies as jobs: two workers fetch a batch each, send it as the bare loop does, and complete it
+ * in one call.
+ */
+export async function bossArm(
+  ctx: Context,
+  databaseUrl: string,
+  origin: string,
+  deliveries: Prepared[],
+): Promise<Arm & { batch(): number; stop(): Promise<void> }> {
+  const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
+  await boss.start();
+  await boss.createQueue(bossQueue);
+  let best = 0;
+  const refill = async () => {
+    await boss.deleteAllJobs(bossQueue);
+    for (let from = 0; from < deliveries.length; from += 5000)
+      await boss.insert(
+        bossQueue,
+        deliveries.slice(from, from + 5000).map((data) => ({ data })),
+      );
+  };
+  const work = async (batchSize: number, seconds: number) => {
+    await refill();
+    await ctx.db.sql`vacuum analyze`;
+    const agent = new Agent({ pipelining: 1 });
+    const send = sender(ctx, agent, origin);
+    const startedAt = performance.now();
+    let done = 0;
+    const worker = async () => {
+      while (performance.now() < startedAt + seconds * 1000) {
+        const jobs = await boss.fetch<Prepared>(bossQueue, { batchSize });
+        if (jobs.length === 0) throw new Error('jobs ran out');
+        await Promise.all(jobs.map(({ data }) => send(data)));
+        const ids = jobs.map(({ id }) => id);
+        await boss.complete(bossQueue, ids);
+        done += ids.length;
+      }
+    };
+    await Promise.all([worker(), worker()]);
+    const passedMs = performance.now() - startedAt;
+    await agent.destroy();
+    return (done / passedMs) * 1000;
+  };
+  const choose = async () => {
+    const rates: [number, number][] = [];
+    for (const batch of bossBatches) rates.push([batch, await work(batch, 2)]);
+    return rates.reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+  };
+  return {
+    name: names.boss,
+    batch: () => best,
+    stop: () => boss.stop({ graceful: false }),
+    run: async (seconds) => {
+      best ||= await choose();
+      return work(best, seconds);
     },
   };
 }

@@ -1501,7 +1501,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint webhook_deliveries_pkey PRIMARY KEY (partner_id, test_mode, id),
   constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'exhausted'::text])))
-) with (fillfactor=70);
+) with (fillfactor=50);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, test_mode, next_attempt_at) WHERE (state = 'waiting'::text);
 CREATE INDEX webhook_deliveries_exhausted ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at) WHERE (state = 'exhausted'::text);
 CREATE INDEX webhook_deliveries_log ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at);

@@ -112,6 +112,22 @@ function guardedLookup(policy: OutboundPolicy, protocol: string, resolve: Resolv
   };
 }
 
+type Parts = { origin: string; path: string };
+
+/** URLs that were taken apart before: the same few again and again. What they lead to is checked at each connection. */
+const knownParts = new Map<string, Parts>();
+const maxKnown = 10_000;
+
+function partsOf(url: string): Parts {
+  const known = knownParts.get(url);
+  if (known) return known;
+  const { origin, pathname, search } = new URL(url);
+  const parts = { origin, path: pathname + search };
+  if (knownParts.size >= maxKnown) knownParts.clear();
+  knownParts.set(url, parts);
+  return parts;
+}
+
 type Stale = { durationMs: number; staleConnection: true };
 
 function dispatch(
@@ -122,7 +138,7 @@ function dispatch(
   startedAt: number,
   deadline: number,
 ): Promise<PostOutcome | Stale> {
-  const { origin, pathname, search } = new URL(url);
+  const { origin, path } = partsOf(url);
   return new Promise((settle) => {
     let controller: Dispatcher.DispatchController | undefined;
     let status: Omit<Extract<PostOutcome, { statusCode: number }>, 'responseBody'> | undefined;
@@ -146,12 +162,12 @@ function dispatch(
     };
     const endWithStatus = (abort: boolean) => {
       if (!status) return;
-      end({ ...status, responseBody: readable(Buffer.concat(chunks)) });
+      end({ ...status, responseBody: readable(chunks) });
       if (abort) controller?.abort(new Error('enough was read'));
     };
 
     agent.dispatch(
-      { origin, path: pathname + search, method: 'POST', headers, body },
+      { origin, path, method: 'POST', headers, body },
       {
         onRequestStart: (started) => {
           controller = started;
@@ -204,16 +220,25 @@ function since(startedAt: number): number {
 
 /** The response headers for the log, in order, up to a total length. */
 function headersForLog(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const kept: Record<string, string> = {};
   let left = maxHeaderCharacters;
-  const kept = Object.entries(headers).flatMap(([name, value]) => {
-    const text = [value ?? []].flat().join(', ').replaceAll('\0', '\uFFFD');
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? '';
+    const text = withoutNul(typeof value === 'string' ? value : value.join(', '));
     left -= name.length + text.length;
-    return left < 0 ? [] : [[name, text] as const];
-  });
-  return Object.fromEntries(kept);
+    if (left >= 0) kept[name] = text;
+  }
+  return kept;
 }
 
-/** Text for the log. The database takes no NUL. */
-function readable(bytes: Buffer): string {
-  return bytes.toString('utf8').replaceAll('\0', '\uFFFD');
+/** The database takes no NUL. */
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}
+
+/** The body for the log; most are empty or one chunk. */
+function readable(chunks: Buffer[]): string {
+  const [first] = chunks;
+  if (!first) return '';
+  return withoutNul((chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8'));
 }
