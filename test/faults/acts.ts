@@ -1,0 +1,253 @@
+import { privateKeyToAccount } from 'viem/accounts';
+import { theService } from '../../src/audit/write.ts';
+import { keyedHash, newest } from '../../src/lib/encrypt.ts';
+import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
+import { claimTypedData } from '../../src/payments/submitted/claim.ts';
+import { startRefund } from '../../src/refunds/start.ts';
+import { type Answer, type CallOptions, send } from '../support/api/client.ts';
+import { testSecrets } from '../support/fixtures.ts';
+import { at } from './chance.ts';
+import { isOnChain, type MadeOrder, type Order, type Payment } from './model.ts';
+import { sendBack } from './payments.ts';
+import type { Stage } from './stage.ts';
+
+/** What partners, customers and merchants do over HTTP, and what they make of the answers. */
+
+const weekMinutes = 10_080;
+const copies = 6;
+/** What a call may be answered while something is broken. */
+const busy = [503, 429];
+
+/** An answer that no fault excuses. */
+export class Broken extends Error {}
+
+let calls = 0;
+
+/** Calls a node as a partner. @returns null where no answer came, or the service says that it is not available */
+async function call(
+  stage: Stage,
+  partner: number,
+  share: number,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer | null> {
+  const node = stage.nodes[share < 0.5 ? 0 : 1];
+  const keys = stage.partners[partner]?.keys ?? [];
+  const answer = await answered(send(node.url, method, path, { ...options, key: keys[calls++ % keys.length] ?? null }));
+  if (answer && answer.status >= 500)
+    throw new Broken(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+  return answer;
+}
+
+async function answered(calling: Promise<Answer>): Promise<Answer | null> {
+  const answer = await calling.catch((error: Error & { code?: string }) => {
+    if (error.code === 'ERR_ASSERTION') throw new Broken(error.message);
+    return null; // the connection broke
+  });
+  return answer && busy.includes(answer.status) ? null : answer;
+}
+
+/** Posts a form of a pay page, each time as another client: theirs are limited. */
+async function post(stage: Stage, order: MadeOrder, share: number, form: string, fields: Record<string, string>) {
+  const node = stage.nodes[share < 0.5 ? 0 : 1];
+  const n = ++calls;
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-forwarded-for': `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`,
+  };
+  const answer = await answered(
+    send(node.url, 'POST', `/pay/${order.id}/${form}`, { raw: new URLSearchParams(fields).toString(), headers }),
+  );
+  if (answer && answer.status >= 500) throw new Broken(`${form} of ${order.id} was answered ${answer.status}`);
+}
+
+/** A partner asks for money; sometimes several times at once, over both nodes. */
+export async function create(stage: Stage, [who = 0, much = 0, how = 0]: readonly number[]): Promise<boolean> {
+  const partner = Math.floor(who * stage.partners.length);
+  const merchant = at(stage.partners[partner]?.merchants ?? [], much);
+  if (!merchant) return false;
+  let fiatInt = 1000 + (Math.floor(much * 1e6) % 90_000);
+  if (fiatInt % 23 === 0) fiatInt++; // its amount would be a whole cent
+  const order: Order = {
+    ...{ key: `faults-${String(stage.model.orders.length).padStart(25, '0')}`, partner, merchant, fiatInt },
+    ...{ id: null, dueMicro: 0n, reference: Buffer.alloc(0), cancelled: 'no', isOver: false, payments: [] },
+    ...{ wasVerified: false, lostFinal: false },
+  };
+  stage.model.orders.push(order);
+  const together = how < 0.1 ? copies : 1;
+  await Promise.all(Array.from({ length: together }, (_, i) => acknowledge(stage, order, (how + i / 2) % 1)));
+  return true;
+}
+
+/** Sends the create of an order, as often as it takes elsewhere, and notes what was acknowledged. */
+export async function acknowledge(stage: Stage, order: Order, share: number): Promise<void> {
+  const body = {
+    ...{ account_id: order.merchant.id, fiat_amount_int: order.fiatInt, idempotency_key: order.key },
+    ...{ expiry_minutes: weekMinutes, metadata: { order: order.key, '7': 'é' } },
+  };
+  const answer = await call(stage, order.partner, share, 'POST', '/api/v1/requests/create', { body });
+  if (!answer) return;
+  if (answer.status !== 201 && answer.status !== 200) throw new Broken(`a create was refused: ${answer.text}`);
+  const { request_id: id, amount } = answer.json;
+  if (order.id !== null && order.id !== id) throw new Broken(`the key ${order.key} made both ${order.id} and ${id}`);
+  order.id = id;
+  order.dueMicro = BigInt(amount.usdc_micro);
+  order.reference = keyedHash(newest(testSecrets), 'reference', id).subarray(0, 16);
+}
+
+export async function replay(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
+  const order = at(stage.model.orders.slice(-120), which);
+  if (order) await acknowledge(stage, order, share);
+  return order !== undefined;
+}
+
+/** A request that was acknowledged is there, and says the same of itself. */
+export async function read(stage: Stage, order: MadeOrder | undefined, share: number): Promise<Answer | null> {
+  if (!order) return null;
+  const answer = await call(stage, order.partner, share, 'GET', `/api/v1/requests/${order.id}`);
+  if (!answer) return null;
+  const { amount, metadata, proof_status: proof, status } = answer.json;
+  if (answer.status !== 200 || amount.usdc_micro !== String(order.dueMicro) || metadata.order !== order.key)
+    throw new Broken(`the request ${order.id} reads ${answer.text}`);
+  if (proof === 'verified') order.wasVerified = true;
+  else if (order.wasVerified) throw new Broken(`the verified request ${order.id} reads ${proof}`);
+  if (order.cancelled === 'yes' && status !== 'voided')
+    throw new Broken(`the cancelled request ${order.id} reads ${status}`);
+  return answer;
+}
+
+export const readOne = (stage: Stage, [which = 0, , share = 0]: readonly number[]) => {
+  const order = at(
+    stage.model.newest(() => true, 200),
+    which,
+  );
+  return read(stage, order, share);
+};
+
+export async function cancel(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
+  const order = at(
+    stage.model.newest((one) => one.cancelled === 'no' && !one.isOver),
+    which,
+  );
+  if (!order) return false;
+  order.cancelled = 'unsure';
+  await cancelAgain(stage, order, share);
+  return true;
+}
+
+/** Cancelling is repeated until it is answered; what was voided already is refused, and says so. */
+export async function cancelAgain(stage: Stage, order: MadeOrder, share: number): Promise<void> {
+  const answer = await call(stage, order.partner, share, 'POST', `/api/v1/requests/${order.id}/cancel`);
+  if (answer?.status === 200) order.cancelled = 'yes';
+  else if (answer?.status === 409) order.cancelled = answer.json.request.status === 'voided' ? 'yes' : 'no';
+  else if (answer) throw new Broken(`a cancel of ${order.id} was answered ${answer.text}`);
+}
+
+/** Somebody looks at a pay page. */
+export async function open(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
+  const order = at(
+    stage.model.newest(() => true),
+    which,
+  );
+  const node = stage.nodes[share < 0.5 ? 0 : 1];
+  const answer = order && (await answered(send(node.url, 'GET', `/pay/${order.id}`)));
+  if (answer && answer.status !== 200) throw new Broken(`the page of ${order.id} was answered ${answer.status}`);
+  return order !== undefined;
+}
+
+/** Somebody names a transaction, for its own request or for another one: it proves nothing. */
+export async function nameHash(stage: Stage, [which = 0, whose = 0, share = 0]: readonly number[]): Promise<boolean> {
+  const payment = at(stage.model.payments.slice(-60), which);
+  const other = at(
+    stage.model.newest(() => true),
+    whose,
+  );
+  if (payment && other) await handIn(stage, payment, whose < 0.7 ? (payment.order as MadeOrder) : other, share);
+  return payment !== undefined;
+}
+
+export const handIn = (stage: Stage, { txHash }: Payment, order: MadeOrder, share: number) =>
+  post(stage, order, share, 'proof', { tx_hash: txHash });
+
+/** The sender of a payment that tells nothing signs that it was for the order. */
+export async function claim(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
+  const payment = at(
+    stage.model.payments.filter(({ how, refund }) => how === 'claim' && refund === 'no').slice(-30),
+    which,
+  );
+  if (payment) await claimFor(stage, payment, share);
+  return payment !== undefined;
+}
+
+export async function claimFor(stage: Stage, payment: Payment, share: number): Promise<void> {
+  const { from, txHash, order } = payment;
+  if (!from || order.id === null) return;
+  payment.claimed = true;
+  const key = { chainId: stage.chain.chain.chainId, txHash, ordinal: 0 };
+  const data = claimTypedData(stage.ctx.config, order.id, key);
+  const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
+  const fields = { chain_id: String(key.chainId), tx_hash: txHash, ordinal: '0', signature };
+  await post(stage, order as MadeOrder, share, 'claim', fields);
+}
+
+/** A merchant sends money back that pays nothing: first the payment is taken, then the transfer is made. */
+export async function refund(stage: Stage, [which = 0]: readonly number[]): Promise<boolean> {
+  const isStray = ({ how, claimed }: Payment) =>
+    ['rounded', 'too-late', 'cancelled'].includes(how) || (how === 'claim' && !claimed);
+  const strays = stage.model.payments.filter((one) => isOnChain(one) && one.refund === 'no' && isStray(one));
+  const payment = at(strays.slice(-20), which);
+  if (!payment) return false;
+  const { order, txHash } = payment;
+  const scope = stage.partners[order.partner]?.scope;
+  if (!scope) return false;
+  const key = { chainId: stage.chain.chain.chainId, txHash, ordinal: 0 };
+  try {
+    const final = await readFinalPayment(stage.ctx, scope, order.merchant.id, key);
+    payment.refund = 'unsure';
+    const started = await startRefund(stage.ctx, theService, scope, order.merchant.id, key, final);
+    // Claimed meanwhile: what came too much is not what is sent back here.
+    const isWhole = started.kind === 'started' ? started.requestId === null : started.kind === 'again';
+    payment.refund = isWhole ? 'yes' : 'no';
+  } catch (error) {
+    // It was not read yet, or it is claimed by now.
+    if ((error as { code?: string }).code === 'not_found') payment.refund = 'no';
+  }
+  if (payment.refund === 'yes') payment.refundHash = await sendBack(stage, payment);
+  return payment.refundHash !== null;
+}
+
+/** A partner follows its list, from what it saw last. */
+export class Follower {
+  readonly partner: number;
+  readonly seen = new Set<string>();
+  private since = '2000-01-01T00:00:00Z';
+  private following: Promise<boolean> | null = null;
+
+  constructor(partner: number) {
+    this.partner = partner;
+  }
+
+  /** @returns whether it has seen all that there is; false where it was not answered */
+  follow(stage: Stage, share: number, mostPages: number): Promise<boolean> {
+    this.following ??= this.goOn(stage, share, mostPages).finally(() => {
+      this.following = null;
+    });
+    return this.following;
+  }
+
+  private async goOn(stage: Stage, share: number, mostPages: number): Promise<boolean> {
+    for (let page = 0; page < mostPages; page++) {
+      const query = `?limit=100&since=${encodeURIComponent(this.since)}`;
+      const answer = await call(stage, this.partner, share, 'GET', `/api/v1/requests${query}`);
+      if (!answer) return false;
+      for (const { request_id: id, created_at: at } of answer.json.requests) {
+        if (at < this.since) throw new Broken(`the list since ${this.since} tells of ${at}`);
+        this.seen.add(id);
+        this.since = at;
+      }
+      if (!answer.json.has_more) return true;
+    }
+    return false;
+  }
+}

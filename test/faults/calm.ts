@@ -1,0 +1,80 @@
+import { pause } from '../../src/lib/time.ts';
+import { headNumber } from '../../src/sandbox/wallet.ts';
+import { acknowledge, Broken, cancelAgain, claimFor, type Follower, handIn } from './acts.ts';
+import { buriedDepth, type MadeOrder } from './model.ts';
+import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
+import type { Stage } from './stage.ts';
+
+/** Once nothing is broken any more, nothing may be unsettled for longer. */
+const boundMs = 120_000;
+/** Waits that the service counts in minutes are shortened from then on. */
+const patienceMs = 12_000;
+const shown = 12;
+
+/**
+ * Waits until the service agrees with the model. Meanwhile parties ask again for what they were not told, as they do,
+ * and blocks are mined.
+ *
+ * @returns after how many milliseconds it agreed
+ * @throws Broken with what differs once the bound is over
+ */
+export async function calm(stage: Stage, followers: readonly Follower[]): Promise<number> {
+  const startedAt = performance.now();
+  let left: Difference[] = [];
+  for (let turn = 0; performance.now() - startedAt < boundMs; turn++) {
+    await stage.chain.mine(turn === 0 ? blocksToFinality : 1);
+    await lookAtChain(stage, await headNumber(stage.chain.chain), buriedDepth);
+    const asked = await askAgain(stage, turn, left, followers);
+    left = await differences(stage);
+    if (asked && left.length === 0) {
+      const wrong = await compareSums(stage);
+      if (wrong.length > 0) throw new Broken(wrong.join('\n'));
+      return performance.now() - startedAt;
+    }
+    if (performance.now() - startedAt > patienceMs) await shortenWaits(stage);
+    await pause(250);
+  }
+  const lines = left.slice(0, shown).map(({ what }) => `  ${what}`);
+  if (left.length === 0) lines.push('  a call is answered by nobody');
+  throw new Broken(`after ${boundMs / 1000} s of calm ${left.length} differ:\n${lines.join('\n')}`);
+}
+
+/** @returns false while somebody was not answered */
+async function askAgain(
+  stage: Stage,
+  turn: number,
+  left: readonly Difference[],
+  followers: readonly Follower[],
+): Promise<boolean> {
+  const { model } = stage;
+  const share = turn % 2 === 0 ? 0 : 0.9; // the nodes in turn
+  for (const order of model.orders.filter(({ id }) => id === null)) await acknowledge(stage, order, share);
+  for (const order of model.made().filter(({ cancelled }) => cancelled === 'unsure'))
+    await cancelAgain(stage, order, share);
+  for (const payment of model.payments.filter((one) => one.refund === 'unsure')) {
+    const rows = await stage.database
+      .owner`select from returns where tx_hash = ${payment.txHash} and request_id is null`;
+    payment.refund = rows.length > 0 ? 'yes' : 'no';
+  }
+  const unpaid = left.flatMap(({ order }) => order?.payments ?? []);
+  for (const payment of unpaid.filter(({ claimed, refund }) => claimed && refund !== 'yes'))
+    await claimFor(stage, payment, share);
+  // An endpoint can have hidden it from all who read: its payer hands in the hash.
+  for (const { missing } of left)
+    if (missing && turn > 8) await handIn(stage, missing, missing.order as MadeOrder, share);
+  const seen = await Promise.all(followers.map((follower) => follower.follow(stage, share, 1000)));
+  if (seen.includes(false)) return false;
+  for (const { partner, seen: ids } of followers) {
+    const gap = model.made().find((order) => order.partner === partner && !ids.has(order.id));
+    if (gap) throw new Broken(`who follows the list by since never saw the acknowledged request ${gap.id}`);
+  }
+  return true;
+}
+
+/** The service puts off what fails, and believes a denial after two minutes: as if these had passed. */
+async function shortenWaits({ database: { owner } }: Stage): Promise<void> {
+  await owner`
+    update transfers set look_at = now(), denied_at = denied_at - interval '1 minute'
+    where judged_at is null or (counts and final_at is null)`;
+  await owner`update unread_transactions set look_at = now() where stored_at is null`;
+}

@@ -1,0 +1,93 @@
+import { pause } from '../../src/lib/time.ts';
+import type { Lie } from '../support/chain/fake-provider.ts';
+import type { FaultKind } from './steps.ts';
+
+/** What an endpoint can do wrong, by the fault's name. */
+type Wrong = Extract<FaultKind, `rpc-${string}` | `lie-${string}`>;
+
+const lagBlocks = 6n;
+/** More than a caller ever waits. */
+const lateMs = 6_000;
+const giantBytes = 33 * 1024 * 1024;
+let giant: string | null = null;
+
+const on =
+  (method: string, change: (answer: Record<string, unknown>) => object | null): Lie =>
+  async (call) => {
+    if (call.method !== method) return null;
+    const answer = (await call.ask(call.method, call.params)) as Record<string, unknown> | null;
+    return { result: answer && change(answer) };
+  };
+
+/** Every second call fails: what is asked again may succeed. */
+function half(lie: Lie): Lie {
+  let calls = 0;
+  return async (call) => (++calls % 2 === 0 ? null : lie(call));
+}
+
+/** Answers as if its newest block were some blocks older. */
+const lagging: Lie = async ({ method, params, ask }) => {
+  const behind = async () => {
+    const head = BigInt((await ask('eth_blockNumber', [])) as string) - lagBlocks;
+    return `0x${(head > 0n ? head : 0n).toString(16)}`;
+  };
+  if (method === 'eth_blockNumber') return { result: await behind() };
+  if (method !== 'eth_getBlockByNumber' || params[0] !== 'latest') return null;
+  return { result: await ask(method, [await behind(), params[1]]) };
+};
+
+/** Tells of no transfer, with block filters and receipts that agree. */
+const hidden: Lie = async ({ method, params, ask }) => {
+  if (method === 'eth_getLogs') return { result: [] };
+  const changed = {
+    eth_getBlockByNumber: { logsBloom: `0x${'0'.repeat(512)}` },
+    eth_getBlockByHash: { logsBloom: `0x${'0'.repeat(512)}` },
+    eth_getTransactionReceipt: { logs: [], logsBloom: `0x${'0'.repeat(512)}` },
+  }[method];
+  const answer = changed && ((await ask(method, params)) as object | null);
+  return answer ? { result: { ...answer, ...changed } } : null;
+};
+
+/** @param swap puts another request's reference into calldata that ends with one */
+export function lieOf(wrong: Wrong, swap: (input: string) => string): Lie {
+  const status = (code: number, retryAfter?: string): Lie =>
+    half(async () => ({ status: code, ...(retryAfter && { retryAfter }) }));
+  switch (wrong) {
+    case 'rpc-errors':
+      return half(async () => ({ error: { code: -32_603, message: 'internal error' } }));
+    case 'rpc-limits':
+      return status(429, '1');
+    case 'rpc-hang-up':
+      return half(async () => 'hang up');
+    case 'rpc-late':
+      return half(async () => {
+        await pause(lateMs);
+        return null;
+      });
+    case 'rpc-lag':
+      return lagging;
+    case 'rpc-giant': {
+      giant ??= 'f'.repeat(giantBytes);
+      let told = 0; // a few are enough
+      return async () => (++told % 10 === 1 ? { result: giant } : { error: { code: -32_005, message: 'too much' } });
+    }
+    case 'rpc-nonsense':
+      return status(200);
+    case 'rpc-other-chain':
+      return async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : { status: 500 });
+    case 'lie-no-receipt':
+      return on('eth_getTransactionReceipt', () => null);
+    case 'lie-older-block':
+      return on('eth_getBlockByNumber', (block) => ({
+        ...block,
+        timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}`,
+      }));
+    case 'lie-hidden':
+      return hidden;
+    case 'lie-reference':
+      return on('eth_getTransactionByHash', (transaction) => ({
+        ...transaction,
+        input: swap(String(transaction.input)),
+      }));
+  }
+}

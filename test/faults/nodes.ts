@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { freePort } from '../../src/lib/ports.ts';
+import { signalProcess } from '../../src/lib/processes.ts';
+import { pause } from '../../src/lib/time.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const startTries = 40;
+
+/** A process of the service that is started again whenever it was killed, as an operator's supervisor does. */
+export type FaultyNode = {
+  url: string;
+  /** False while it is down. */
+  isUp(): boolean;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it in its tracks; `thaw` lets it go on as if nothing had been. */
+  freeze(): void;
+  thaw(): void;
+  /** Sets its clock ahead of the machine's, or back. */
+  setClock(aheadMs: number): void;
+};
+
+/** @param onEnd told when a process ends that nobody killed */
+export async function makeNode(
+  name: string,
+  env: Record<string, string>,
+  folder: string,
+  onEnd: (what: string) => void,
+): Promise<FaultyNode> {
+  const port = await freePort();
+  const clockFile = join(folder, `clock-${name}`);
+  writeFileSync(clockFile, '0');
+  const preload = pathToFileURL(join(import.meta.dirname, 'moved-clock.ts')).href;
+  const own = { ...env, PORT: String(port), MOVED_CLOCK: clockFile, NODE_OPTIONS: `--import=${preload}` };
+  let service: Service | null = null;
+  let starting: Promise<void> | null = null;
+  let killing = false;
+
+  /** While the database is down it cannot start, and is tried again. */
+  const begin = async () => {
+    for (let attempt = 1; ; attempt++) {
+      const made = await startService(own).catch((error: Error) => {
+        if (attempt === startTries) throw error;
+        return null;
+      });
+      if (!made) {
+        await pause(300);
+        continue;
+      }
+      service = made;
+      void made.ended.then(({ code, signal, stderr, stdout }) => {
+        if (killing || service !== made) return;
+        service = null;
+        onEnd(`node ${name} ended by itself (${code ?? signal}): ${(stderr + stdout).slice(-2000)}`);
+      });
+      return;
+    }
+  };
+  const node: FaultyNode = {
+    url: `http://127.0.0.1:${port}`,
+    isUp: () => service !== null,
+    kill: async () => {
+      await starting;
+      if (!service) return;
+      killing = true;
+      await service.stop('SIGKILL').finally(() => {
+        service = null;
+        killing = false;
+      });
+    },
+    start: () => {
+      starting ??= (service ? Promise.resolve() : begin()).finally(() => {
+        starting = null;
+      });
+      return starting;
+    },
+    freeze: () => service && signalProcess(service.pid, 'SIGSTOP'),
+    thaw: () => service && signalProcess(service.pid, 'SIGCONT'),
+    setClock: (aheadMs) => {
+      writeFileSync(clockFile, String(aheadMs));
+      if (service) signalProcess(service.pid, 'SIGUSR2');
+    },
+  };
+  return node;
+}

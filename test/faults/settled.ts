@@ -1,0 +1,118 @@
+import { usdcBalance } from '../../src/sandbox/wallet.ts';
+import { confirmations, expectedProof, isOnChain, type Order, type Payment, paidMicro } from './model.ts';
+import { blockOf } from './payments.ts';
+import type { Stage } from './stage.ts';
+
+type TransferRow = {
+  tx_hash: string;
+  request_id: string | null;
+  counts: boolean;
+  value: string;
+  to_address: string;
+  block_number: string;
+  reason: string | null;
+  is_final: boolean;
+  is_judged: boolean;
+};
+
+/** What still differs between the service and the model. It must go by itself, within a bound. */
+export type Difference = { what: string; missing?: Payment; order?: Order };
+
+/** Compares every order and payment with what the service stores, once nothing is broken any more. */
+export async function differences(stage: Stage): Promise<Difference[]> {
+  const { owner } = stage.database;
+  const rows = await owner<TransferRow[]>`
+    select tx_hash, request_id, counts, value::text as value, to_address, block_number::text as block_number, reason,
+      final_at is not null as is_final, judged_at is not null as is_judged
+    from transfers`;
+  const stored = new Map(rows.map((row) => [row.tx_hash, row]));
+  const found: Difference[] = [];
+  for (const payment of stage.model.payments) found.push(...compare(payment, stored.get(payment.txHash)));
+  const known = new Set(stage.model.payments.map(({ txHash }) => txHash));
+  for (const { tx_hash: hash } of rows) if (!known.has(hash)) found.push({ what: `nobody paid ${hash}` });
+  found.push(...(await compareOrders(stage, rows)));
+  const late = await owner<{ id: string }[]>`
+    select id from webhook_deliveries where state <> 'delivered' limit 5`;
+  for (const { id } of late) found.push({ what: `event ${id} was not delivered` });
+  return found;
+}
+
+/** One payment and its row. What was final stays stored, also where a reorganisation took it. */
+function compare(payment: Payment, row: TransferRow | undefined): Difference[] {
+  const { txHash, order, how, block } = payment;
+  const name = `${how} payment ${txHash} of ${order.id}`;
+  if (!row) return isOnChain(payment) ? [{ what: `${name} was not found`, missing: payment }] : [];
+  if (!row.is_final && (block === null || Number(row.block_number) !== block))
+    return [{ what: `${name} is stored in block ${row.block_number}, and stands in ${block}` }];
+  if (!row.is_judged) return [{ what: `${name} was not judged` }];
+  if (row.request_id !== null && row.request_id !== order.id) return [{ what: `${name} pays ${row.request_id}` }];
+  return [];
+}
+
+async function compareOrders({ database, model }: Stage, rows: TransferRow[]): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const states = await database.owner<{ id: string; key: string; status: string; proof: string }[]>`
+    select id, idempotency_key as key, status, proof_status as proof from requests where idempotency_key like 'faults-%'`;
+  const byKey = Map.groupBy(states, ({ key }) => key);
+  const counted = Map.groupBy(
+    rows.filter((row) => row.counts),
+    (row) => row.request_id,
+  );
+  for (const order of model.orders) {
+    const [state, second] = byKey.get(order.key) ?? [];
+    if (second) found.push({ what: `the key ${order.key} made two requests` });
+    if (!state || order.id === null) found.push({ what: `${order.key} was never acknowledged` });
+    else {
+      const own = counted.get(order.id) ?? [];
+      const micro = own.reduce((sum, { value }) => sum + BigInt(value), 0n);
+      found.push(...judge(order, state, micro));
+    }
+  }
+  return found;
+}
+
+function judge(order: Order, { status, proof }: { status: string; proof: string }, micro: bigint): Difference[] {
+  const expected = expectedProof(order);
+  const name = `request ${order.id} (${order.payments.map(describe).join(', ') || 'unpaid'})`;
+  if ((order.cancelled === 'yes') !== (status === 'voided')) return [{ what: `${name} is ${status}` }];
+  if (proof === 'verified' && expected !== 'none') order.wasVerified = true;
+  else if (proof !== (expected === 'either' ? 'none' : expected))
+    return [{ what: `${name} is ${proof} instead of ${expected}: ${micro} of ${order.dueMicro}`, order }];
+  if (proof === 'none' && order.cancelled !== 'yes' && micro !== paidMicro(order))
+    return [{ what: `${name} counts ${micro} instead of ${paidMicro(order)}`, order }];
+  return [];
+}
+
+const describe = ({ how, usdcMicro, block, refund, claimed }: Payment): string =>
+  `${how} ${usdcMicro} in ${block}${claimed ? ' claimed' : ''}${refund === 'yes' ? ' refunded' : ''}`;
+
+/** Reads anew where everything that can still move stands on the chain. */
+export async function lookAtChain(stage: Stage, head: number, buriedDepth: number): Promise<void> {
+  for (const payment of stage.model.loose) {
+    payment.block = await blockOf(stage, payment.txHash);
+    if (payment.block !== null && payment.block <= head - buriedDepth) stage.model.loose.delete(payment);
+  }
+}
+
+/** Final with so many blocks more. */
+export const blocksToFinality = confirmations + 1;
+
+/** The money of each merchant's wallet on the chain is what the service stored of it, less what was sent back. */
+export async function compareSums(stage: Stage): Promise<string[]> {
+  const rows = await stage.database.owner<{ tx_hash: string; to_address: string; value: string }[]>`
+    select tx_hash, to_address, value::text as value from transfers`;
+  const onChain = new Set(stage.model.payments.filter(isOnChain).map(({ txHash }) => txHash));
+  const sums = new Map<string, bigint>();
+  const add = (wallet: string, micro: bigint) => sums.set(wallet, (sums.get(wallet) ?? 0n) + micro);
+  for (const row of rows) if (onChain.has(row.tx_hash)) add(row.to_address, BigInt(row.value));
+  for (const { refundHash, order, usdcMicro } of stage.model.payments) {
+    if (refundHash && (await blockOf(stage, refundHash)) !== null) add(order.merchant.wallet, -usdcMicro);
+  }
+  const wrong: string[] = [];
+  for (const { wallet } of stage.partners.flatMap(({ merchants }) => merchants)) {
+    const micro = await usdcBalance(stage.chain.chain, wallet);
+    const sum = sums.get(wallet) ?? 0n;
+    if (micro !== sum) wrong.push(`the wallet ${wallet} holds ${micro}, and ${sum} is stored`);
+  }
+  return wrong;
+}

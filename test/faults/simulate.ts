@@ -1,0 +1,243 @@
+import { mine } from '../../src/sandbox/wallet.ts';
+import * as acts from './acts.ts';
+import { breakIt, type Lost, reorganise } from './calamities.ts';
+import { calm } from './calm.ts';
+import { at, chanceOf } from './chance.ts';
+import { Invariants } from './invariants.ts';
+import { lostPayments, pay, sendAgain } from './payments.ts';
+import { makeStage, type Stage } from './stage.ts';
+import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
+
+/** Between two comparisons with the model. */
+const usualRound = 500;
+/** Calls under way at a time; a node that does not answer holds up no more. */
+const mostUnderWay = 12;
+const remembered = 40;
+
+export type Figures = {
+  steps: number;
+  seconds: number;
+  /** How often each step was made. */
+  made: Record<string, number>;
+  orders: number;
+  payments: number;
+  events: number;
+  /** Of each depth, how many reorganisations there were. */
+  depths: Record<number, number>;
+  /** By the proof that its request had, how many payments reorganisations took. */
+  lost: Record<Lost['proof'], number>;
+  checks: number;
+  longestCalmMs: number;
+};
+
+export type Simulation = {
+  seed: number;
+  steps: number;
+  kinds: readonly FaultKind[];
+  print(line: string): void;
+  /** Breaks it off; everything is stopped all the same. */
+  signal: AbortSignal;
+};
+
+/**
+ * Makes the steps of a seed against real processes and compares with the model in between.
+ *
+ * @throws Error with the last steps and what differs
+ */
+export async function simulate(simulation: Simulation): Promise<Figures> {
+  const broken: unknown[] = [];
+  const stage = await makeStage((what) => broken.push(new acts.Broken(what)));
+  if (!stage.database.canFill) simulation.print('No disk can be mounted here, so no disk is ever full.');
+  const run = new Run(stage, simulation, broken);
+  try {
+    return await Promise.race([run.all(), aborted(simulation.signal)]);
+  } catch (error) {
+    throw new Error(`${(error as Error).stack}\nthe last steps:\n${run.last.join('\n')}`);
+  } finally {
+    await stage.end();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = () => reject(new Error('broken off'));
+    signal.addEventListener('abort', fail, { once: true });
+    if (signal.aborted) fail();
+  });
+}
+
+class Run {
+  readonly last: string[] = [];
+  private readonly stage: Stage;
+  private readonly simulation: Simulation;
+  private readonly broken: unknown[];
+  private readonly invariants: Invariants;
+  private readonly followers: acts.Follower[];
+  private readonly underWay = new Set<Promise<unknown>>();
+  /** What is broken now, by what it concerns: one fault of each at a time. */
+  private readonly faults = new Map<string, Promise<unknown>>();
+  private readonly startedAt = performance.now();
+  private readonly figures: Figures = {
+    ...{ steps: 0, seconds: 0, made: {}, orders: 0, payments: 0, events: 0 },
+    ...{ depths: {}, lost: { none: 0, attached: 0, verified: 0, unknown: 0 }, checks: 0, longestCalmMs: 0 },
+  };
+
+  constructor(stage: Stage, simulation: Simulation, broken: unknown[]) {
+    this.stage = stage;
+    this.simulation = simulation;
+    this.broken = broken;
+    this.invariants = new Invariants(stage);
+    this.followers = stage.partners.map((_, partner) => new acts.Follower(partner));
+  }
+
+  async all(): Promise<Figures> {
+    const { seed, steps, kinds } = this.simulation;
+    const round = Math.min(usualRound, Math.ceil(steps / 3));
+    for (const step of stepsOf(chanceOf(seed), kinds)) {
+      if (step.number > steps) break;
+      await this.make(step);
+      if (step.number % round === 0 || step.number === steps) await this.settle(step.number);
+    }
+    const { orders, payments } = this.stage.model;
+    return Object.assign(this.figures, {
+      ...{ orders: orders.length, payments: payments.length, events: this.invariants.arrived.size },
+      ...{ checks: this.invariants.checks, seconds: Math.round((performance.now() - this.startedAt) / 1000) },
+    });
+  }
+
+  private async make(step: Step): Promise<void> {
+    const name = nameOf(step);
+    const did = step.kind === 'fault' ? await this.break(step.fault, step) : await this.act(step);
+    this.last.push(
+      `${step.number} ${name} ${step.shares.map((share) => share.toFixed(3)).join(' ')}${did ? '' : ' (nothing)'}`,
+    );
+    if (this.last.length > remembered) this.last.shift();
+    if (did === true) this.count(name);
+    this.figures.steps = step.number;
+    if (step.kind === 'fault') await this.invariants.check();
+    this.failIfBroken();
+  }
+
+  private count(name: string): void {
+    this.figures.made[name] = (this.figures.made[name] ?? 0) + 1;
+  }
+
+  private failIfBroken(): void {
+    if (this.broken.length > 0) throw this.broken[0];
+  }
+
+  /** What is sent to the chain waits for its block; calls run beside it. @returns whether it is done by now */
+  private async act(step: Exclude<Step, { kind: 'fault' }>): Promise<boolean | 'beside'> {
+    const { stage } = this;
+    const { shares } = step;
+    const [which, , share] = shares;
+    switch (step.kind) {
+      case 'pay':
+        return (await this.unlessAway(pay(stage, step.how, shares))) !== null;
+      case 'mine':
+        await mine(stage.chain.chain, 1 + Math.floor(which * 3));
+        return true;
+      case 'resend':
+        return this.resend(which);
+      case 'create':
+        return this.beside(step.kind, acts.create(stage, shares));
+      case 'replay':
+        return this.beside(step.kind, acts.replay(stage, shares));
+      case 'read':
+        return this.beside(step.kind, acts.readOne(stage, shares));
+      case 'follow':
+        return this.beside(
+          step.kind,
+          this.followers[Math.floor(which * this.followers.length)]?.follow(stage, share, 5),
+        );
+      case 'cancel':
+        return this.beside(step.kind, acts.cancel(stage, shares));
+      case 'open':
+        return this.beside(step.kind, acts.open(stage, shares));
+      case 'hash':
+        return this.beside(step.kind, acts.nameHash(stage, shares));
+      case 'claim':
+        return this.beside(step.kind, acts.claim(stage, shares));
+      case 'refund':
+        return this.beside(step.kind, acts.refund(stage, shares));
+    }
+  }
+
+  /** A step that needs the database, which may be away. */
+  private unlessAway<T>(work: Promise<T | null>): Promise<T | null> {
+    return work.catch((error: { code?: string }) => {
+      if (typeof error.code !== 'string') throw error;
+      return null;
+    });
+  }
+
+  private async beside(name: string, work: Promise<unknown> | undefined): Promise<'beside'> {
+    const done: Promise<unknown> = Promise.resolve(work)
+      .then((did) => did && this.count(name))
+      .catch((error) => this.broken.push(error))
+      .finally(() => this.underWay.delete(done));
+    this.underWay.add(done);
+    if (this.underWay.size >= mostUnderWay) await Promise.race(this.underWay);
+    return 'beside';
+  }
+
+  private async resend(which: number): Promise<boolean> {
+    const lost = at(lostPayments(this.stage), which);
+    const sent = lost?.signed ? await sendAgain(this.stage, lost.signed) : null;
+    if (lost && sent) lost.block = sent.block;
+    return sent !== null;
+  }
+
+  private async break(fault: FaultKind, { shares }: Step): Promise<boolean> {
+    if (fault === 'reorg') {
+      const { depth, lost } = await reorganise(this.stage, shares);
+      const { figures } = this;
+      figures.depths[depth] = (figures.depths[depth] ?? 0) + 1;
+      for (const { proof } of lost) figures.lost[proof]++;
+      return true;
+    }
+    const concern = concernOf(fault, shares);
+    if (this.faults.has(concern)) return false;
+    // Reserved before anything is broken.
+    const made = breakIt(this.stage, fault, shares);
+    const mended = made
+      .then(async (broken) => {
+        if (!broken) return;
+        await new Promise((resolve) => setTimeout(resolve, broken.afterMs));
+        await broken.mend();
+      })
+      .catch((error) => this.broken.push(error))
+      .finally(() => this.faults.delete(concern));
+    this.faults.set(concern, mended);
+    await made.catch(() => {});
+    return true;
+  }
+
+  /** Everything is mended; then the service must come to agree with the model. */
+  private async settle(number: number): Promise<void> {
+    await Promise.all([...this.faults.values()]);
+    await Promise.all(this.stage.nodes.map((node) => node.start()));
+    await Promise.all(this.underWay);
+    this.failIfBroken();
+    const calmMs = await calm(this.stage, this.followers);
+    this.figures.longestCalmMs = Math.max(this.figures.longestCalmMs, calmMs);
+    if (!(await this.invariants.check()))
+      throw new acts.Broken('the database cannot be asked, though nothing is broken');
+    this.failIfBroken();
+    const { orders, payments } = this.stage.model;
+    const seconds = Math.round((performance.now() - this.startedAt) / 1000);
+    this.simulation.print(
+      `${String(number).padStart(6)} steps, ${seconds} s: ${orders.length} requests, ${payments.length} payments, ` +
+        `${this.invariants.arrived.size} events; settled in ${(calmMs / 1000).toFixed(1)} s`,
+    );
+  }
+}
+
+/** What a fault breaks: one fault of it at a time. */
+function concernOf(fault: FaultKind, [which, how]: Step['shares']): string {
+  if (/^(kill-node|freeze-node)$/.test(fault)) return `node ${which < 0.5 ? 1 : 2}`;
+  if (fault === 'clock') return `clock ${which < 0.5 ? 1 : 2}`;
+  if (fault.startsWith('receiver-')) return `receiver ${Math.floor(which * 3)}`;
+  if (/^(rpc|lie)-/.test(fault)) return `endpoint ${how < 0.6 || fault.startsWith('lie-') ? 1 : 2}`;
+  return 'database';
+}

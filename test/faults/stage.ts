@@ -1,0 +1,155 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeFunctionData, erc20Abi, parseAbi } from 'viem';
+import { theService } from '../../src/audit/write.ts';
+import { recurringAddress } from '../../src/chain/recurring/contract.ts';
+import { callRpc, type Hex } from '../../src/chain/rpc.ts';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { fundLookalike } from '../../src/sandbox/lookalike.ts';
+import { minter } from '../../src/sandbox/usdc.ts';
+import * as wallet from '../../src/sandbox/wallet.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { testConfig, testContext } from '../support/app.ts';
+import { type TestChain, type TestWallet, testChain } from '../support/chain/chain.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { makeKey, makeMerchant, makePartner, randomAddress, secretsText, setRate } from '../support/fixtures.ts';
+import { type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { type FaultyDatabase, startDatabase } from './database.ts';
+import { confirmations, Model } from './model.ts';
+import { type FaultyNode, makeNode } from './nodes.ts';
+
+const partnerCount = 3;
+const merchantsEach = 3;
+const keysEach = 25;
+const payerCount = 240;
+const fundsMicro = 10n ** 15n;
+/** The set-up lies deeper than any reorganisation. */
+const blocksBefore = 45;
+
+export type Merchant = { id: string; wallet: Hex; privateKey: Hex };
+export type Partner = { scope: Scope; keys: string[]; merchants: Merchant[]; receiver: Receiver };
+type Endpoint = Awaited<ReturnType<typeof fakeProvider>>;
+
+/** All that takes part: real processes, database, chain and receivers, and the model of what they should do. */
+export type Stage = {
+  database: FaultyDatabase;
+  /** The truth: nobody lies between us and it. */
+  chain: TestChain;
+  /** What the nodes read: the first may lie, the second only fails. */
+  endpoints: [Endpoint, Endpoint];
+  nodes: [FaultyNode, FaultyNode];
+  partners: Partner[];
+  /** Customers with money, each with coin for fees and an allowance for the contract of automatic charges. */
+  payers: TestWallet[];
+  executor: TestWallet;
+  /** The simulator's own connection to database and chain, for what merchants do. */
+  ctx: Context;
+  model: Model;
+  end(): Promise<void>;
+};
+
+/** @param onBroken told what must never happen, as it happens */
+export async function makeStage(onBroken: (what: string) => void): Promise<Stage> {
+  const stops: (() => unknown)[] = [];
+  const end = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    const database = await startDatabase();
+    stops.push(database.end);
+    const chain = await testChain();
+    stops.push(chain.stop);
+    const target = chain.chain.rpcUrls[0] ?? '';
+    const endpoints: Stage['endpoints'] = [await fakeProvider(target), await fakeProvider(target)];
+    stops.push(...endpoints.map(({ stop }) => stop));
+    const ctx = testContext(database.db, { config: testConfig(), chains: { test: [chain.chain], live: [] } });
+    await setRate(database.db, 'EUR', '0.92');
+    const partners: Partner[] = [];
+    for (let i = 0; i < partnerCount; i++) {
+      const partner = await makeParty(ctx, chain);
+      stops.push(partner.receiver.close);
+      partners.push(partner);
+    }
+    const { payers, executor } = await fundCustomers(chain);
+    const env = writeEnvironment(database, chain, endpoints, ctx.config.baseUrl);
+    const node = (name: string) => makeNode(name, env, database.folder, onBroken);
+    const nodes: Stage['nodes'] = [await node('one'), await node('two')];
+    stops.push(...nodes.map(({ kill }) => kill));
+    await Promise.all(nodes.map(({ start }) => start()));
+    return { database, chain, endpoints, nodes, partners, payers, executor, ctx, model: new Model(), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function makeParty(ctx: Context, chain: TestChain): Promise<Partner> {
+  const { test: scope } = await makePartner(ctx.db);
+  const receiver = await startReceiver();
+  await setUrl(ctx, theService, scope, receiver.url);
+  const merchants: Merchant[] = [];
+  for (let i = 0; i < merchantsEach; i++) {
+    const { address, privateKey } = chain.wallet();
+    const { id } = await makeMerchant(ctx.db, scope, { wallet: address });
+    await callRpc(wallet.endpointOf(chain.chain).url, 'anvil_setBalance', [address, '0xde0b6b3a7640000']);
+    merchants.push({ id, wallet: address, privateKey });
+  }
+  const keys: string[] = [];
+  for (let i = 0; i < keysEach; i++) keys.push((await makeKey(ctx.db, scope)).key);
+  return { scope, keys, merchants, receiver };
+}
+
+const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
+
+/** Money, coin and allowances for all customers, in a few blocks. */
+async function fundCustomers({ chain, wallet: makeWallet }: TestChain) {
+  const { url, usdc } = wallet.endpointOf(chain);
+  const payers = Array.from({ length: payerCount }, makeWallet);
+  const executor = makeWallet();
+  await fundLookalike(chain, randomAddress(), 1n); // deploys it
+  const approve = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: [recurringAddress(), fundsMicro],
+  });
+  for (const { address } of [...payers, executor]) {
+    await callRpc(url, 'anvil_setBalance', [address, '0x56bc75e2d63100000']);
+  }
+  await callRpc(url, 'evm_setAutomine', [false]);
+  for (const { address, privateKey } of payers) {
+    const data = encodeFunctionData({ abi: mintAbi, functionName: 'mint', args: [address, fundsMicro] });
+    await callRpc(url, 'eth_sendTransaction', [{ from: minter, to: usdc, data, gas: '0x30d40' }]);
+    const signed = await wallet.signCall(chain, privateKey, usdc, approve, { nonce: 0 });
+    await callRpc(url, 'eth_sendRawTransaction', [signed]);
+  }
+  await callRpc(url, 'evm_setAutomine', [true]);
+  await wallet.mine(chain, blocksBefore);
+  return { payers, executor };
+}
+
+function writeEnvironment(
+  database: FaultyDatabase,
+  { chain }: TestChain,
+  endpoints: Stage['endpoints'],
+  baseUrl: string,
+): Record<string, string> {
+  const chainsFile = join(database.folder, 'chains-file.json');
+  const entry = { finality: [{ confirmations }], poll_ms: 100, tokens: chain.tokens };
+  const own = { ...entry, chain_id: chain.chainId, rpc_urls: endpoints.map(({ url }) => url) };
+  // Nobody pays on it; it stands because each mode needs one.
+  const other = { ...entry, chain_id: chain.chainId + 1, rpc_urls: ['http://127.0.0.1:9'] };
+  writeFileSync(chainsFile, JSON.stringify({ test: [own], live: [other] }));
+  return {
+    DATABASE_URL: database.url,
+    CHAINS_FILE: chainsFile,
+    DATA_DIR: database.folder,
+    SECRET_KEYS: secretsText,
+    RECURRING_CONTRACT: recurringAddress(),
+    BASE_URL: baseUrl,
+    TRUST_PROXY: '127.0.0.1',
+    PAGE_LIMIT: '100000',
+    WEBHOOK_SCHEDULE_SECONDS: Array(50).fill('0.5').fill('0', 0, 1).join(),
+    LOG_LEVEL: 'error',
+  };
+}
