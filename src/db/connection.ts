@@ -47,9 +47,10 @@ export type Connections = { service: number; scoped: number };
 
 /**
  * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A server that only reads
- * (25006) is no longer the one to reach: another was promoted.
+ * (25006) is no longer the one to reach: another was promoted. One that has no room on its disk (53100), no memory
+ * (53200) or no connection left (53300) takes the same statement later.
  */
-const unreachable = /^(08|25006|57P|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
+const unreachable = /^(08|25006|57P|53[123]00|CONNECT|ECONN|EPIPE|ENOTFOUND|EHOSTUNREACH)/;
 
 /** True when an error says that the database could not be reached or is shutting down. */
 export function isUnreachable(error: unknown): boolean {

@@ -50,6 +50,20 @@ test('Errors › connections that the database drops → 503 unavailable at most
   });
 });
 
+test('Errors › the database has no room on its disk, or no memory → 503 unavailable, and the same create works later', async () => {
+  const body = { account_id: one.test.merchant.id, fiat_amount_int: 1250, idempotency_key: 'r'.repeat(32) };
+  for (const code of ['53100', '53200']) {
+    await api.owner.unsafe(`
+      create function no_room() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file' using errcode = '${code}'; end $$;
+      create trigger no_room before insert on requests for each row execute function no_room()`);
+    const refused = await one.test.api.create(body);
+    await api.owner.unsafe('drop trigger no_room on requests; drop function no_room()');
+    assertRefused(refused, 503, 'unavailable');
+  }
+  assert.equal((await one.test.api.create(body)).status, 201);
+});
+
 test('Errors › our own fault → 500 internal_error without anything from the inside', async () => {
   const sql = api.owner;
   const key = await one.test.api.newKey();
