@@ -1,6 +1,5 @@
 import swagger from '@fastify/swagger';
-import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { html, raw } from '../lib/text/html.ts';
 import { islandPath } from '../web/assets.ts';
@@ -8,7 +7,7 @@ import { docsPath } from '../web/docs-path.ts';
 import { iconPath } from '../web/icon.ts';
 import { apiGuide } from './api-guide.ts';
 import { completeDocument } from './api-schemas.ts';
-import { compressReferenceScript } from './reference-script.ts';
+import { referenceScript } from './reference-script.ts';
 
 const proofVerified = {
   title: 'PaymentProofVerified',
@@ -105,20 +104,13 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   app.get('/openapi.json', { config: { auth: 'public' } }, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   );
-  compressReferenceScript(app, `${docsPath}/js/scalar.js`);
+  app.get(docsPath, { config: { auth: 'public' } }, (_request, reply) => reply.redirect(`${docsPath}/`, 301));
   let page: string | undefined;
-  await app.register(scalar, {
-    routePrefix: docsPath,
-    configuration: { url: '/openapi.json' },
-    hooks: {
-      // The library's own page holds script; this one only names files.
-      preHandler: async (request: FastifyRequest, reply: FastifyReply) => {
-        if (request.routeOptions.url !== `${docsPath}/`) return;
-        page ??= referencePage(JSON.stringify(app.swagger()));
-        return reply.type('text/html; charset=utf-8').send(page);
-      },
-    },
+  app.get(`${docsPath}/`, { config: { auth: 'public' } }, async (_request, reply) => {
+    page ??= referencePage(JSON.stringify(app.swagger()));
+    return reply.type('text/html; charset=utf-8').send(page);
   });
+  referenceScript(app, `${docsPath}/js/scalar.js`);
 }
 
 /** The maker's advertisement goes; its pale greys and accents become dark enough to read on their ground. */

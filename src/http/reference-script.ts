@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
 
 type Script = { encoded: Encoded; etag: string };
@@ -7,32 +7,27 @@ type Script = { encoded: Encoded; etag: string };
 /** One library in a process, so one script. */
 let script: Promise<Script> | undefined;
 
-async function compress(text: string): Promise<Script> {
-  const identity = Buffer.from(text);
+/** The library has its script within its code: 20 MB of memory, so it is loaded when the first reader asks. */
+async function loadScript(): Promise<Script> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const library = fastify();
+  await library.register(scalar, { configuration: { url: '/openapi.json' } });
+  const { rawPayload: identity } = await library.inject('/reference/js/scalar.js');
+  await library.close();
   const etag = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
   return { encoded: await encode(identity), etag };
 }
 
-/**
- * Sends the library's script, over 4 MB as the library serves it, compressed, once per process and off the event loop.
- * Browsers cache it and revalidate. Call this before the library's routes are added.
- */
-export function compressReferenceScript(app: FastifyInstance, path: string): void {
-  const onSend = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
-    if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-    script ??= compress(payload);
+/** Sends the library's script, over 4 MB, compressed, once per process and off the event loop. Browsers revalidate. */
+export function referenceScript(app: FastifyInstance, path: string): void {
+  app.get(path, { config: { auth: 'public' } }, async (request, reply) => {
+    script ??= loadScript();
     const { encoded, etag } = await script;
     const encoding = encodingFor(request.headers['accept-encoding']);
     const tag = `"${etag}-${encoding}"`;
     reply.headers({ 'cache-control': 'public, no-cache', etag: tag, vary: 'accept-encoding' });
-    if (request.headers['if-none-match']?.includes(tag)) {
-      reply.code(304);
-      return '';
-    }
+    if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send('');
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    return encoded[encoding];
-  };
-  app.addHook('onRoute', (route) => {
-    if (route.url === path) route.onSend = onSend;
+    return reply.type('application/javascript; charset=utf-8').send(encoded[encoding]);
   });
 }

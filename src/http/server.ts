@@ -29,7 +29,6 @@ import { requestRoutes } from '../requests/routes.ts';
 import { adminRealm, portalRealm } from '../users/realm.ts';
 import { userSignInPages } from '../users/sign-in/pages.ts';
 import { assetRoutes } from '../web/assets.ts';
-import { docsPath } from '../web/docs-path.ts';
 import { errorPage } from '../web/error-page.ts';
 import { iconRoutes } from '../web/icon.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -167,9 +166,7 @@ type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
  * @throws Error for one that does not
  */
 export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
-  // The reference page's routes come from a library that knows nothing of our declaration.
-  if (config?.auth === undefined && !url.startsWith(docsPath))
-    throw new Error(`Route ${method} ${url} does not declare who may call it.`);
+  if (config?.auth === undefined) throw new Error(`Route ${method} ${url} does not declare who may call it.`);
   const isForm = method === 'POST' && config?.auth === 'session' && /^\/(?:portal|admin)\//.test(url);
   if (isForm && config.fresh === undefined)
     throw new Error(`Route POST ${url} does not declare whether it needs more than the session.`);

@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { MailConfig } from '../config.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import type { MailTransport } from './transport.ts';
@@ -22,7 +22,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
     ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
     : undefined;
   const secure = url.protocol === 'smtps:';
-  const transporter = createTransport({
+  const options = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || (secure ? 465 : 587),
     secure,
@@ -34,11 +34,14 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
     socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  // Loaded for the first mail: it takes 20 MB.
+  let opened: Promise<Transporter> | undefined;
   const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
   return async ({ id, recipient, subject, body, html, unsubscribeUrl }, signal) => {
     if (!isOneAddress(recipient)) throw new RecipientRefused('the recipient is not one e-mail address');
-    const sending = transporter.sendMail({
+    opened ??= import('nodemailer').then(({ createTransport }) => createTransport(options));
+    const sending = (await opened).sendMail({
       from,
       to: recipient,
       subject,
