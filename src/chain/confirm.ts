@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../config/chains.ts';
+import { askAhead } from './ask-ahead.ts';
 import type { Bindings } from './reader/bindings.ts';
 import { transferTopic } from './reader/blocks.ts';
 import { confirmsTransfer, isSameBlock, isSameLog } from './reader/evidence.ts';
@@ -41,17 +42,33 @@ const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] 
 /**
  * Asks every configured endpoint of a chain whether a transfer is in its block, with what it was applied by. Called
  * before `verified`; no database transaction is open meanwhile.
+ *
+ * @param endpoints as `askAllAhead` has prepared them
  */
-export async function confirmTransfer(chain: ChainConfig, key: TransferKey): Promise<Confirmation> {
-  const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, key, chain)));
+export async function confirmTransfer(
+  chain: ChainConfig,
+  key: TransferKey,
+  endpoints = endpointsOf(chain),
+): Promise<Confirmation> {
+  const answers = await Promise.all(endpoints.map((rpc) => askOne(rpc, key, chain)));
   const [first = 'unavailable'] = answers;
   if (answers.every((answer) => answer === first)) return first;
   const one = strongest.find((answer) => answers.includes(answer)) ?? 'unavailable';
   return one === 'absent' || one === 'altered' ? 'missing' : one;
 }
 
-async function askOne(url: string, key: TransferKey, chain: ChainConfig): Promise<Confirmation> {
-  const rpc = connectRpc(url, timeoutMs);
+const endpointsOf = (chain: ChainConfig) => chain.rpcUrls.map((url) => connectRpc(url, timeoutMs));
+
+/**
+ * The endpoints of a chain, each asked ahead for what confirming these transfers needs.
+ *
+ * @param limitMs how long one message may take
+ */
+export function askAllAhead(chain: ChainConfig, keys: readonly TransferKey[], limitMs: number): Promise<Rpc[]> {
+  return Promise.all(endpointsOf(chain).map((rpc) => askAhead(rpc, keys, limitMs)));
+}
+
+async function askOne(rpc: Rpc, key: TransferKey, chain: ChainConfig): Promise<Confirmation> {
   try {
     const [receipt, header, transaction] = await Promise.all([
       rpc.receipt(key.txHash),

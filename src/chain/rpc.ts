@@ -1,7 +1,8 @@
-import { type Step, traced } from '../lib/trace.ts';
 import {
   type BlockTag,
+  type Header,
   type Hex,
+  type Receipt,
   RpcError,
   readArray,
   readBig,
@@ -14,8 +15,10 @@ import {
   readObject,
   readReceipt,
   readTransaction,
+  type Transaction,
   toHex,
 } from './rpc-answers.ts';
+import { type BatchAnswer, callBatch, callRpc, defaultTimeoutMs } from './rpc-call.ts';
 
 export {
   type BlockTag,
@@ -29,10 +32,8 @@ export {
   type Transaction,
   toHex,
 } from './rpc-answers.ts';
+export { callRpc, nameEndpoints } from './rpc-call.ts';
 
-const defaultTimeoutMs = 5_000;
-/** No honest answer to our calls comes near this size; a range of logs that does is requested in smaller ranges. */
-const maxResponseBytes = 32 * 1024 * 1024;
 /** A contract answers with a few words, or with a revert that may quote the call; more is `too_large`. */
 const maxAnswerBytes = 64 * 1024;
 /** One transaction and its receipt: several are read at once. */
@@ -52,128 +53,43 @@ export async function isAway(rpc: Rpc): Promise<boolean> {
   }
 }
 
-let nextId = 1;
-
-/** The chain that each endpoint belongs to, for traces: its address may hold a key, so it is never told. */
-const chainOfEndpoint = new Map<string, number>();
-
-/** Tells traces which chain the calls to these endpoints are about. */
-export function nameEndpoints(chains: readonly { chainId: number; rpcUrls: readonly string[] }[]): void {
-  for (const { chainId, rpcUrls } of chains) for (const url of rpcUrls) chainOfEndpoint.set(url, chainId);
+/** For `catch`: null for a failed call to a provider; rethrows everything else. */
+export function nullOfRpc(error: unknown): null {
+  if (error instanceof RpcError) return null;
+  throw error;
 }
 
-const stepOf = (url: string, method: string): Step => ({
-  name: method,
-  kind: 'client',
-  attributes: {
-    'rpc.system.name': 'jsonrpc',
-    'rpc.method': method,
-    'quittance.chain_id': chainOfEndpoint.get(url) ?? 0,
-  },
-});
+/** What a provider told of several things at once. */
+export type Told = {
+  transactions: Map<string, Transaction>;
+  receipts: Map<string, Receipt>;
+  headers: Map<number, Header>;
+};
 
-/**
- * One JSON-RPC call.
- *
- * @returns the raw `result`; typed readers below check its shape
- * @throws RpcError
- */
-export const callRpc = (
-  url: string,
-  method: string,
-  params: readonly unknown[],
-  timeoutMs = defaultTimeoutMs,
-  maxBytes = maxResponseBytes,
-): Promise<unknown> =>
-  traced(
-    () => stepOf(url, method),
-    () => ask(url, method, params, timeoutMs, maxBytes),
-  );
-
-async function ask(
-  url: string,
-  method: string,
-  params: readonly unknown[],
-  timeoutMs: number,
-  maxBytes: number,
-): Promise<unknown> {
-  const target = new URL(url);
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (target.username) {
-    const pair = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`;
-    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-    target.username = '';
-    target.password = '';
+function readEach<K, T>(
+  keys: readonly K[],
+  answers: readonly BatchAnswer[],
+  read: (result: unknown) => T | null,
+): Map<K, T> {
+  const told = new Map<K, T>();
+  for (const [i, key] of keys.entries()) {
+    const answer = answers[i];
+    if (!answer || 'error' in answer || answer.result === null) continue;
+    try {
+      const value = read(answer.result);
+      if (value !== null) told.set(key, value);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
   }
-  const where = `${method} at ${target.host}`;
-  const body = JSON.stringify({ jsonrpc: '2.0', id: nextId++, method, params });
-  let status: number;
-  let text: string;
-  let retryAfter: string | null;
-  try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(target, { method: 'POST', headers, body, redirect: 'error', signal });
-    status = response.status;
-    retryAfter = response.headers.get('retry-after');
-    text = await readBody(response, where, maxBytes);
-  } catch (error) {
-    if (error instanceof RpcError) throw error;
-    if ((error as Error).name === 'TimeoutError')
-      throw new RpcError('timeout', `${where}: no answer in ${timeoutMs} ms`);
-    throw new RpcError('unreachable', `${where}: ${reasonOf(error)}`);
-  }
-  return readAnswer(text, status, retryAfter, where);
+  return told;
 }
 
-function reasonOf(error: unknown): string {
-  const cause = (error as { cause?: { code?: string; message?: string } }).cause;
-  return cause?.code ?? cause?.message ?? (error as Error).message;
-}
-
-async function readBody(response: Response, where: string, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new RpcError('too_large', `${where}: more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function readAnswer(text: string, status: number, retryAfter: string | null, where: string): unknown {
-  if (status === 429) {
-    const seconds = Number(retryAfter);
-    throw new RpcError('limited', `${where}: too many calls`, seconds > 0 ? Math.min(seconds, 60) * 1000 : null);
-  }
-  let answer: { result?: unknown; error?: { code?: number; message?: string; data?: unknown } } | null;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    throw new RpcError('malformed', `${where}: status ${status} without JSON`);
-  }
-  if (answer?.error) {
-    const { code, message } = answer.error;
-    // -32005 means "limit exceeded": the number of calls at some providers, the size of the answer at others.
-    const tooMany = code === 429 || (code === -32005 && /rate|per second|too many requests/i.test(String(message)));
-    const kind = tooMany ? 'limited' : 'refused';
-    const said = String(message).slice(0, 300);
-    throw new RpcError(kind, `${where}: ${code} ${said}`, null, {
-      code: typeof code === 'number' ? code : null,
-      message: said,
-      data: revertData(answer.error.data),
-    });
-  }
-  if (typeof answer !== 'object' || answer === null || answer.result === undefined) {
-    throw new RpcError('malformed', `${where}: status ${status} without a result`);
-  }
-  return answer.result;
-}
-
-/** Some providers wrap the bytes in an object. */
-function revertData(data: unknown): Hex | null {
-  const bytes = typeof data === 'object' && data !== null ? (data as { data?: unknown }).data : data;
-  return typeof bytes === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(bytes) ? (bytes.toLowerCase() as Hex) : null;
+function readFullBlock(value: unknown) {
+  const header = readHeader(value);
+  if (!header) return null;
+  const transactions = readArray(readObject(value, 'block').transactions, 'transactions');
+  return { header, transactions: transactions.flatMap((one) => readTransaction(one) ?? []) };
 }
 
 /** The typed calls of one provider. All throw RpcError; every answer's shape is checked. */
@@ -213,6 +129,28 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       const result = await call('eth_getTransactionReceipt', [hash], maxTransactionBytes);
       return result === null ? null : readReceipt(result);
     },
+    /**
+     * Transactions and receipts by hash, and headers by number, in one message; each as the call for it alone has it.
+     * What was not answered, not well, or with nothing, is missing.
+     */
+    together: async (wanted: { transactions: string[]; receipts: string[]; headers: number[] }): Promise<Told> => {
+      const { transactions, receipts, headers } = wanted;
+      const answers = await callBatch(
+        url,
+        [
+          ...transactions.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+          ...receipts.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+          ...headers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
+        ],
+        timeoutMs,
+      );
+      const rest = answers.slice(transactions.length);
+      return {
+        transactions: readEach(transactions, answers, readTransaction),
+        receipts: readEach(receipts, rest, readReceipt),
+        headers: readEach(headers, rest.slice(receipts.length), readHeader),
+      };
+    },
     /** All receipts of a block; null when the provider does not have the block. */
     blockReceipts: async (blockHash: string) => {
       const result = await call('eth_getBlockReceipts', [blockHash]);
@@ -226,14 +164,8 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
         readBytes(hash, 32, 'transaction hash'),
       );
     },
-    /** All transactions of a block; null when the provider does not have it. */
-    blockTransactions: async (number: number) => {
-      const result = await call('eth_getBlockByNumber', [toHex(number), true]);
-      if (result === null) return null;
-      return readArray(readObject(result, 'block').transactions, 'transactions').flatMap(
-        (tx) => readTransaction(tx) ?? [],
-      );
-    },
+    /** The header of a block with all its transactions; null when the provider does not have it. */
+    fullBlock: async (number: number) => readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true])),
     /** How many transactions an account has sent, up to a block. */
     nonceAt: async (address: string, block: number | 'latest') =>
       readNumber(

@@ -18,8 +18,7 @@ import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 500;
-/** Asked about in one pass, and for so long. */
-const maxCrossChecks = 40;
+/** So long are endpoints asked in one pass. */
 const crossCheckMs = 1_500;
 
 /**
@@ -90,7 +89,7 @@ async function crossCheckFinal(ctx: Context, chain: ChainConfig, rows: TransferR
   const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = heads ? finalNumber(chain.finality, heads) : -1;
   const checks = emptyCrossCheck();
-  const asked = rows.filter((row) => Number(row.block_number) <= final).slice(0, maxCrossChecks);
+  const asked = rows.filter((row) => Number(row.block_number) <= final);
   const enough = new AbortController();
   await Promise.race([crossCheck(chain, asked, crossCheckMs, checks), pause(crossCheckMs, enough.signal)]);
   enough.abort();

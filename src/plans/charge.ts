@@ -1,10 +1,10 @@
 import { scopeOfRow } from '../auth/scope.ts';
-import { mapFew } from '../chain/reader/find.ts';
 import type { Context } from '../context.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
+import { mapFew } from '../lib/map-few.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';

@@ -1,22 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError } from '../rpc.ts';
+import { mapFew } from '../../lib/map-few.ts';
+import { askAhead } from '../ask-ahead.ts';
+import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
 import { checkLogs, lacksPromised, paidBy, readTransfer, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
 import type { FoundTransfer, Unread } from './store.ts';
 import { type Reading, readTransaction } from './transaction.ts';
 import type { Owner } from './wallets.ts';
-
-/** Processes items, a few at a time, and keeps their order. */
-export async function mapFew<T, R>(items: readonly T[], few: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = new Array(items.length);
-  let next = 0;
-  const lane = async () => {
-    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(few, items.length) }, lane));
-  return results;
-}
 
 /** Blocks whose empty answer could not be checked, and how often it was given. */
 export type Doubts = Map<string, { asked: number; sinceMs: number }>;
@@ -94,12 +85,6 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
   }
 }
 
-/** For `catch`: null for a failed call to a provider; rethrows everything else. */
-export function nullOfRpc(error: unknown): null {
-  if (error instanceof RpcError) return null;
-  throw error;
-}
-
 /** Wallets per query, and queries per block. */
 const walletsAtOnce = 500;
 const mostQuestions = 200;
@@ -172,18 +157,11 @@ function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Rec
   return Object.fromEntries(own);
 }
 
-/** Of so many transactions at most the receipts are asked for one by one; of more, for the whole block at once. */
-const mostSingly = 4;
-
-/** The receipts of a block by transaction; null when the provider does not return them together. */
-async function receiptsOf(header: Header, { rpcs }: Reading): Promise<Map<string, Receipt> | null> {
-  const [rpc] = rpcs;
-  const receipts = rpc ? await answerOrNull(rpc, () => rpc.blockReceipts(header.hash)) : null;
-  return receipts && new Map(receipts.map((receipt) => [receipt.txHash, receipt]));
-}
-
 /** What was found in a block, and which parts could not be read. */
 export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
+
+/** So long at most for what is asked for together; what did not come is asked for singly. */
+const aheadMs = 4_000;
 
 /**
  * The transfers of a block to watched wallets, with what their transactions carry. Only those transactions are fetched;
@@ -196,11 +174,13 @@ export async function findTransfers(header: Header, logs: readonly Log[], readin
   const { owners } = reading;
   const found: Found = { transfers: [], unread: [] };
   const watched = [...watchedLogs(logs, owners)];
-  const receipts = watched.length > mostSingly ? await receiptsOf(header, reading) : null;
+  const wanted = watched.map(([txHash]) => ({ txHash, blockNumber: header.number, blockHash: header.hash }));
+  const [first, ...others] = reading.rpcs;
+  const rpcs = first ? [await askAhead(first, wanted, aheadMs, header), ...others] : [];
   const read = await mapFew(watched, 4, async ([txHash, own]) => ({
     txHash,
     own,
-    transfers: await readTransaction(header, txHash, own, reading, false, receipts?.get(txHash)),
+    transfers: await readTransaction(header, txHash, own, { ...reading, rpcs }, false),
   }));
   for (const { txHash, own, transfers } of read) {
     if (transfers) found.transfers.push(...transfers);

@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Database, Tx } from '../../db/connection.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import { finalNumber } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
-import { type Doubts, type Found, findTransfers, logsOfBlock, mapFew } from './find.ts';
+import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
 import type { Lease } from './lease.ts';
 import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';
 import type { RemovedTransfer } from './removed.ts';

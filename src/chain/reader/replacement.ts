@@ -22,8 +22,8 @@ export async function findByNonce(rpc: Rpc, from: string, nonce: number, sinceBl
       if ((await rpc.nonceAt(from, middle)) > nonce) at = middle;
       else before = middle;
     }
-    const transactions = await rpc.blockTransactions(at);
-    return transactions?.find((tx) => tx.from === from && tx.nonce === nonce)?.hash ?? null;
+    const block = await rpc.fullBlock(at);
+    return block?.transactions.find((tx) => tx.from === from && tx.nonce === nonce)?.hash ?? null;
   } catch (error) {
     if (error instanceof RpcError) return null;
     throw error;

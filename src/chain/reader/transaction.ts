@@ -20,7 +20,6 @@ export type Reading = {
  *
  * @param logs those transfers, as reported in the block's logs
  * @param anyhow stores them without what no provider returns of the transaction
- * @param known its receipt, where those of the whole block were read; asked for where it is of another block
  * @returns null when no provider returns enough: whatever a transaction does, the next one can still be read
  * @throws ProviderFault, RpcError
  */
@@ -30,11 +29,10 @@ export async function readTransaction(
   logs: readonly Log[],
   { owners, rpcs, contract }: Reading,
   anyhow: boolean,
-  known?: Receipt,
 ): Promise<FoundTransfer[] | null> {
   const [told, toldReceipt] = await Promise.all([
     askEach(rpcs, (rpc) => rpc.transaction(txHash)),
-    known?.blockHash === header.hash ? { answer: known } : askEach(rpcs, (rpc) => rpc.receipt(txHash)),
+    askEach(rpcs, (rpc) => rpc.receipt(txHash)),
   ]);
   const [tx, receipt] = [told?.answer, toldReceipt?.answer];
   const isOther = toldReceipt && (receipt?.blockHash !== header.hash || !receipt.success);

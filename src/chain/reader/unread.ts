@@ -1,6 +1,6 @@
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
-import { type Header, type Rpc, RpcError } from '../rpc.ts';
-import { type Found, findTransfers, logsOfBlock, nullOfRpc, watchedLogs } from './find.ts';
+import { type Header, nullOfRpc, type Rpc, RpcError } from '../rpc.ts';
+import { type Found, findTransfers, logsOfBlock, watchedLogs } from './find.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { holdCursor, insertTransfers } from './store.ts';

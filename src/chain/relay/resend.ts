@@ -1,6 +1,6 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { mapFew } from '../reader/find.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import type { AccountState } from './account-store.ts';
 import { dispatchRow, rebroadcast, sendVariant } from './dispatch.ts';
 import { firstOffer, raisedOffer } from './fees.ts';

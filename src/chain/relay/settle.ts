@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import { finalNumber, type Heads } from '../finality.ts';
-import { mapFew } from '../reader/find.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
 import type { Counted } from './account-store.ts';
 import {

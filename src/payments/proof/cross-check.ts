@@ -1,6 +1,6 @@
-import { confirmTransfer } from '../../chain/confirm.ts';
-import { mapFew } from '../../chain/reader/find.ts';
+import { askAllAhead, confirmTransfer } from '../../chain/confirm.ts';
 import type { ChainConfig } from '../../config/chains.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import type { TransferRow } from '../transfers.ts';
 import { asSeen } from './heads.ts';
 
@@ -35,9 +35,10 @@ export async function crossCheck(
   checks: CrossCheck,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
+  const endpoints = await askAllAhead(chain, rows.map(asSeen), limitMs / 3);
   await mapFew(rows, atOnce, async (row) => {
     if (checks.away || performance.now() > deadline) return;
-    const answer = await confirmTransfer(chain, asSeen(row));
+    const answer = await confirmTransfer(chain, asSeen(row), endpoints);
     if (answer === 'agreed') checks.agreed.add(row);
     else if (answer === 'unavailable') {
       checks.away = true;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+type Call = { id: number; method: string; params: unknown[] };
 type Answer = { result?: unknown; error?: { code: number; message: string } };
 /** Changes a provider's answer: to another answer, to an HTTP status, or to no answer at all. */
 export type Lie = (call: {
@@ -10,9 +11,19 @@ export type Lie = (call: {
   ask: (method: string, params: unknown[]) => Promise<unknown>;
 }) => Promise<Answer | { status: number; retryAfter?: string } | 'hang up' | null>;
 
+const isAboutTransactions = (method: string, params: unknown[]) =>
+  /^eth_get(Transaction|BlockReceipts)/.test(method) || (method === 'eth_getBlockByNumber' && params[1] === true);
+
 /** An RPC endpoint in front of a real chain that passes everything on, except for the configured lie. */
 export async function fakeProvider(target: string) {
-  const fake = { lie: (async () => null) as Lie, calls: new Map<string, number>() };
+  const fake = {
+    lie: (async () => null) as Lie,
+    calls: new Map<string, number>(),
+    /** Messages that asked for transactions or receipts. */
+    transactionMessages: 0,
+    /** What it makes of the answers of a batch. */
+    batch: (answers: object[]): unknown => answers,
+  };
   const pass = async (method: string, params: unknown[]) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const headers = { 'content-type': 'application/json' };
@@ -26,17 +37,23 @@ export async function fakeProvider(target: string) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
-    fake.calls.set(method, (fake.calls.get(method) ?? 0) + 1);
-    const lie = await fake.lie({ method, params, ask });
-    if (lie === 'hang up') return request.socket.destroy();
-    if (lie && 'status' in lie) {
-      if (lie.retryAfter) response.setHeader('retry-after', lie.retryAfter);
-      return response.writeHead(lie.status).end('no');
+    if (chunks.length === 0) return request.socket.destroy(); // whoever called has given up
+    const said = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+    const answers: object[] = [];
+    if ([said].flat().some(({ method, params }) => isAboutTransactions(method, params))) fake.transactionMessages++;
+    for (const { id, method, params } of [said].flat()) {
+      fake.calls.set(method, (fake.calls.get(method) ?? 0) + 1);
+      const lie = await fake.lie({ method, params, ask });
+      // Of a batch, one call is enough to lose it all.
+      if (lie === 'hang up') return request.socket.destroy();
+      if (lie && 'status' in lie) {
+        if (lie.retryAfter) response.setHeader('retry-after', lie.retryAfter);
+        return response.writeHead(lie.status).end('no');
+      }
+      answers.push({ jsonrpc: '2.0', ...(lie ?? (await pass(method, params))), id });
     }
-    const answer = lie ?? (await pass(method, params));
     response.setHeader('content-type', 'application/json');
-    return response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    return response.end(JSON.stringify(Array.isArray(said) ? fake.batch(answers) : answers[0]));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+type Call = { id: number; method: string };
+
 /**
  * A second RPC endpoint that passes everything on to a chain. It can be down, deny what it knows, return receipts
  * without their logs, or never answer.
@@ -11,28 +13,24 @@ export async function secondEndpoint() {
     mode: 'honest' as 'honest' | 'away' | 'denies' | 'empties' | 'silent',
     receiptsAsked: 0,
   };
+  const tell = async (call: Call): Promise<object> => {
+    const isReceipt = call.method === 'eth_getTransactionReceipt';
+    if (isReceipt) endpoint.receiptsAsked++;
+    if (endpoint.mode === 'denies' && isReceipt) return { jsonrpc: '2.0', id: call.id, result: null };
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(endpoint.target, { method: 'POST', headers, body: JSON.stringify(call) });
+    const told = (await answer.json()) as { result: object };
+    return endpoint.mode === 'empties' && isReceipt ? { ...told, result: { ...told.result, logs: [] } } : told;
+  };
   const server = createServer(async (request, response) => {
     if (endpoint.mode === 'away') return request.socket.destroy();
     if (endpoint.mode === 'silent') return;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
-    const { id, method } = JSON.parse(body) as { id: number; method: string };
+    const said = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
     response.setHeader('content-type', 'application/json');
-    if (method === 'eth_getTransactionReceipt') endpoint.receiptsAsked++;
-    if (endpoint.mode === 'denies' && method === 'eth_getTransactionReceipt') {
-      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: null }));
-    }
-    const answer = await fetch(endpoint.target, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    if (endpoint.mode === 'empties' && method === 'eth_getTransactionReceipt') {
-      const { result } = (await answer.json()) as { result: object };
-      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { ...result, logs: [] } }));
-    }
-    return response.end(await answer.text());
+    const answers = await Promise.all([said].flat().map(tell));
+    return response.end(JSON.stringify(Array.isArray(said) ? answers : answers[0]));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

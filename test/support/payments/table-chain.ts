@@ -80,6 +80,7 @@ function transactionOf(row: Row) {
   };
 }
 
+type Call = { id: number; method: string; params: unknown[] };
 type Answer = { result: unknown } | { error: { code: number; message: string } } | 'away' | 'silent';
 
 /** An RPC endpoint that knows the transfers in a database. Its answers about single transactions can be overridden. */
@@ -123,15 +124,20 @@ export async function tableEndpoint(db: Database) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
-    const truth = await tell(method, params);
-    const answer = endpoint.lies.get('all') ?? endpoint.lies.get(params[0]) ?? truth;
-    if (answer === 'away') return request.socket.destroy();
-    if (answer === 'silent') {
-      endpoint.waiting.add(response);
-      return response.on('close', () => endpoint.waiting.delete(response));
+    const said = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+    const answers: object[] = [];
+    for (const { id, method, params } of [said].flat()) {
+      const truth = await tell(method, params);
+      const answer = endpoint.lies.get('all') ?? endpoint.lies.get(String(params[0])) ?? truth;
+      // Of a batch, one call is enough to lose it all.
+      if (answer === 'away') return request.socket.destroy();
+      if (answer === 'silent') {
+        endpoint.waiting.add(response);
+        return response.on('close', () => endpoint.waiting.delete(response));
+      }
+      answers.push({ jsonrpc: '2.0', id, ...answer });
     }
-    return response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    return response.end(JSON.stringify(Array.isArray(said) ? answers : answers[0]));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,0 +1,90 @@
+import { chunksOf } from '../lib/chunks.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { mapFew } from '../lib/map-few.ts';
+import { connectRpc, type Header, nullOfRpc, type Rpc, RpcError, type Told } from './rpc.ts';
+
+/** A transaction, and the block that it was found in. */
+export type Placed = { txHash: string; blockNumber: number; blockHash: string };
+
+/** Of a block with more than so many wanted transactions, the whole block is asked for. */
+const mostByHash = 4;
+/** So many transactions in one message, and messages at once. */
+const batchSize = 25;
+const messagesAtOnce = 4;
+
+/** Endpoints that take no batches, and until when none is sent to them. */
+const withoutBatches = new Map<string, number>();
+const withoutBatchesMs = 10 * minuteMs;
+
+/**
+ * Asks an endpoint for transactions with their receipts and their blocks' headers in as few messages as it allows: for
+ * a whole block at once where many are wanted of it, for the others in batches.
+ *
+ * It only saves messages. Whatever is missing of the answer (an endpoint without these calls, a transaction on which it
+ * fails or drops the connection) or places a transaction in another block is asked for by itself when it is needed, and
+ * that answer counts. Throws no RpcError.
+ *
+ * @param limitMs how long one message may take
+ * @param known a header that need not be asked for
+ * @returns an endpoint that answers from what was told
+ */
+export async function askAhead(
+  rpc: Rpc,
+  wanted: readonly Placed[],
+  limitMs: number,
+  known: Header | null = null,
+): Promise<Rpc> {
+  const headers = new Map(known ? [[known.number, known]] : []);
+  const told: Told = { transactions: new Map(), receipts: new Map(), headers };
+  const quick = connectRpc(rpc.url, limitMs);
+  const deadline = performance.now() + limitMs;
+  const blocks = [...Map.groupBy(wanted, ({ blockHash }) => blockHash).values()];
+  const full = blocks.filter((block) => block.length > mostByHash);
+  await mapFew(full, messagesAtOnce, (block) => askBlock(quick, block, told));
+  const left = wanted.filter(({ txHash }) => !told.transactions.has(txHash) || !told.receipts.has(txHash));
+  await mapFew(chunksOf(left, batchSize), messagesAtOnce, async (part) => {
+    if (performance.now() < deadline) await askBatch(quick, part, told);
+  });
+  const blockOf = new Map(wanted.map(({ txHash, blockHash }) => [txHash, blockHash]));
+  const find = <T extends { blockHash: string | null }>(from: Map<string, T>, hash: string) => {
+    const one = from.get(hash);
+    return one && (blockOf.get(hash) ?? one.blockHash) === one.blockHash ? one : undefined;
+  };
+  return {
+    ...rpc,
+    transaction: async (hash) => find(told.transactions, hash) ?? rpc.transaction(hash),
+    receipt: async (hash) => find(told.receipts, hash) ?? rpc.receipt(hash),
+    header: async (block) => (typeof block === 'number' ? told.headers.get(block) : undefined) ?? rpc.header(block),
+  };
+}
+
+async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told): Promise<void> {
+  const { blockNumber = 0, blockHash = '' } = block[0] ?? {};
+  const [receipts, full] = await Promise.all([
+    rpc.blockReceipts(blockHash).catch(nullOfRpc),
+    rpc.fullBlock(blockNumber).catch(nullOfRpc),
+  ]);
+  for (const receipt of receipts ?? []) told.receipts.set(receipt.txHash, receipt);
+  if (full) told.headers.set(blockNumber, full.header);
+  for (const one of full?.transactions ?? []) told.transactions.set(one.hash, one);
+}
+
+async function askBatch(rpc: Rpc, part: readonly Placed[], told: Told): Promise<void> {
+  if ((withoutBatches.get(rpc.url) ?? 0) > performance.now()) return;
+  const hashes = [...new Set(part.map(({ txHash }) => txHash))];
+  const numbers = new Set(part.map(({ blockNumber }) => blockNumber));
+  try {
+    const more = await rpc.together({
+      transactions: hashes.filter((hash) => !told.transactions.has(hash)),
+      receipts: hashes.filter((hash) => !told.receipts.has(hash)),
+      headers: [...numbers].filter((number) => !told.headers.has(number)),
+    });
+    for (const [hash, one] of more.transactions) told.transactions.set(hash, one);
+    for (const [hash, one] of more.receipts) told.receipts.set(hash, one);
+    for (const [number, one] of more.headers) told.headers.set(number, one);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    if (error.kind === 'malformed' || error.kind === 'refused')
+      withoutBatches.set(rpc.url, performance.now() + withoutBatchesMs);
+  }
+}
