@@ -1,0 +1,177 @@
+import { loadavg } from 'node:os';
+import { callRpc } from '../../src/chain/rpc.ts';
+import type { Context } from '../../src/context.ts';
+import { openOwner } from '../../src/db/connection.ts';
+import { accessOf } from '../../src/db/logins.ts';
+import { runJobs } from '../../src/jobs.ts';
+import { pause } from '../../src/lib/time.ts';
+import { startDevChain } from '../../src/sandbox/chain.ts';
+import { type CountingProxy, startCountingProxy } from '../counting-proxy.ts';
+import { pgbenchArm } from '../creates.ts';
+import type { Figure, Finding } from '../figure.ts';
+import { type Arm, interleave, spread } from '../rounds.ts';
+import { type Stage, stageService } from '../stage.ts';
+import {
+  makeRowsToVerify,
+  makeWallets,
+  offerBlock,
+  type PaidChain,
+  prepareChain,
+  rowsScript,
+  verifyShape,
+} from '../verify-fixtures.ts';
+
+const rounds = Number(process.env.BENCH_ROUNDS || 8);
+const seconds = 3;
+const limitMs = 60_000;
+const names = {
+  many: 'blocks of 500, 1e5 wallets',
+  one: 'blocks of 500, 1 wallet',
+  large: 'blocks of 1,000, 1e5 wallets',
+  rows: 'the same rows by pgbench',
+};
+
+/** What was measured beside the rates: from the final block to the last of its events, and calls of the provider. */
+type Seen = { lastEventMs: number[]; calls: number[]; messages: number[]; payments: number[] };
+
+type Place = PaidChain & { proxy: CountingProxy };
+
+async function stageChain(stage: Stage, chainId: number, testMode: boolean): Promise<Place> {
+  const node = await startDevChain(chainId, stage.folder);
+  stage.onEnd(node.stop);
+  const proxy = await startCountingProxy(node.url);
+  stage.onEnd(proxy.close);
+  const finality = [{ upToUsdcMicro: null, confirmations: 2 }];
+  const chain = { ...node.chain, rpcUrls: [proxy.url], pollMs: 100, finality };
+  const place = { chain, url: node.url, testMode, wallets: testMode ? verifyShape.wallets : 1, proxy };
+  await prepareChain(place);
+  return place;
+}
+
+/** Waits until the chain is read up to its head, and nothing of it is left to be matched or, then, to be verified. */
+async function until({ db }: Context, { chain, url }: Place, what: 'matched' | 'verified'): Promise<void> {
+  const head = Number(await callRpc(url, 'eth_blockNumber', []));
+  const { chainId } = chain;
+  for (const deadline = performance.now() + limitMs; performance.now() < deadline; await pause(5)) {
+    const [row] = await db.sql<{ done: boolean }[]>`
+      select c.number >= ${head}
+        and not exists (select from transfers where chain_id = ${chainId} and judged_at is null)
+        and (${what === 'matched'} or not exists (
+          select from transfers where chain_id = ${chainId} and counts and final_at is null)) as done
+      from chain_cursors c where c.chain_id = ${chainId}`;
+    if (row?.done) return;
+  }
+  throw new Error(`chain ${chainId}: not ${what} within ${limitMs / 1000} s`);
+}
+
+async function checkRows({ db }: Context, ids: string[]): Promise<void> {
+  const [row] = await db.sql<{ verified: number; events: number }[]>`
+    select (select count(*)::int from requests where id = any(${ids}::uuid[]) and proof_status = 'verified') as verified,
+      (select count(*)::int from webhook_deliveries where request_id = any(${ids}::uuid[])) as events`;
+  if (row?.verified !== ids.length || row.events !== ids.length) {
+    throw new Error(`${ids.length} paid, ${row?.verified} verified, ${row?.events} events`);
+  }
+}
+
+/** Reads, matches and verifies blocks of so many transfers; offering them to the chain is not measured. */
+function blocksArm(ctx: Context, place: Place, name: string, transfers: number, seen: Seen): Arm {
+  const run = async (limit: number) => {
+    let [spentMs, events] = [0, 0];
+    while (spentMs < limit * 1000) {
+      const ids = await offerBlock(ctx.db.sql, place, transfers);
+      place.proxy.calls.clear();
+      place.proxy.messages.count = 0;
+      await callRpc(place.url, 'anvil_mine', ['0x1'], 30_000);
+      const mined = performance.now();
+      await until(ctx, place, 'matched');
+      const matchedMs = performance.now() - mined;
+      await callRpc(place.url, 'anvil_mine', ['0x1'], 30_000);
+      const final = performance.now();
+      await until(ctx, place, 'verified');
+      const finalMs = performance.now() - final;
+      seen.lastEventMs.push(finalMs);
+      seen.calls.push([...place.proxy.calls.values()].reduce((sum, count) => sum + count, 0));
+      seen.messages.push(place.proxy.messages.count);
+      seen.payments.push(ids.length);
+      spentMs += matchedMs + finalMs;
+      events += ids.length;
+      await checkRows(ctx, ids);
+    }
+    return (1000 * events) / spentMs;
+  };
+  return { name, run };
+}
+
+const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [], payments: [] });
+
+async function measure(stage: Stage): Promise<Finding> {
+  const service = await stageService(stage);
+  const [many, one] = [await stageChain(stage, 31337, true), await stageChain(stage, 31338, false)];
+  const ctx: Context = { ...service.ctx, chains: { test: [many.chain], live: [one.chain] } };
+  process.stdout.write('Partners, wallets and requests …\n');
+  const owner = openOwner(service.env.DATABASE_URL as string);
+  stage.onEnd(() => owner.end());
+  await makeWallets(ctx.db.sql);
+  await makeRowsToVerify(ctx.db.sql);
+  await owner.unsafe('create sequence bench_rows minvalue 0; grant usage on sequence bench_rows to quittance_service');
+  await owner.unsafe('vacuum analyze');
+  const stop = new AbortController();
+  const jobs = runJobs({ ...ctx, db: service.pools.loops }, stop.signal);
+  stage.onEnd(() => {
+    stop.abort();
+    return jobs;
+  });
+  for (const place of [many, one]) {
+    await callRpc(place.url, 'anvil_mine', ['0x1']);
+    await until(ctx, place, 'verified');
+  }
+  const seen = { many: emptySeen(), one: emptySeen(), large: emptySeen() };
+  const access = accessOf(service.env.DATABASE_URL as string, service.ctx.config.secretKeys);
+  const load = loadavg()[0]?.toFixed(1);
+  const measured = await interleave(
+    [
+      blocksArm(ctx, many, names.many, 500, seen.many),
+      blocksArm(ctx, one, names.one, 500, seen.one),
+      blocksArm(ctx, many, names.large, 1000, seen.large),
+      pgbenchArm(names.rows, access.service, rowsScript(31340), stage.folder),
+    ],
+    rounds,
+    seconds,
+  );
+  return {
+    facts: [
+      `${rounds} rounds of ${seconds} s per arm after one to warm up; load ${load} when they began.`,
+      `${verifyShape.wallets} watched wallets of ${verifyShape.partners} partners.`,
+      'One process runs all loops of the service; the chain (anvil), the proxy that counts its calls and the database',
+      'run on the same cores. Finality of two blocks; a payment is read, matched and attached, and verified by the next block.',
+    ],
+    comparisons: [
+      { title: 'events, 1e5 wallets against 1', arm: names.many, base: names.one, measured, target: 0.95 },
+      { title: 'events, blocks of 500, against the rows', arm: names.many, base: names.rows, measured },
+      { title: 'events, blocks of 1,000, against the rows', arm: names.large, base: names.rows, measured },
+    ],
+    table: {
+      head: ['arm', 'final block to last event', 'longest', 'calls per block', 'messages per block'],
+      rows: (['many', 'one', 'large'] as const).map((name) => {
+        const { lastEventMs, calls, messages } = seen[name];
+        const [ms, all, sent] = [spread(lastEventMs), spread(calls), spread(messages)];
+        return [
+          `${names[name]}: ${lastEventMs.length} blocks`,
+          `${ms.median.toFixed(0)} ms`,
+          `${ms.max.toFixed(0)} ms`,
+          `${all.median.toFixed(0)}`,
+          `${sent.median.toFixed(0)}`,
+        ];
+      }),
+    },
+  };
+}
+
+export const figure: Figure = {
+  what:
+    'Payments verified: blocks with 500 and 1,000 transfers, half of which pay a request each by its reference, to wallets ' +
+    'drawn from 100,000 watched ones or all to one; from the block to the last event written. Against `pgbench` writing the ' +
+    'same rows (transfer, request, reserved amount, event), one transaction each.',
+  limitMinutes: 15,
+  measure,
+};
