@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 import { findChromium } from '../support/browser/chromium.ts';
 import { findHaproxy } from '../support/net/haproxy.ts';
 import { findPgbouncer } from '../support/net/pgbouncer.ts';
+import { findPreviousRelease } from '../support/previous-release.ts';
 import { isUnit, reachedFrom, root } from './graph.ts';
 
 /** The command line selects no tests; the message says why. */
@@ -32,12 +33,16 @@ export function chooseTests([first = '', ...rest]: string[]): string[] {
   const named = first !== '' && first !== 'pages';
   const chosen = named ? byName(all, [first, ...rest]) : all.filter((file) => first === '' || isPage(file));
   const balanced = findHaproxy() ? chosen : leaveOut(chosen, isBalanced, 'HAProxy');
-  const runnable = findPgbouncer() ? balanced : leaveOut(balanced, isPooled, 'PgBouncer');
+  const pooled = findPgbouncer() ? balanced : leaveOut(balanced, isPooled, 'PgBouncer');
+  const hasPrevious = !pooled.includes(upgradeTest) || findPreviousRelease() !== null;
+  const runnable = hasPrevious ? pooled : leaveOut(pooled, isUpgrade, 'A git history with the previous release');
   return findChromium() ? runnable : leaveOut(runnable, isPage, 'Chromium');
 }
 
 const isPage = (file: string) => file.startsWith('test/pages/');
-const balancedTests = ['test/service/balanced-nodes.test.ts', 'test/service/rolling-restart.test.ts'];
+const upgradeTest = 'test/service/upgrade.test.ts';
+const isUpgrade = (file: string) => file === upgradeTest;
+const balancedTests = ['test/service/balanced-nodes.test.ts', 'test/service/rolling-restart.test.ts', upgradeTest];
 const isBalanced = (file: string) => balancedTests.includes(file);
 const isPooled = (file: string) => file === 'test/service/pooler.test.ts';
 

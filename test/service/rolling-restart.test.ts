@@ -26,7 +26,7 @@ after(async () => {
 const startNode = (port: number) => startService({ ...fixtures.env, PORT: String(port), DRAIN_SECONDS: '1' });
 const statusOf = (url: string, path: string) => send(url, 'GET', path).then(({ status }) => status);
 
-test('nodes behind a load balancer, stopped and started one after the other under load → every create is answered, and made once', async () => {
+test('nodes behind a load balancer, stopped and started one after the other under load → every create is answered, and made once', async (t) => {
   const ports = [await freePort(), await freePort()];
   const nodes = await Promise.all(ports.map(startNode));
   const balancer = await startBalancer(ports);
@@ -53,6 +53,7 @@ test('nodes behind a load balancer, stopped and started one after the other unde
     creating = false;
     await creators;
 
+    t.diagnostic(`${answers.length} creates`);
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
     const [stored] = await fixtures.db.sql`
       select count(*)::int as rows, count(distinct idempotency_key)::int as keys from requests

@@ -23,6 +23,13 @@ export async function twoChains() {
   return { test, live, stop: () => Promise.all([test.stop(), live.stop()]) };
 }
 
+/** Writes the CHAINS_FILE of separate processes into a folder. */
+export function chainsFile({ test, live }: Awaited<ReturnType<typeof twoChains>>, folder: string): string {
+  const file = join(folder, 'chains-file.json');
+  writeFileSync(file, JSON.stringify({ test: [entryOf(test.chain)], live: [entryOf(live.chain)] }));
+  return file;
+}
+
 /**
  * A database and chains that outlive the services on them, and a partner in test mode with a merchant. `env` makes a
  * process started by `startService` one of the nodes of these fixtures.
@@ -33,9 +40,6 @@ export async function nodeFixtures(chains: Awaited<ReturnType<typeof twoChains>>
   const { partner, test: scope } = await makePartner(db);
   const merchant = await makeMerchant(db, scope);
   const folder = dataFolder();
-  const chainsFile = join(folder, 'chains-file.json');
-  const entries = { test: [entryOf(chains.test.chain)], live: [entryOf(chains.live.chain)] };
-  writeFileSync(chainsFile, JSON.stringify(entries));
   const payer = chains.test.wallet();
   await chains.test.fund(payer.address, 10n ** 13n);
   return {
@@ -47,7 +51,7 @@ export async function nodeFixtures(chains: Awaited<ReturnType<typeof twoChains>>
     merchant,
     env: {
       DATABASE_URL: database.url,
-      CHAINS_FILE: chainsFile,
+      CHAINS_FILE: chainsFile(chains, folder),
       DATA_DIR: folder,
       SECRET_KEYS: secretsText,
     },

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+const parts = ['src', 'migrations', 'contracts', 'package.json'];
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+
+/**
+ * The last commit before the newest migration: what runs beside this version during an update. Null where there is no
+ * git history, as in an export, or where the clone does not go back so far.
+ */
+export function findPreviousRelease(): string | null {
+  try {
+    const newest = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'migrations/[0-9]*.sql');
+    return newest ? git('rev-parse', '--verify', '--quiet', `${newest}^`) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a commit's code into a temporary folder, with the packages of this checkout. */
+export function checkOut(commit: string): { folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-previous-'));
+  const archive = join(folder, 'code.tar');
+  git('archive', '--format=tar', `--output=${archive}`, commit, ...parts);
+  execFileSync('tar', ['-xf', archive, '-C', folder]);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
