@@ -74,6 +74,7 @@ const strangers: Record<string, string> = {
 /** The database functions that write tables, and the tables that each writes. */
 const functions: Record<string, string[]> = {
   create_merchant: ['merchants', 'wallets'],
+  create_as_assumed: ['amount_reservations', 'requests', 'watched_wallets'],
   create_request: ['amount_reservations', 'requests', 'watched_wallets'],
   free_rests_later: ['amount_reservations'],
   free_unsigned_wallet: ['merchants', 'wallets'],

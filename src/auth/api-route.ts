@@ -24,7 +24,12 @@ export type ApiCall<F extends object> = {
   keyOrder: Map<string, string[]>;
   /** Violations of the contract in body and query. The handler reports them when it is their turn. */
   faults: FieldFault[];
+  /** Names the key in this process. */
+  keyHash: string;
 };
+
+/** A call before its key is known to be good. An unreadable body is empty. */
+export type UncheckedCall = Pick<ApiCall<object>, 'id' | 'body' | 'keyOrder' | 'faults' | 'keyHash'>;
 
 /** JSON text and its status. It is text because metadata must keep the order of its keys. */
 export type ApiAnswer = { status: number; json: string };
@@ -38,8 +43,8 @@ export type ApiRoute<F extends object> = GateRule & {
   schema: FastifySchema & Described & { body?: TObject; querystring?: TObject };
   /** The errors that it answers beside those of every call, for the OpenAPI document. */
   errors: ErrorCode[];
-  /** Adds what the decision needs to the gate's statement. The body is not validated yet. */
-  facts?: (sql: Sql, body: Record<string, unknown>) => Facts;
+  /** Adds what the decision needs to the gate's statement. */
+  facts?: (sql: Sql, call: UncheckedCall) => Facts;
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
@@ -54,18 +59,18 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const unread = request.body as UnreadBody | undefined;
     if (takesBody && isLarge(unread)) await mustKnowKey(ctx, request.headers);
     const parsed = takesBody ? judgeBody(unread) : noBody;
-    const body = parsed.fault === null ? parsed.value : {};
-    const { caller, key, facts } = await passGate<F>(ctx, request.headers, route, (sql) =>
-      route.facts ? route.facts(sql, body) : noFacts(sql),
-    );
-    if (parsed.fault !== null) throw refuse(parsed.fault);
+    const [body, keyOrder] = parsed.fault === null ? [parsed.value, parsed.keyOrder] : [{}, new Map()];
     const query = coerceQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
     const faults = [...(takesBody ? checkBody(body) : []), ...checkQuery(query)];
+    const sent = { id: request.id, body, keyOrder, faults };
+    const { caller, key, facts } = await passGate<F>(ctx, request.headers, route, (sql, keyHash) =>
+      route.facts ? route.facts(sql, { ...sent, keyHash }) : noFacts(sql),
+    );
+    if (parsed.fault !== null) throw refuse(parsed.fault);
     const params = request.params as Record<string, string>;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...client };
-    const { keyOrder } = parsed;
-    const answer = await route.handle({ id: request.id, caller, actor, facts, params, query, body, keyOrder, faults });
+    const answer = await route.handle({ ...sent, keyHash: key.hash, caller, actor, facts, params, query });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
   const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));

@@ -18,11 +18,15 @@ export type Caller = {
   defaultExpiryMinutes: number;
 };
 
-/** Columns that an endpoint adds to the gate's statement. They may use the row `key` (partner_id, test_mode). */
-export type Facts = Fragment;
+/**
+ * What an endpoint adds to the gate's statement. `columns` may use the row `key` (partner_id, test_mode). `join` is a
+ * table `made` of the row that the statement itself makes, if it does: its columns are returned, and `columns` are read,
+ * as the object `read`, only where it made none. It may make one where `within` (the limit) and `key.may` (its scopes).
+ */
+export type Facts = { columns: Fragment; join?: Fragment };
 
-/** The key of a call, as far as it may be told. */
-export type CallingKey = { id: string; hint: string };
+/** The key of a call, as far as it may be told, and the hash by which this process knows it. */
+export type CallingKey = { id: string; hint: string; hash: string };
 
 /**
  * The key of a call. Does not say whether the key exists.
@@ -50,10 +54,10 @@ export async function mustKnowKey({ db: { sql }, config }: Context, headers: Inc
 const isOpen = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
 
 type GateRow = {
-  id: string;
+  key_id: string;
   hint: string;
-  partner_id: string;
-  test_mode: boolean;
+  key_partner: string;
+  key_test_mode: boolean;
   scopes: string[];
   slug: string;
   disabled: boolean;
@@ -75,11 +79,13 @@ export async function passGate<F extends object>(
   ctx: Context,
   headers: IncomingHttpHeaders,
   rule: GateRule,
-  facts: (sql: Sql) => Facts,
+  facts: (sql: Sql, keyHash: string) => Facts,
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
   const key = mustHaveKey(headers);
   const owner = hostOwner(ctx.config, headers.host);
-  const row = await readAndCount(ctx, key, rule.endpoint, owner, facts);
+  const hashes = keyHashes(ctx.config.secretKeys, key);
+  const hash = hashes[0]?.toString('base64') ?? '';
+  const row = await readAndCount(ctx, hashes, rule, owner, facts(ctx.db.sql, hash));
   if (!row) throw refuse('unauthorized');
   if (owner === undefined) throw refuse('not_found');
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
@@ -87,29 +93,36 @@ export async function passGate<F extends object>(
   if (row.calls === null || row.calls > rule.perMinute) throw refuse('rate_limited');
   if (!row.scopes.includes(rule.scope)) throw refuse('insufficient_scope', { required_scope: rule.scope });
   const caller = {
-    scope: scopeOf(row.partner_id, row.test_mode),
+    scope: scopeOf(row.key_partner, row.key_test_mode),
     currency: row.currency,
     allowedExpiryMinutes: row.allowed_expiry_minutes,
     defaultExpiryMinutes: row.default_expiry_minutes,
   };
-  return { caller, key: { id: row.id, hint: row.hint }, facts: row as unknown as F };
+  return { caller, key: { id: row.key_id, hint: row.hint, hash }, facts: row as unknown as F };
 }
 
 async function readAndCount(
   ctx: Context,
-  key: string,
-  endpoint: string,
+  hashes: Buffer[],
+  { endpoint, perMinute, scope }: GateRule,
   owner: string | null | undefined,
-  facts: (sql: Sql) => Facts,
+  { columns, join }: Facts,
 ): Promise<GateRow | undefined> {
   const { sql } = ctx.db;
+  // What is refused or only read need not survive a power failure; a row that was made must.
+  const waits = join
+    ? sql`case when made.id is null then 'off' else current_setting('synchronous_commit') end`
+    : sql`'off'`;
+  const read = join
+    ? sql`case when made.id is null then (select to_jsonb(facts) from (select ${columns}) facts) end as read, made.*`
+    : columns;
   // A counter never goes back a minute: a call that waited for the row counts in the newer one.
   const [row] = await sql<GateRow[]>`
     with key as (
-      select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, p.slug, p.disabled_at is not null as disabled, p.currency,
-        p.allowed_expiry_minutes, p.default_expiry_minutes
+      select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, ${scope} = any(k.scopes) as may, p.slug,
+        p.disabled_at is not null as disabled, p.currency, p.allowed_expiry_minutes, p.default_expiry_minutes
       from api_keys k join partners p on p.id = k.partner_id
-      where k.hash in ${list(keyHashes(ctx.config.secretKeys, key))} and k.revoked_at is null and ${isOpen(sql)}
+      where k.hash in ${list(hashes)} and k.revoked_at is null and ${isOpen(sql)}
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key
@@ -117,13 +130,14 @@ async function readAndCount(
       on conflict (partner_id, subject, action) do update set
         minute = greatest(counter.minute, excluded.minute),
         calls = case when excluded.minute > counter.minute then 1 else counter.calls + 1 end
-      returning calls
+      returning calls, calls <= ${perMinute}::int as within
     )
-    select key.*, (select calls from counted) as calls, set_config('synchronous_commit', 'off', true) as waits,
-      ${facts(sql)}
-    from key`;
+    select key.id as key_id, hint, key.partner_id as key_partner, key.test_mode as key_test_mode, scopes, slug, disabled,
+      currency, allowed_expiry_minutes, default_expiry_minutes, calls,
+      set_config('synchronous_commit', ${waits}, true) as waits, ${read}
+    from key left join counted on true ${join ?? sql``}`;
   return row;
 }
 
 /** For endpoints that need only the caller. */
-export const noFacts = (sql: Sql): Facts => sql`1 as nothing`;
+export const noFacts = (sql: Sql): Facts => ({ columns: sql`1 as nothing` });

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import type { Caller, Facts } from '../auth/gate.ts';
+import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import { type FieldFault, refuse } from '../errors.ts';
 import { isAddress } from '../lib/ids.ts';
 import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
@@ -23,7 +24,7 @@ const walletOf = (body: Record<string, unknown>) =>
   isAddress(body.wallet_address) ? body.wallet_address.toLowerCase() : null;
 
 /** What the gate's statement reads for a create call, whose body is not validated yet. */
-export function merchantCreateFacts(sql: Sql, body: Record<string, unknown>): Facts {
+export function merchantCreateFacts(sql: Sql, body: Record<string, unknown>): Fragment {
   return sql`${walletFacts(sql, walletOf(body))}, ${currencyKnown(sql, body.display_currency)}`;
 }
 

@@ -32,7 +32,7 @@ export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
       body: CreateMerchant,
       response: { 201: MerchantObject, 200: MerchantObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
-    facts: merchantCreateFacts,
+    facts: (sql, { body }) => ({ columns: merchantCreateFacts(sql, body) }),
     handle: async (call) => {
       const { row, replayed } = await createMerchant(ctx, call);
       return { status: replayed ? 200 : 201, json: renderMerchant(ctx, row, replayed) };

@@ -1,9 +1,9 @@
 import type { Scope, Sql } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
-import { type CreateFacts, requestCreateFacts } from './create.ts';
+import { type ReadFacts, requestCreateFacts } from './create.ts';
 
 /** What the decision about a manual request needs: the partner's settings, and what the gate reads for an API call. */
-export type ManualFacts = CreateFacts & {
+export type ManualFacts = ReadFacts & {
   disabled: boolean;
   currency: string;
   allowed_expiry_minutes: number[];

@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { readMerchant } from '../merchants/read.ts';
+import { Assumptions, type GateFacts } from './assume.ts';
 import { cancelRequest } from './cancel.ts';
 import { CreateRequest, RequestList, RequestObject, RequestQuery } from './contract.ts';
-import { type CreateFacts, createRequest, requestCreateFacts } from './create.ts';
 import { readListQuery } from './lists/list-query.ts';
 import { listRequests, readRequest } from './read.ts';
 import { renderRequest } from './render.ts';
@@ -18,7 +18,8 @@ const security = [{ apiKey: [] }];
 
 /** The four endpoints of payment requests. */
 export function requestRoutes(app: FastifyInstance, ctx: Context): void {
-  addApiRoute<CreateFacts>(app, ctx, {
+  const assumptions = new Assumptions();
+  addApiRoute<GateFacts>(app, ctx, {
     method: 'POST',
     url: '/api/v1/requests/create',
     endpoint: 'requests.create',
@@ -49,9 +50,9 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       body: CreateRequest,
       response: { 201: RequestObject, 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },
-    facts: requestCreateFacts,
+    facts: (sql, call) => assumptions.facts(ctx, sql, call),
     handle: async (call) => {
-      const { row, replayed } = await createRequest(ctx, { ...call, ordered: 'now' });
+      const { row, replayed } = await assumptions.create(ctx, call);
       return { status: replayed ? 200 : 201, json: renderRequest(ctx, row, replayed) };
     },
   });

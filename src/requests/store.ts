@@ -1,3 +1,4 @@
+import type { Caller, Facts } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
@@ -50,7 +51,8 @@ export const requestColumns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as 
 /** A block by its hash and its time (RFC 3339), so that it is recognised after a reorganisation. */
 export type StartHead = { hash: string; time: string };
 
-export type NewRequest = {
+/** What a create stores, but for its place in time and in the chains. */
+export type PlannedRequest = {
   id: string;
   accountId: string;
   idempotencyKey: string | null;
@@ -70,11 +72,14 @@ export type NewRequest = {
   metadata: string;
   walletAddress: string;
   reference: Uint8Array;
+  expiryMinutes: number;
+};
+
+export type NewRequest = PlannedRequest & {
   /** By chain id: the newest block that is known. */
   startBlocks: Record<string, number>;
   /** The hash and time of these blocks, by chain id; a block that is missing here is not trusted. */
   startHeads: Record<string, StartHead>;
-  expiryMinutes: number;
 };
 
 /**
@@ -110,6 +115,37 @@ export async function insertRequest(
   const { replayed, ...row } = found;
   if (row.id === null) return null;
   return { row: row as RequestRow, replayed };
+}
+
+/** What a create was decided by, for its statement to compare. */
+export type Assumed = {
+  request: PlannedRequest;
+  caller: Caller;
+  /** When the rate was fetched (RFC 3339); null for an override. */
+  rateAt: string | null;
+  /** Where the wallet can be paid; null: on any chain. */
+  paidOn: number[] | null;
+  /** The chains of the mode. */
+  chainIds: number[];
+};
+
+/**
+ * Stores a request in the gate's statement where everything is as assumed: then the statement's row is a `RequestRow`,
+ * and the commit waits for the disk. Otherwise its `id` is null, and `columns` are read.
+ */
+export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment): Facts {
+  const { request: r, caller, rateAt, paidOn, chainIds } = assumed;
+  const { partnerId, testMode } = caller.scope;
+  const join = sql`
+    left join lateral create_as_assumed(
+      within and key.may and key.partner_id = ${partnerId}::uuid and key.test_mode = ${testMode}::boolean
+        and key.allowed_expiry_minutes = ${caller.allowedExpiryMinutes}::int[]
+        and key.default_expiry_minutes = ${caller.defaultExpiryMinutes}::int,
+      ${partnerId}, ${testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
+      ${r.exactMicro.toString()}, ${r.rate}, ${rateAt}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
+      ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${paidOn}, ${Buffer.from(r.reference)},
+      ${chainIds}, ${`${r.expiryMinutes} minutes`}) as made on true`;
+  return { columns, join };
 }
 
 export type RequestFilter = {
@@ -182,7 +218,7 @@ export type KnownHead = StartHead & { number: number };
  * Columns for the gate's statement: an earlier request with the same key, and the newest blocks of the chains that the
  * watcher has read, where they are recent. The provider's claimed head is not used.
  */
-export function createFacts(sql: Sql, accountId: string | null, idempotencyKey: string | null) {
+export function startFacts(sql: Sql, accountId: string | null, idempotencyKey: string | null) {
   return sql`
     (select r.id from requests r where r.partner_id = key.partner_id and r.test_mode = key.test_mode
       and r.account_id = ${accountId}::uuid and r.idempotency_key = ${idempotencyKey}) as replay_id,

@@ -1,0 +1,71 @@
+import type { Caller } from '../auth/gate.ts';
+import type { Context } from '../context.ts';
+import { type FieldFault, refuse } from '../errors.ts';
+import { keyedHash, newest } from '../lib/encrypt.ts';
+import { modeOf } from '../lib/mode.ts';
+import { currencyFaults } from '../rates/currency-field.ts';
+import { type Quote, usableRate } from '../rates/quote.ts';
+import {
+  type CreateFields,
+  judgeCreate,
+  type MerchantFacts,
+  metadataText,
+  quoteMicro,
+  requireCustomerName,
+} from './rules.ts';
+import type { PlannedRequest } from './store.ts';
+
+/** What the decision on a create needs to know of the merchant, its currency and its rate. */
+export type CreateFacts = {
+  merchant: (NonNullable<MerchantFacts> & { quote: Quote | null }) | null;
+  currency_known: boolean;
+};
+
+/** A create as it was sent. */
+export type CreateCall = {
+  /** What the request will be known by. */
+  id: string;
+  body: Record<string, unknown>;
+  keyOrder: Map<string, string[]>;
+  faults: FieldFault[];
+};
+
+/**
+ * Decides what a create stores, but for its place in time and in the chains.
+ *
+ * @throws Refusal invalid_request, customer_name_required, and what `judgeCreate` refuses
+ */
+export function planCreate(ctx: Context, caller: Caller, facts: CreateFacts, call: CreateCall): PlannedRequest {
+  const code = call.body.fiat_currency_code;
+  const faults = [...call.faults, ...currencyFaults('fiat_currency_code', code, facts.currency_known)];
+  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+  const fields = call.body as CreateFields;
+  requireCustomerName(fields);
+  const { testMode } = caller.scope;
+  const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, {
+    ...caller,
+    testMode,
+    chainIds: ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId),
+  });
+  const offered = facts.merchant?.quote ?? null;
+  const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));
+  return {
+    id: call.id,
+    accountId: fields.account_id,
+    idempotencyKey: fields.idempotency_key ?? null,
+    fiatInt: fields.fiat_amount_int,
+    fiatCode: currency,
+    exactMicro: quote.micro,
+    rate: quote.rate,
+    rateSource: offered?.source ?? null,
+    memo: fields.memo ?? null,
+    paymentMode: fields.payment_mode ?? 'pos',
+    customerName: fields.customer_name ?? null,
+    customerEmail: fields.customer_email ?? null,
+    customerPhone: fields.customer_phone ?? null,
+    metadata: metadataText(fields.metadata, call.keyOrder.get('metadata')),
+    walletAddress: wallet,
+    reference: keyedHash(newest(ctx.config.secretKeys), 'reference', call.id).subarray(0, 16),
+    expiryMinutes,
+  };
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type Answer, type Api, type ApiPartner, startApi, withinOneMinute } from '../support/api/client.ts';
+import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
+
+/**
+ * A create is decided by what the last one of its key for its merchant read, and stored by one statement that compares
+ * it. Whatever has changed since must count all the same, as it does for a key that creates for the first time.
+ */
+let api: Api;
+before(async () => {
+  api = await startApi();
+});
+after(() => api?.stop());
+
+type Situation = { one: ApiPartner; merchant: { id: string; wallet: string }; key: string; keyId: string };
+
+/** A merchant of its own partner with a key that has created for it twice: the second time in one statement. */
+async function remembered(currency = 'USD'): Promise<Situation> {
+  const one = await api.partner({ currency });
+  const merchant = await makeMerchant(api.db, one.test.scope, { currency });
+  const { key, key_id } = await makeKey(api.db, one.test.scope);
+  const situation = { one, merchant, key, keyId: key_id };
+  assert.equal((await create(situation)).status, 201);
+  const sent = await statementsOf(() => create(situation, { fiat_amount_int: 1260 }));
+  assert.deepEqual([sent.length, /create_as_assumed/.test(sent[0] ?? '')], [1, true], 'one statement for all');
+  return situation;
+}
+
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const sent: string[] = [];
+  api.db.sql.observer = (_connection, { text }) => sent.push(text);
+  await work().finally(() => {
+    api.db.sql.observer = null;
+  });
+  return sent;
+}
+
+const create = ({ one, merchant, key }: Situation, more: Record<string, unknown> = {}) =>
+  one.test.api.create({ account_id: merchant.id, fiat_amount_int: 1250, ...more }, { key });
+const storedBy = async ({ merchant }: Situation) =>
+  (await api.db.sql`select from requests where account_id = ${merchant.id}`).length;
+
+/** An answer without what differs between two creates of the same. */
+function said({ status: code, json }: Answer) {
+  const { request_id, pay_page_url, created_at, expires_at, amount, message, ...rest } = json;
+  const minutes = expires_at && (Date.parse(expires_at) - Date.parse(created_at)) / 60_000;
+  return { code, minutes, cents: amount && Math.floor(Number(amount.usdc_micro) / 10_000), ...rest };
+}
+
+type Change = (situation: Situation) => PromiseLike<unknown>;
+const ofMerchant: Record<string, [Change, status: number, error?: string]> = {
+  'disabled by its partner': [
+    ({ merchant: { id } }) => api.db.sql`update merchants set disabled_by_partner = true where id = ${id}`,
+    ...([400, 'merchant_disabled'] as const),
+  ],
+  'disabled by an operator': [
+    ({ merchant: { id } }) => api.db.sql`update merchants set disabled_by_operator = true where id = ${id}`,
+    ...([400, 'merchant_disabled'] as const),
+  ],
+  'reset before it took money': [
+    ({ merchant: { id } }) => api.db.sql`
+      with freed as (delete from wallets where account_id = ${id})
+      update merchants set onboarded_at = null, wallet_address = null where id = ${id}`,
+    ...([400, 'merchant_onboarding_incomplete'] as const),
+  ],
+  'paid at a contract wallet on another network alone': [
+    ({ merchant: { id } }) => api.db.sql`update merchants set wallet_chain_ids = '{1}' where id = ${id}`,
+    ...([400, 'merchant_onboarding_incomplete'] as const),
+  ],
+  'given another currency': [
+    ({ merchant: { id } }) => api.db.sql`update merchants set display_currency = 'JPY' where id = ${id}`,
+    201,
+  ],
+  'given a currency without a rate': [
+    ({ merchant: { id } }) => api.db.sql`update merchants set display_currency = 'CHF' where id = ${id}`,
+    ...([503, 'rate_unavailable'] as const),
+  ],
+};
+const ofKeyAndPartner: Record<string, [Change, status: number, error?: string]> = {
+  'its key revoked': [
+    ({ keyId }) => api.db.sql`update api_keys set revoked_at = now() where id = ${keyId}`,
+    ...([401, 'unauthorized'] as const),
+  ],
+  'its key ended': [
+    ({ keyId }) => api.db.sql`update api_keys set ends_at = now() where id = ${keyId}`,
+    ...([401, 'unauthorized'] as const),
+  ],
+  'its key without the scope': [
+    ({ keyId }) => api.db.sql`update api_keys set scopes = '{requests:read}' where id = ${keyId}`,
+    ...([403, 'insufficient_scope'] as const),
+  ],
+  'its partner switched off': [
+    ({ one }) => api.db.sql`update partners set disabled_at = now() where id = ${one.partner.id}`,
+    ...([403, 'partner_disabled'] as const),
+  ],
+  'another default expiry': [
+    ({ one }) => api.db.sql`update partners set default_expiry_minutes = 60 where id = ${one.partner.id}`,
+    201,
+  ],
+  'its usual expiry no longer allowed': [
+    ({ one }) =>
+      api.db
+        .sql`update partners set allowed_expiry_minutes = '{60}', default_expiry_minutes = 60 where id = ${one.partner.id}`,
+    201,
+  ],
+};
+
+for (const [title, [change, status, error]] of Object.entries({ ...ofMerchant, ...ofKeyAndPartner })) {
+  test(`a merchant remembered, then ${title} → the next create says so, and stores what a first one would`, async () => {
+    const situation = await remembered();
+    await change(situation);
+    const before = await storedBy(situation);
+    const answer = await create(situation, { fiat_amount_int: 1270 });
+    assert.deepEqual([answer.status, answer.json.error], [status, error], answer.text);
+    assert.equal(await storedBy(situation), before + (status === 201 ? 1 : 0));
+    if (status === 401 || status === 403) return;
+    const { key } = await makeKey(api.db, situation.one.test.scope);
+    assert.deepEqual(said(answer), said(await create({ ...situation, key }, { fiat_amount_int: 1270 })));
+  });
+}
+
+test('the wallet moved → the next request is for the new one', async () => {
+  const situation = await remembered();
+  const { merchant } = situation;
+  const wallet = randomAddress();
+  await api.db.sql.begin(async (tx) => {
+    await tx`update wallets set address = ${wallet} where account_id = ${merchant.id}`;
+    await tx`update merchants set wallet_address = ${wallet} where id = ${merchant.id}`;
+  });
+  const { request_id } = (await create(situation, { fiat_amount_int: 1270 })).json;
+  const [row] = await api.db.sql`
+    select r.wallet_address, a.wallet_address as reserved_at from requests r
+    join amount_reservations a on a.request_id = r.id where r.id = ${request_id}`;
+  assert.deepEqual([row?.wallet_address, row?.reserved_at], [wallet, wallet]);
+});
+
+test('the rate fetched anew, overridden, and the override ended → each create uses the rate of its moment', async () => {
+  const situation = await remembered('KWD');
+  const rateOf = async () => {
+    const { request_id } = (await create(situation, { fiat_amount_int: 1000 })).json;
+    const [row] = await api.db.sql`select rate, rate_source from requests where id = ${request_id}`;
+    return [row?.rate, row?.rate_source === 'override'];
+  };
+  await api.db.sql`delete from rate_overrides where code = 'KWD'`;
+  const fetch = (rate: string) => api.db.sql`
+    insert into rates values ('KWD', ${rate}, '[{"source":"kraken"}]', now())
+    on conflict (code) do update set rate = excluded.rate, fetched_at = excluded.fetched_at`;
+  await fetch('0.31');
+  assert.deepEqual(await rateOf(), ['0.31', false]);
+  assert.deepEqual(await rateOf(), ['0.31', false]);
+  await fetch('0.32');
+  assert.deepEqual(await rateOf(), ['0.32', false]);
+  await api.db.sql`insert into rate_overrides (code, rate) values ('KWD', '0.32')`;
+  assert.deepEqual(await rateOf(), ['0.32', true], 'the same rate from elsewhere');
+  await api.db.sql`update rate_overrides set until = now() where code = 'KWD'`;
+  assert.deepEqual(await rateOf(), ['0.32', false]);
+  await api.db.sql`update rates set fetched_at = now() - interval '11 minutes' where code = 'KWD'`;
+  const answer = await create(situation);
+  assert.deepEqual([answer.status, answer.json.error], [503, 'rate_unavailable']);
+});
+
+test('an amount that is taken → the smallest free surcharge, still in one statement', async () => {
+  const situation = await remembered();
+  const sent = await statementsOf(async () => {
+    const made = await create(situation, { fiat_amount_int: 1260 });
+    assert.equal(made.json.amount.usdc_micro, '12600001');
+  });
+  assert.equal(sent.length, 1);
+});
+
+test('a key used before, with the same values and with others → the stored request, and nothing is stored or reserved', async () => {
+  const situation = await remembered();
+  const idempotency_key = randomUUID().replaceAll('-', '');
+  const first = await create(situation, { idempotency_key });
+  const [before, reserved] = [await storedBy(situation), await reservedBy(situation)];
+  for (const more of [{}, { fiat_amount_int: 99_999 }, { memo: 5 }]) {
+    const again = await create(situation, { idempotency_key, ...more });
+    assert.deepEqual(
+      [again.status, again.json.request_id, again.json.idempotent_replay],
+      [200, first.json.request_id, true],
+      again.text,
+    );
+  }
+  assert.deepEqual([await storedBy(situation), await reservedBy(situation)], [before, reserved]);
+});
+
+test('100 creates at once under 5 keys, all remembered → 5 requests', async () => {
+  const situation = await remembered();
+  const keys = Array.from({ length: 5 }, () => randomUUID().replaceAll('-', ''));
+  const others = await Promise.all(
+    Array.from({ length: 4 }, async () => ({
+      ...situation,
+      key: (await makeKey(api.db, situation.one.test.scope)).key,
+    })),
+  );
+  for (const other of others) await create(other, { fiat_amount_int: 1300 });
+  const before = await storedBy(situation);
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => create(others[i % 4] ?? situation, { idempotency_key: keys[i % 5] })),
+  );
+  assert.equal(await storedBy(situation), before + 5);
+  assert.equal(new Set(answers.map(({ json }) => json.request_id)).size, 5);
+  assert.equal(answers.filter(({ status }) => status === 201).length, 5);
+  assert.equal(await reservedBy(situation), await storedBy(situation), 'one amount for each');
+});
+
+const reservedBy = async ({ merchant }: Situation) =>
+  (await api.db.sql`select from amount_reservations where wallet_address = ${merchant.wallet}`).length;
+
+test('the limit reached, a wrong host, faults in the fields → refused, and nothing is stored', async () => {
+  const situation = await remembered();
+  const before = await storedBy(situation);
+  const other = await api.partner();
+  const host = `${other.partner.slug}.${new URL(api.ctx.config.baseUrl).host}`;
+  const { one, merchant, key } = situation;
+  const body = { account_id: merchant.id, fiat_amount_int: 1250 };
+  assert.equal((await one.test.api.create(body, { key, headers: { host } })).status, 401);
+  assert.equal((await create(situation, { fiat_amount_int: '1250' })).status, 400);
+  assert.equal((await create(situation, { fiat_currency_code: 'EUR' })).json.error, 'currency_mismatch');
+  assert.equal((await create(situation, { fiat_currency_code: 'XXX' })).json.error, 'invalid_request');
+  assert.equal(await storedBy(situation), before);
+  await withinOneMinute(api.db, async () => {
+    const fresh = { ...situation, key: (await makeKey(api.db, one.test.scope)).key };
+    const from = await storedBy(situation);
+    const statuses: number[] = [];
+    for (let i = 0; i < 62; i++) statuses.push((await create(fresh)).status);
+    assert.deepEqual([statuses.indexOf(429), await storedBy(situation)], [60, from + 60]);
+  });
+});
