@@ -25,6 +25,7 @@ const groups: Record<string, () => Promise<Command[]>> = {
   merchant: access,
   webhook: webhooks,
   listen: webhooks,
+  attempts: async () => (await import('./cli/attempts.ts')).attemptCommands,
   portal: async () => (await import('./cli/portal.ts')).portalCommands,
   admin: people,
   audit: people,

@@ -10,7 +10,7 @@ import { findKeyFaults } from '../db/secret-keys.ts';
 import { type Arguments, type Command, word } from './command.ts';
 
 /** Work as the owner of the tables, who sees all rows. */
-async function asOwner<T>({ config }: Context, work: (owner: Sql, url: string) => Promise<T>): Promise<T> {
+export async function asOwner<T>({ config }: Context, work: (owner: Sql, url: string) => Promise<T>): Promise<T> {
   const url = config.databaseOwnerUrl ?? config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url) throw new Error(`There is no database in ${config.dataDir} yet. Set DATABASE_URL.`);
   const owner = openOwner(url, { ...usualWaits, answer: migrationSeconds });

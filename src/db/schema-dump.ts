@@ -3,12 +3,14 @@ import type { Sql } from './connection.ts';
 /**
  * The schema as text: extensions, then tables with columns, constraints, indexes, statistics, triggers, policies and
  * grants, then functions; sorted by name.
+ * The parts of a divided table, which differ from month to month, are left out.
  */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const extensions = await sql`
     select format('create extension %I;', extname) as text from pg_extension where extname <> 'plpgsql' order by extname`;
   const tables = await sql`
     select c.relname as name, c.relrowsecurity as secured, c.relforcerowsecurity as forced, c.reloptions as options,
+      pg_get_partkeydef(c.oid) as divided,
       (select string_agg(format('  %I %s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
           case when a.attnotnull then ' not null' else '' end, coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')),
           E',\n' order by a.attnum)
@@ -21,7 +23,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
           and not exists (select from pg_constraint o where o.conrelid = c.oid and o.conname = i.indexname)) as indexes,
       (select string_agg(pg_get_statisticsobjdef(s.oid) || ';', E'\n' order by s.stxname) from pg_statistic_ext s
         where s.stxrelid = c.oid) as statistics,
-      (select string_agg(pg_get_triggerdef(t.oid) || ';', E'\n' order by t.tgname) from pg_trigger t
+      (select string_agg(pg_get_triggerdef(t.oid, true) || ';', E'\n' order by t.tgname) from pg_trigger t
         where t.tgrelid = c.oid and not t.tgisinternal) as triggers,
       (select string_agg(format('create policy %I on %I for %s to %s using (%s)%s;', p.policyname, p.tablename, p.cmd,
           array_to_string(p.roles, ', '), coalesce(p.qual, 'true'), coalesce(' with check (' || p.with_check || ')', '')), E'\n' order by p.policyname)
@@ -31,7 +33,8 @@ export async function dumpSchema(sql: Sql): Promise<string> {
           from information_schema.role_table_grants g
           where g.table_schema = 'public' and g.table_name = c.relname and g.grantee like 'quittance\\_%'
           group by g.grantee) granted) as grants
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`;
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    order by c.relname`;
   const functions = await sql`
     select pg_get_functiondef(p.oid) as text,
       (select string_agg(distinct a.grantee::regrole::text, ', ') from aclexplode(p.proacl) a
@@ -45,6 +48,7 @@ export async function dumpSchema(sql: Sql): Promise<string> {
   const parts = tables.map((table) =>
     [
       `create table ${table.name} (\n${[table.columns, table.constraints].filter(Boolean).join(',\n')}\n)` +
+        `${table.divided ? ` partition by ${table.divided}` : ''}` +
         `${table.options ? ` with (${table.options.join(', ')})` : ''};`,
       table.indexes,
       table.statistics,

@@ -1,6 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
+import { attemptsOf } from './attempt-months.ts';
 import type { DeliveryRow, DeliveryState } from './store.ts';
 
 /** Filters of a scope's deliveries; absent ones do not filter. `failed`: given up, or waiting after a failure. */
@@ -70,7 +71,7 @@ export async function selectBrowsedDeliveries(
       last.started_at as last_at, last.status_code as last_status, last.error as last_error, last.duration_ms as last_ms
     from (${branchesOf(tx, state ? branches : [own], place)}) d left join lateral (
       select a.started_at, a.status_code, a.error, a.duration_ms from webhook_attempts a
-      where a.partner_id = d.partner_id and a.test_mode = d.test_mode and a.delivery_id = d.id
+      where ${attemptsOf(tx)}
       order by a.started_at desc, a.id desc limit 1) last on true
     order by d.created_at desc, d.id desc`;
 }

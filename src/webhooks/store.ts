@@ -1,5 +1,6 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
+import { attemptsOf } from './attempt-months.ts';
 
 /** A row of `webhook_endpoints`; secrets are encrypted. */
 export type EndpointRow = {
@@ -174,12 +175,16 @@ export type AttemptRow = {
   response_body: string | null;
 };
 
-/** The attempts of some deliveries, oldest first, from all rounds. */
+/**
+ * The attempts of some deliveries, oldest first, from all rounds. `offset 0` keeps them looked up for one delivery
+ * after the other, each in the months of its own time.
+ */
 export async function selectAttempts(tx: Tx, scope: Scope, deliveryIds: string[]): Promise<AttemptRow[]> {
   return tx<AttemptRow[]>`
-    select delivery_id, url, started_at, duration_ms, status_code, error, request_headers,
-      response_headers, response_body
-    from webhook_attempts
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and delivery_id in ${list(deliveryIds)}
-    order by started_at, id`;
+    select a.delivery_id, a.url, a.started_at, a.duration_ms, a.status_code, a.error, a.request_headers,
+      a.response_headers, a.response_body
+    from webhook_deliveries d cross join lateral (
+      select a.* from webhook_attempts a where ${attemptsOf(tx)} offset 0) a
+    where d.partner_id = ${scope.partnerId} and d.test_mode = ${scope.testMode} and d.id in ${list(deliveryIds)}
+    order by a.started_at, a.id`;
 }

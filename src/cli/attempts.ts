@@ -1,0 +1,37 @@
+import type { Context } from '../context.ts';
+import { parseInstant } from '../lib/time.ts';
+import { detachBefore, listParts } from '../webhooks/attempt-months.ts';
+import { asOwner } from './backup.ts';
+import { type Arguments, type Command, option, UsageFault } from './command.ts';
+
+const list: Command = {
+  name: 'attempts list',
+  usage: '',
+  summary: 'Lists the parts, by month, in which delivery attempts are kept, with their sizes',
+  run: (ctx) =>
+    asOwner(ctx, async (owner) => ({
+      parts: (await listParts(owner)).map(({ name, until, bytes, pending }) => ({
+        ...{ name, until: until.toISOString(), bytes },
+        ...(pending && { state: 'half detached' }),
+      })),
+    })),
+};
+
+async function detach(ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
+  const before = parseInstant(option(args, 'before'));
+  if (!before) throw new UsageFault('--before must be a time or a day like 2026-01-01.');
+  return asOwner(ctx, async (owner) => ({
+    detached: await detachBefore(owner, before, args.options.drop !== undefined),
+  }));
+}
+
+export const attemptCommands: Command[] = [
+  list,
+  {
+    name: 'attempts detach',
+    usage: '--before <instant> [--drop]',
+    summary:
+      'Takes the months of delivery attempts off that ended before, while the service works; each is then a table by itself, or dropped',
+    run: detach,
+  },
+];
