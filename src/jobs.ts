@@ -58,6 +58,8 @@ type Queue = {
   wakes: Change['kind'][];
   /** From one run to the next at least, so that a burst of news is one. */
   restMs: number;
+  /** After a run that did something; as long unless said. */
+  busyRestMs?: number;
 };
 
 const second = 1000;
@@ -128,13 +130,13 @@ function loopsOf(chain: ChainConfig): Loop[] {
       name: `match payments on ${chain.chainId}`,
       everyMs: minute,
       run: (ctx) => matchPending(ctx, [chain]),
-      queue: { due: matchingDue(chain), wakes: ['transfers', 'request'], restMs: 250 },
+      queue: { due: matchingDue(chain), wakes: ['transfers', 'request'], restMs: 250, busyRestMs: 0 },
     },
     {
       name: `verify payments on ${chain.chainId}`,
       everyMs: minute,
       run: (ctx) => settle(ctx, [chain]),
-      queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250 },
+      queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250, busyRestMs: 0 },
     },
     {
       name: `charge customers' wallets on ${chain.chainId}`,
@@ -219,8 +221,9 @@ async function repeat(
     } catch (error) {
       ctx.log.error({ err: error, loop: name }, 'a loop failed; it continues with its next run');
     }
-    if (queue) await pause(queue.restMs, signal);
-    if (queue && typeof done === 'number' && done > 0) continue;
+    const isBusy = typeof done === 'number' && done > 0;
+    if (queue) await pause((isBusy ? queue.busyRestMs : null) ?? queue.restMs, signal);
+    if (queue && isBusy) continue;
     await sleeper.sleep(jitter(everyMs, 0.1), signal);
   }
 }

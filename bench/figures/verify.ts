@@ -6,9 +6,9 @@ import { accessOf } from '../../src/db/logins.ts';
 import { runJobs } from '../../src/jobs.ts';
 import { pause } from '../../src/lib/time.ts';
 import { startDevChain } from '../../src/sandbox/chain.ts';
-import { type CountingProxy, startCountingProxy } from '../counting-proxy.ts';
 import { pgbenchArm } from '../creates.ts';
 import type { Figure, Finding } from '../figure.ts';
+import { type RecordingProxy, startRecordingProxy } from '../recording-proxy.ts';
 import { type Arm, interleave, spread } from '../rounds.ts';
 import { type Stage, stageService } from '../stage.ts';
 import {
@@ -24,6 +24,8 @@ import {
 const rounds = Number(process.env.BENCH_ROUNDS || 8);
 const seconds = 3;
 const limitMs = 60_000;
+/** Before the block that makes one final, and before the next one: no chain has its blocks closer together. */
+const betweenBlocksMs = 500;
 const names = {
   many: 'blocks of 500, 1e5 wallets',
   one: 'blocks of 500, 1 wallet',
@@ -32,20 +34,25 @@ const names = {
 };
 
 /** What was measured beside the rates: from the final block to the last of its events, and calls of the provider. */
-type Seen = { lastEventMs: number[]; calls: number[]; messages: number[]; payments: number[] };
+type Seen = { lastEventMs: number[]; calls: number[]; messages: number[] };
 
-type Place = PaidChain & { proxy: CountingProxy };
+type Place = PaidChain & { proxy: RecordingProxy };
 
 async function stageChain(stage: Stage, chainId: number, testMode: boolean): Promise<Place> {
   const node = await startDevChain(chainId, stage.folder);
   stage.onEnd(node.stop);
-  const proxy = await startCountingProxy(node.url);
+  const proxy = await startRecordingProxy(node.url);
   stage.onEnd(proxy.close);
   const finality = [{ upToUsdcMicro: null, confirmations: 2 }];
   const chain = { ...node.chain, rpcUrls: [proxy.url], pollMs: 100, finality };
   const place = { chain, url: node.url, testMode, wallets: testMode ? verifyShape.wallets : 1, proxy };
   await prepareChain(place);
   return place;
+}
+
+async function mine({ url, proxy }: Place): Promise<void> {
+  await callRpc(url, 'anvil_mine', ['0x1'], 30_000);
+  await proxy.show();
 }
 
 /** Waits until the chain is read up to its head, and nothing of it is left to be matched or, then, to be verified. */
@@ -79,30 +86,30 @@ function blocksArm(ctx: Context, place: Place, name: string, transfers: number, 
     let [spentMs, events] = [0, 0];
     while (spentMs < limit * 1000) {
       const ids = await offerBlock(ctx.db.sql, place, transfers);
-      place.proxy.calls.clear();
-      place.proxy.messages.count = 0;
-      await callRpc(place.url, 'anvil_mine', ['0x1'], 30_000);
+      await mine(place);
       const mined = performance.now();
       await until(ctx, place, 'matched');
       const matchedMs = performance.now() - mined;
-      await callRpc(place.url, 'anvil_mine', ['0x1'], 30_000);
+      const { calls, messages } = place.proxy.counts;
+      await pause(betweenBlocksMs);
+      await mine(place);
       const final = performance.now();
       await until(ctx, place, 'verified');
       const finalMs = performance.now() - final;
       seen.lastEventMs.push(finalMs);
-      seen.calls.push([...place.proxy.calls.values()].reduce((sum, count) => sum + count, 0));
-      seen.messages.push(place.proxy.messages.count);
-      seen.payments.push(ids.length);
+      seen.calls.push(calls + place.proxy.counts.calls);
+      seen.messages.push(messages + place.proxy.counts.messages);
       spentMs += matchedMs + finalMs;
       events += ids.length;
       await checkRows(ctx, ids);
+      await pause(betweenBlocksMs);
     }
     return (1000 * events) / spentMs;
   };
   return { name, run };
 }
 
-const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [], payments: [] });
+const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [] });
 
 async function measure(stage: Stage): Promise<Finding> {
   const service = await stageService(stage);
@@ -122,7 +129,7 @@ async function measure(stage: Stage): Promise<Finding> {
     return jobs;
   });
   for (const place of [many, one]) {
-    await callRpc(place.url, 'anvil_mine', ['0x1']);
+    await mine(place);
     await until(ctx, place, 'verified');
   }
   const seen = { many: emptySeen(), one: emptySeen(), large: emptySeen() };
@@ -151,7 +158,7 @@ async function measure(stage: Stage): Promise<Finding> {
       { title: 'events, blocks of 1,000, against the rows', arm: names.large, base: names.rows, measured },
     ],
     table: {
-      head: ['arm', 'final block to last event', 'longest', 'calls per block', 'messages per block'],
+      head: ['arm', 'final block to last event', 'longest', 'calls, block and final block', 'messages'],
       rows: (['many', 'one', 'large'] as const).map((name) => {
         const { lastEventMs, calls, messages } = seen[name];
         const [ms, all, sent] = [spread(lastEventMs), spread(calls), spread(messages)];
