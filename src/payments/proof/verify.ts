@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { chunksOf } from '../../lib/chunks.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { completeProofs } from '../complete.ts';
 import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
@@ -19,6 +20,8 @@ import { updateUnconfirmedAlarm } from './unconfirmed-alarm.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 500;
+/** No request is in two batches of a pass, so they need not wait for each other. */
+const batchesAtOnce = 2;
 /** So long are endpoints asked in one pass. */
 const crossCheckMs = 5_000;
 
@@ -45,11 +48,11 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   );
   let verified = 0;
   const left: Agreed[] = [];
-  for (const batch of chunksOf(groups, batchSize)) {
+  await mapFew(chunksOf(groups, batchSize), batchesAtOnce, async (batch) => {
     const done = await settleBatch(ctx, batch);
     verified += done.verified;
     left.push(...batch.filter(({ requestId }) => !done.settled.has(requestId)));
-  }
+  });
   for (const { requestId, scope, own } of left) {
     try {
       if (await settleRequest(ctx, scope, requestId, own)) verified++;
