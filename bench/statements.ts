@@ -62,10 +62,12 @@ async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known
 /** A parameter for pgbench: the script's variables where values differ between calls, the value itself elsewhere. */
 function expression(value: unknown, known: Map<string, string>): string {
   if (value === null) return 'null';
+  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
   const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
   if (/^\\x[0-9a-f]{64}$/.test(text)) return "decode(lpad(:key::text, 64, '0'), 'hex')";
   if (/^\\x[0-9a-f]{32}$/.test(text)) return 'uuid_send(gen_random_uuid())'; // the reference
-  return known.get(text) ?? `'${text.replaceAll("'", "''")}'`;
+  // pgbench takes a colon before a letter for a variable, in a literal too.
+  return known.get(text) ?? `E'${text.replaceAll("'", "''").replace(/:(?=[a-z_])/gi, '\\x3a')}'`;
 }
 
 const variables = [
