@@ -11,7 +11,7 @@ import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
 /** Between two comparisons with the model. */
 const usualRound = 500;
 /** Calls under way at a time; a node that does not answer holds up no more. */
-const mostUnderWay = 12;
+const mostUnderWay = 48;
 const remembered = 40;
 
 export type Figures = {
