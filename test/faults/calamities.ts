@@ -75,7 +75,7 @@ export async function breakIt(
     default: {
       // The second endpoint fails, but it never lies: two that lie alike are believed.
       const { fake } = stage.endpoints[how < 0.6 || fault.startsWith('lie-') ? 0 : 1];
-      const lie = lieOf(fault, (input) => swapReference(stage, input));
+      const lie = lieOf(fault, (txHash, input) => swapReference(stage, txHash, input));
       fake.lie = lie;
       const mend = () => {
         if (fake.lie === lie) fake.lie = async () => null;
@@ -86,10 +86,11 @@ export async function breakIt(
 }
 
 /** Calldata that names an order names another one to the same wallet instead. */
-function swapReference({ model }: Stage, input: string): string {
+function swapReference({ model }: Stage, txHash: string, input: string): string {
   const named = input.slice(-32);
   const own = model.newest(({ reference }) => reference.toString('hex') === named, 1)[0];
   const other = own && model.newest((one) => one !== own && one.merchant === own.merchant, 1)[0];
+  if (other) model.misread.add(txHash);
   return other ? input.slice(0, -32) + other.reference.toString('hex') : input;
 }
 

@@ -1,7 +1,7 @@
 import { pause } from '../../src/lib/time.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { acknowledge, Broken, cancelAgain, claimFor, type Follower, handIn } from './acts.ts';
-import { buriedDepth, type MadeOrder } from './model.ts';
+import { buriedDepth, type MadeOrder, type Payment } from './model.ts';
 import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
 import type { Stage } from './stage.ts';
 
@@ -10,6 +10,8 @@ const boundMs = 120_000;
 /** Waits that the service counts in minutes are shortened from then on. */
 const patienceMs = 12_000;
 const shown = 12;
+/** So often parties look before they do what only a lying endpoint makes necessary. */
+const patientTurns = 8;
 
 /**
  * Waits until the service agrees with the model. Meanwhile parties ask again for what they were not told, as they do,
@@ -57,11 +59,13 @@ async function askAgain(
     payment.refund = rows.length > 0 ? 'yes' : 'no';
   }
   const unpaid = left.flatMap(({ order }) => order?.payments ?? []);
-  for (const payment of unpaid.filter(({ claimed, refund }) => claimed && refund !== 'yes'))
+  // What was misread as a payment of a request that takes none is unmatched: its payer says by signature what it was.
+  const isMisread = ({ txHash }: Payment) => turn > patientTurns && model.misread.has(txHash);
+  for (const payment of unpaid.filter((one) => one.refund !== 'yes' && (one.claimed || isMisread(one))))
     await claimFor(stage, payment, share);
   // An endpoint can have hidden it from all who read: its payer hands in the hash.
   for (const { missing } of left)
-    if (missing && turn > 8) await handIn(stage, missing, missing.order as MadeOrder, share);
+    if (missing && turn > patientTurns) await handIn(stage, missing, missing.order as MadeOrder, share);
   const seen = await Promise.all(followers.map((follower) => follower.follow(stage, share, 1000)));
   if (seen.includes(false)) return false;
   for (const { partner, seen: ids } of followers) {

@@ -48,8 +48,8 @@ const hidden: Lie = async ({ method, params, ask }) => {
   return answer ? { result: { ...answer, ...changed } } : null;
 };
 
-/** @param swap puts another request's reference into calldata that ends with one */
-export function lieOf(wrong: Wrong, swap: (input: string) => string): Lie {
+/** @param swap puts another request's reference into a transaction's calldata, where that ends with one */
+export function lieOf(wrong: Wrong, swap: (txHash: string, input: string) => string): Lie {
   const status = (code: number, retryAfter?: string): Lie =>
     half(async () => ({ status: code, ...(retryAfter && { retryAfter }) }));
   switch (wrong) {
@@ -87,7 +87,7 @@ export function lieOf(wrong: Wrong, swap: (input: string) => string): Lie {
     case 'lie-reference':
       return on('eth_getTransactionByHash', (transaction) => ({
         ...transaction,
-        input: swap(String(transaction.input)),
+        input: swap(String(transaction.hash), String(transaction.input)),
       }));
   }
 }

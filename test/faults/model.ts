@@ -79,6 +79,8 @@ export class Model {
   payments: Payment[] = [];
   /** Those whose block can still be reorganised away, or that stand nowhere. */
   loose = new Set<Payment>();
+  /** Hashes of transactions of which an endpoint told another reference. */
+  misread = new Set<string>();
 
   made(): MadeOrder[] {
     return this.orders.filter((order): order is MadeOrder => order.id !== null);

@@ -58,6 +58,7 @@ async function compareOrders({ database, model }: Stage, rows: TransferRow[]): P
     rows.filter((row) => row.counts),
     (row) => row.request_id,
   );
+  const reasons = new Map(rows.map((row) => [row.tx_hash, row.reason]));
   for (const order of model.orders) {
     const [state, second] = byKey.get(order.key) ?? [];
     if (second) found.push({ what: `the key ${order.key} made two requests` });
@@ -65,15 +66,20 @@ async function compareOrders({ database, model }: Stage, rows: TransferRow[]): P
     else {
       const own = counted.get(order.id) ?? [];
       const micro = own.reduce((sum, { value }) => sum + BigInt(value), 0n);
-      found.push(...judge(order, state, micro));
+      found.push(...judge(order, state, micro, reasons));
     }
   }
   return found;
 }
 
-function judge(order: Order, { status, proof }: { status: string; proof: string }, micro: bigint): Difference[] {
+function judge(
+  order: Order,
+  { status, proof }: { status: string; proof: string },
+  micro: bigint,
+  reasons: Map<string, string | null>,
+): Difference[] {
   const expected = expectedProof(order);
-  const name = `request ${order.id} (${order.payments.map(describe).join(', ') || 'unpaid'})`;
+  const name = `request ${order.id} (${order.payments.map((one) => describe(one, reasons.get(one.txHash))).join(', ') || 'unpaid'})`;
   if ((order.cancelled === 'yes') !== (status === 'voided')) return [{ what: `${name} is ${status}` }];
   if (proof === 'verified' && expected !== 'none') order.wasVerified = true;
   else if (proof !== (expected === 'either' ? 'none' : expected))
@@ -83,8 +89,8 @@ function judge(order: Order, { status, proof }: { status: string; proof: string 
   return [];
 }
 
-const describe = ({ how, usdcMicro, block, refund, claimed }: Payment): string =>
-  `${how} ${usdcMicro} in ${block}${claimed ? ' claimed' : ''}${refund === 'yes' ? ' refunded' : ''}`;
+const describe = ({ how, usdcMicro, block, refund, claimed }: Payment, reason: string | null | undefined): string =>
+  `${how} ${usdcMicro} in ${block}${reason ? ` (${reason})` : ''}${claimed ? ' claimed' : ''}${refund === 'yes' ? ' refunded' : ''}`;
 
 /** Reads anew where everything that can still move stands on the chain. */
 export async function lookAtChain(stage: Stage, head: number, buriedDepth: number): Promise<void> {
