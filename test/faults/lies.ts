@@ -39,6 +39,7 @@ const lagging: Lie = async ({ method, params, ask }) => {
 /** Tells of no transfer, with block filters and receipts that agree. */
 const hidden: Lie = async ({ method, params, ask }) => {
   if (method === 'eth_getLogs') return { result: [] };
+  if (method === 'eth_getBlockReceipts') return { error: { code: -32_601, message: 'method not found' } };
   const changed = {
     eth_getBlockByNumber: { logsBloom: `0x${'0'.repeat(512)}` },
     eth_getBlockByHash: { logsBloom: `0x${'0'.repeat(512)}` },
@@ -76,7 +77,7 @@ export function lieOf(wrong: Wrong, swap: (txHash: string, input: string) => str
     case 'rpc-other-chain':
       return async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : { status: 500 });
     case 'lie-no-receipt':
-      return on('eth_getTransactionReceipt', () => null);
+      return async ({ method }) => (/Receipts?$/.test(method) ? { result: null } : null);
     case 'lie-older-block':
       return on('eth_getBlockByNumber', (block) => ({
         ...block,
@@ -84,10 +85,14 @@ export function lieOf(wrong: Wrong, swap: (txHash: string, input: string) => str
       }));
     case 'lie-hidden':
       return hidden;
-    case 'lie-reference':
-      return on('eth_getTransactionByHash', (transaction) => ({
-        ...transaction,
-        input: swap(String(transaction.hash), String(transaction.input)),
+    case 'lie-reference': {
+      const altered = (one: Record<string, unknown>) => ({ ...one, input: swap(String(one.hash), String(one.input)) });
+      const alone = on('eth_getTransactionByHash', altered);
+      const inBlock = on('eth_getBlockByNumber', ({ transactions, ...block }) => ({
+        ...block,
+        transactions: (transactions as Record<string, unknown>[]).map((one) => (one.hash ? altered(one) : one)),
       }));
+      return async (call) => (await alone(call)) ?? inBlock(call);
+    }
   }
 }
