@@ -73,7 +73,11 @@ export async function startService(env: Record<string, string>, options: StartOp
   void ended.then((end) => {
     over = end;
   });
-  await until(() => over !== null || text.stdout.includes('is ready at'), 'the service to be ready', startLimitMs);
+  const settled = () => over !== null || text.stdout.includes('is ready at');
+  await until(settled, 'the service to be ready', startLimitMs).catch((error) => {
+    signalProcess(pid, 'SIGKILL'); // or it would keep the port
+    throw error;
+  });
   if (over) throw new Error(`the service ended: ${JSON.stringify(over)}`);
   return {
     pid,
