@@ -60,8 +60,13 @@ function keyRow(id: string, partnerId: string, hash: Buffer) {
 }
 
 /** Endpoints at one receiver, each of its own partner and with its own path and secret. */
-export async function makeEndpoints(sql: Sql, secrets: SecretKey[], origin: string): Promise<void> {
-  const rows = Array.from({ length: shape.receivers }, (_, n) => ({
+export async function makeEndpoints(
+  sql: Sql,
+  secrets: SecretKey[],
+  origin: string,
+  count = shape.receivers,
+): Promise<void> {
+  const rows = Array.from({ length: count }, (_, n) => ({
     partner_id: partnerOf(n),
     test_mode: true,
     url: `${origin}/hook/${n}`,
