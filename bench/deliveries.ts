@@ -8,6 +8,7 @@ import { pause } from '../src/lib/time.ts';
 import { startDelivering } from '../src/webhooks/deliver.ts';
 import { proofVerified, proofVerifiedBody } from '../src/webhooks/enqueue.ts';
 import { maxPosts } from '../src/webhooks/rules.ts';
+import { newSecret, signedHeaders } from '../src/webhooks/sign.ts';
 import { idOf, shape } from './fixtures.ts';
 import { post, repeat } from './post.ts';
 import type { Arm } from './rounds.ts';
@@ -64,22 +65,25 @@ export async function prepareDeliveries(sql: Sql, count = usual): Promise<Prepar
   return rows.map(({ n, id, body }) => ({ id, body, path: `/hook/${n % shape.receivers}` }));
 }
 
-/** Makes all deliveries pending again. */
-export async function resetDeliveries(sql: Sql): Promise<void> {
-  await sql`
-    update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null,
-      lease = null, lease_until = null
-    where state <> 'waiting' or attempts > 0`;
-  await sql`vacuum analyze webhook_deliveries`;
+/** Keeps the deliveries as they are written, for `resetDeliveries`. Both are done as the owner of the tables. */
+export async function keepDeliveries(owner: Sql): Promise<void> {
+  await owner`create table bench_deliveries as select * from webhook_deliveries`;
+}
+
+/** Writes all deliveries anew, as events that were never attempted. */
+export async function resetDeliveries(owner: Sql): Promise<void> {
+  await owner`truncate webhook_attempts, webhook_deliveries`;
+  await owner`insert into webhook_deliveries select * from bench_deliveries`;
+  await owner`vacuum analyze webhook_deliveries`;
 }
 
 /** The product's own loop on a queue that never runs empty. It claims, signs, posts through the guard and records. */
-export function loopArm(ctx: Context): Arm {
+export function loopArm(ctx: Context, owner: Sql): Arm {
   const { sql } = ctx.db;
   return {
     name: names.loop,
     run: async (seconds) => {
-      await resetDeliveries(sql);
+      await resetDeliveries(owner);
       const startedAt = performance.now();
       const ending = new AbortController();
       const ended = startDelivering(ctx, ending.signal);
@@ -97,33 +101,35 @@ export function loopArm(ctx: Context): Arm {
   };
 }
 
-/** Sends one body with one HMAC. */
-type Send = (delivery: Prepared) => Promise<void>;
-
-function sender(ctx: Context, agent: Agent, origin: string): Send {
-  const secret = newest(ctx.config.secretKeys).key;
-  return async ({ id, path, body }) => {
-    const t = Math.floor(Date.now() / 1000);
-    const signature = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
-    const headers = {
-      'content-type': 'application/json',
-      'x-service-signature': `v1=${signature},t=${t}`,
-      'x-service-delivery': id,
-    };
-    const status = await post(agent, origin, path, headers, body);
-    if (status !== 200) throw new Error(`the receiver answered ${status}`);
-  };
+/** Sends a body with these headers; anything but 200 fails the run. */
+async function send(
+  agent: Agent,
+  origin: string,
+  { path, body }: Prepared,
+  headers: Record<string, string>,
+): Promise<void> {
+  const status = await post(agent, origin, path, headers, body);
+  if (status !== 200) throw new Error(`the receiver answered ${status}`);
 }
 
 /** The same bodies to the same receiver, on as many kept connections, with one HMAC each and nothing else. */
 export function bareArm(ctx: Context, origin: string, deliveries: Prepared[]): Arm {
+  const secret = newest(ctx.config.secretKeys).key;
   let sent = 0;
   return {
     name: names.bare,
     run: async (seconds) => {
       const agent = new Agent({ pipelining: 1 });
-      const send = sender(ctx, agent, origin);
-      const rate = await repeat(maxPosts, seconds, () => send(deliveries[sent++ % deliveries.length] as Prepared));
+      const rate = await repeat(maxPosts, seconds, () => {
+        const delivery = deliveries[sent++ % deliveries.length] as Prepared;
+        const t = Math.floor(Date.now() / 1000);
+        const signature = createHmac('sha256', secret).update(`${t}.${delivery.body}`).digest('hex');
+        return send(agent, origin, delivery, {
+          'content-type': 'application/json',
+          'x-service-signature': `v1=${signature},t=${t}`,
+          'x-service-delivery': delivery.id,
+        });
+      });
       await agent.destroy();
       return rate;
     },
@@ -135,8 +141,8 @@ const bossBatches = [100, 250, 500, 1000];
 const bossQueue = 'deliveries';
 
 /**
- * pg-boss with the same bodies as jobs: two workers fetch a batch each, send it as the bare loop does, and complete it
- * in one call.
+ * pg-boss with the same bodies as jobs: two workers fetch a batch each, send it with the headers of our deliveries, and
+ * complete it in one call.
  */
 export async function bossArm(
   ctx: Context,
@@ -147,6 +153,7 @@ export async function bossArm(
   const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
   await boss.start();
   await boss.createQueue(bossQueue);
+  const secret = newSecret();
   let best = 0;
   const refill = async () => {
     await boss.deleteAllJobs(bossQueue);
@@ -160,14 +167,18 @@ export async function bossArm(
     await refill();
     await ctx.db.sql`vacuum analyze`;
     const agent = new Agent({ pipelining: 1 });
-    const send = sender(ctx, agent, origin);
     const startedAt = performance.now();
     let done = 0;
     const worker = async () => {
       while (performance.now() < startedAt + seconds * 1000) {
         const jobs = await boss.fetch<Prepared>(bossQueue, { batchSize });
         if (jobs.length === 0) throw new Error('jobs ran out');
-        await Promise.all(jobs.map(({ data }) => send(data)));
+        await Promise.all(
+          jobs.map(({ data: job }) => {
+            const signed = { deliveryId: job.id, event: proofVerified, body: job.body };
+            return send(agent, origin, job, signedHeaders(signed, secret, null, new Date()));
+          }),
+        );
         const ids = jobs.map(({ id }) => id);
         await boss.complete(bossQueue, ids);
         done += ids.length;

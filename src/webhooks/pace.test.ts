@@ -87,7 +87,7 @@ describe('the pace of deliveries', () => {
     assert.ok(partnersOf(begin().slice(0, 2)).has('one'));
   });
 
-  test('hundreds of endpoints that hang → half of the room stays, and the half they had is free after half a second', () => {
+  test('hundreds of endpoints that hang → half of the room stays, and the half they had is free after a second', () => {
     const { pace, begin, forward } = paced();
     for (let n = 0; n < 100; n++) pace.add(claimed(`hanging ${n}`, firstWindow));
     assert.equal(begin().length, maxUnproven);

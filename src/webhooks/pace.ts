@@ -35,7 +35,7 @@ export type Pace = ReturnType<typeof makePace>;
 
 /**
  * Decides which of the claimed deliveries is begun next, and how many more may be claimed for whom. Endpoints take
- * turns. An attempt that has no answer after half a second leaves the room of the quick ones for a room of its own, and
+ * turns. An attempt that has no answer after a second leaves the room of the quick ones for a room of its own, and
  * endpoints that are not known to answer have half of the quick room between them. So receivers that hang, however many
  * and whosever they are, leave room for those that answer.
  */

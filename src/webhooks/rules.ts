@@ -19,7 +19,7 @@ export const maxPosts = 512;
 /** How many more deliveries it claims ahead, to begin when others end. */
 export const maxAhead = 512;
 /** An attempt without an answer after this time is slow, and counts among at most so many others. */
-export const slowAfterMs = 500;
+export const slowAfterMs = 1_000;
 export const maxSlow = 1024;
 /** How many attempts to endpoints that are not known to answer are in progress, slow ones not counted. */
 export const maxUnproven = maxPosts / 2;
