@@ -19,6 +19,9 @@ const maxBatch = 500;
 const minClaim = maxAhead / 2;
 /** How long ended attempts wait for others to be recorded with. */
 const gatherMs = 10;
+/** How many batches are recorded at once; the second begins when this many attempts wait for the first. */
+const maxRecorders = 2;
+const minSecondBatch = 100;
 /** While so many attempts wait to be recorded, nothing is claimed. */
 const maxUnrecorded = 2_000;
 const activateEveryMs = minuteMs;
@@ -115,11 +118,13 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
   const leased = new Set<Claimed>();
   const ended: Finished[] = [];
   let unrecorded = 0;
-  let recording: Promise<void> | null = null;
+  let recording = 0;
+  const recorders = new Set<Promise<void>>();
   let stopped = false;
 
   const recordAll = async () => {
-    if (ended.length < maxBatch) await pause(gatherMs);
+    recording++;
+    if (ended.length < minSecondBatch) await pause(gatherMs);
     while (ended.length > 0) {
       const batch = ended.splice(0, maxBatch);
       sleeper.wakeIn(await recordBatch(ctx, batch));
@@ -132,14 +137,19 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
       pump();
       sleeper.wake(); // there is room again
     }
-    recording = null;
+    recording--;
+  };
+  const startRecorder = () => {
+    if (recording > 0 && (recording === maxRecorders || ended.length < minSecondBatch)) return;
+    const recorder = recordAll().finally(() => recorders.delete(recorder));
+    recorders.add(recorder);
   };
 
   const finish = (finished: Finished) => {
     pace.ended(finished.claimed, finished.succeeded);
     ended.push(finished);
     unrecorded++;
-    recording ??= recordAll();
+    startRecorder();
     pump();
   };
 
@@ -170,7 +180,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
 
   const settled = async (limitMs: number) => {
     const deadline = performance.now() + limitMs;
-    while (leased.size > 0 && performance.now() < deadline) await (recording ?? pause(5));
+    while (leased.size > 0 && performance.now() < deadline) await Promise.race([pause(5), ...recorders]);
   };
 
   return {
@@ -185,10 +195,10 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
     settled,
     stop: async () => {
       pace.clear();
-      await giveBack();
+      await giveBack().catch((error) => ctx.log.warn({ err: error }, 'leases could not be released'));
       await settled(graceMs);
       stopped = true;
-      await recording;
+      await Promise.all(recorders);
       if (leased.size > 0) await releaseLeases(ctx.db.sql, [...leased]);
     },
   };

@@ -103,6 +103,19 @@ describe('the pace of deliveries', () => {
     assert.ok(begin().length > answered.length);
   });
 
+  test('all answers take two seconds, as on a busy machine → nothing is given back', () => {
+    const { pace, begin, forward } = paced();
+    const underWay: Claimed[][] = [];
+    for (let step = 0; step < 40; step++) {
+      pace.add(claimed(`partner ${step % 8}`, 4, new Date()));
+      underWay.push(begin());
+      forward(100);
+      if (step >= 20) for (const row of underWay.shift() ?? []) pace.ended(row, true);
+      if (step > 20) assert.equal(pace.takeBack().length, 0);
+      else pace.takeBack();
+    }
+  });
+
   test('slow attempts are limited too: beyond, they take room among the quick ones', () => {
     const { pace, begin, forward } = paced();
     let underWay = 0;

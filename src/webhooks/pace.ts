@@ -35,8 +35,8 @@ export type Pace = ReturnType<typeof makePace>;
 
 /**
  * Decides which of the claimed deliveries is begun next, and how many more may be claimed for whom. Endpoints take
- * turns. An attempt that has no answer after a second leaves the room of the quick ones for a room of its own, and
- * endpoints that are not known to answer have half of the quick room between them. So receivers that hang, however many
+ * turns. An attempt that has no answer after a second, while others have, leaves the room of the quick ones for a room of its
+ * own, and endpoints that are not known to answer have half of the quick room between them. So receivers that hang, however many
  * and whosever they are, leave room for those that answer.
  */
 export function makePace(startWindow: number, now: () => number = () => performance.now()) {
@@ -49,6 +49,9 @@ export function makePace(startWindow: number, now: () => number = () => performa
   const queued = { proven: 0, unproven: 0 };
   let unprovenQuick = 0;
   let movedAt = Number.NEGATIVE_INFINITY;
+  /** When the last success was, and when the latest attempt began that has succeeded. */
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  let answeredStart = Number.NEGATIVE_INFINITY;
 
   const kindOf = (lane: Lane) => (lane.proven ? 'proven' : 'unproven');
   /** Puts an endpoint into its turn, or takes it out while it has nothing to begin. */
@@ -92,7 +95,8 @@ export function makePace(startWindow: number, now: () => number = () => performa
   const moveSlow = (at: number) => {
     if (at < movedAt + moveEveryMs) return;
     movedAt = at;
-    const before = at - slowAfterMs;
+    // While all answers are late, as on a busy machine, only what later ones have overtaken is slow.
+    const before = (at - answeredAt < slowAfterMs ? answeredStart : at) - slowAfterMs;
     for (const [row, post] of quick) {
       if (post.startedAt > before || slow.size >= maxSlow) break;
       leaveQuick(row, post);
@@ -155,6 +159,8 @@ export function makePace(startWindow: number, now: () => number = () => performa
       }
       lane.posts--;
       lane.succeededAt = lane.usedAt;
+      answeredAt = lane.usedAt;
+      answeredStart = Math.max(answeredStart, post.startedAt);
       lane.window = Math.min(maxWindow, lane.window + 1);
       setProven(lane, true);
       place(lane);
