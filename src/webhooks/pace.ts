@@ -35,9 +35,9 @@ export type Pace = ReturnType<typeof makePace>;
 
 /**
  * Decides which of the claimed deliveries is begun next, and how many more may be claimed for whom. Endpoints take
- * turns. An attempt that has no answer after a second, while others have, leaves the room of the quick ones for a room of its
- * own, and endpoints that are not known to answer have half of the quick room between them. So receivers that hang, however many
- * and whosever they are, leave room for those that answer.
+ * turns. An attempt that has no answer after a second, while others have, leaves the room of the quick ones for a room
+ * of its own, and endpoints that are not known to answer have half of the quick room between them. So receivers that
+ * hang, however many and whosever they are, leave room for those that answer.
  */
 export function makePace(startWindow: number, now: () => number = () => performance.now()) {
   const lanes = new Map<string, Lane>();
