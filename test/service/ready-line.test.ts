@@ -29,8 +29,9 @@ test('a start in production → only JSON log lines, one of which says that it i
     );
     const modules = readFileSync(loaded, 'utf8').split('\n');
     assert.ok(modules.some((url) => url.endsWith('/src/http/server.ts')));
+    // The metrics' library asks for OpenTelemetry's interface by itself: names, and nothing that traces.
     assert.deepEqual(
-      modules.filter((url) => /\/src\/sandbox\/|@opentelemetry/.test(url)),
+      modules.filter((url) => /\/src\/sandbox\/|@opentelemetry\/(?!api\/)/.test(url)),
       [],
     );
   } finally {
