@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
+import { lockPlan, selectPlanOfForm } from '../../src/plans/store.ts';
+import { selectManualFacts } from '../../src/requests/manual-store.ts';
 import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeCrowd, many } from '../support/crowd.ts';
@@ -217,6 +219,52 @@ test('Dashboard › payments, unmatched payments and plans by every filter → r
   await readAll('dashboard', '/dashboard/unmatched', ['', `?after=${place}`]);
   const displayStatus = [undefined, 'active', 'failing', 'paused', 'ended'];
   await readAll('dashboard', '/dashboard/plans', combinations({ state: displayStatus, after }));
+});
+
+/** One row is looked up by its key, beside the few that a page shows with it. */
+const handful = { rows: 400, pages: 800 };
+
+test('one request, plan, merchant and delivery of those with most → a handful of rows is read', async () => {
+  const [request] = await app.db.sql`select id from requests where proof_status = 'verified' limit 1`;
+  const [delivery] = await app.db.sql`select id from webhook_deliveries where request_id = ${request?.id}`;
+  const [plan] = await app.db.sql`select id from plans where account_id = ${crowd.accountId} and state = 'active'`;
+  const paths: [realm: string, path: string][] = [
+    ['api', `/api/v1/requests/${request?.id}`],
+    ['api', `/api/v1/accounts/${crowd.accountId}`],
+    ['portal', `/portal/requests/${request?.id}`],
+    ['portal', `/portal/plans/${plan?.id}`],
+    ['portal', `/portal/webhooks/deliveries/${delivery?.id}`],
+    ['dashboard', `/dashboard/payments/${request?.id}`],
+    ['dashboard', `/dashboard/plans/${plan?.id}`],
+  ];
+  const faults: string[] = [];
+  for (const [realm, path] of paths) faults.push(...(await read(realm, path, handful)));
+  assert.deepEqual(faults, []);
+});
+
+test('a form or a create sent again → its plan or request is found by its key alone', async () => {
+  const { db } = app;
+  const key = 'a'.repeat(32);
+  await db.sql`update requests set idempotency_key = ${key}
+    where id = (select id from requests where account_id = ${crowd.accountId} limit 1)`;
+  const body = { account_id: crowd.accountId, idempotency_key: key };
+  const lookups: Record<string, () => Promise<unknown>> = {
+    'a request': () => selectManualFacts(db.sql, scope, body),
+    'a plan of the dashboard': () => db.scoped(scope, (tx) => selectPlanOfForm(tx, scope, crowd.accountId, '31337')),
+    'a plan by its id': () => db.scoped(scope, (tx) => lockPlan(tx, scope, crowd.accountId, nobody)),
+  };
+  const found: Record<string, number> = {};
+  for (const [name, lookUp] of Object.entries(lookups)) {
+    const sent = await sentDuring(db, lookUp);
+    for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
+      const plans = await explainer.explain(sent, mode);
+      found[`${name} (${mode})`] = plans.reduce((sum, plan) => sum + rowsRead(plan), 0);
+    }
+  }
+  assert.ok(
+    Object.values(found).every((rows) => rows <= 20),
+    JSON.stringify(found),
+  );
 });
 
 test('Administration › lists of merchants and people by every filter, and what is stuck → reads no partner', async () => {

@@ -92,7 +92,39 @@ export async function makeCrowd(
       case when proof_status = 'attached' then 'infinity' else now() end,
       case when proof_status <> 'attached' then now() end
     from requests`;
+  await makeOthers(sql);
   await sql`vacuum analyze`;
   await sql.end();
   return { accountId: merchant.id, otherId: other.id };
+}
+
+/**
+ * Many partners and merchants with few rows each. A plan for all of them estimates by the average, and takes a partner
+ * and its merchant for independent of each other: one row for every index that begins with both.
+ */
+async function makeOthers(sql: ReturnType<typeof openOne>): Promise<void> {
+  const [partner, account] = [sql`md5('partner ' || n % 400)::uuid`, sql`md5('merchant ' || n % 1200)::uuid`];
+  const from = sql`requests, generate_series(1, 3600) n where requests.id = (select id from requests limit 1)`;
+  const at = sql`now() - n * interval '1 minute'`;
+  await sql`
+    insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved, rate,
+      payment_mode, metadata, wallet_address, reference, start_blocks, created_at, expires_at, status)
+    select ${partner}, true, gen_random_uuid(), ${account}, 'key ' || n, 1250, 'EUR', usdc_micro, false, rate, 'pos', '{}', '0x' || n % 1200,
+      uuid_send(gen_random_uuid()), '{}', ${at}, ${at}, 'expired' from ${from}`;
+  await sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, reason, judged_at)
+    select 31337, '0xe' || lpad(to_hex(n), 63, '0'), 0, 1, '0x', ${at}, '0x', '0x', '0x' || n % 1200, 5, ${partner}, true, ${account},
+      'no_match', now() from ${from}`;
+  await sql`
+    insert into plans (partner_id, test_mode, id, account_id, form_key, fiat_int, fiat_code, language, metadata, period, every,
+      first_on, state, created_at, ended_at, name, customer_name, next_on)
+    select ${partner}, true, gen_random_uuid(), ${account}, n::text, 1, 'EUR', 'en', '{}', 'day', 1, current_date, 'ended', ${at},
+      now(), 'Plan', 'Ada', current_date from ${from}`;
+  await sql`
+    insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, state, attempts, next_attempt_at, created_at)
+    select ${partner}, true, gen_random_uuid(), gen_random_uuid(), 'payment.verified', '{}', 'delivered', 1, now(), ${at} from ${from}`;
+  await sql`
+    insert into merchants (partner_id, test_mode, id, business_name, app_mode, display_currency, created_at)
+    select distinct on (n % 1200) ${partner}, true, ${account}, 'Little ' || n, 'business', 'EUR', ${at} from ${from}`;
 }
