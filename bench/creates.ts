@@ -29,9 +29,17 @@ export function httpArm(server: Child, keys: string[]): Arm & { close(): Promise
 }
 
 /** The newest pgbench on this machine, or null. */
-function findPgbench(): string | null {
+export function findPgbench(): string | null {
   const found = [...globSync('/usr/lib/postgresql/*/bin/pgbench').sort().reverse(), 'pgbench'];
   return found.find((path) => spawnSync(path, ['--version']).status === 0) ?? null;
+}
+
+/** How pgbench connects: as the service does, with the settings of its connections. */
+export function pgbenchLogin(databaseUrl: string): { connection: Record<string, string>; database: string } {
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const login = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
+  const settings = Object.entries(planning).map(([key, value]) => `-c ${key}=${value}`);
+  return { connection: { ...login, PGOPTIONS: settings.join(' ') }, database: pathname.slice(1) };
 }
 
 /**
@@ -42,16 +50,13 @@ export function pgbenchArm(name: string, databaseUrl: string, script: string, fo
   if (!program) throw new Error('pgbench was not found: apt-get install postgresql');
   const file = join(folder, `${name.replaceAll(' ', '-')}.sql`);
   writeFileSync(file, script);
-  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const login = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
-  const settings = Object.entries(planning).map(([key, value]) => `-c ${key}=${value}`);
-  const connection = { ...login, PGOPTIONS: settings.join(' ') };
+  const { connection, database } = pgbenchLogin(databaseUrl);
   return {
     name,
     run: async (seconds) => {
       const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file];
       const options = { env: { ...process.env, ...connection }, timeout: (seconds + 20) * 1000 };
-      const { stdout } = await promisify(execFile)(program, [...args, pathname.slice(1)], options);
+      const { stdout } = await promisify(execFile)(program, [...args, database], options);
       const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
       if (!rate || !/failed transactions: 0 /.test(stdout)) throw new Error(`pgbench did not get through:\n${stdout}`);
       return Number(rate);

@@ -15,6 +15,19 @@ export async function makeRequests(sql: Sql, count: number, from = 0): Promise<v
   }
 }
 
+/** Inserts further merchants, until there are so many; like the first, each belongs to partner `n mod 500`. */
+export async function makeMerchants(sql: Sql, count: number): Promise<void> {
+  for (let first = shape.merchants; first < count; first += part) {
+    await sql`
+      insert into merchants (partner_id, test_mode, id, business_name, app_mode, display_currency, wallet_address,
+        wallet_signed_at, onboarded_at, terms_version, terms_accepted_at, created_at)
+      select (${prefixOf('a')} || lpad((n % ${shape.partners}::int)::text, 12, '0'))::uuid, true,
+        (${prefixOf('b')} || lpad(n::text, 12, '0'))::uuid, 'Merchant ' || n, 'business', 'EUR',
+        '0x' || lpad(to_hex(n), 40, '0'), now(), now(), '1', now(), now() + n * interval '1 ms'
+      from generate_series(${first}::int, ${Math.min(count, first + part) - 1}::int) n`;
+  }
+}
+
 const insertPart = (sql: Sql, first: number, last: number, count: number) => sql`
   insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved, rate,
     payment_mode, memo, metadata, wallet_address, reference, start_blocks, created_at, expires_at, status, opened_at,

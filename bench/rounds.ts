@@ -25,7 +25,7 @@ export async function interleave(arms: Arm[], rounds: number, seconds: number): 
   return { rates };
 }
 
-function shuffled<T>(items: T[]): T[] {
+export function shuffled<T>(items: T[]): T[] {
   return items
     .map((item) => ({ item, at: Math.random() }))
     .sort((a, b) => a.at - b.at)

@@ -1,0 +1,116 @@
+import { browseRequests, portalStatuses } from '../../src/requests/lists/browse.ts';
+import { listByMerchant } from '../../src/requests/lists/by-merchant.ts';
+import { listRequests } from '../../src/requests/read.ts';
+import type { RequestFilter } from '../../src/requests/store.ts';
+import type { Figure } from '../figure.ts';
+import { openReadStage, type ReadStage } from '../read-stage.ts';
+import { compareReads, type Read } from '../reads.ts';
+
+const many = Number(process.env.BENCH_REQUESTS || 1_000_000);
+const limit = 50;
+
+const statuses = [undefined, 'requested', 'opened', 'expired', 'voided'] as const;
+const proofs = [undefined, 'none', 'attached', 'verified'] as const;
+const displayed = { paid: 'verified', confirming: 'attached' } as const;
+const shown = [undefined, 'open', 'part', 'confirming', 'paid', 'expired', 'voided'] as const;
+
+type Wanted = {
+  status?: string | undefined;
+  proof?: string | undefined;
+  accountId?: string;
+  more?: string;
+  oldest: boolean;
+};
+
+/** One branch of an index for each pair of states, merged: what a person would write who knows the indexes. */
+function byHand({ scope }: ReadStage, { status, proof, accountId, more = '', oldest }: Wanted): string {
+  const own = `partner_id = '${scope.partnerId}' and test_mode ${accountId ? `and account_id = '${accountId}'` : ''} ${more}`;
+  const place = `order by created_at ${oldest ? '' : 'desc'} limit ${limit + 1}`;
+  const pairs = (status ? [status] : statuses.slice(1)).flatMap((one) =>
+    (proof ? [proof] : proofs.slice(1)).map((other) => `status = '${one}' and proof_status = '${other}'`),
+  );
+  if (!status && !proof) return `select * from requests where ${own} ${place}`;
+  const branches = pairs.map((pair) => `(select * from requests where ${own} and ${pair} ${place})`);
+  return `select * from (${branches.join(' union all ')}) r ${place}`;
+}
+
+function apiReads(on: ReadStage): Read[] {
+  const { ctx, scope, accountId } = on;
+  const since = new Date(Date.now() - 600_000);
+  const until = new Date(Date.now() - (many - 600) * 5_000);
+  const places = [
+    { name: '', filter: {}, more: '', query: '' },
+    { name: ', one merchant', filter: { accountId }, more: '', query: `&account_id=${accountId}` },
+    ...[
+      {
+        name: ', since',
+        filter: { since },
+        more: `and created_at >= '${since.toISOString()}'`,
+        query: `&since=${since.toISOString()}`,
+      },
+      {
+        name: ', until',
+        filter: { until },
+        more: `and created_at < '${until.toISOString()}'`,
+        query: `&until=${until.toISOString()}`,
+      },
+    ],
+  ];
+  return statuses.flatMap((status) =>
+    proofs.flatMap((proof) =>
+      places.map(({ name, filter, more, query }): Read => {
+        const wanted = { ...filter, limit, offset: 0, ...(status && { status }), ...(proof && { proofStatus: proof }) };
+        const path = `/api/v1/requests?limit=${limit}${query}${status ? `&status=${status}` : ''}${proof ? `&proof_status=${proof}` : ''}`;
+        return {
+          name: `API: ${status ?? 'any'}, ${proof ?? 'any proof'}${name}`,
+          read: () => listRequests(ctx.db, scope, wanted as RequestFilter),
+          query: byHand(on, { status, proof, more, oldest: true, ...('accountId' in filter && { accountId }) }),
+          overHttp: () => on.get(path),
+        };
+      }),
+    ),
+  );
+}
+
+/** What a state of a page stands for in the table. Few are in the others, and those are looked up. */
+function storedOf(state: string | undefined): { status?: string; proof?: string } {
+  if (state === undefined || state === 'part') return {};
+  if (state in displayed) return { proof: displayed[state as keyof typeof displayed] };
+  return { status: state === 'open' ? 'requested' : state, proof: 'none' };
+}
+
+function pageReads(on: ReadStage): Read[] {
+  const { ctx, scope, accountId } = on;
+  const portal = [undefined, ...portalStatuses].flatMap((state) =>
+    [undefined, accountId].map((account): Read => {
+      const filter = { ...(state && { displayStatus: state }), ...(account && { accountId: account }) };
+      const stored = storedOf(
+        state && /^(requested|opened|expired|voided|paid|confirming)$/.test(state) ? state : undefined,
+      );
+      return {
+        name: `portal: ${state ?? 'any'}${account ? ', one merchant' : ''}`,
+        read: async () => (await browseRequests(ctx, scope, filter, null)).rows,
+        query: byHand(on, { ...stored, oldest: false, ...(account && { accountId: account }) }),
+      };
+    }),
+  );
+  const dashboard = shown.map((state): Read => {
+    const filter = { displayStatus: state ?? null, since: null, until: null, search: null };
+    return {
+      name: `dashboard: ${state ?? 'any'}`,
+      read: async () => (await listByMerchant(ctx, scope, accountId, filter, null)).rows,
+      query: byHand(on, { ...storedOf(state), accountId, oldest: false }),
+    };
+  });
+  return [...portal, ...dashboard];
+}
+
+export const figure: Figure = {
+  what: 'The lists of requests by every filter of the API and of the pages, of a partner that has half of all requests.',
+  limitMinutes: 40,
+  measure: async (stage) => {
+    const on = await openReadStage(stage, many);
+    const facts = [`${many.toLocaleString('en')} requests; pages of ${limit}.`];
+    return compareReads(stage, on.databaseUrl, [...apiReads(on), ...pageReads(on)], facts);
+  },
+};
