@@ -122,9 +122,6 @@ async function makeOthers(sql: ReturnType<typeof openOne>): Promise<void> {
     select ${partner}, true, gen_random_uuid(), ${account}, n::text, 1, 'EUR', 'en', '{}', 'day', 1, current_date, 'ended', ${at},
       now(), 'Plan', 'Ada', current_date from ${from}`;
   await sql`
-    insert into webhook_deliveries (partner_id, test_mode, id, request_id, event, body, state, attempts, next_attempt_at, created_at)
-    select ${partner}, true, gen_random_uuid(), gen_random_uuid(), 'payment.verified', '{}', 'delivered', 1, now(), ${at} from ${from}`;
-  await sql`
     insert into merchants (partner_id, test_mode, id, business_name, app_mode, display_currency, created_at)
     select distinct on (n % 1200) ${partner}, true, ${account}, 'Little ' || n, 'business', 'EUR', ${at} from ${from}`;
 }
