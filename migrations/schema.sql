@@ -28,7 +28,7 @@ create table amount_reservations (
 );
 CREATE UNIQUE INDEX amount_reservations_request ON public.amount_reservations USING btree (request_id);
 CREATE INDEX amount_reservations_until ON public.amount_reservations USING btree (reserved_until);
-CREATE TRIGGER amount_reservations_rests AFTER UPDATE OF reserved_until ON public.amount_reservations FOR EACH ROW WHEN ((new.request_id IS NOT NULL)) EXECUTE FUNCTION free_rests_later();
+CREATE TRIGGER amount_reservations_rests AFTER UPDATE OF reserved_until ON amount_reservations FOR EACH ROW WHEN (new.request_id IS NOT NULL) EXECUTE FUNCTION free_rests_later();
 alter table amount_reservations enable row level security, force row level security;
 create policy owner on amount_reservations for ALL to quittance using (true) with check (true);
 create policy scope on amount_reservations for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -67,7 +67,7 @@ create table audit_chains (
   last_hash bytea not null,
   constraint audit_chains_pkey PRIMARY KEY (partner_id)
 ) with (fillfactor=50);
-CREATE TRIGGER logs_tell AFTER INSERT OR UPDATE ON public.audit_chains FOR EACH ROW EXECUTE FUNCTION tell_log();
+CREATE TRIGGER logs_tell AFTER INSERT OR UPDATE ON audit_chains FOR EACH ROW EXECUTE FUNCTION tell_log();
 alter table audit_chains enable row level security, force row level security;
 create policy owner on audit_chains for ALL to quittance using (true) with check (true);
 create policy scope on audit_chains for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
@@ -97,8 +97,8 @@ CREATE INDEX audit_log_actions ON public.audit_log USING btree (partner_id, acti
 CREATE INDEX audit_log_actions_of ON public.audit_log USING btree (partner_id, actor_name, action, at, number);
 CREATE INDEX audit_log_actors ON public.audit_log USING btree (partner_id, actor_name, at, number);
 CREATE INDEX audit_log_list ON public.audit_log USING btree (partner_id, at, number);
-CREATE TRIGGER audit_log_stays BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
-CREATE TRIGGER audit_log_stays_whole BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_log_stays BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_log_stays_whole BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 alter table audit_log enable row level security, force row level security;
 create policy owner on audit_log for ALL to quittance using (true) with check (true);
 create policy scope on audit_log for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
@@ -162,7 +162,7 @@ create table chain_cursors (
   updated_at timestamp with time zone not null,
   constraint chain_cursors_pkey PRIMARY KEY (chain_id)
 );
-CREATE TRIGGER chain_cursors_tell AFTER UPDATE ON public.chain_cursors FOR EACH ROW WHEN ((old.number IS DISTINCT FROM new.number)) EXECUTE FUNCTION tell_chain();
+CREATE TRIGGER chain_cursors_tell AFTER UPDATE ON chain_cursors FOR EACH ROW WHEN (old.number IS DISTINCT FROM new.number) EXECUTE FUNCTION tell_chain();
 alter table chain_cursors enable row level security, force row level security;
 create policy everybody on chain_cursors for SELECT to quittance_app using (true);
 create policy owner on chain_cursors for ALL to quittance using (true) with check (true);
@@ -209,7 +209,7 @@ CREATE INDEX collections_next ON public.collections USING btree (chain_id, due_a
 CREATE INDEX collections_open ON public.collections USING btree (partner_id, test_mode, plan_id, number) WHERE (state = ANY (ARRAY['waiting'::text, 'sent'::text]));
 CREATE UNIQUE INDEX collections_relay ON public.collections USING btree (relay_id) WHERE (state = 'sent'::text);
 CREATE UNIQUE INDEX collections_sent ON public.collections USING btree (partner_id, test_mode, plan_id) WHERE (state = 'sent'::text);
-CREATE TRIGGER collections_tell AFTER UPDATE ON public.collections FOR EACH ROW WHEN (((old.reason IS DISTINCT FROM new.reason) OR (old.attempts <> new.attempts))) EXECUTE FUNCTION tell_collection();
+CREATE TRIGGER collections_tell AFTER UPDATE ON collections FOR EACH ROW WHEN (old.reason IS DISTINCT FROM new.reason OR old.attempts <> new.attempts) EXECUTE FUNCTION tell_collection();
 alter table collections enable row level security, force row level security;
 create policy owner on collections for ALL to quittance using (true) with check (true);
 create policy scope on collections for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -315,7 +315,7 @@ CREATE INDEX mails_plan ON public.mails USING btree (partner_id, test_mode, plan
 CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body IS NOT NULL);
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
-CREATE TRIGGER mails_queued AFTER INSERT ON public.mails FOR EACH ROW WHEN ((new.purpose <> 'ask'::text)) EXECUTE FUNCTION tell_queue('mails');
+CREATE TRIGGER mails_queued AFTER INSERT ON mails FOR EACH ROW WHEN (new.purpose <> 'ask'::text) EXECUTE FUNCTION tell_queue('mails');
 alter table mails enable row level security, force row level security;
 create policy owner on mails for ALL to quittance using (true) with check (true);
 create policy queue on mails for INSERT to quittance_app using (true) with check ((partner_id IS NULL));
@@ -388,8 +388,8 @@ CREATE INDEX mandates_payer ON public.mandates USING btree (chain_id, token_addr
 CREATE INDEX mandates_plan ON public.mandates USING btree (partner_id, test_mode, plan_id, agreed_at);
 CREATE INDEX mandates_revoke ON public.mandates USING btree (partner_id, test_mode, revoke_due_at) WHERE (revoke_due_at IS NOT NULL);
 CREATE STATISTICS public.mandates_owners (dependencies) ON partner_id, test_mode, account_id FROM mandates;
-CREATE TRIGGER mandates_tell AFTER UPDATE ON public.mandates FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.revoked_at IS DISTINCT FROM new.revoked_at))) EXECUTE FUNCTION tell_mandate();
-CREATE TRIGGER mandates_tell_new AFTER INSERT ON public.mandates FOR EACH ROW EXECUTE FUNCTION tell_mandate();
+CREATE TRIGGER mandates_tell AFTER UPDATE ON mandates FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state OR old.revoked_at IS DISTINCT FROM new.revoked_at) EXECUTE FUNCTION tell_mandate();
+CREATE TRIGGER mandates_tell_new AFTER INSERT ON mandates FOR EACH ROW EXECUTE FUNCTION tell_mandate();
 alter table mandates enable row level security, force row level security;
 create policy owner on mandates for ALL to quittance using (true) with check (true);
 create policy scope on mandates for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -456,8 +456,8 @@ END), disabled_by_partner, disabled_by_operator, created_at, id) WHERE (terms_ve
 CREATE INDEX merchants_words ON public.merchants USING gin (lower(((((COALESCE(business_name, ''::text) || '
 '::text) || COALESCE(display_name, ''::text)) || '
 '::text) || COALESCE(email, ''::text))) gin_trgm_ops);
-CREATE CONSTRAINT TRIGGER merchants_order AFTER INSERT ON public.merchants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((current_setting('quittance.order_merchant'::text, true) = 'at commit'::text)) EXECUTE FUNCTION order_merchant();
-CREATE TRIGGER merchants_tell AFTER UPDATE ON public.merchants FOR EACH ROW WHEN ((((((((((((((old.onboarded_at IS DISTINCT FROM new.onboarded_at) OR (old.wallet_address IS DISTINCT FROM new.wallet_address)) OR (old.disabled_by_partner IS DISTINCT FROM new.disabled_by_partner)) OR (old.disabled_by_operator IS DISTINCT FROM new.disabled_by_operator)) OR (old.onboarding_epoch IS DISTINCT FROM new.onboarding_epoch)) OR (old.business_name IS DISTINCT FROM new.business_name)) OR (old.display_name IS DISTINCT FROM new.display_name)) OR (old.email IS DISTINCT FROM new.email)) OR (old.phone IS DISTINCT FROM new.phone)) OR (old.website IS DISTINCT FROM new.website)) OR (old.country IS DISTINCT FROM new.country)) OR (old.app_mode IS DISTINCT FROM new.app_mode)) OR (old.display_currency IS DISTINCT FROM new.display_currency))) EXECUTE FUNCTION tell_merchant();
+CREATE CONSTRAINT TRIGGER merchants_order AFTER INSERT ON merchants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (current_setting('quittance.order_merchant'::text, true) = 'at commit'::text) EXECUTE FUNCTION order_merchant();
+CREATE TRIGGER merchants_tell AFTER UPDATE ON merchants FOR EACH ROW WHEN (old.onboarded_at IS DISTINCT FROM new.onboarded_at OR old.wallet_address IS DISTINCT FROM new.wallet_address OR old.disabled_by_partner IS DISTINCT FROM new.disabled_by_partner OR old.disabled_by_operator IS DISTINCT FROM new.disabled_by_operator OR old.onboarding_epoch IS DISTINCT FROM new.onboarding_epoch OR old.business_name IS DISTINCT FROM new.business_name OR old.display_name IS DISTINCT FROM new.display_name OR old.email IS DISTINCT FROM new.email OR old.phone IS DISTINCT FROM new.phone OR old.website IS DISTINCT FROM new.website OR old.country IS DISTINCT FROM new.country OR old.app_mode IS DISTINCT FROM new.app_mode OR old.display_currency IS DISTINCT FROM new.display_currency) EXECUTE FUNCTION tell_merchant();
 alter table merchants enable row level security, force row level security;
 create policy owner on merchants for ALL to quittance using (true) with check (true);
 create policy scope on merchants for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -635,8 +635,8 @@ create table payment_hints (
   constraint payment_hints_tx_hash_check CHECK ((tx_hash ~ '^0x[0-9a-f]{64}$'::text))
 );
 CREATE INDEX payment_hints_age ON public.payment_hints USING btree (first_seen_at);
-CREATE TRIGGER payment_hints_tell AFTER UPDATE ON public.payment_hints FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION tell_hint();
-CREATE TRIGGER payment_hints_tell_new AFTER INSERT ON public.payment_hints FOR EACH ROW EXECUTE FUNCTION tell_hint();
+CREATE TRIGGER payment_hints_tell AFTER UPDATE ON payment_hints FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION tell_hint();
+CREATE TRIGGER payment_hints_tell_new AFTER INSERT ON payment_hints FOR EACH ROW EXECUTE FUNCTION tell_hint();
 alter table payment_hints enable row level security, force row level security;
 create policy owner on payment_hints for ALL to quittance using (true) with check (true);
 create policy scope on payment_hints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -753,8 +753,8 @@ CREATE INDEX plans_personal ON public.plans USING btree (ended_at) WHERE ((state
 CREATE INDEX plans_states ON public.plans USING btree (partner_id, test_mode, account_id, state, created_at, id);
 CREATE INDEX plans_stuck ON public.plans USING btree (failed_at) WHERE (failure = ANY (ARRAY['rate_unavailable'::text, 'other'::text]));
 CREATE STATISTICS public.plans_owners (dependencies) ON partner_id, test_mode, account_id FROM plans;
-CREATE TRIGGER plans_tell AFTER UPDATE ON public.plans FOR EACH ROW WHEN ((((((((old.state IS DISTINCT FROM new.state) OR (old.failure IS DISTINCT FROM new.failure)) OR (old.failures IS DISTINCT FROM new.failures)) OR (old.name IS DISTINCT FROM new.name)) OR (old.mails_stopped_at IS DISTINCT FROM new.mails_stopped_at)) OR (old.fiat_int IS DISTINCT FROM new.fiat_int)) OR (old.collect IS DISTINCT FROM new.collect))) EXECUTE FUNCTION tell_plan();
-CREATE TRIGGER plans_tell_new AFTER INSERT ON public.plans FOR EACH ROW EXECUTE FUNCTION tell_plan();
+CREATE TRIGGER plans_tell AFTER UPDATE ON plans FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state OR old.failure IS DISTINCT FROM new.failure OR old.failures IS DISTINCT FROM new.failures OR old.name IS DISTINCT FROM new.name OR old.mails_stopped_at IS DISTINCT FROM new.mails_stopped_at OR old.fiat_int IS DISTINCT FROM new.fiat_int OR old.collect IS DISTINCT FROM new.collect) EXECUTE FUNCTION tell_plan();
+CREATE TRIGGER plans_tell_new AFTER INSERT ON plans FOR EACH ROW EXECUTE FUNCTION tell_plan();
 alter table plans enable row level security, force row level security;
 create policy owner on plans for ALL to quittance using (true) with check (true);
 create policy scope on plans for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -796,7 +796,7 @@ create table rates (
   fetched_at timestamp with time zone not null,
   constraint rates_pkey PRIMARY KEY (code)
 );
-CREATE TRIGGER rates_tell AFTER INSERT OR UPDATE ON public.rates FOR EACH STATEMENT EXECUTE FUNCTION tell_rates();
+CREATE TRIGGER rates_tell AFTER INSERT OR UPDATE ON rates FOR EACH STATEMENT EXECUTE FUNCTION tell_rates();
 alter table rates enable row level security, force row level security;
 create policy everybody on rates for SELECT to quittance_app using (true);
 create policy owner on rates for ALL to quittance using (true) with check (true);
@@ -1025,9 +1025,9 @@ CREATE INDEX requests_states ON public.requests USING btree (partner_id, test_mo
 CREATE INDEX requests_verified ON public.requests USING btree (partner_id, test_mode, proof_verified_at) INCLUDE (fiat_code, fiat_int) WHERE (proof_status = 'verified'::text);
 CREATE INDEX requests_wallet ON public.requests USING btree (partner_id, test_mode, wallet_address, created_at);
 CREATE STATISTICS public.requests_owners (ndistinct, dependencies) ON partner_id, test_mode, account_id FROM requests;
-CREATE CONSTRAINT TRIGGER requests_order AFTER INSERT ON public.requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.created_at >= '10000-01-01 00:00:00+00'::timestamp with time zone)) EXECUTE FUNCTION order_request();
-CREATE TRIGGER requests_tell AFTER UPDATE ON public.requests FOR EACH ROW WHEN ((((old.status IS DISTINCT FROM new.status) OR (old.proof_status IS DISTINCT FROM new.proof_status)) OR (old.proof_note IS DISTINCT FROM new.proof_note))) EXECUTE FUNCTION tell_request();
-CREATE TRIGGER requests_wallet_chains BEFORE INSERT ON public.requests FOR EACH ROW EXECUTE FUNCTION copy_wallet_chains();
+CREATE CONSTRAINT TRIGGER requests_order AFTER INSERT ON requests DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.created_at >= '10000-01-01 00:00:00+00'::timestamp with time zone) EXECUTE FUNCTION order_request();
+CREATE TRIGGER requests_tell AFTER UPDATE ON requests FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status OR old.proof_status IS DISTINCT FROM new.proof_status OR old.proof_note IS DISTINCT FROM new.proof_note) EXECUTE FUNCTION tell_request();
+CREATE TRIGGER requests_wallet_chains BEFORE INSERT ON requests FOR EACH ROW EXECUTE FUNCTION copy_wallet_chains();
 alter table requests enable row level security, force row level security;
 create policy owner on requests for ALL to quittance using (true) with check (true);
 create policy scope on requests for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1088,8 +1088,8 @@ create table returns (
 CREATE INDEX returns_due ON public.returns USING btree (next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
 CREATE INDEX returns_transaction ON public.returns USING btree (partner_id, test_mode, chain_id, return_tx_hash);
 CREATE INDEX returns_turns ON public.returns USING btree (partner_id, account_id, next_look_at) WHERE ((state = ANY (ARRAY['sent'::text, 'missing'::text, 'kept'::text])) AND (return_tx_hash IS NOT NULL) AND (from_address IS NOT NULL));
-CREATE TRIGGER returns_tell AFTER UPDATE ON public.returns FOR EACH ROW WHEN ((((old.state IS DISTINCT FROM new.state) OR (old.given_micro IS DISTINCT FROM new.given_micro)) OR (old.return_tx_hash IS DISTINCT FROM new.return_tx_hash))) EXECUTE FUNCTION tell_return();
-CREATE TRIGGER returns_told AFTER INSERT ON public.returns FOR EACH ROW EXECUTE FUNCTION tell_return();
+CREATE TRIGGER returns_tell AFTER UPDATE ON returns FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state OR old.given_micro IS DISTINCT FROM new.given_micro OR old.return_tx_hash IS DISTINCT FROM new.return_tx_hash) EXECUTE FUNCTION tell_return();
+CREATE TRIGGER returns_told AFTER INSERT ON returns FOR EACH ROW EXECUTE FUNCTION tell_return();
 alter table returns enable row level security, force row level security;
 create policy owner on returns for ALL to quittance using (true) with check (true);
 create policy scope on returns for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1189,7 +1189,7 @@ create table sessions (
 CREATE INDEX sessions_account ON public.sessions USING btree (partner_id, test_mode, account_id, last_seen_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at) WHERE (user_id IS NOT NULL);
 CREATE STATISTICS public.sessions_owners (dependencies) ON partner_id, test_mode, account_id FROM sessions;
-CREATE TRIGGER session_ends_told AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (old.revoked_at IS NULL))) EXECUTE FUNCTION tell_session_end();
+CREATE TRIGGER session_ends_told AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (new.revoked_at IS NOT NULL AND old.revoked_at IS NULL) EXECUTE FUNCTION tell_session_end();
 alter table sessions enable row level security, force row level security;
 create policy owner on sessions for ALL to quittance using (true) with check (true);
 create policy service on sessions for ALL to quittance_service using (true) with check (true);
@@ -1284,10 +1284,10 @@ CASE
 END), block_time, chain_id, tx_hash, ordinal) WHERE ((request_id IS NULL) AND (judged_at IS NOT NULL));
 CREATE INDEX transfers_unsettled ON public.transfers USING btree (chain_id, partner_id, account_id, look_at, block_number, ordinal) WHERE (counts AND (final_at IS NULL));
 CREATE STATISTICS public.transfers_owners (dependencies) ON partner_id, test_mode, account_id FROM transfers;
-CREATE CONSTRAINT TRIGGER transfers_note_overpaid AFTER INSERT OR DELETE OR UPDATE OF request_id, counts ON public.transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_overpaid();
-CREATE CONSTRAINT TRIGGER transfers_note_underpaid AFTER INSERT OR DELETE OR UPDATE OF request_id, counts ON public.transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_underpaid();
-CREATE TRIGGER transfers_queued AFTER INSERT ON public.transfers FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('transfers');
-CREATE TRIGGER transfers_tell AFTER INSERT OR DELETE OR UPDATE ON public.transfers FOR EACH ROW EXECUTE FUNCTION tell_transfer();
+CREATE CONSTRAINT TRIGGER transfers_note_overpaid AFTER INSERT OR DELETE OR UPDATE OF request_id, counts ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_overpaid();
+CREATE CONSTRAINT TRIGGER transfers_note_underpaid AFTER INSERT OR DELETE OR UPDATE OF request_id, counts ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_underpaid();
+CREATE TRIGGER transfers_queued AFTER INSERT ON transfers FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('transfers');
+CREATE TRIGGER transfers_tell AFTER INSERT OR DELETE OR UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION tell_transfer();
 alter table transfers enable row level security, force row level security;
 create policy owner on transfers for ALL to quittance using (true) with check (true);
 create policy scope on transfers for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1382,7 +1382,7 @@ CASE
     ELSE 1
 END), email, id);
 CREATE INDEX users_words ON public.users USING gin (email gin_trgm_ops);
-CREATE TRIGGER user_changes_told AFTER UPDATE OF role, disabled_at ON public.users FOR EACH ROW WHEN (((new.role IS DISTINCT FROM old.role) OR (new.disabled_at IS DISTINCT FROM old.disabled_at))) EXECUTE FUNCTION tell_user_change();
+CREATE TRIGGER user_changes_told AFTER UPDATE OF role, disabled_at ON users FOR EACH ROW WHEN (new.role IS DISTINCT FROM old.role OR new.disabled_at IS DISTINCT FROM old.disabled_at) EXECUTE FUNCTION tell_user_change();
 alter table users enable row level security, force row level security;
 create policy owner on users for ALL to quittance using (true) with check (true);
 create policy scope on users for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
@@ -1418,7 +1418,7 @@ create table wallet_changes (
 CREATE INDEX wallet_changes_due ON public.wallet_changes USING btree (due_at) WHERE (state = 'signed'::text);
 CREATE INDEX wallet_changes_links ON public.wallet_changes USING btree (link_until) WHERE (state = 'started'::text);
 CREATE UNIQUE INDEX wallet_changes_open ON public.wallet_changes USING btree (partner_id, test_mode, account_id) WHERE (state = ANY (ARRAY['started'::text, 'signed'::text]));
-CREATE TRIGGER wallet_changes_tell AFTER INSERT OR UPDATE OF state ON public.wallet_changes FOR EACH ROW EXECUTE FUNCTION tell_wallet_change();
+CREATE TRIGGER wallet_changes_tell AFTER INSERT OR UPDATE OF state ON wallet_changes FOR EACH ROW EXECUTE FUNCTION tell_wallet_change();
 alter table wallet_changes enable row level security, force row level security;
 create policy owner on wallet_changes for ALL to quittance using (true) with check (true);
 create policy scope on wallet_changes for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1476,10 +1476,10 @@ create table webhook_attempts (
   request_headers json not null,
   response_body text,
   response_headers json,
-  constraint webhook_attempts_partner_id_test_mode_delivery_id_fkey FOREIGN KEY (partner_id, test_mode, delivery_id) REFERENCES webhook_deliveries(partner_id, test_mode, id),
-  constraint webhook_attempts_pkey PRIMARY KEY (partner_id, test_mode, delivery_id, id)
-);
-CREATE TRIGGER webhook_attempts_tell AFTER INSERT ON public.webhook_attempts REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tell_attempts();
+  constraint webhook_attempts_delivery FOREIGN KEY (partner_id, test_mode, delivery_id) REFERENCES webhook_deliveries(partner_id, test_mode, id),
+  constraint webhook_attempts_pkey PRIMARY KEY (partner_id, test_mode, delivery_id, id, started_at)
+) partition by RANGE (started_at);
+CREATE TRIGGER webhook_attempts_tell AFTER INSERT ON webhook_attempts REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tell_attempts();
 alter table webhook_attempts enable row level security, force row level security;
 create policy owner on webhook_attempts for ALL to quittance using (true) with check (true);
 create policy scope on webhook_attempts for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1515,8 +1515,8 @@ CASE
     WHEN (attempts > 0) THEN 1
     ELSE 0
 END), created_at, id);
-CREATE TRIGGER webhook_deliveries_queued AFTER INSERT ON public.webhook_deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('deliveries');
-CREATE TRIGGER webhook_deliveries_queued_again AFTER UPDATE ON public.webhook_deliveries FOR EACH ROW WHEN (((new.state = 'waiting'::text) AND ((old.state <> 'waiting'::text) OR (new.next_attempt_at < old.next_attempt_at) OR ((old.lease IS NOT NULL) AND (new.lease IS NULL) AND (new.next_attempt_at = old.next_attempt_at))))) EXECUTE FUNCTION tell_queue('deliveries');
+CREATE TRIGGER webhook_deliveries_queued AFTER INSERT ON webhook_deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('deliveries');
+CREATE TRIGGER webhook_deliveries_queued_again AFTER UPDATE ON webhook_deliveries FOR EACH ROW WHEN (new.state = 'waiting'::text AND (old.state <> 'waiting'::text OR new.next_attempt_at < old.next_attempt_at OR old.lease IS NOT NULL AND new.lease IS NULL AND new.next_attempt_at = old.next_attempt_at)) EXECUTE FUNCTION tell_queue('deliveries');
 alter table webhook_deliveries enable row level security, force row level security;
 create policy owner on webhook_deliveries for ALL to quittance using (true) with check (true);
 create policy scope on webhook_deliveries for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -1543,14 +1543,38 @@ create table webhook_endpoints (
 );
 CREATE INDEX webhook_endpoints_failing ON public.webhook_endpoints USING btree (failing_since) WHERE ((failing_since IS NOT NULL) AND (disabled_at IS NULL));
 CREATE INDEX webhook_endpoints_pending ON public.webhook_endpoints USING btree (pending_since) WHERE (pending_secret IS NOT NULL);
-CREATE TRIGGER webhook_endpoints_opened AFTER INSERT ON public.webhook_endpoints FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('deliveries');
-CREATE TRIGGER webhook_endpoints_opened_again AFTER UPDATE ON public.webhook_endpoints FOR EACH ROW WHEN (((old.url IS DISTINCT FROM new.url) OR ((old.disabled_at IS NOT NULL) AND (new.disabled_at IS NULL)))) EXECUTE FUNCTION tell_queue('deliveries');
+CREATE TRIGGER webhook_endpoints_opened AFTER INSERT ON webhook_endpoints FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('deliveries');
+CREATE TRIGGER webhook_endpoints_opened_again AFTER UPDATE ON webhook_endpoints FOR EACH ROW WHEN (old.url IS DISTINCT FROM new.url OR old.disabled_at IS NOT NULL AND new.disabled_at IS NULL) EXECUTE FUNCTION tell_queue('deliveries');
 alter table webhook_endpoints enable row level security, force row level security;
 create policy owner on webhook_endpoints for ALL to quittance using (true) with check (true);
 create policy scope on webhook_endpoints for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
 create policy service on webhook_endpoints for ALL to quittance_service using (true) with check (true);
 grant DELETE, INSERT, SELECT, UPDATE on webhook_endpoints to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on webhook_endpoints to quittance_service;
+
+CREATE OR REPLACE FUNCTION public.add_attempt_months(ahead integer)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  from_month timestamp;
+  part text;
+begin
+  loop
+    select max(substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([^'']+)''\)')::timestamptz) at time zone 'UTC'
+      into from_month
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'webhook_attempts'::regclass;
+    exit when from_month >= date_trunc('month', now() at time zone 'UTC') + ahead * interval '1 month';
+    part := 'webhook_attempts_' || to_char(from_month, 'YYYY_MM');
+    execute format('create table %I (like webhook_attempts including defaults)', part);
+    execute format('alter table %I enable row level security, force row level security', part);
+    execute format('create policy owner on %I to current_user using (true) with check (true)', part);
+    execute format('create policy service on %I to quittance_service using (true) with check (true)', part);
+    execute format('alter table webhook_attempts attach partition %I for values from (%L) to (%L)', part,
+      from_month at time zone 'UTC', (from_month + interval '1 month') at time zone 'UTC');
+    return next part;
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.analyze_grown()
  RETURNS SETOF text
@@ -1600,6 +1624,74 @@ begin
     where m.partner_id = new.partner_id and m.test_mode = new.test_mode and m.id = new.account_id;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.create_as_assumed(allowed boolean, partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_at timestamp with time zone, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, paid_on integer[], ref bytea, chains bigint[], expiry interval)
+ RETURNS requests
+ LANGUAGE plpgsql
+AS $function$
+declare
+  made timestamptz;
+  at timestamptz;
+  watched timestamptz;
+  blocks jsonb;
+  free numeric := exact_micro;
+  stored requests;
+begin
+  if allowed is not true then return null; end if;
+  perform pg_advisory_xact_lock(hashtext('request wallet'), hashtext(wallet));
+  -- Held until commit, so that the wallet stays the merchant's.
+  perform from wallets w join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)
+      left join rates r on r.code = m.display_currency
+      left join rate_overrides o on o.code = m.display_currency and (o.until is null or o.until > now())
+    where w.address = wallet and m.partner_id = partner and m.test_mode = test and m.id = account
+      and m.wallet_address = wallet and m.onboarded_at is not null and m.wallet_chain_ids is not distinct from paid_on
+      and not m.disabled_by_partner and not m.disabled_by_operator and m.display_currency = create_as_assumed.code
+      and coalesce(o.rate, r.rate) = rate_used and (o.rate is not null) = (rate_from = 'override')
+      and (o.rate is not null or r.fetched_at = rate_at)
+    for key share of w;
+  if not found then return null; end if;
+
+  made := real_time();
+  for attempt in 0..5 loop
+    insert into amount_reservations
+      values (wallet, free, partner, test, request, made, made + expiry + interval '24 hours')
+      on conflict do nothing;
+    exit when found;
+    free := case when attempt < 5 then free_amount(wallet, exact_micro) end;
+    if free is null then return null; end if;
+  end loop;
+
+  watched := made + expiry + interval '60 days';
+  perform from watched_wallets w where w.wallet_address = wallet and w.partner_id = partner and w.test_mode = test
+    and w.account_id = account and w.watch_until >= watched - interval '1 day';
+  if not found then
+    insert into watched_wallets values (wallet, partner, test, account, watched, made)
+      on conflict (wallet_address, partner_id, test_mode, account_id) do update
+        set watch_until = excluded.watch_until, changed_at = excluded.changed_at
+        where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
+  end if;
+
+  select coalesce(jsonb_object_agg(c.chain_id, c.number), '{}') || jsonb_build_object('heads',
+      coalesce(jsonb_object_agg(c.chain_id, jsonb_build_object('hash', c.hash, 'time', c.block_time)), '{}')) into blocks
+    from chain_cursors c where c.chain_id = any(chains)
+      and c.block_time between now() - interval '15 seconds' and now() + interval '15 seconds';
+
+  at := take_clock(partner, test);
+  made := least(at, real_time());
+  insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved,
+      rate, rate_source, memo, payment_mode, customer_name, customer_email, customer_phone, metadata, wallet_address,
+      reference, start_blocks, created_at, made_at, expires_at)
+    values (partner, test, request, account, key, fiat, create_as_assumed.code, free, true,
+      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet, ref, blocks, at, made, made + expiry)
+    on conflict (partner_id, test_mode, account_id, idempotency_key) do nothing
+    returning * into stored;
+  if not found then
+    delete from amount_reservations where wallet_address = wallet and usdc_micro = free;
+    return null;
+  end if;
+  return stored;
+end $function$;
+grant execute on function create_as_assumed(boolean,uuid,boolean,uuid,uuid,text,bigint,text,numeric,text,timestamp with time zone,text,text,text,text,text,text,json,text,integer[],bytea,bigint[],interval) to quittance_service;
 
 CREATE OR REPLACE FUNCTION public.create_merchant(partner uuid, test boolean, account uuid, fields jsonb)
  RETURNS SETOF merchants
