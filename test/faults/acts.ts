@@ -36,7 +36,7 @@ async function call(
   const keys = stage.partners[partner]?.keys ?? [];
   const answer = await answered(send(node.url, method, path, { ...options, key: keys[calls++ % keys.length] ?? null }));
   if (answer && answer.status >= 500)
-    throw new Broken(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+    throw new Broken(`${method} ${path} was answered ${answer.status}: ${answer.text}\n${node.log()}`);
   return answer;
 }
 

@@ -13,6 +13,8 @@ export type FaultyNode = {
   url: string;
   /** False while it is down. */
   isUp(): boolean;
+  /** The end of its log. */
+  log(): string;
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops it in its tracks; `thaw` lets it go on as if nothing had been. */
@@ -61,6 +63,7 @@ export async function makeNode(
   const node: FaultyNode = {
     url: `http://127.0.0.1:${port}`,
     isUp: () => service !== null,
+    log: () => (service?.stdout() ?? '').slice(-3000),
     kill: async () => {
       await starting;
       if (!service) return;
