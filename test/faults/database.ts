@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,8 @@ import { testSecrets } from '../support/fixtures.ts';
 import { embeddedPids } from '../support/service.ts';
 
 const sizeMiB = 1536;
-const keptFreeBytes = 64 * 1024;
+const leastFreeBytes = 64 * 1024;
+const mostFreeBytes = 16 * 1024 * 1024;
 
 export type FaultyDatabase = Awaited<ReturnType<typeof startDatabase>>;
 
@@ -63,8 +64,12 @@ export async function startDatabase() {
     },
     /** Leaves no room on the disk. `log`: nor in the files that the write-ahead log would use again. */
     fill: async (log: boolean) => {
-      const { bavail, bsize } = statfsSync(folder);
-      execFileSync('fallocate', ['-l', String(Math.max(1, bavail * bsize - keptFreeBytes)), ballast]);
+      // The server writes meanwhile: what was free may be less by now.
+      for (let keptBytes = leastFreeBytes; keptBytes <= mostFreeBytes; keptBytes *= 4) {
+        const { bavail, bsize } = statfsSync(folder);
+        const bytes = Math.max(1, bavail * bsize - keptBytes);
+        if (spawnSync('fallocate', ['-l', String(bytes), ballast]).status === 0) break;
+      }
       // The server may end in the middle of it.
       for (let i = 0; log && i < 12; i++) await owner`select pg_switch_wal()`.catch(() => {});
     },

@@ -13,7 +13,7 @@ export type FaultyNode = {
   url: string;
   /** False while it is down. */
   isUp(): boolean;
-  /** The end of its log. */
+  /** The newest lines of its log about what was our own fault. */
   log(): string;
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -23,6 +23,8 @@ export type FaultyNode = {
   /** Sets its clock ahead of the machine's, or back. */
   setClock(aheadMs: number): void;
 };
+
+const isOurFault = (line: string) => line.includes('"route":') && !line.includes('"msg":"unavailable"');
 
 /** @param onEnd told when a process ends that nobody killed */
 export async function makeNode(
@@ -63,7 +65,7 @@ export async function makeNode(
   const node: FaultyNode = {
     url: `http://127.0.0.1:${port}`,
     isUp: () => service !== null,
-    log: () => (service?.stdout() ?? '').slice(-3000),
+    log: () => (service?.stdout() ?? '').split('\n').filter(isOurFault).slice(-3).join('\n'),
     kill: async () => {
       await starting;
       if (!service) return;
