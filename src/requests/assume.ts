@@ -9,26 +9,30 @@ import { type CreateFacts, planCreate } from './plan-create.ts';
 import { isIdempotencyKey } from './rules.ts';
 import { assumedRequest, type PlannedRequest, type RequestRow } from './store.ts';
 
-type Known = { caller: Caller; facts: CreateFacts };
+type Merchant = NonNullable<CreateFacts['merchant']>;
+type Known = { caller: Caller; merchant: Merchant };
 
 /** The gate's row: what was read, or what the statement made, with `read` where it made nothing. */
 export type GateFacts = ReadFacts | (RequestRow & { read: null }) | { read: ReadFacts };
 
-/** Of so many merchants and keys it is remembered. What is forgotten, the oldest first, is read again. */
+/** So many keys and so many merchants are remembered. What is forgotten, the oldest first, is read again. */
 const mostKept = 10_000;
 
 /**
- * What creates were decided by, in this process. The next create of the same key for the same merchant is decided by it
+ * What creates were decided by, in this process. A create of a key and for a merchant that are known is decided by it
  * before anything is read; its only statement compares all of it with what is stored, and stores the request if nothing
  * has changed. So a change on any node counts at the next call, and most creates ask the database once.
  */
 export class Assumptions {
-  readonly #known = new Map<string, Known>();
+  readonly #callers = new Map<string, Caller>();
+  readonly #merchants = new Map<string, Merchant>();
 
   /** What the gate's statement does for a create: store what can be assumed, or read what decides. */
   facts(ctx: Context, sql: Sql, call: UncheckedCall): Facts {
     const columns = requestCreateFacts(sql, call.body);
-    const known = this.#known.get(keyOf(call));
+    const caller = this.#callers.get(call.keyHash);
+    const merchant = caller && this.#merchants.get(merchantOf(caller, call));
+    const known = caller && merchant && { caller, merchant };
     const request = known && plan(ctx, known, call);
     return known && request ? assumedRequest(sql, assumedOf(ctx, known, request), columns) : { columns };
   }
@@ -39,45 +43,47 @@ export class Assumptions {
    * @throws Refusal as `createRequest`
    */
   async create(ctx: Context, call: ApiCall<GateFacts>): Promise<{ row: RequestRow; replayed: boolean }> {
-    const { caller, facts } = call;
+    const { caller, facts, keyHash } = call;
     if ('read' in facts && facts.read === null) return { row: facts, replayed: false };
     const read = 'read' in facts ? facts.read : facts;
-    this.#known.delete(keyOf(call));
+    this.#callers.delete(keyHash);
+    this.#merchants.delete(merchantOf(caller, call));
     const made = await createRequest(ctx, { ...call, facts: read, ordered: 'now' });
-    const { merchant, currency_known } = read;
-    if (!made.replayed) this.#remember(keyOf(call), { caller, facts: { merchant, currency_known } });
+    if (made.replayed || !read.merchant) return made;
+    keep(this.#callers, keyHash, caller);
+    keep(this.#merchants, merchantOf(caller, call), read.merchant);
     return made;
-  }
-
-  #remember(key: string, known: Known): void {
-    this.#known.set(key, known);
-    if (this.#known.size > mostKept) for (const oldest of this.#known.keys()) return void this.#known.delete(oldest);
   }
 }
 
-const keyOf = ({ keyHash, body }: UncheckedCall) => `${keyHash} ${body.account_id}`;
+function keep<T>(kept: Map<string, T>, key: string, value: T): void {
+  kept.set(key, value);
+  if (kept.size > mostKept) for (const oldest of kept.keys()) return void kept.delete(oldest);
+}
+
+const merchantOf = ({ scope: { partnerId, testMode } }: Caller, { body }: Pick<UncheckedCall, 'body'>) =>
+  `${partnerId} ${testMode} ${body.account_id}`;
 
 /** Null when it would be refused: what is known may have changed, so that is decided after reading anew. */
-function plan(ctx: Context, { caller, facts }: Known, call: UncheckedCall): PlannedRequest | null {
+function plan(ctx: Context, { caller, merchant }: Known, call: UncheckedCall): PlannedRequest | null {
   const { idempotency_key: key, fiat_currency_code: code } = call.body;
   if (key !== undefined && !isIdempotencyKey(key)) return null;
   // Of another currency it is not known whether it has a rate.
-  const known = code === undefined || code === facts.merchant?.currency;
+  const known = code === undefined || code === merchant.currency;
   try {
-    return planCreate(ctx, caller, { ...facts, currency_known: known }, call);
+    return planCreate(ctx, caller, { merchant, currency_known: known }, call);
   } catch (error) {
     if (error instanceof Refusal) return null;
     throw error;
   }
 }
 
-function assumedOf(ctx: Context, { caller, facts }: Known, request: PlannedRequest) {
-  const { merchant } = facts;
+function assumedOf(ctx: Context, { caller, merchant }: Known, request: PlannedRequest) {
   return {
     request,
     caller,
-    rateAt: merchant?.quote?.fetched_at ?? null,
-    paidOn: merchant?.wallet_chain_ids ?? null,
+    rateAt: merchant.quote?.fetched_at ?? null,
+    paidOn: merchant.wallet_chain_ids,
     chainIds: ctx.chains[modeOf(caller.scope.testMode)].map(({ chainId }) => chainId),
   };
 }
