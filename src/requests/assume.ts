@@ -3,6 +3,7 @@ import type { Caller, Facts } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
+import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { createRequest, type ReadFacts, requestCreateFacts } from './create.ts';
 import { type CreateFacts, planCreate } from './plan-create.ts';
@@ -61,8 +62,11 @@ function keep<T>(kept: Map<string, T>, key: string, value: T): void {
   if (kept.size > mostKept) for (const oldest of kept.keys()) return void kept.delete(oldest);
 }
 
-const merchantOf = ({ scope: { partnerId, testMode } }: Caller, { body }: Pick<UncheckedCall, 'body'>) =>
-  `${partnerId} ${testMode} ${body.account_id}`;
+/** The body is not validated yet: of what is no id, nothing is known. */
+const merchantOf = (
+  { scope: { partnerId, testMode } }: Caller,
+  { body: { account_id: id } }: Pick<UncheckedCall, 'body'>,
+) => `${partnerId} ${testMode} ${isUuid(id) ? id : ''}`;
 
 /** Null when it would be refused: what is known may have changed, so that is decided after reading anew. */
 function plan(ctx: Context, { caller, merchant }: Known, call: UncheckedCall): PlannedRequest | null {

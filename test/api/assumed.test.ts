@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import { type Answer, type Api, type ApiPartner, startApi, withinOneMinute } from '../support/api/client.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 
 /**
  * A create is decided by what the last one of its key for its merchant read, and stored by one statement that compares
@@ -204,6 +206,46 @@ test('100 creates at once under 5 keys, all remembered → 5 requests', async ()
   assert.equal(new Set(answers.map(({ json }) => json.request_id)).size, 5);
   assert.equal(answers.filter(({ status }) => status === 201).length, 5);
   assert.equal(await reservedBy(situation), await storedBy(situation), 'one amount for each');
+});
+
+test('a key used by a remembered create that is not stored yet, and by one that reads first → one request for both', async () => {
+  const situation = await remembered();
+  const { key } = await makeKey(api.db, situation.one.test.scope);
+  const idempotency_key = randomUUID().replaceAll('-', '');
+  const [before, reserved] = [await storedBy(situation), await reservedBy(situation)];
+  const answers = await api.db.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('request wallet'), hashtext(${situation.merchant.wallet}))`;
+    const assumed = create(situation, { idempotency_key });
+    await waiting(1);
+    const read = create({ ...situation, key }, { idempotency_key });
+    await waiting(2);
+    return [assumed, read];
+  });
+  const [first, second] = await Promise.all(answers);
+  assert.deepEqual([first?.status, second?.status], [201, 200], second?.text);
+  assert.equal(second?.json.request_id, first?.json.request_id);
+  assert.deepEqual([await storedBy(situation), await reservedBy(situation)], [before + 1, reserved + 1]);
+});
+
+/** Until so many creates wait for a wallet. */
+const waiting = (count: number) =>
+  until(async () => {
+    const rows = await api.db.sql`
+      select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
+    return rows.length === count;
+  }, `${count} wait for the wallet`);
+
+test('fields of odd shapes, with a key that exists and with an invented one → refused in words, and nothing fails', async () => {
+  const { one, key } = await remembered();
+  const odd = { toString: 1, valueOf: 1 };
+  const invented = `qt_test_${randomBase62(32)}`;
+  const unknown = invented + checksum62(invented);
+  for (const body of [{ account_id: odd }, { account_id: [odd] }, { account_id: randomUUID(), memo: odd }]) {
+    const answer = await one.test.api.create({ fiat_amount_int: 1250, ...body }, { key });
+    assert.deepEqual([answer.status, answer.json.error], [400, 'invalid_request'], answer.text);
+    assert.equal((await one.test.api.create({ fiat_amount_int: 1250, ...body }, { key: unknown })).status, 401);
+  }
 });
 
 const reservedBy = async ({ merchant }: Situation) =>
