@@ -129,6 +129,40 @@ describe('the pace of deliveries', () => {
     assert.equal(begin().length, 1);
   });
 
+  test('a hundred endpoints that answer each event, but only just in time → half of the quick room stays free', () => {
+    const { pace, begin, forward } = paced();
+    const underWay: Claimed[][] = [];
+    for (let second = 0; second < 60; second++) {
+      const slow = Array.from({ length: 100 }, (_, n) => claimed(`slow ${n}`, firstWindow, new Date())).flat();
+      pace.add(slow.slice(0, Math.max(0, second === 0 ? maxPosts : pace.freeUnproven())));
+      pace.add(claimed('quick', 10, new Date()));
+      const begun = begin();
+      const quick = begun.filter(({ partner_id }) => partner_id === 'quick');
+      // The first slow ones have the whole room until it shows that they are slow.
+      if (second > 0) assert.ok(quick.length >= firstWindow, `after ${second} s: ${quick.length}`);
+      underWay.push(begun.filter(({ partner_id }) => partner_id !== 'quick'));
+      for (const row of quick) pace.ended(row, true);
+      forward(slowAfterMs);
+      if (underWay.length === 8) for (const row of underWay.shift() ?? []) pace.ended(row, true);
+    }
+  });
+
+  test('an endpoint that was slow once → is known to answer again after ten quick seconds', () => {
+    const { pace, begin, forward } = paced();
+    pace.add(claimed('a', 1, new Date()));
+    const [slow] = begin() as [Claimed];
+    for (let second = 0; second < 12; second++) {
+      pace.add(claimed('b', 1, new Date()));
+      for (const row of begin()) pace.ended(row, true);
+      forward(1_000);
+      pace.free();
+      pace.add(claimed('a', 1));
+      for (const row of [...begin(), ...(second === 1 ? [slow] : [])]) pace.ended(row, true);
+      const known = pace.rooms().find(({ partner_id }) => partner_id === 'a');
+      assert.equal(known?.proven, second === 11, `after ${second} s`);
+    }
+  });
+
   test('an endpoint that answered and then hangs holds 64 at most, and gives back what was claimed ahead', () => {
     const { pace, begin, forward } = paced();
     for (let n = 0; n < 20; n++) {

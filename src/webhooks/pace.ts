@@ -7,6 +7,8 @@ const maxHoldMs = 5_000;
 const rememberMs = 10_000;
 /** Slow attempts are looked for as often. */
 const moveEveryMs = 20;
+/** An endpoint that was slow is not taken for one that answers until it has been quick for so long. */
+const distrustMs = 10_000;
 
 /** One endpoint, as this process has come to know it. */
 type Lane = {
@@ -21,10 +23,12 @@ type Lane = {
   /** It answers. Those of which this is not known share a part of the room. */
   proven: boolean;
   succeededAt: number;
+  /** When an attempt was last found slow. */
+  slowAt: number;
   usedAt: number;
 };
 
-type Post = { lane: Lane; startedAt: number; proven: boolean };
+type Post = { lane: Lane; startedAt: number; proven: boolean; isSlow: boolean };
 
 /** Names an endpoint within this process. */
 export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
@@ -36,8 +40,8 @@ export type Pace = ReturnType<typeof makePace>;
 /**
  * Decides which of the claimed deliveries is begun next, and how many more may be claimed for whom. Endpoints take
  * turns. An attempt that has no answer after a second, while others have, leaves the room of the quick ones for a room
- * of its own, and endpoints that are not known to answer have half of the quick room between them. So receivers that
- * hang, however many and whosever they are, leave room for those that answer.
+ * of its own, and endpoints that are not known to answer, or only slowly, have half of the quick room between them. So
+ * receivers that hang, or answer just in time, leave room for those that are quick, however many and whosever they are.
  */
 export function makePace(startWindow: number, now: () => number = () => performance.now()) {
   const lanes = new Map<string, Lane>();
@@ -82,7 +86,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     const proven = isProven(row, new Date());
     const lane: Lane = {
       ...{ partner_id, test_mode, queue: [], posts: 0, window: startWindow },
-      ...{ proven, succeededAt: Number.NEGATIVE_INFINITY, usedAt: now() },
+      ...{ proven, succeededAt: Number.NEGATIVE_INFINITY, slowAt: Number.NEGATIVE_INFINITY, usedAt: now() },
     };
     lanes.set(key, lane);
     return lane;
@@ -91,6 +95,17 @@ export function makePace(startWindow: number, now: () => number = () => performa
     quick.delete(row);
     if (!post.proven) unprovenQuick--;
   };
+  /** It counts among those not known to answer from now on, even where the room of the slow ones is full. */
+  const callSlow = (post: Post, at: number) => {
+    const { lane, startedAt } = post;
+    post.isSlow = true;
+    if (post.proven) unprovenQuick++;
+    post.proven = false;
+    lane.slowAt = at;
+    if (lane.succeededAt < startedAt) distrust(lane);
+    else setProven(lane, false);
+    place(lane);
+  };
   /** Attempts were begun in this order, so the first that is still quick ends the search. */
   const moveSlow = (at: number) => {
     if (at < movedAt + moveEveryMs) return;
@@ -98,10 +113,11 @@ export function makePace(startWindow: number, now: () => number = () => performa
     // While all answers are late, as on a busy machine, only what later ones have overtaken is slow.
     const before = (at - answeredAt < slowAfterMs ? answeredStart : at) - slowAfterMs;
     for (const [row, post] of quick) {
-      if (post.startedAt > before || slow.size >= maxSlow) break;
+      if (post.startedAt > before) break;
+      if (!post.isSlow) callSlow(post, at);
+      if (slow.size >= maxSlow) continue;
       leaveQuick(row, post);
       slow.set(row, post);
-      if (post.lane.succeededAt < post.startedAt) distrust(post.lane);
     }
   };
   const turn = (): Set<Lane> | null => {
@@ -138,7 +154,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
         else {
           lane.posts++;
           if (!lane.proven) unprovenQuick++;
-          quick.set(entry.row, { lane, startedAt, proven: lane.proven });
+          quick.set(entry.row, { lane, startedAt, proven: lane.proven, isSlow: false });
         }
         place(lane);
         if (quick.has(entry.row)) return entry.row;
@@ -162,7 +178,8 @@ export function makePace(startWindow: number, now: () => number = () => performa
       answeredAt = lane.usedAt;
       answeredStart = Math.max(answeredStart, post.startedAt);
       lane.window = Math.min(maxWindow, lane.window + 1);
-      setProven(lane, true);
+      if (post.isSlow) lane.slowAt = lane.usedAt;
+      setProven(lane, lane.usedAt - lane.slowAt >= distrustMs);
       place(lane);
     },
     /** What followed a failed attempt is known to the database. */
