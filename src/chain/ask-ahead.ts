@@ -12,9 +12,14 @@ const mostByHash = 4;
 const batchSize = 25;
 const messagesAtOnce = 4;
 
-/** Endpoints that take no batches, and until when none is sent to them. */
+/** By endpoint: until when it is not asked for whole blocks, or sent no batches, because it did not answer them. */
+const withoutBlocks = new Map<string, number>();
 const withoutBatches = new Map<string, number>();
-const withoutBatchesMs = 10 * minuteMs;
+const untakenMs = 10 * minuteMs;
+/** An endpoint that was too slow: one large transaction can do that, which is then put off. */
+const silentMs = 15_000;
+
+const isWithout = (those: Map<string, number>, { url }: Rpc) => (those.get(url) ?? 0) > performance.now();
 
 /**
  * Asks an endpoint for transactions with their receipts and their blocks' headers in as few messages as it allows: for
@@ -24,7 +29,7 @@ const withoutBatchesMs = 10 * minuteMs;
  * fails or drops the connection) or places a transaction in another block is asked for by itself when it is needed, and
  * that answer counts. Throws no RpcError.
  *
- * @param limitMs how long one message may take
+ * @param limitMs how long one message may take, in whole milliseconds. All together take at most twice as long
  * @param known a header that need not be asked for
  * @returns an endpoint that answers from what was told
  */
@@ -40,7 +45,9 @@ export async function askAhead(
   const deadline = performance.now() + limitMs;
   const blocks = [...Map.groupBy(wanted, ({ blockHash }) => blockHash).values()];
   const full = blocks.filter((block) => block.length > mostByHash);
-  await mapFew(full, messagesAtOnce, (block) => askBlock(quick, block, told));
+  await mapFew(full, messagesAtOnce, async (block) => {
+    if (performance.now() < deadline) await askBlock(quick, block, told);
+  });
   const left = wanted.filter(({ txHash }) => !told.transactions.has(txHash) || !told.receipts.has(txHash));
   await mapFew(chunksOf(left, batchSize), messagesAtOnce, async (part) => {
     if (performance.now() < deadline) await askBatch(quick, part, told);
@@ -59,10 +66,15 @@ export async function askAhead(
 }
 
 async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told): Promise<void> {
+  if (isWithout(withoutBlocks, rpc)) return;
   const { blockNumber = 0, blockHash = '' } = block[0] ?? {};
+  const nothing = (error: unknown) => {
+    if (error instanceof RpcError && error.kind === 'timeout') withoutBlocks.set(rpc.url, performance.now() + silentMs);
+    return nullOfRpc(error);
+  };
   const [receipts, full] = await Promise.all([
-    rpc.blockReceipts(blockHash).catch(nullOfRpc),
-    rpc.fullBlock(blockNumber).catch(nullOfRpc),
+    rpc.blockReceipts(blockHash).catch(nothing),
+    rpc.fullBlock(blockNumber).catch(nothing),
   ]);
   for (const receipt of receipts ?? []) told.receipts.set(receipt.txHash, receipt);
   if (full) told.headers.set(blockNumber, full.header);
@@ -70,7 +82,7 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told): Promise
 }
 
 async function askBatch(rpc: Rpc, part: readonly Placed[], told: Told): Promise<void> {
-  if ((withoutBatches.get(rpc.url) ?? 0) > performance.now()) return;
+  if (isWithout(withoutBatches, rpc)) return;
   const hashes = [...new Set(part.map(({ txHash }) => txHash))];
   const numbers = new Set(part.map(({ blockNumber }) => blockNumber));
   try {
@@ -84,7 +96,8 @@ async function askBatch(rpc: Rpc, part: readonly Placed[], told: Told): Promise<
     for (const [number, one] of more.headers) told.headers.set(number, one);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    if (error.kind === 'malformed' || error.kind === 'refused')
-      withoutBatches.set(rpc.url, performance.now() + withoutBatchesMs);
+    const { kind } = error;
+    if (kind === 'malformed' || kind === 'refused') withoutBatches.set(rpc.url, performance.now() + untakenMs);
+    else if (kind === 'timeout') withoutBatches.set(rpc.url, performance.now() + silentMs);
   }
 }

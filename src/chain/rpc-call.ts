@@ -99,11 +99,11 @@ async function post(url: string, said: unknown, where: string, timeoutMs: number
     target.password = '';
   }
   const body = JSON.stringify(said);
+  const signal = AbortSignal.timeout(timeoutMs); // throws where that is not a whole number
   let status: number;
   let text: string;
   let retryAfter: string | null;
   try {
-    const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(target, { method: 'POST', headers, body, redirect: 'error', signal });
     status = response.status;
     retryAfter = response.headers.get('retry-after');

@@ -35,7 +35,7 @@ export async function crossCheck(
   checks: CrossCheck,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
-  const endpoints = await askAllAhead(chain, rows.map(asSeen), limitMs / 3);
+  const endpoints = await askAllAhead(chain, rows.map(asSeen), Math.floor(limitMs / 3));
   await mapFew(rows, atOnce, async (row) => {
     if (checks.away || performance.now() > deadline) return;
     const answer = await confirmTransfer(chain, asSeen(row), endpoints);

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ChainConfig } from '../../src/config/chains.ts';
+import type { Context } from '../../src/context.ts';
+import { settle } from '../../src/payments/proof/verify.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let endpoints: Awaited<ReturnType<typeof tableEndpoint>>[] = [];
+let pair: ChainConfig;
+let ctx: Context;
+before(async () => {
+  database = await testDatabase();
+  endpoints = [await tableEndpoint(database.db), await tableEndpoint(database.db)];
+  pair = { ...idleChain(31339), rpcUrls: endpoints.map(({ url }) => url) };
+  ctx = testContext(database.db, { chains: { test: [pair], live: [] } });
+  await readUpTo(database.db, pair.chainId, 1000);
+});
+after(async () => {
+  for (const { stop } of endpoints) await stop();
+  await database?.drop();
+});
+
+/** More than can be waited for in one pass, each with so many payments that it is asked for as a whole. */
+const [blocks, inEach] = [12, 5];
+const hashOf = (blockNumber: number) => `0x${blockNumber.toString(16).padStart(64, '0')}`;
+
+test('an endpoint that never answers about whole blocks, many payments in each of many blocks → they are verified', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const { id, wallet } = await makeMerchant(database.db, scope);
+  for (let i = 0; i < blocks * inEach; i++) {
+    const blockNumber = 100 + Math.floor(i / inEach);
+    const request = await makeRequest(database.db, scope, { id, wallet });
+    const to = { scope, wallet, accountId: id };
+    await store(database.db, pair, to, [{ blockNumber, value: request.usdc_micro, request }], true);
+    await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+    endpoints[1]?.endpoint.lies.set(hashOf(blockNumber), 'silent');
+  }
+  for (let passes = 0; passes < 3; passes++) await settle(ctx);
+  const left = await database.db.sql`select from requests where proof_status <> 'verified'`;
+  assert.equal(left.length, 0);
+});
