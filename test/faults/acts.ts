@@ -1,6 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
 import { keyedHash, newest } from '../../src/lib/encrypt.ts';
+import { pause } from '../../src/lib/time.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { startRefund } from '../../src/refunds/start.ts';
@@ -15,6 +16,8 @@ import type { Stage } from './stage.ts';
 
 const weekMinutes = 10_080;
 const copies = 6;
+/** So long its log may take to reach us. */
+const logMs = 400;
 /** What a call may be answered while something is broken. */
 const busy = [503, 429];
 
@@ -35,8 +38,10 @@ async function call(
   const node = stage.nodes[share < 0.5 ? 0 : 1];
   const keys = stage.partners[partner]?.keys ?? [];
   const answer = await answered(send(node.url, method, path, { ...options, key: keys[calls++ % keys.length] ?? null }));
-  if (answer && answer.status >= 500)
+  if (answer && answer.status >= 500) {
+    await pause(logMs);
     throw new Broken(`${method} ${path} was answered ${answer.status}: ${answer.text}\n${node.log()}`);
+  }
   return answer;
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, openOwner } from '../../src/db/connection.ts';
@@ -13,6 +13,7 @@ import { embeddedPids } from '../support/service.ts';
 
 const sizeMiB = 1536;
 const leastFreeBytes = 64 * 1024;
+const startTries = 10;
 const mostFreeBytes = 16 * 1024 * 1024;
 
 export type FaultyDatabase = Awaited<ReturnType<typeof startDatabase>>;
@@ -39,9 +40,17 @@ export async function startDatabase() {
   await ensureLogins(owner, testSecrets);
   const db = connect(accessOf(url, testSecrets));
   const serverPids = () => embeddedPids(folder).postgres;
+  const settingsFile = join(folder, 'postgres.json');
+  const settings = readFileSync(settingsFile, 'utf8');
+  /** Sessions of a killed server can hold its memory for a moment, and the next one then takes another port. */
   const start = async () => {
-    server = await startEmbedded(folder);
-    if (server.url !== url) throw new Error('the database moved to another port');
+    for (let attempt = 1; attempt <= startTries; attempt++) {
+      server = await startEmbedded(folder);
+      if (server.url === url) return;
+      await server.stop();
+      writeFileSync(settingsFile, settings);
+    }
+    throw new Error('the database moved to another port');
   };
   return {
     ...{ url, owner, db, folder },

@@ -54,6 +54,7 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
   } catch (error) {
     throw new Error(`${(error as Error).stack}\nthe last steps:\n${run.last.join('\n')}`);
   } finally {
+    await run.mended(); // what is to be started again would be started after the end
     await stage.end();
   }
 }
@@ -76,6 +77,7 @@ class Run {
   private readonly underWay = new Set<Promise<unknown>>();
   /** What is broken now, by what it concerns: one fault of each at a time. */
   private readonly faults = new Map<string, Promise<unknown>>();
+  private isOver = false;
   private readonly startedAt = performance.now();
   private readonly figures: Figures = {
     ...{ steps: 0, seconds: 0, made: {}, orders: 0, payments: 0, events: 0 },
@@ -106,6 +108,7 @@ class Run {
   }
 
   private async make(step: Step): Promise<void> {
+    if (this.isOver) throw new Error('broken off');
     const name = nameOf(step);
     const did = step.kind === 'fault' ? await this.break(step.fault, step) : await this.act(step);
     this.last.push(
@@ -116,6 +119,13 @@ class Run {
     this.figures.steps = step.number;
     if (step.kind === 'fault') await this.invariants.check();
     this.failIfBroken();
+  }
+
+  /** Waits until nothing is broken any more; each fault has an end. */
+  async mended(): Promise<void> {
+    this.isOver = true;
+    await Promise.all([...this.faults.values()]);
+    await Promise.all(this.stage.nodes.map((node) => node.start().catch(() => {})));
   }
 
   private count(name: string): void {
