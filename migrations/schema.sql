@@ -1638,6 +1638,10 @@ declare
   stored requests;
 begin
   if allowed is not true then return null; end if;
+  -- As create_request locks, in the same order: it looks for the key before it stores.
+  if key is not null then
+    perform pg_advisory_xact_lock(hashtext('request key'), hashtext(concat(partner, test, account, key)));
+  end if;
   perform pg_advisory_xact_lock(hashtext('request wallet'), hashtext(wallet));
   -- Held until commit, so that the wallet stays the merchant's.
   perform from wallets w join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)

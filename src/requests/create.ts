@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
-import { type Sql, sqlState } from '../db/connection.ts';
+import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -11,8 +11,6 @@ import { type CreateCall, type CreateFacts, planCreate } from './plan-create.ts'
 import { replayRequest } from './replay.ts';
 import { isIdempotencyKey } from './rules.ts';
 import { insertRequest, type KnownHead, type Ordered, type RequestRow, startFacts } from './store.ts';
-
-const uniqueViolation = '23505';
 
 /** What the gate's statement reads for a create: what decides, an earlier request with the key, the newest blocks. */
 export type ReadFacts = CreateFacts & { replay_id: string | null; heads: Record<string, KnownHead> | null };
@@ -45,13 +43,7 @@ export async function createRequest(
     ...planCreate(ctx, caller, facts, call),
     ...startOf(ctx, caller.scope.testMode, facts.heads),
   };
-  const insert = () => insertRequest(ctx.db.sql, caller.scope, request, call.ordered);
-  const made = await insert().catch((error) => {
-    // A create that was assumed locks the wallet, not the key: its row can appear after the key was looked for.
-    // Within a larger transaction there is no second try.
-    if (call.ordered !== 'now' || sqlState(error) !== uniqueViolation) throw error;
-    return insert();
-  });
+  const made = await insertRequest(ctx.db.sql, caller.scope, request, call.ordered);
   if (!made) throw refuse('merchant_onboarding_incomplete');
   if (!made.replayed) return made;
   return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
