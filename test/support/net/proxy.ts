@@ -5,10 +5,16 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 type Manner = 'forward' | 'silent' | 'hang up';
 
 /** A network that fails on demand, between a client and the real server. */
-export type Proxy = { url: string; behave(manner: Manner): void; close(): void };
+export type Proxy = {
+  url: string;
+  behave(manner: Manner): void;
+  /** Ends its connections; new ones are made. */
+  disconnect(): void;
+  close(): void;
+};
 
-/** Listens on a free loopback port in front of the server of a URL. */
-export async function startProxy(target: string): Promise<Proxy> {
+/** Listens in front of the server of a URL: on a free loopback port, or at a given address. */
+export async function startProxy(target: string, at = { host: '127.0.0.1', port: 0 }): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const ends = new Set<Socket>();
   let manner: Manner = 'forward';
@@ -27,18 +33,22 @@ export async function startProxy(target: string): Promise<Proxy> {
     passOn(near, far);
     passOn(far, near);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(at.port, at.host);
   await once(server, 'listening');
   const url = new URL(target);
   url.port = String((server.address() as AddressInfo).port);
+  const disconnect = () => {
+    for (const end of ends) end.destroy();
+  };
   return {
     url: url.href,
     behave: (next) => {
       manner = next;
     },
+    disconnect,
     close: () => {
       server.close();
-      for (const end of ends) end.destroy();
+      disconnect();
     },
   };
 }
