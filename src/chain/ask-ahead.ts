@@ -27,7 +27,7 @@ const isWithout = (those: Map<string, number>, { url }: Rpc) => (those.get(url) 
  *
  * It only saves messages. Whatever is missing of the answer (an endpoint without these calls, a transaction on which it
  * fails or drops the connection) or places a transaction in another block is asked for by itself when it is needed, and
- * that answer counts. Throws no RpcError.
+ * that answer counts. Callers ask singly about what contradicts the chain, too. Throws no RpcError.
  *
  * @param limitMs how long one message may take, in whole milliseconds. All together take at most twice as long
  * @param known a header that need not be asked for

@@ -113,6 +113,20 @@ const providers: Record<
     singly: 2 * many,
     messages: 3 + many,
   },
+  'tells of no logs in the receipts of whole blocks': {
+    lie: async ({ method, params, ask }) => {
+      if (method !== 'eth_getBlockReceipts') return null;
+      return { result: ((await ask(method, params)) as object[]).map((receipt) => ({ ...receipt, logs: [] })) };
+    },
+    singly: 2 * many,
+    messages: 2 + 2 * many,
+  },
+  'mixes up the answers of a batch': {
+    lie: noBlocks,
+    batch: (answers) => answers.map((answer, i) => ({ ...answer, id: (answers.at(i - 1) as { id: number }).id })),
+    singly: 3 * many,
+    messages: 3 + 2 * many,
+  },
   'says nothing about a batch': { lie: noBlocks, batch: () => null, singly: 2 * many, messages: 3 + many },
 };
 

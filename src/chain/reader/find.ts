@@ -177,11 +177,15 @@ export async function findTransfers(header: Header, logs: readonly Log[], readin
   const wanted = watched.map(([txHash]) => ({ txHash, blockNumber: header.number, blockHash: header.hash }));
   const [first, ...others] = reading.rpcs;
   const rpcs = first ? [await askAhead(first, wanted, aheadMs, header), ...others] : [];
-  const read = await mapFew(watched, 4, async ([txHash, own]) => ({
-    txHash,
-    own,
-    transfers: await readTransaction(header, txHash, own, { ...reading, rpcs }, false),
-  }));
+  const read = await mapFew(watched, 4, async ([txHash, own]) => {
+    const readFrom = (from: readonly Rpc[]) => readTransaction(header, txHash, own, { ...reading, rpcs: from }, false);
+    // What was told together with others and contradicts the log is asked for singly.
+    const transfers = await readFrom(rpcs).catch((error) => {
+      if (error instanceof ProviderFault) return readFrom(reading.rpcs);
+      throw error;
+    });
+    return { txHash, own, transfers };
+  });
   for (const { txHash, own, transfers } of read) {
     if (transfers) found.transfers.push(...transfers);
     else found.unread.push({ block: header, txHash, logs: own, owners: ownersOf(own, owners) });

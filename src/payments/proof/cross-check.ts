@@ -38,7 +38,10 @@ export async function crossCheck(
   const endpoints = await askAllAhead(chain, rows.map(asSeen), Math.floor(limitMs / 3));
   await mapFew(rows, atOnce, async (row) => {
     if (checks.away || performance.now() > deadline) return;
-    const answer = await confirmTransfer(chain, asSeen(row), endpoints);
+    const ahead = await confirmTransfer(chain, asSeen(row), endpoints);
+    // What was told together with others is not held against a payment: each endpoint is asked about it alone.
+    const isDenied = ahead === 'absent' || ahead === 'altered' || ahead === 'missing';
+    const answer = isDenied ? await confirmTransfer(chain, asSeen(row)) : ahead;
     if (answer === 'agreed') checks.agreed.add(row);
     else if (answer === 'unavailable') {
       checks.away = true;

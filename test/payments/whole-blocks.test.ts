@@ -43,3 +43,26 @@ test('an endpoint that never answers about whole blocks, many payments in each o
   const left = await database.db.sql`select from requests where proof_status <> 'verified'`;
   assert.equal(left.length, 0);
 });
+
+test('endpoints that tell of no logs in the receipts of whole blocks, but do in each by itself → verified at once', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const { id, wallet } = await makeMerchant(database.db, scope);
+  const blockNumber = 500;
+  const hashes: string[] = [];
+  for (let i = 0; i < inEach; i++) {
+    const request = await makeRequest(database.db, scope, { id, wallet });
+    const to = { scope, wallet, accountId: id };
+    const [hash = ''] = await store(database.db, pair, to, [{ blockNumber, value: request.usdc_micro, request }], true);
+    hashes.push(hash);
+    await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+  }
+  const place = {
+    blockHash: hashOf(blockNumber),
+    blockNumber: `0x${blockNumber.toString(16)}`,
+    status: '0x1',
+    logs: [],
+  };
+  const result = hashes.map((transactionHash) => ({ ...place, transactionHash }));
+  for (const { endpoint } of endpoints) endpoint.lies.set(hashOf(blockNumber), { result });
+  assert.equal(await settle(ctx), inEach);
+});
