@@ -5,8 +5,10 @@ import type { Waits } from './pool.ts';
 /** Why a reader is not used for now. */
 export type Unused = 'behind' | 'unreachable' | 'no standby of this primary';
 
-/** A reader that does not answer holds up one call for so long (s), and the next only after `restMs`. */
+/** How long a reader's answer to the work itself may take (s): as long as anywhere. */
 export const readerWaits: Waits = { queue: 1, connect: 1, answer: 35 };
+/** How long it waits for a reader to begin; one that stalls is left like one that cannot be reached. */
+const beginMs = 1_000;
 /** How long a call waits at most until the reader has replayed what the primary held when the call came. */
 const replayMs = 100;
 const lookMs = 5;
@@ -74,11 +76,16 @@ export function readFrom(
   };
   const onReader = async <T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> => {
     const position = await positionOf(primary);
-    return reader.scoped(scope, async (tx) => {
+    const late = Promise.withResolvers<never>();
+    const clock = setTimeout(() => late.reject(new Left('unreachable')), beginMs);
+    const answer = reader.scoped(scope, async (tx) => {
       await waitForReplay(tx, position);
+      await Promise.race([late.promise, null]); // too late: the primary was asked meanwhile
+      clearTimeout(clock);
       note(null);
       return work(tx);
     });
+    return Promise.race([answer, late.promise]).finally(() => clearTimeout(clock));
   };
   return async (scope, work) => {
     if (performance.now() < restUntil) return primary.scoped(scope, work);

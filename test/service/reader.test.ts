@@ -122,6 +122,33 @@ test('work that the standby refuses as a change → runs on the primary', async 
   assert.deepEqual(said, ['unreachable']);
 });
 
+test('a standby that stalls, connections and all → the primary answers while the standby still owes its answer', async () => {
+  const { reader, said } = openNode();
+  let owed = 0;
+  const scoped: Database['scoped'] = (...asked) => {
+    owed++;
+    return reader.scoped(...asked).finally(() => owed--);
+  };
+  const db = withReader(primary, { ...reader, scoped }, (unused) => said.push(unused));
+  const { test: scope } = await makePartner(primary);
+  await until(async () => (await look(db, scope)).standby, 'the standby answers');
+  said.length = 0;
+  const processes = await cluster.onStandby(
+    (sql) => sql<{ pid: number }[]>`
+      select pid from pg_stat_activity union select split_part(pg_read_file('postmaster.pid'), E'\n', 1)::int`,
+  );
+  const signal = (name: NodeJS.Signals) => {
+    for (const { pid } of processes) process.kill(pid, name);
+  };
+  signal('SIGSTOP');
+  try {
+    assert.deepEqual(await look(db, scope), { standby: false, requests: 0 });
+    assert.deepEqual([owed, said], [1, ['unreachable']]);
+  } finally {
+    signal('SIGCONT');
+  }
+});
+
 test('a standby that stops, and one that was promoted → the primary answers, and nothing fails', async () => {
   const { test: scope } = await makePartner(primary);
   const following = openNode();
