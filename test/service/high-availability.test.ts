@@ -39,6 +39,7 @@ describe('three database machines under Patroni and two nodes', {
   let merchant: { id: string; wallet: string };
   let payer: ReturnType<typeof chains.test.wallet>;
   let keys: string[] = [];
+  const loads: Load[] = [];
 
   before(async () => {
     [cluster, chains, receiver] = await Promise.all([startDatabaseCluster(), twoChains(), startReceiver()]);
@@ -88,7 +89,7 @@ describe('three database machines under Patroni and two nodes', {
     await cluster.untilWhole();
   });
 
-  test('the primary is cut from etcd and its standbys, and not from the nodes → it acknowledges nothing more and demotes itself, and another leads', async (t) => {
+  test('the primary is cut from etcd and its standbys, and not from the nodes → it acknowledges nothing more and demotes itself, and another leads, also once it is back', async (t) => {
     const cut = await survives(t, async (primary) => {
       primary.cut();
       const alone = openOwner(cluster.adminUrl('quittance', primary));
@@ -97,8 +98,12 @@ describe('three database machines under Patroni and two nodes', {
       await assert.rejects(written, isUnreachable);
       await alone.end();
     });
+    const [leader] = await cluster.leaders();
     cut.mend();
     await cluster.untilWhole();
+    assert.deepEqual(await cluster.leaders(), [leader]);
+    assert.equal((await db.sql`select from rate_overrides where code = 'XTS'`).length, 0);
+    for (const load of loads) await assertAllThere(load);
   });
 
   /**
@@ -113,6 +118,7 @@ describe('three database machines under Patroni and two nodes', {
       keys,
       merchant.id,
     );
+    loads.push(load);
     const requests = await Promise.all(Array.from({ length: 6 }, newRequest));
     const before = await onlyLeader();
     const work = Promise.all(Array.from({ length: clients }, (_, at) => load.run(at)));

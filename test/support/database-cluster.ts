@@ -196,7 +196,7 @@ async function prepareMachine({ folder, network, tls, passwords }: Common, name:
   ]);
   const etcds = ways.slice(2).map(({ url }) => `127.0.0.1:${new URL(url).port}`);
   // By these ways only: etcd would name its own addresses.
-  const cuttable = { PATRONI_ETCD3_HOSTS: etcds.join(), PATRONI_ETCD3_USE_PROXIES: 'true' };
+  const cuttable = { PATRONI_ETCD_HOSTS: etcds.join(), PATRONI_ETCD_USE_PROXIES: 'true' };
   const settings = {
     NODE: name,
     LISTEN: address,
@@ -225,7 +225,6 @@ async function prepareMachine({ folder, network, tls, passwords }: Common, name:
     address,
     start: async () => {
       running = [launch(home, 'etcd', [programs['etcd-server'], '--config-file', files.etcd])];
-      // Patroni asks for the version once.
       await until(
         async () => /"etcdcluster":"3\.4/.test((await ask(address, 2379, '/version', tls)).text),
         'etcd to have a quorum',
