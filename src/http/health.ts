@@ -10,17 +10,18 @@ import { answerClientErrors } from './client-errors.ts';
 import { openRegistry } from './metrics.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
 
-/** What readiness depends on: each part is `ok` or a sentence that says what is wrong. */
-type Readiness = { ready: boolean; parts: Record<string, string> };
+/** Each part is `ok`, or a sentence that says what is wrong. */
+type Parts = Record<string, string>;
+type Readiness = { ready: boolean; parts: Parts };
 
 /** Probes may ask at any rate: the database and the chains' providers are asked so often at most. */
 const keepMs = 5_000;
 
 const stopped: Readiness = { ready: false, parts: { process: 'is stopping' } };
 
-/** Asks database, migrations and chains. */
+/** Asks the database, and whether its migrations are this version's. */
 async function checkReadiness(ctx: Context): Promise<Readiness> {
-  const parts: Record<string, string> = { database: 'ok', migrations: 'ok' };
+  const parts: Parts = { database: 'ok', migrations: 'ok' };
   try {
     if (!(await isWritable(ctx.db.sql))) parts.database = 'accepts no changes: it is a standby, or is read-only';
     const { pending, ahead } = await compareMigrations(ctx.db.sql);
@@ -31,10 +32,18 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
     parts.database = isOfSharedSession(error) ? sharedSessions : 'cannot be reached';
     parts.migrations = 'unknown without the database';
   }
-  for (const chain of await chainStatus(ctx)) {
-    parts[`chain ${chain.chainId}`] = chain.reachable ? 'ok' : 'no provider answers';
-  }
   return { ready: Object.values(parts).every((state) => state === 'ok'), parts };
+}
+
+/**
+ * Asks the chains' providers, for operators. They do not decide: all nodes have the same ones, and a load balancer
+ * would take all nodes out because of one silent provider, although calls and pages work without it.
+ */
+async function checkChains(ctx: Context): Promise<Parts> {
+  const chains = await chainStatus(ctx);
+  return Object.fromEntries(
+    chains.map(({ chainId, reachable }) => [`chain ${chainId}`, reachable ? 'ok' : 'no provider answers']),
+  );
 }
 
 /**
@@ -88,11 +97,13 @@ export async function buildMetricsServer(
 function addRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal, readers: Readers): void {
   const registry = openRegistry(ctx);
   const readiness = cachedFor(keepMs, ctx.clock, () => checkReadiness(ctx));
+  const ofChains = cachedFor(keepMs, ctx.clock, () => checkChains(ctx));
   const config = { auth: 'public' as const };
   app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
   app.get('/readyz', { config }, async (request, reply) => {
     const { ready, parts } = stopping.aborted ? stopped : await readiness();
-    const told = isReader(readers, request) ? { ok: ready, ...parts } : { ok: ready };
+    const details = async () => (stopping.aborted ? parts : { ...parts, ...(await ofChains()) });
+    const told = isReader(readers, request) ? { ok: ready, ...(await details()) } : { ok: ready };
     return reply
       .code(ready ? 200 : 503)
       .type('application/json')
