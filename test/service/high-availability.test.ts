@@ -71,7 +71,7 @@ describe('three database machines under Patroni and two nodes', {
     await endAll();
     await receiver?.close();
     await chains?.stop();
-    cluster?.stop();
+    await cluster?.stop();
   });
 
   test('the primary’s machine is killed → its synchronous standby leads, and nothing acknowledged is lost', async (t) => {

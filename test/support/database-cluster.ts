@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { signalProcess } from '../../src/lib/processes.ts';
+import { beginningOf, signalProcess } from '../../src/lib/processes.ts';
 import { findHaproxy } from './net/haproxy.ts';
 import { startProxy } from './net/proxy.ts';
 import { until } from './net/receiver.ts';
@@ -72,7 +72,7 @@ export type DatabaseCluster = {
   /** Runs patronictl with Patroni's own configuration. */
   control(...words: string[]): Promise<string>;
   logs(): string;
-  stop(): void;
+  stop(): Promise<void>;
 };
 
 const wholeLimitMs = 120_000;
@@ -115,9 +115,10 @@ export async function startDatabaseCluster(): Promise<DatabaseCluster> {
       (await run('/usr/bin/patronictl', ['-c', join(folder, 'a/patroni.yml'), ...words], { env: plainEnv(folder) }))
         .stdout,
     logs: () => names.map((name) => readFileSync(join(folder, name, 'patroni.log'), 'utf8')).join('\n'),
-    stop: () => {
+    stop: async () => {
       balancer.kill('SIGKILL');
-      for (const machine of machines) machine.end();
+      const pids = machines.flatMap((machine) => machine.end());
+      await until(() => pids.every((pid) => beginningOf(pid) === null), 'the machines to stop');
       rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
     },
   };
@@ -125,7 +126,7 @@ export async function startDatabaseCluster(): Promise<DatabaseCluster> {
     await cluster.untilWhole();
   } catch (error) {
     const logs = cluster.logs();
-    cluster.stop();
+    await cluster.stop();
     throw new Error(logs.slice(-4_000), { cause: error });
   }
   return cluster;
@@ -215,10 +216,12 @@ async function prepareMachine({ folder, network, tls, passwords }: Common, name:
     patroni: fill(home, 'patroni.yml', { ...settings, ADDRESS: reached }),
   };
   let running: ReturnType<typeof launch>[] = [];
-  const kill = (signal: NodeJS.Signals) => {
+  const kill = (signal: NodeJS.Signals): number[] => {
+    const [own, server] = [running.map(({ pid }) => pid as number), serverOf(home)];
     for (const child of running) child.kill('SIGKILL');
-    for (const pid of serverOf(home)) signalProcess(pid, signal);
+    for (const pid of server) signalProcess(pid, signal);
     running = [];
+    return [...own, ...server];
   };
   return {
     name,
@@ -231,7 +234,7 @@ async function prepareMachine({ folder, network, tls, passwords }: Common, name:
       );
       running.push(launch(home, 'patroni', [programs.patroni, files.patroni], cuttable));
     },
-    kill: () => kill('SIGKILL'),
+    kill: () => void kill('SIGKILL'),
     cut: () => {
       for (const way of ways) way.behave('silent');
     },
@@ -243,7 +246,7 @@ async function prepareMachine({ folder, network, tls, passwords }: Common, name:
     },
     end: () => {
       for (const way of ways) way.close();
-      kill('SIGQUIT'); // it frees its shared memory
+      return kill('SIGQUIT'); // it frees its shared memory
     },
   };
 }
