@@ -7,7 +7,7 @@ after(endAll);
 
 const steps = 240;
 /** Always the same here, so that a change is judged alike each time; `npm run faults` draws others. */
-const seeds = [20_261_122, 449_611_228];
+const seeds = [20_261_122, 41];
 
 for (const seed of seeds) {
   test(`${steps} steps of seed ${seed} with all kinds of faults → the service agrees with the model`, async (t) => {
