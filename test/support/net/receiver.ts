@@ -74,6 +74,8 @@ export async function startReceiver(options: { secure?: boolean; behave?: Behavi
     maxOpen: () => maxOpen,
     close: () =>
       new Promise((resolve) => {
+        // One that was on its way when the others were closed would be waited for.
+        server.on('connection', (socket) => socket.destroy());
         server.close(() => resolve());
         server.closeAllConnections();
       }),
