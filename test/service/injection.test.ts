@@ -305,7 +305,7 @@ test('a role, a lock and defaults left in the session › are taken back, and th
     'set role quittance_app',
     lock,
     'listen changes',
-    `alter role current_user set datestyle = 'German'`,
+    `reset role; alter role current_user set datestyle = 'German'`,
   ]) {
     assert.equal((await inject(left)).code, null, left);
     for (const { scope, merchant } of others) {
