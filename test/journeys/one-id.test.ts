@@ -33,6 +33,7 @@ const lines = (): Line[] =>
   service
     .stdout()
     .split('\n')
+    .slice(0, -1) // What follows the last line break is not whole yet.
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
 
@@ -108,8 +109,10 @@ test('a statement that is slow, and one that fails → lines of ours with the ca
   try {
     const failed = await api.list();
     assert.equal(failed.status, 500);
-    const line = lines().find(({ x_request_id }) => x_request_id === failed.headers['x-request-id']) as Line;
-    const err = line.err as Line;
+    const line = () =>
+      lines().find(({ x_request_id, err }) => x_request_id === failed.headers['x-request-id'] && err !== undefined);
+    await until(() => line() !== undefined, 'the line about the statement that failed');
+    const err = line()?.err as Line;
     assert.deepEqual([err.code, typeof err.session], ['42501', 'number']);
     assert.match(String(err.statement), /^select /);
   } finally {
