@@ -92,9 +92,14 @@ export async function answersAs(url: string, chainId: number): Promise<boolean> 
   }
 }
 
-/** Makes the chain's clock show the real time again. */
+/**
+ * Makes the chain's clock show the real time again. Of a chain that is behind, even by the second in which the call was
+ * under way, a contract would say that what starts now has not started.
+ */
 export async function setTimeToNow(url: string): Promise<void> {
   await callRpc(url, 'evm_setTime', [Math.floor(Date.now() / 1000)]);
+  const aheadS = Number(await callRpc(url, 'evm_increaseTime', [0]));
+  if (aheadS < 0) await callRpc(url, 'evm_increaseTime', [-aheadS]);
 }
 
 /** The anvil that a killed service left behind on a state file; null when there is none. */

@@ -8,12 +8,13 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { chainCommands } from '../../src/cli/chain.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import { pause } from '../../src/lib/time.ts';
-import { backUpState, findAnvilOn } from '../../src/sandbox/anvil.ts';
+import { backUpState, findAnvilOn, setTimeToNow } from '../../src/sandbox/anvil.ts';
 import { readDevChains, startDevChains } from '../../src/sandbox/chain.ts';
 import * as wallet from '../../src/sandbox/wallet.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { randomAddress } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 
 let dataDir: string;
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -107,6 +108,24 @@ test('a chain killed hard keeps its blocks, receipts and balances, and shows the
   const block = (await callRpc(url, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
   assert.ok(Math.abs(Number(block.timestamp) * 1000 - Date.now()) < 60_000);
   await again.stop();
+  await stop();
+});
+
+test('a chain that is told the time seconds late → its clock is not behind', async () => {
+  const { chains, stop } = await startDevChains(dataDir);
+  const url = only(chains.test).rpcUrls[0] ?? '';
+  const pid = findAnvilOn(stateOf(dataDir, 'test'))?.pid as number;
+  const seconds = () => Math.floor(Date.now() / 1000);
+  const from = seconds();
+  process.kill(pid, 'SIGSTOP');
+  const told = setTimeToNow(url);
+  await until(() => seconds() > from + 1, 'two seconds to pass');
+  process.kill(pid, 'SIGCONT');
+  await told;
+  const earliest = seconds();
+  await wallet.mine(only(chains.test), 1);
+  const block = (await callRpc(url, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
+  assert.ok(Number(block.timestamp) >= earliest);
   await stop();
 });
 
