@@ -13,6 +13,7 @@ import { headNumber } from '../../../src/sandbox/wallet.ts';
 import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';
 import { makePartner } from '../fixtures.ts';
+import { until } from '../net/receiver.ts';
 import { testChain } from './chain.ts';
 import { fundRelayer, lookAnew, testRelayer } from './relayer.ts';
 import { pollUntil } from './watch-fixtures.ts';
@@ -49,21 +50,35 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
     allot: (call: RelayCall, within: Context = ctx) => allotAlone(within, call),
     /** One pass of the loop, as if all its waits were over. */
     follow: async (within: Context = ctx) => {
+      await arrived();
       await passTime(database.db, 60);
       return followRelays(within, within.chains.test[0] ?? chain);
     },
     /** The reader reads what there is, so that the chain's head is known. */
-    read: () => readOnce(ctx, node.chain),
+    read: async () => {
+      await arrived();
+      await readOnce(ctx, node.chain);
+    },
     state: async (id: string) => (await readRelay(database.db.sql, id))?.state,
     rpc: (method: string, params: unknown[] = []) => callRpc(url, method, params),
     /** How many transactions of the relayer are mined. */
-    mined: async (address: Hex = testRelayer.address) =>
-      Number(await callRpc(url, 'eth_getTransactionCount', [address, 'latest'])),
+    mined: async (address: Hex = testRelayer.address) => {
+      await arrived();
+      return Number(await callRpc(url, 'eth_getTransactionCount', [address, 'latest']));
+    },
     stop: async () => {
       await node.stop();
       await database.drop();
     },
   };
+
+  /** The chain mines a transaction a moment after it has taken it. */
+  async function arrived(): Promise<void> {
+    if (!(await callRpc(url, 'anvil_getAutomine', []))) return;
+    const isMined = async () => ((await callRpc(url, 'txpool_status', [])) as { pending: Hex }).pending === '0x0';
+    await until(isMined, 'what was sent to be mined');
+  }
+
   await fixtures.read();
   await fixtures.follow();
   return fixtures;
