@@ -121,9 +121,11 @@ export async function reorganise(stage: Stage, [which, how]: Place): Promise<{ d
     (rows) => new Map(rows.map(({ id, proof }) => [id, proof])),
     () => null, // the database is away: then any may be true
   );
-  const head = await headNumber(stage.chain.chain);
-  await reorg(stage.chain.chain, depth);
-  const lost = stage.model.lose(head - depth, head, (id) => proofs?.get(id) === 'verified');
+  const lost = await stage.chain.alone(async () => {
+    const head = await headNumber(stage.chain.chain);
+    await reorg(stage.chain.chain, depth);
+    return stage.model.lose(head - depth, head, (id) => proofs?.get(id) === 'verified');
+  });
   const proofOf = ({ order }: Payment) => (proofs ? (proofs.get(order.id ?? '') ?? 'none') : 'unknown');
   return { depth, lost: lost.map((payment) => ({ payment, proof: proofOf(payment) })) };
 }

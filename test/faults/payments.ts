@@ -178,12 +178,13 @@ export async function blockOf({ chain }: Stage, txHash: string): Promise<number 
   return receipt && receipt.status === '0x1' ? Number(receipt.blockNumber) : null;
 }
 
-/** The merchant's wallet sends a payment back. @returns the transaction's hash */
+/** The merchant's wallet sends a payment back, beside other steps. @returns the transaction's hash */
 export async function sendBack(stage: Stage, { order, from, usdcMicro }: Payment): Promise<string | null> {
   const { privateKey, wallet: address } = order.merchant;
   const to = from?.address ?? '';
   const { usdc } = endpointOf(stage.chain.chain);
-  const sent = await sendCall(stage, { privateKey, address }, usdc, transferCall({ to, usdcMicro }));
+  const data = transferCall({ to, usdcMicro });
+  const sent = await stage.chain.alone(() => sendCall(stage, { privateKey, address }, usdc, data));
   return sent?.txHash ?? null;
 }
 

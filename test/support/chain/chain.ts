@@ -28,8 +28,18 @@ export async function testChain(options: { chainId?: number; pollMs?: number } =
   const folder = mkdtempSync(join(tmpdir(), 'quittance-chain-'));
   const anvil = await startDevChain(options.chainId ?? 31337, folder);
   const chain: ChainConfig = { ...anvil.chain, pollMs: options.pollMs ?? 50 };
+  let before: Promise<unknown> = Promise.resolve();
   return {
     chain,
+    /**
+     * Does one thing after the other. Anvil does not keep mining and reorganising apart: a transaction that it mines
+     * during a reorganisation can have a receipt without its effect, and the blocks below it are gone.
+     */
+    alone: <T>(work: () => Promise<T>): Promise<T> => {
+      const done = before.then(work);
+      before = done.catch(() => {});
+      return done;
+    },
     folder,
     pid: anvil.pid,
     mine: (blocks: number) => wallet.mine(chain, blocks),
