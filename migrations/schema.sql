@@ -2007,6 +2007,19 @@ begin
 end $function$;
 grant execute on function leave_scope() to quittance_app, quittance_service;
 
+CREATE OR REPLACE FUNCTION public.make_attempt_months(ahead integer)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '1s'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(7188256);
+  return query select add_attempt_months(ahead);
+end $function$;
+grant execute on function make_attempt_months(integer) to quittance_service;
+
 CREATE OR REPLACE FUNCTION public.metadata_token(partner uuid, test boolean, value text)
  RETURNS bigint
  LANGUAGE sql

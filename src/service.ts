@@ -21,7 +21,6 @@ import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import { addAttemptMonths } from './webhooks/attempt-months.ts';
 
 /** A context with everything it stands on running. */
 export type Service = { ctx: Context; close(): Promise<void> };
@@ -118,7 +117,6 @@ async function prepareAt(ownerUrl: string, config: Config): Promise<void> {
     await migrate(owner).catch(async (error) => {
       throw await asPermissionFault(owner, error);
     });
-    await addAttemptMonths(owner);
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');
   } finally {
     await owner.end();

@@ -1,10 +1,12 @@
-import { type Sql, sqlState, type Tx } from '../db/connection.ts';
+import type { Context } from '../context.ts';
+import type { Sql, Tx } from '../db/connection.ts';
 import { type Fragment, identifiers } from '../db/sql.ts';
+import { dayMs } from '../lib/durations.ts';
 
 /** Attempts are kept in parts by month (`migrations/0069_attempts_by_month.sql`): so many are made ahead. */
 export const monthsAhead = 24;
-const lockMs = 2_000;
-const lockNotAvailable = '55P03';
+/** An attempt of the last minute of a month is recorded in it a little later. */
+const stillWrittenMs = dayMs;
 /** For who waits until all transactions that use the table have ended: none may take longer. */
 const detachMs = 60_000;
 
@@ -18,18 +20,13 @@ export const attemptsOf = (sql: Sql | Tx): Fragment => sql`
     and a.started_at <= case when d.delivered_at is null then 'infinity' else d.delivered_at + interval '1 hour' end`;
 
 /**
- * As the owner of the tables: adds the months that are missing ahead. Where a lock cannot be had soon, the next start
- * does it: there are two years for it.
+ * Loop: adds the months that are missing ahead. Where a lock cannot be had soon, it throws: there are two years for the
+ * next run to do it.
+ *
+ * @returns how many were added
  */
-export async function addAttemptMonths(owner: Sql): Promise<void> {
-  await owner
-    .begin(async (tx) => {
-      await tx.unsafe(`set local lock_timeout = ${lockMs}`);
-      await tx`select add_attempt_months(${monthsAhead})`;
-    })
-    .catch((error) => {
-      if (sqlState(error) !== lockNotAvailable) throw error;
-    });
+export async function makeAttemptMonths({ db }: Pick<Context, 'db'>): Promise<number> {
+  return (await db.sql`select make_attempt_months(${monthsAhead})`).length;
 }
 
 export type Part = {
@@ -62,7 +59,8 @@ export async function listParts(owner: Sql): Promise<Part[]> {
  * @returns their names
  */
 export async function detachBefore(owner: Sql, before: Date, drop: boolean): Promise<string[]> {
-  const old = (await listParts(owner)).filter(({ until }) => until <= before && until <= new Date());
+  const ended = new Date(Date.now() - stillWrittenMs);
+  const old = (await listParts(owner)).filter(({ until }) => until <= before && until <= ended);
   await owner.unsafe(`set statement_timeout = ${detachMs}`);
   for (const { name, pending } of old) {
     const how = pending ? owner`finalize` : owner`concurrently`;

@@ -127,8 +127,9 @@ export type AttemptRecord = {
 };
 
 /**
- * Records attempts and, where the lease still holds, what follows. If the lease was lost meanwhile (it expired, or a
- * replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a condition on that
+ * Records attempts and, where the lease still holds, what follows. Those of a node whose clock is wrong begin an hour
+ * from now at most: there is a month for them, and `attemptsOf` finds them. If the lease was lost meanwhile (it expired, or
+ * a replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a condition on that
  * would mislead the planner to the index of due deliveries.
  */
 export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
@@ -141,7 +142,8 @@ export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): 
     ), logged as (
       insert into webhook_attempts (partner_id, test_mode, delivery_id, id, url, started_at, duration_ms, status_code,
         error, request_headers, response_headers, response_body)
-      select partner_id, test_mode, delivery_id, attempt_id, url, started_at, duration_ms, status_code,
+      select partner_id, test_mode, delivery_id, attempt_id, url,
+        greatest(least(started_at, now() + interval '1 hour'), now() - interval '1 hour'), duration_ms, status_code,
         error, request_headers, response_headers, response_body from made
     )
     update webhook_deliveries d set state = made.state, attempts = d.attempts + 1,

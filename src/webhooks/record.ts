@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
-import type { Tx } from '../db/connection.ts';
+import { sqlState, type Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
+import { makeAttemptMonths } from './attempt-months.ts';
 import { type Disabled, logDisabled, queueDisabledNotice } from './disabled.ts';
 import { endpointKey } from './pace.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
@@ -8,11 +9,25 @@ import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rule
 
 /**
  * Records a batch of attempts and, in the same transaction, what they mean for their endpoints. While everything
- * succeeds, endpoints are not written, and the transaction is one statement.
+ * succeeds, endpoints are not written, and the transaction is one statement. Where this month has no part yet, it is
+ * made first.
  *
  * @returns how long no endpoint is probed, in milliseconds; infinite when none will be
  */
 export async function recordFinished(ctx: Context, batch: Finished[]): Promise<number> {
+  try {
+    return await record(ctx, batch);
+  } catch (error) {
+    if (sqlState(error) !== withoutPart) throw error;
+    await makeAttemptMonths(ctx);
+    return record(ctx, batch);
+  }
+}
+
+/** A check that does not hold, or a row that no part takes. */
+const withoutPart = '23514';
+
+async function record(ctx: Context, batch: Finished[]): Promise<number> {
   const records = batch.map(({ record }) => record);
   const changed = changedEndpoints(batch, ctx.clock.now());
   if (changed.size === 0) {

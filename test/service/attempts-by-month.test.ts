@@ -4,16 +4,21 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import { attemptCommands } from '../../src/cli/attempts.ts';
 import { openOwner, type Scope } from '../../src/db/connection.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
-import { addAttemptMonths, detachBefore, listParts, monthsAhead } from '../../src/webhooks/attempt-months.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
+import { detachBefore, listParts, makeAttemptMonths, monthsAhead } from '../../src/webhooks/attempt-months.ts';
 import { browseDeliveries } from '../../src/webhooks/browse.ts';
+import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { listDeliveries } from '../../src/webhooks/log.ts';
 import { testDatabase } from '../support/database.ts';
 import { deliveryContext, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
+import { startReceiver } from '../support/net/receiver.ts';
 import { openExplainer, sentDuring } from '../support/plans-read.ts';
 
 let fixtures: Awaited<ReturnType<typeof testDatabase>>;
@@ -53,12 +58,56 @@ test('migrated under a node of the previous version → every attempt is kept, a
       last > new Date(Date.now() + (monthsAhead - 1) * 28 * 86_400_000),
       `the last part ends ${last.toISOString()}`,
     );
-    await addAttemptMonths(owner); // every start does
-    assert.equal((await listParts(owner)).length, later.length + 1);
   } finally {
     await Promise.all([owner.end(), node.end()]);
     await fixtures.owner`drop database ${identifiers(name)} with (force)`;
     rmSync(folder, { recursive: true });
+  }
+});
+
+const names = async () => (await listParts(fixtures.owner)).map(({ name }) => name);
+
+test('months that are missing ahead → made once by nodes that come at the same time, while one waits for the other', async () => {
+  const all = await names();
+  const last = all.slice(-2);
+  for (const name of last) await fixtures.owner`drop table ${identifiers(name)}`;
+  const { ctx } = deliveryContext(fixtures.db);
+  const made = await Promise.all([makeAttemptMonths(ctx), makeAttemptMonths(ctx), makeAttemptMonths(ctx)]);
+  assert.deepEqual(made.sort(), [0, 0, 2]);
+  assert.deepEqual(await names(), all);
+});
+
+test('this month has no part, or a node’s clock is months off → its attempts are recorded, in a month that there is', async () => {
+  const { db, owner, drop } = await testDatabase();
+  const receiver = await startReceiver();
+  const { ctx, clock } = deliveryContext(db);
+  const deps = createDeliveryDeps(ctx);
+  try {
+    const { test: scope } = await makePartner(db);
+    await setUrl(ctx, theService, scope, receiver.url);
+    const started = async (id = '') => {
+      const { deliveries } = await listDeliveries(ctx, scope, { id, limit: 1, offset: 0 });
+      assert.deepEqual([deliveries[0]?.state, deliveries[0]?.log.length], ['delivered', 1]);
+      return deliveries[0]?.log[0]?.started_at.getTime() ?? 0;
+    };
+    // As if nobody had made months for a long time.
+    for (const { name } of await listParts(owner)) await owner`drop table ${identifiers(name)}`;
+    await owner.unsafe(`create table webhook_attempts_old (like webhook_attempts including defaults);
+      alter table webhook_attempts attach partition webhook_attempts_old for values from (minvalue) to ('2026-01-01 00:00:00+00')`);
+    const [event] = await makeEvents(db, scope);
+    assert.equal(await deliverDue(ctx, deps), 1);
+    assert.equal(await started(event), clock.now().getTime());
+    assert.ok((await listParts(owner)).length > monthsAhead);
+
+    for (const awayMs of [-90 * dayMs, 3_650 * dayMs]) {
+      clock.forward(awayMs);
+      const [id] = await makeEvents(db, scope);
+      assert.equal(await deliverDue(ctx, deps), 1);
+      assert.ok(Math.abs((await started(id)) - Date.now()) <= hourMs + minuteMs);
+    }
+  } finally {
+    await Promise.all([receiver.close(), deps.posters.test.close(), deps.posters.live.close()]);
+    await drop();
   }
 });
 
@@ -135,7 +184,6 @@ test('months that ended before a day are detached while attempts are written →
   const { ctx } = deliveryContext(fixtures.db, { databaseUrl: fixtures.url });
   const old = await deliveredOn(scope, '2025-01-20T12:00:00Z');
   const recent = await deliveredOn(scope, '2025-03-20T12:00:00Z');
-  const names = async () => (await listParts(fixtures.owner)).map(({ name }) => name);
   const all = await names();
   const run = (name: string, options: Record<string, string | true>) => {
     const command = attemptCommands.find((candidate) => candidate.name === name);
