@@ -31,7 +31,7 @@ const timeoutMs = 4_000;
 
 /**
  * What endpoints report about a transfer. `agreed`: all have it. `absent`: all have its block, and none has it there.
- * `altered`: all have it, but read different calldata. `missing`: one does not have it, or has it differently.
+ * `altered`: all have it, but tell different calldata or another time of its block. `missing`: one does not have it, or has it differently.
  * `unreadable`: one answers but cannot report it. `unavailable`: one does not answer at all.
  */
 export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unreadable' | 'unavailable';
@@ -80,7 +80,8 @@ async function askOne(rpc: Rpc, key: TransferKey, chain: ChainConfig): Promise<C
     if (confirms(key)) return 'agreed';
     if (header?.hash !== key.blockHash || (receipt && receipt.blockHash !== key.blockHash)) return 'missing';
     if (!receipt?.logs.some((log) => isSameLog(log, key))) return 'absent';
-    return confirms({ ...key, calldata: null, bindings: null }) ? 'altered' : 'missing';
+    const told = { ...key, calldata: null, bindings: null, blockTime: header.time };
+    return confirms(told) ? 'altered' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (await isAway(rpc)) return 'unavailable';

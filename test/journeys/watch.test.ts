@@ -183,7 +183,7 @@ test('confirmTransfer › agreed for what stands in its block, or how it does no
     [{ ordinal: 1 }, 'missing'],
     [{ blockHash: txHash }, 'missing'],
     [{ blockNumber: key.blockNumber - 1 }, 'missing'],
-    [{ blockTime: new Date(row.block_time.getTime() - 1000) }, 'missing'],
+    [{ blockTime: new Date(row.block_time.getTime() - 1000) }, 'altered'],
     [{ toAddress: row.from_address }, 'absent'],
     [{ calldata }, 'altered'],
     [{ calldata: { reference: null } }, 'altered'],

@@ -57,6 +57,10 @@ test('another request’s reference put into the calldata → applied by it at f
   assert.ok((await raisedAlarms(fixtures.db.sql)).has('chain-unconfirmed:31337'));
 });
 
+/** All endpoints have denied for two minutes what was stored of a transaction. */
+const longDenied = (txHash: string) => fixtures.db.sql`
+  update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
+
 test('another request’s reference, which no endpoint tells any more for two minutes → read and judged anew', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
   fixtures.liar.fake.lie = swapped(own, other);
@@ -64,8 +68,7 @@ test('another request’s reference, which no endpoint tells any more for two mi
   await settleAll();
   assert.equal((await fixtures.transfer(txHash))?.request_id, other.id);
   fixtures.liar.fake.lie = async () => null;
-  await fixtures.db
-    .sql`update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
+  await longDenied(txHash);
   await fixtures.turn();
   assert.equal(await fixtures.transfer(txHash), undefined);
   assert.equal((await fixtures.read(other)).proof_status, 'none');
@@ -85,8 +88,7 @@ test('a payment that all endpoints deny for two minutes, and then one tells of a
   fixtures.liar.fake.lie = denies;
   await matchPending(fixtures.ctx);
   await settle(fixtures.ctx);
-  await fixtures.db.sql`
-    update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
+  await longDenied(txHash);
   await settle(fixtures.ctx);
   fixtures.liar.fake.lie = async () => null;
   fixtures.node.chain.rpcUrls.splice(1, 1, honest);
@@ -113,16 +115,37 @@ for (const [what, lie] of Object.entries(lies)) {
   });
 }
 
+/** Each block was a second earlier. */
+const older: Lie = async ({ method, params, ask }) => {
+  if (method !== 'eth_getBlockByNumber') return null;
+  const block = (await ask(method, params)) as { timestamp: string } | null;
+  return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
+};
+
 test('a block that is told older than it is → what is in it is not verified', async () => {
   const request = await fixtures.request();
-  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
-    if (method !== 'eth_getBlockByNumber') return null;
-    const block = (await ask(method, params)) as { timestamp: string } | null;
-    return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
-  };
+  fixtures.liar.fake.lie = older;
   await fixtures.pay(request);
   await settleAll();
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
+});
+
+test('a block that no endpoint tells older any more for two minutes → what is in it is read anew and verified', async () => {
+  const request = await fixtures.request();
+  fixtures.liar.fake.lie = older;
+  const { txHash } = await fixtures.pay(request);
+  await settleAll();
+  const before = await fixtures.transfer(txHash);
+  fixtures.liar.fake.lie = async () => null;
+  await fixtures.db.sql`update transfers set look_at = now() where tx_hash = ${txHash}`;
+  await fixtures.turn();
+  assert.equal((await fixtures.transfer(txHash))?.denials, 1);
+  await longDenied(txHash);
+  await fixtures.turn();
+  const after = await until('it is read anew', () => fixtures.transfer(txHash));
+  assert.equal(Number(after.block_time) - Number(before?.block_time), 1000);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
 /** The endpoint reports no transfers, and its blocks' bloom filters are empty. */
