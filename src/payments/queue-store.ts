@@ -66,7 +66,10 @@ export async function selectUnsettled(
   limit: number,
 ): Promise<(TransferRow & { usdc_micro: string })[]> {
   const { sql } = db;
-  const waiting = sql`chain_id = ${chainId} and counts and final_at is null`;
+  const finals = finalNumbers(finality, heads);
+  // Whatever the amount: so merchants of whom nothing is final cost no look at their rows.
+  const waiting = sql`
+    chain_id = ${chainId} and counts and final_at is null and block_number <= ${Math.max(...finals)}`;
   const due = sql`
     select d.* from merchants_with w cross join lateral (
       select t.*, r.usdc_micro from transfers t
@@ -80,7 +83,7 @@ export async function selectUnsettled(
     with recursive tiers as (
       select * from unnest(
           ${finality.map(({ upToUsdcMicro }) => upToUsdcMicro?.toString() ?? null)}::numeric[],
-          ${finalNumbers(finality, heads)}::bigint[])
+          ${finals}::bigint[])
         with ordinality as tier (up_to, final_number, place)
     ), ${merchantsWith(sql, waiting)} ${inTurns(sql, due, limit)}`;
 }
