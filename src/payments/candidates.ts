@@ -15,6 +15,7 @@ import {
   type Choice,
   canBePaid,
   choose,
+  isNamed,
   type Named,
   neighbourhoodMicro,
   type Reservation,
@@ -53,37 +54,40 @@ export async function readChoices(tx: Tx, chain: ChainConfig, rows: readonly Tra
   );
 }
 
-/** What is known of whom transfers are meant for, read in one round trip. */
+/**
+ * What is known of whom transfers are meant for: what names requests in one round trip, and in a second one the amounts
+ * near those transfers that name none.
+ */
 async function readCandidates(
   tx: Tx,
   transfers: readonly { row: TransferRow; transfer: Transfer }[],
 ): Promise<Map<TransferRow, Candidates>> {
   const rows = transfers.map(({ row }) => row);
-  const [decided, bound, referenced, reserved] = await Promise.all([
+  const [decided, bound, referenced] = await Promise.all([
     selectDecisions(tx, rows),
     selectAllBound(
       tx,
       rows.filter(({ authorization_nonce }) => authorization_nonce !== null),
     ),
     findAllReferenced(tx, transfers.flatMap(referencesOf)),
-    findReservations(tx, transfers.map(rangeOf)),
   ]);
   const decisions = new Map(decided.map(({ place, request_id, rule }) => [place, { requestId: request_id, rule }]));
-  const reservations = Map.groupBy(reserved, ({ place }) => place);
   const named = new Map(referenced.map((row) => [keyOfReference(row), row]));
-  const known = transfers.map(({ row, transfer }, place): [TransferRow, Candidates] => {
+  const known = transfers.map(({ row, transfer }, place) => {
     const find = (reference: string | null) =>
       reference === null ? null : toNamed(named.get(keyOfReference({ ...row, reference })));
-    const own: Candidates = {
+    return {
+      ...{ row, transfer },
       decided: decisions.get(place) ?? null,
       authorized: find(referenceIn(transfer)) ?? toNamed(bound.get(row)),
       charged: find(transfer.chargedReference),
       referenced: find(transfer.reference),
-      reservations: (reservations.get(place) ?? []).map(toReservation),
     };
-    return [row, own];
   });
-  return new Map(known);
+  const unnamed = known.filter((one) => !isNamed(one));
+  const reserved = await findReservations(tx, unnamed.map(rangeOf));
+  const near = Map.groupBy(reserved, ({ place }) => unnamed[place]);
+  return new Map(known.map((one) => [one.row, { ...one, reservations: (near.get(one) ?? []).map(toReservation) }]));
 }
 
 function toReservation(row: ReservationRow): Reservation {

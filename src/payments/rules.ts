@@ -96,7 +96,10 @@ export type Candidates = {
    * none.
    */
   decided: { requestId: string; rule: 'claim' | 'merchant' } | null;
-  /** Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value. */
+  /**
+   * Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value; none where something
+   * names a request.
+   */
   reservations: readonly Reservation[];
 };
 
@@ -152,6 +155,12 @@ export function choose(transfer: Transfer, candidates: Candidates): Choice {
   if (charged) return byName(charged, 'charge');
   if (referenced) return byName(referenced, 'reference');
   return chooseByAmount(transfer, candidates.reservations);
+}
+
+/** Whether something names the request, so that amounts decide nothing. */
+export function isNamed(candidates: Omit<Candidates, 'reservations'>): boolean {
+  const { authorized, charged, referenced, decided } = candidates;
+  return (decided ?? authorized ?? charged ?? referenced) !== null;
 }
 
 function chooseByAmount(transfer: Transfer, reservations: readonly Reservation[]): Choice {
