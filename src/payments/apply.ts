@@ -136,7 +136,7 @@ async function moveOn(
   const settled = provenBy(request, counted, view, applying);
   if ((await completeProofs(tx, ctx, [{ request, settled }])).size > 0) return 'verified';
   const attached = await attachProofs(tx, [attachment(request, counted, applying.row)]);
-  return attached.length > 0 ? 'attached' : request.proof_status;
+  return attached > 0 ? 'attached' : request.proof_status;
 }
 
 /** How a request is attached: with the asset of the transfer that completes its sum. */

@@ -2,7 +2,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { enqueueReceipts } from '../receipts/enqueue.ts';
-import { verifyProofs } from '../requests/proof.ts';
+import { type VerifiedRow, verifyProofs } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { enqueueProofVerified } from '../webhooks/enqueue.ts';
 import { completing } from './rules.ts';
@@ -54,7 +54,7 @@ export async function completeProofs(tx: Tx, ctx: Context, all: readonly Settled
   return new Set(verifiedAt.keys());
 }
 
-function toEvent(row: RequestRow) {
+function toEvent(row: VerifiedRow) {
   return {
     scope: scopeOfRow(row),
     requestId: row.id,

@@ -96,16 +96,17 @@ export async function findReservations(tx: Tx, ranges: readonly AmountRange[]): 
  * From `none` to `attached`, with the CAIP-19 name of the asset paid with. An expiry that readers have already seen
  * stays.
  *
- * @returns those whose state allowed it
+ * @returns how many: those whose state allowed it
  */
-export function attachProofs(tx: Tx, paid: readonly (RequestKey & { asset_id: string })[]): Promise<RequestRow[]> {
-  return tx<RequestRow[]>`
+export async function attachProofs(tx: Tx, paid: readonly (RequestKey & { asset_id: string })[]): Promise<number> {
+  if (paid.length === 0) return 0;
+  const { count } = await tx`
     update requests r set proof_status = 'attached', proof_note = null, asset_id = p.asset_id, status = ${seenStatus(tx)}
     from json_to_recordset(${JSON.stringify(paid)}::json)
       as p (partner_id uuid, test_mode boolean, id uuid, asset_id text)
     where (r.partner_id, r.test_mode, r.id) = (p.partner_id, p.test_mode, p.id)
-      and r.proof_status = 'none' and r.status <> 'voided'
-    returning r.*`;
+      and r.proof_status = 'none' and r.status <> 'voided'`;
+  return count;
 }
 
 /** From `attached` back to `none`, with the reason for the pay page; null when it was not attached. */
@@ -120,12 +121,25 @@ export async function detachProof(tx: Tx, scope: Scope, id: string, note: string
 /** What proves a payment; `asset_id` is a CAIP-19 name. */
 export type Proof = RequestKey & { tx_hash: string; payer_address: string; asset_id: string };
 
+/** What an event and receipts tell of a request that was verified. */
+export type VerifiedRow = Pick<
+  RequestRow,
+  | keyof RequestKey
+  | 'account_id'
+  | 'tx_hash'
+  | 'payer_address'
+  | 'metadata'
+  | 'proof_verified_at'
+  | 'customer_email'
+  | 'customer_phone'
+>;
+
 /**
  * To `verified`, once and for good, each at the database's time; without those that already are, or are voided. The
  * amount stays reserved for another day, so that a second payment is recognised.
  */
-export function verifyProofs(tx: Tx, proofs: readonly Proof[]): Promise<RequestRow[]> {
-  return tx<RequestRow[]>`
+export function verifyProofs(tx: Tx, proofs: readonly Proof[]): Promise<VerifiedRow[]> {
+  return tx<VerifiedRow[]>`
     with verified as (
       update requests r set proof_status = 'verified', proof_note = null, proof_verified_at = real_time(),
         tx_hash = p.tx_hash, payer_address = p.payer_address, asset_id = p.asset_id, status = ${seenStatus(tx)}
@@ -133,7 +147,8 @@ export function verifyProofs(tx: Tx, proofs: readonly Proof[]): Promise<RequestR
         tx_hash text, payer_address text, asset_id text)
       where (r.partner_id, r.test_mode, r.id) = (p.partner_id, p.test_mode, p.id)
         and r.proof_status in ('none', 'attached') and r.status <> 'voided'
-      returning r.*
+      returning r.partner_id, r.test_mode, r.id, r.account_id, r.tx_hash, r.payer_address, r.metadata,
+        r.proof_verified_at, r.customer_email, r.customer_phone
     ), kept as (
       update amount_reservations a set reserved_until = v.proof_verified_at + interval '24 hours' from verified v
       where (a.partner_id, a.test_mode, a.request_id) = (v.partner_id, v.test_mode, v.id)

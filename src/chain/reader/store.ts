@@ -1,6 +1,7 @@
 import { raiseAlarm } from '../../db/alarms.ts';
 import type { Database, Tx } from '../../db/connection.ts';
 import { insertion } from '../../db/sql.ts';
+import { chunksOf } from '../../lib/chunks.ts';
 import { updateVariantFees } from '../relay/store.ts';
 import type { Header, Log } from '../rpc.ts';
 import type { Bindings } from './bindings.ts';
@@ -175,9 +176,8 @@ export async function insertTransfers(
   chain: { chainId: number; testMode: boolean },
   transfers: readonly FoundTransfer[],
 ): Promise<void> {
-  for (let at = 0; at < transfers.length; at += rowsAtOnce) {
-    const rows = transfers.slice(at, at + rowsAtOnce).map((t) => ({
-      chain_id: chain.chainId,
+  for (const some of chunksOf(transfers, rowsAtOnce)) {
+    const rows = some.map((t) => ({
       tx_hash: t.txHash,
       ordinal: t.ordinal,
       log_index: t.logIndex,
@@ -189,16 +189,24 @@ export async function insertTransfers(
       to_address: t.toAddress,
       value: t.value.toString(),
       partner_id: t.partnerId,
-      test_mode: chain.testMode,
       account_id: t.accountId,
-      calldata_reference: t.calldataReference,
+      calldata_reference: t.calldataReference?.toString('hex') ?? null,
       calldata_read: t.calldataRead,
-      authorization_nonce: t.authorizationNonce && Buffer.from(t.authorizationNonce, 'hex'),
-      charged_reference: t.chargedReference && Buffer.from(t.chargedReference, 'hex'),
+      authorization_nonce: t.authorizationNonce,
+      charged_reference: t.chargedReference,
       logs_read: t.logsRead,
     }));
     await tx`
-      insert into transfers ${insertion(rows)}
+      insert into transfers (chain_id, test_mode, tx_hash, ordinal, log_index, block_number, block_hash, block_time,
+        token_address, from_address, to_address, value, partner_id, account_id, calldata_reference, calldata_read,
+        authorization_nonce, charged_reference, logs_read)
+      select ${chain.chainId}, ${chain.testMode}, tx_hash, ordinal, log_index, block_number, block_hash, block_time,
+        token_address, from_address, to_address, value, partner_id, account_id, decode(calldata_reference, 'hex'),
+        calldata_read, decode(authorization_nonce, 'hex'), decode(charged_reference, 'hex'), logs_read
+      from json_to_recordset(${JSON.stringify(rows)}::json) as f (tx_hash text, ordinal int, log_index int,
+        block_number bigint, block_hash text, block_time timestamptz, token_address text, from_address text,
+        to_address text, value numeric, partner_id uuid, account_id uuid, calldata_reference text,
+        calldata_read boolean, authorization_nonce text, charged_reference text, logs_read boolean)
       on conflict (chain_id, tx_hash, ordinal) do update set block_number = excluded.block_number,
         block_hash = excluded.block_hash, block_time = excluded.block_time, log_index = excluded.log_index,
         denials = 0, denied_at = null

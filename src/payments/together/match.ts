@@ -43,10 +43,10 @@ export function matchTogether(
     if (matches.length === 0) return [];
     const [count, attachedNow, verifiedNow] = await Promise.all([
       updateMatches(tx, 'pending', matches, ctx.clock.now()),
-      attached.length > 0 ? attachProofs(tx, attached) : [],
+      attachProofs(tx, attached),
       completeProofs(tx, ctx, verified),
     ]);
-    if (count < matches.length || attachedNow.length < attached.length || verifiedNow.size < verified.length)
+    if (count < matches.length || attachedNow < attached.length || verifiedNow.size < verified.length)
       throw new Error('something that was locked has changed');
     return batch.taken;
   });
