@@ -72,9 +72,10 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told): Promise
     if (error instanceof RpcError && error.kind === 'timeout') withoutBlocks.set(rpc.url, performance.now() + silentMs);
     return nullOfRpc(error);
   };
+  const hashes = new Set(block.map(({ txHash }) => txHash));
   const [receipts, full] = await Promise.all([
-    rpc.blockReceipts(blockHash).catch(nothing),
-    rpc.fullBlock(blockNumber).catch(nothing),
+    rpc.blockReceipts(blockHash, hashes).catch(nothing),
+    rpc.fullBlock(blockNumber, hashes).catch(nothing),
   ]);
   for (const receipt of receipts ?? []) told.receipts.set(receipt.txHash, receipt);
   if (full) told.headers.set(blockNumber, full.header);

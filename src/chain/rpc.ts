@@ -85,10 +85,21 @@ function readEach<K, T>(
   return told;
 }
 
-function readFullBlock(value: unknown) {
+/** Transactions by hash, in lower case: only what is told of these is read, and checked. */
+export type Wanted = { has(txHash: string): boolean };
+const anyOfThem: Wanted = { has: () => true };
+
+/** The entries of a block's list that are about wanted transactions. */
+function entriesOf(list: unknown, of: Wanted, name: 'hash' | 'transactionHash', what: string): unknown[] {
+  return readArray(list, what).filter((one) =>
+    of.has(String((one as Record<string, unknown> | null)?.[name]).toLowerCase()),
+  );
+}
+
+function readFullBlock(value: unknown, of: Wanted) {
   const header = readHeader(value);
   if (!header) return null;
-  const transactions = readArray(readObject(value, 'block').transactions, 'transactions');
+  const transactions = entriesOf(readObject(value, 'block').transactions, of, 'hash', 'transactions');
   return { header, transactions: transactions.flatMap((one) => readTransaction(one) ?? []) };
 }
 
@@ -151,10 +162,10 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
         headers: readEach(headers, rest.slice(receipts.length), readHeader),
       };
     },
-    /** All receipts of a block; null when the provider does not have the block. */
-    blockReceipts: async (blockHash: string) => {
+    /** All receipts of a block, or those of some transactions; null when the provider does not have the block. */
+    blockReceipts: async (blockHash: string, of: Wanted = anyOfThem) => {
       const result = await call('eth_getBlockReceipts', [blockHash]);
-      return result === null ? null : readArray(result, 'receipts').map(readReceipt);
+      return result === null ? null : entriesOf(result, of, 'transactionHash', 'receipts').map(readReceipt);
     },
     /** The hashes of a block's transactions, in order; null when the provider does not have the block. */
     transactionHashes: async (blockHash: string) => {
@@ -164,8 +175,9 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
         readBytes(hash, 32, 'transaction hash'),
       );
     },
-    /** The header of a block with all its transactions; null when the provider does not have it. */
-    fullBlock: async (number: number) => readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true])),
+    /** The header of a block with all its transactions, or some; null when the provider does not have it. */
+    fullBlock: async (number: number, of: Wanted = anyOfThem) =>
+      readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true]), of),
     /** How many transactions an account has sent, up to a block. */
     nonceAt: async (address: string, block: number | 'latest') =>
       readNumber(
