@@ -18,6 +18,8 @@ import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 500;
+/** So many batches are matched at once. A partner's transfers are all in one lane, so none waits for another lane. */
+const lanes = 2;
 /** So long are endpoints asked in one pass. */
 const crossCheckMs = 1_500;
 
@@ -68,15 +70,20 @@ async function matchBatches(
 ): Promise<TransferRow[]> {
   const done = new Set<TransferRow>();
   const passed = new Set<string>();
-  for (const batch of chunksOf(rows, batchSize)) {
-    try {
-      for (const row of await matchTogether(ctx, chain, batch, agreed, passed)) done.add(row);
-    } catch (error) {
-      reportBatch(ctx, error);
+  const matchLane = async (own: readonly TransferRow[]) => {
+    for (const batch of chunksOf(own, batchSize)) {
+      try {
+        for (const row of await matchTogether(ctx, chain, batch, agreed, passed)) done.add(row);
+      } catch (error) {
+        reportBatch(ctx, error);
+      }
     }
-  }
+  };
+  await Promise.all(Map.groupBy(rows, laneOf).values().map(matchLane));
   return rows.filter((row) => !done.has(row));
 }
+
+const laneOf = ({ partner_id }: TransferRow) => Number.parseInt(partner_id.slice(-2), 16) % lanes;
 
 /**
  * Asks all endpoints about transfers that are final at once. Nobody waits for slow endpoints: what they have not
