@@ -207,9 +207,12 @@ export async function refund(stage: Stage, [which = 0]: readonly number[]): Prom
   const scope = stage.partners[order.partner]?.scope;
   if (!scope) return false;
   const key = { chainId: stage.chain.chain.chainId, txHash, ordinal: 0 };
+  payment.refund = 'unsure'; // before anything is awaited: no other step begins the same refund and sends it, too
   try {
-    const final = await readFinalPayment(stage.ctx, scope, order.merchant.id, key);
-    payment.refund = 'unsure';
+    const final = await readFinalPayment(stage.ctx, scope, order.merchant.id, key).catch((error) => {
+      payment.refund = 'no';
+      throw error;
+    });
     const started = await startRefund(stage.ctx, theService, scope, order.merchant.id, key, final);
     // Claimed meanwhile: what came too much is not what is sent back here.
     const isWhole = started.kind === 'started' ? started.requestId === null : started.kind === 'again';
