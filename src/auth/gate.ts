@@ -20,8 +20,9 @@ export type Caller = {
 
 /**
  * What an endpoint adds to the gate's statement. `columns` may use the row `key` (partner_id, test_mode). `join` is a
- * table `made` of the row that the statement itself makes, if it does: its columns are returned, and `columns` are read,
- * as the object `read`, only where it made none. It may make one where `within` (the limit) and `key.may` (its scopes).
+ * table `made` of the row that the statement itself makes, if it does: then its columns are returned. Where its `id` is
+ * null it made none, and `columns` are read by a statement of their own, so that they cost nothing where it made one. It
+ * may make one where `within` (the limit) and `key.may` (its scopes).
  */
 export type Facts = { columns: Fragment; join?: Fragment };
 
@@ -85,7 +86,8 @@ export async function passGate<F extends object>(
   const owner = hostOwner(ctx.config, headers.host);
   const hashes = keyHashes(ctx.config.secretKeys, key);
   const hash = hashes[0]?.toString('base64') ?? '';
-  const row = await readAndCount(ctx, hashes, rule, owner, facts(ctx.db.sql, hash));
+  const { columns, join } = facts(ctx.db.sql, hash);
+  const row = await readAndCount(ctx, hashes, rule, owner, { columns, join });
   if (!row) throw refuse('unauthorized');
   if (owner === undefined) throw refuse('not_found');
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
@@ -98,7 +100,15 @@ export async function passGate<F extends object>(
     allowedExpiryMinutes: row.allowed_expiry_minutes,
     defaultExpiryMinutes: row.default_expiry_minutes,
   };
-  return { caller, key: { id: row.key_id, hint: row.hint, hash }, facts: row as unknown as F };
+  const found = join && row.id === null ? await readFacts(ctx.db.sql, caller.scope, columns) : row;
+  return { caller, key: { id: row.key_id, hint: row.hint, hash }, facts: found as unknown as F };
+}
+
+async function readFacts(sql: Sql, { partnerId, testMode }: Scope, columns: Fragment) {
+  const [row] = await sql`
+    with key as (select ${partnerId}::uuid as partner_id, ${testMode}::boolean as test_mode)
+    select ${columns} from key`;
+  return row;
 }
 
 async function readAndCount(
@@ -113,9 +123,6 @@ async function readAndCount(
   const waits = join
     ? sql`case when made.id is null then 'off' else current_setting('synchronous_commit') end`
     : sql`'off'`;
-  const read = join
-    ? sql`case when made.id is null then (select to_jsonb(facts) from (select ${columns}) facts) end as read, made.*`
-    : columns;
   // A counter never goes back a minute: a call that waited for the row counts in the newer one.
   const [row] = await sql<GateRow[]>`
     with key as (
@@ -134,7 +141,7 @@ async function readAndCount(
     )
     select key.id as key_id, hint, key.partner_id as key_partner, key.test_mode as key_test_mode, scopes, slug, disabled,
       currency, allowed_expiry_minutes, default_expiry_minutes, calls,
-      set_config('synchronous_commit', ${waits}, true) as waits, ${read}
+      set_config('synchronous_commit', ${waits}, true) as waits, ${join ? sql`made.*` : columns}
     from key left join counted on true ${join ?? sql``}`;
   return row;
 }

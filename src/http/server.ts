@@ -194,6 +194,8 @@ function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): st
   return {
     // A path that is written out wins over one with a parameter, whatever the method.
     allowedMethods: (path) => {
+      const written = routes.get(path);
+      if (written?.fixed) return written.methods;
       const matching = [...routes.values()].filter((route) => route.pattern.test(path));
       return (matching.find((route) => route.fixed) ?? matching[0])?.methods ?? [];
     },

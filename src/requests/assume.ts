@@ -13,8 +13,8 @@ import { assumedRequest, type PlannedRequest, type RequestRow } from './store.ts
 type Merchant = NonNullable<CreateFacts['merchant']>;
 type Known = { caller: Caller; merchant: Merchant };
 
-/** The gate's row: what was read, or what the statement made, with `read` where it made nothing. */
-export type GateFacts = ReadFacts | (RequestRow & { read: null }) | { read: ReadFacts };
+/** What the gate found: the request that its statement stored, or what decides. */
+export type GateFacts = ReadFacts | RequestRow;
 
 /** So many keys and so many merchants are remembered. What is forgotten, the oldest first, is read again. */
 const mostKept = 10_000;
@@ -45,14 +45,13 @@ export class Assumptions {
    */
   async create(ctx: Context, call: ApiCall<GateFacts>): Promise<{ row: RequestRow; replayed: boolean }> {
     const { caller, facts, keyHash } = call;
-    if ('read' in facts && facts.read === null) return { row: facts, replayed: false };
-    const read = 'read' in facts ? facts.read : facts;
+    if ('reference' in facts) return { row: facts, replayed: false };
     this.#callers.delete(keyHash);
     this.#merchants.delete(merchantOf(caller, call));
-    const made = await createRequest(ctx, { ...call, facts: read, ordered: 'now' });
-    if (made.replayed || !read.merchant) return made;
+    const made = await createRequest(ctx, { ...call, facts, ordered: 'now' });
+    if (made.replayed || !facts.merchant) return made;
     keep(this.#callers, keyHash, caller);
-    keep(this.#merchants, merchantOf(caller, call), read.merchant);
+    keep(this.#merchants, merchantOf(caller, call), facts.merchant);
     return made;
   }
 }
