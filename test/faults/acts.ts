@@ -1,5 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
+import type { Hex } from '../../src/chain/rpc.ts';
+import { minuteMs } from '../../src/lib/durations.ts';
 import { keyedHash, newest } from '../../src/lib/encrypt.ts';
 import { pause } from '../../src/lib/time.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
@@ -20,6 +22,10 @@ const copies = 6;
 const logMs = 400;
 /** What a call may be answered while something is broken. */
 const busy = [503, 429];
+
+/** So far an expiry may be from what was asked for: a create takes its time while things are broken. */
+const expirySlackMs = 60_000;
+const signatureOfNobody = `0x${'00'.repeat(64)}1b`;
 
 /** An answer that no fault excuses. */
 export class Broken extends Error {}
@@ -64,7 +70,10 @@ async function post(stage: Stage, order: MadeOrder, share: number, form: string,
   const answer = await answered(
     send(node.url, 'POST', `/pay/${order.id}/${form}`, { raw: new URLSearchParams(fields).toString(), headers }),
   );
-  if (answer && answer.status >= 500) throw new Broken(`${form} of ${order.id} was answered ${answer.status}`);
+  if (answer && answer.status >= 500) {
+    await pause(logMs);
+    throw new Broken(`${form} of ${order.id} was answered ${answer.status}\n${node.log()}`);
+  }
 }
 
 /** A partner asks for money; sometimes several times at once, over both nodes. */
@@ -94,7 +103,10 @@ export async function acknowledge(stage: Stage, order: Order, share: number): Pr
   const answer = await call(stage, order.partner, share, 'POST', '/api/v1/requests/create', { body });
   if (!answer) return;
   if (answer.status !== 201 && answer.status !== 200) throw new Broken(`a create was refused: ${answer.text}`);
-  const { request_id: id, amount } = answer.json;
+  const { request_id: id, amount, expires_at: expiresAt } = answer.json;
+  const awayMs = Date.parse(expiresAt) - Date.now() - weekMinutes * minuteMs;
+  if (answer.status === 201 && Math.abs(awayMs) > expirySlackMs)
+    throw new Broken(`the request ${id} expires at ${expiresAt}, ${awayMs} ms from what was asked for`);
   if (order.id !== null && order.id !== id) throw new Broken(`the key ${order.key} made both ${order.id} and ${id}`);
   order.id = id;
   order.dueMicro = BigInt(amount.usdc_micro);
@@ -175,10 +187,10 @@ export async function nameHash(stage: Stage, [which = 0, whose = 0, share = 0]: 
 export const handIn = (stage: Stage, { txHash }: Payment, order: MadeOrder, share: number) =>
   post(stage, order, share, 'proof', { tx_hash: txHash });
 
-/** The sender of a payment that tells nothing signs that it was for the order. */
+/** The sender of a payment that tells nothing signs that it was for the order, also of one that was sent back. */
 export async function claim(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
   const payment = at(
-    stage.model.payments.filter(({ how, refund }) => how === 'claim' && refund === 'no').slice(-30),
+    stage.model.payments.filter(({ how, refund }) => how === 'claim' && refund !== 'unsure').slice(-30),
     which,
   );
   if (payment) await claimFor(stage, payment, share);
@@ -186,14 +198,33 @@ export async function claim(stage: Stage, [which = 0, , share = 0]: readonly num
 }
 
 export async function claimFor(stage: Stage, payment: Payment, share: number): Promise<void> {
-  const { from, txHash, order } = payment;
+  const { from, order } = payment;
   if (!from || order.id === null) return;
   payment.claimed = true;
+  await postClaim(stage, payment, order as MadeOrder, from.privateKey, share);
+}
+
+/** @param privateKey who signs; null: nobody, but it looks like a signature */
+async function postClaim(stage: Stage, { txHash }: Payment, order: MadeOrder, privateKey: Hex | null, share: number) {
   const key = { chainId: stage.chain.chain.chainId, txHash, ordinal: 0 };
   const data = claimTypedData(stage.ctx.config, order.id, key);
-  const signature = await privateKeyToAccount(from.privateKey).signTypedData(data);
+  const signature = privateKey ? await privateKeyToAccount(privateKey).signTypedData(data) : signatureOfNobody;
   const fields = { chain_id: String(key.chainId), tx_hash: txHash, ordinal: '0', signature };
-  await post(stage, order as MadeOrder, share, 'claim', fields);
+  await post(stage, order, share, 'claim', fields);
+}
+
+/** A stranger claims somebody's payment, or a mint that has no sender, for a request of their own. It pays nothing. */
+export async function steal(stage: Stage, [which = 0, whose = 0, share = 0]: readonly number[]): Promise<boolean> {
+  const unnamed = stage.model.payments.filter(({ how }) => how === 'mint' || how === 'claim' || how === 'rounded');
+  const payment = at(unnamed.slice(-30), which);
+  const own = at(
+    stage.model.newest((order) => order !== payment?.order && order.merchant === payment?.order.merchant),
+    whose,
+  );
+  const stranger = at(stage.payers, share);
+  if (!payment || !own || !stranger || stranger === payment.from) return false;
+  await postClaim(stage, payment, own, whose < 0.5 ? stranger.privateKey : null, share);
+  return true;
 }
 
 /** A merchant sends money back that pays nothing: first the payment is taken, then the transfer is made. */

@@ -1,9 +1,12 @@
+import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { pause } from '../../src/lib/time.ts';
-import { headNumber, reorg } from '../../src/sandbox/wallet.ts';
+import { setTimeToNow } from '../../src/sandbox/anvil.ts';
+import { endpointOf, headNumber, reorg } from '../../src/sandbox/wallet.ts';
 import { behaviours } from '../support/net/receiver.ts';
 import { at } from './chance.ts';
 import { lieOf } from './lies.ts';
 import type { Payment } from './model.ts';
+import { lostPayments, sendAgain } from './payments.ts';
 import { wrongReceivers } from './receivers.ts';
 import type { Stage } from './stage.ts';
 import type { FaultKind } from './steps.ts';
@@ -108,12 +111,26 @@ async function untilAttached({ database: { owner } }: Stage): Promise<void> {
   while (performance.now() < deadline && !(await anyAttached())) await pause(20);
 }
 
+/** So many reorganisations leave the chain shorter, until what they took is mined again, in lower blocks. */
+const shorterShare = 0.25;
+
+/** Takes the newest blocks from the chain, puts none in their place, and mines half of the payments again. */
+async function shorten(stage: Stage, depth: number, lose: () => Payment[]): Promise<Payment[]> {
+  const { url } = endpointOf(stage.chain.chain);
+  await callRpc(url, 'anvil_rollback', [depth]);
+  await setTimeToNow(url);
+  const lost = lose();
+  for (const payment of lostPayments(stage).filter((one, i) => i % 2 === 0 && lost.includes(one)))
+    payment.block = (await sendAgain(stage, payment.signed as Hex))?.block ?? null;
+  return lost;
+}
+
 /**
- * Replaces the newest blocks of the chain by empty ones. What was verified before stays so.
+ * Replaces the newest blocks of the chain by empty ones, or takes them away. What was verified before stays so.
  *
  * @returns what was lost
  */
-export async function reorganise(stage: Stage, [which, how]: Place): Promise<{ depth: number; lost: Lost[] }> {
+export async function reorganise(stage: Stage, [which, how, long]: Place): Promise<{ depth: number; lost: Lost[] }> {
   if (how < waitShare) await untilAttached(stage);
   const depth = 1 + Math.floor(which ** (1 + how) * deepestReorg);
   const proofs = await stage.database.owner<{ id: string; proof: Lost['proof'] }[]>`
@@ -123,8 +140,10 @@ export async function reorganise(stage: Stage, [which, how]: Place): Promise<{ d
   );
   const lost = await stage.chain.alone(async () => {
     const head = await headNumber(stage.chain.chain);
+    const lose = () => stage.model.lose(head - depth, head, (id) => proofs?.get(id) === 'verified');
+    if (long < shorterShare) return shorten(stage, depth, lose);
     await reorg(stage.chain.chain, depth);
-    return stage.model.lose(head - depth, head, (id) => proofs?.get(id) === 'verified');
+    return lose();
   });
   const proofOf = ({ order }: Payment) => (proofs ? (proofs.get(order.id ?? '') ?? 'none') : 'unknown');
   return { depth, lost: lost.map((payment) => ({ payment, proof: proofOf(payment) })) };

@@ -11,6 +11,19 @@ const lateMs = 6_000;
 const giantBytes = 33 * 1024 * 1024;
 let giant: string | null = null;
 
+/** Answers about one transaction in four differently, always about the same ones. */
+const aboutSome =
+  (answer: object): Lie =>
+  async ({ method, params }) =>
+    method === 'eth_getTransactionReceipt' && /[048c]$/.test(String(params[0])) ? answer : null;
+
+/** What comes in an order comes in another one, and twice. */
+const shuffled: Lie = async ({ method, params, ask }) => {
+  if (method !== 'eth_getLogs' && method !== 'eth_getBlockReceipts') return null;
+  const answer = (await ask(method, params)) as unknown[] | null;
+  return { result: answer && [...answer, ...answer].reverse() };
+};
+
 const on =
   (method: string, change: (answer: Record<string, unknown>) => object | null): Lie =>
   async (call) => {
@@ -76,6 +89,13 @@ export function lieOf(wrong: Wrong, swap: (txHash: string, input: string) => str
       return status(200);
     case 'rpc-other-chain':
       return async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : { status: 500 });
+    case 'rpc-shuffled':
+      return shuffled;
+    case 'rpc-one-refused':
+      return aboutSome({ error: { code: -32_000, message: 'response too large' } });
+    case 'rpc-one-giant':
+      giant ??= 'f'.repeat(giantBytes);
+      return aboutSome({ result: giant });
     case 'lie-no-receipt':
       return async ({ method }) => (/Receipts?$/.test(method) ? { result: null } : null);
     case 'lie-older-block':

@@ -168,6 +168,8 @@ class Run {
         return this.beside(step.kind, acts.nameHash(stage, shares));
       case 'claim':
         return this.beside(step.kind, acts.claim(stage, shares));
+      case 'steal':
+        return this.beside(step.kind, acts.steal(stage, shares));
       case 'refund':
         return this.beside(step.kind, acts.refund(stage, shares));
     }
