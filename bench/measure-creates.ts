@@ -28,8 +28,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[]): Promise<Findi
 
   const server = await startChild('server.ts', env);
   stage.onEnd(server.stop);
-  const http = httpArm(server, fixtures.keys);
-  stage.onEnd(http.close);
+  const http = httpArm(server, fixtures.keys, stage.folder);
   const arms = {
     http,
     sql: pgbenchArm(names.sql, access, script, stage.folder),

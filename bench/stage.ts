@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../src/config.ts';
+import { openOwner, usualWaits } from '../src/db/connection.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../src/db/embedded.ts';
 import { openService, type RunningService } from '../src/service.ts';
 import { writeIdleChains } from './idle-chains.ts';
@@ -24,8 +25,18 @@ export function openStage(args: string[]): Stage & { clear(): Promise<void> } {
   };
 }
 
+/** As `docs/operating.md` recommends for a server of its own. */
+const serverSettings = { shared_buffers: '2GB', max_wal_size: '4GB' };
+
 /** Starts a durable PostgreSQL of the figure's own. */
 export async function stageDatabase(stage: Stage): Promise<EmbeddedPostgres> {
+  const fresh = await startEmbedded(stage.folder);
+  const owner = openOwner(fresh.url, usualWaits);
+  for (const [name, value] of Object.entries(serverSettings)) {
+    await owner.unsafe(`alter system set ${name} = '${value}'`);
+  }
+  await owner.end();
+  await fresh.stop();
   const postgres = await startEmbedded(stage.folder);
   stage.onEnd(postgres.stop);
   return postgres;

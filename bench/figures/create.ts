@@ -3,8 +3,8 @@ import { measureCreates } from '../measure-creates.ts';
 
 export const figure: Figure = {
   what:
-    'Creates over HTTP (key, limiter, scope, rules, rate, row-level security, durable commit; one server process and one ' +
-    'for all clients) against the yardstick: `pgbench` inserting the same complete row, durably, into a copy of ' +
+    'Creates over HTTP (key, limiter, scope, rules, rate, row-level security, durable commit; one server process; ' +
+    'wrk sends) against the yardstick: `pgbench` inserting the same complete row, durably, into a copy of ' +
     '`requests` that has no index but the primary key and the one of idempotency. Between them: `pgbench` sending the ' +
     'service’s own statements with random keys, merchants, amounts and idempotency keys.',
   limitMinutes: 6,

@@ -73,8 +73,7 @@ async function measure(stage: Stage): Promise<Finding> {
   stage.onEnd(() => owner.end());
   const server = await startChild('server.ts', env);
   stage.onEnd(server.stop);
-  const http = httpArm(server, keys);
-  stage.onEnd(http.close);
+  const http = httpArm(server, keys, stage.folder);
   await http.run(3);
   await owner`checkpoint`;
 
