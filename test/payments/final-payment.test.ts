@@ -55,6 +55,20 @@ test('an unmatched payment → its refund neither started nor offered before it 
   assert.equal(await start(large, await finalOf(large)), 'started');
 });
 
+test('an unmatched payment whose block was told older when it was read, and by nobody now → refunded', async () => {
+  fixtures.liar.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    const block = (await ask(method, params)) as { timestamp: string } | null;
+    return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
+  };
+  const txHash = await stray(71_000_000n);
+  await fixtures.node.mine(8);
+  await fixtures.turn();
+  assert.equal(await start(txHash, await finalOf(txHash)), 'too_early');
+  fixtures.liar.fake.lie = async () => null;
+  assert.equal(await start(txHash, await finalOf(txHash)), 'started');
+});
+
 test('an unmatched payment whose sender one endpoint swapped → its money goes to nobody', async () => {
   const [victim, thief] = [fixtures.node.wallet(), 'ad'.repeat(20)];
   fixtures.liar.fake.lie = async ({ method, params, ask }) => {

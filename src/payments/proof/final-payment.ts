@@ -15,8 +15,10 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   if (!chain || !standsFinal(row, BigInt(row.value), view)) return false;
   // What was marked as final, all have confirmed.
   if (row.final_at !== null || !needsCrossCheck(chain)) return true;
-  // Who gets the money back stands in the transfer's own log; nothing else decides about it.
-  return (await confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null })) === 'agreed';
+  // Who gets the money back stands in the transfer's own log; nothing else decides about it, nor does the block's time,
+  // which is all that can be altered then.
+  const told = await confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null });
+  return told === 'agreed' || told === 'altered';
 }
 
 /**
