@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import { isUnreachable } from '../../db/connection.ts';
 
-/** So many are written in one transaction. */
-export const batchSize = 100;
+/** So many are written in one transaction. More save little, and hold the locks of all of them for longer. */
+export const batchSize = 150;
 
 /**
  * Whatever failed in a batch is found by taking its members one by one.
