@@ -1,9 +1,11 @@
 import { loadavg } from 'node:os';
 import { callRpc } from '../../src/chain/rpc.ts';
 import type { Context } from '../../src/context.ts';
+import { listenForChanges } from '../../src/db/changes.ts';
 import { openOwner } from '../../src/db/connection.ts';
 import { accessOf } from '../../src/db/logins.ts';
 import { runJobs } from '../../src/jobs.ts';
+import { makeSleeper, type Sleeper } from '../../src/lib/sleeper.ts';
 import { pause } from '../../src/lib/time.ts';
 import { startDevChain } from '../../src/sandbox/chain.ts';
 import { pgbenchArm } from '../creates.ts';
@@ -37,6 +39,7 @@ const names = {
 type Seen = { lastEventMs: number[]; calls: number[]; messages: number[] };
 
 type Place = PaidChain & { proxy: RecordingProxy };
+type Bench = Context & { news: Sleeper };
 
 async function stageChain(stage: Stage, chainId: number, testMode: boolean): Promise<Place> {
   const node = await startDevChain(chainId, stage.folder);
@@ -55,11 +58,15 @@ async function mine({ url, proxy }: Place): Promise<void> {
   await proxy.show();
 }
 
+/** At least so often it is looked whether all is done; and whenever the service tells of something. */
+const lookMs = 100;
+
 /** Waits until the chain is read up to its head, and nothing of it is left to be matched or, then, to be verified. */
-async function until({ db }: Context, { chain, url }: Place, what: 'matched' | 'verified'): Promise<void> {
+async function until({ db, news }: Bench, { chain, url }: Place, what: 'matched' | 'verified'): Promise<void> {
   const head = Number(await callRpc(url, 'eth_blockNumber', []));
   const { chainId } = chain;
-  for (const deadline = performance.now() + limitMs; performance.now() < deadline; await pause(5)) {
+  const limit = AbortSignal.timeout(limitMs);
+  for (; !limit.aborted; await news.sleep(lookMs, limit)) {
     const [row] = await db.sql<{ done: boolean }[]>`
       select c.number >= ${head}
         and not exists (select from transfers where chain_id = ${chainId} and judged_at is null)
@@ -81,7 +88,7 @@ async function checkRows({ db }: Context, ids: string[]): Promise<void> {
 }
 
 /** Reads, matches and verifies blocks of so many transfers; offering them to the chain is not measured. */
-function blocksArm(ctx: Context, place: Place, name: string, transfers: number, seen: Seen): Arm {
+function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, seen: Seen): Arm {
   const run = async (limit: number) => {
     let [spentMs, events] = [0, 0];
     while (spentMs < limit * 1000) {
@@ -114,7 +121,12 @@ const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [] });
 async function measure(stage: Stage): Promise<Finding> {
   const service = await stageService(stage);
   const [many, one] = [await stageChain(stage, 31337, true), await stageChain(stage, 31338, false)];
-  const ctx: Context = { ...service.ctx, chains: { test: [many.chain], live: [one.chain] } };
+  const news = makeSleeper();
+  const ctx: Bench = { ...service.ctx, chains: { test: [many.chain], live: [one.chain] }, news };
+  const raise = (error: unknown) => {
+    throw error;
+  };
+  stage.onEnd(listenForChanges(ctx.db, news.wake, raise));
   process.stdout.write('Partners, wallets and requests …\n');
   const owner = openOwner(service.env.DATABASE_URL as string);
   stage.onEnd(() => owner.end());
