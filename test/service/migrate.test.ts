@@ -86,7 +86,10 @@ test('a table that a long transaction holds → the migration steps back, lets o
   await held.promise;
   const migrating = migrate(owner, version(first, added));
   const waits = async () =>
-    (await third`select from pg_locks where relation = 'things'::regclass and not granted`).length > 0;
+    (
+      await third`select from pg_locks where relation = 'things'::regclass and not granted
+      and database = (select oid from pg_database where datname = current_database())`
+    ).length > 0;
   await until(waits, 'the migration to wait for the table');
   // It would wait behind the migration for as long as the holder likes.
   assert.equal((await third`select id from things`).length, 0);

@@ -90,7 +90,8 @@ describe('behind pgbouncer in transaction mode', () => {
           select current_setting('datestyle') as style, current_setting('timezone') as zone,
             current_setting('statement_timeout') as timeout, current_setting('transaction_read_only') as only_reads,
             current_setting('transaction_isolation') as isolation,
-            (select count(*)::int from pg_locks where locktype = 'advisory') as locks`,
+            (select count(*)::int from pg_locks where locktype = 'advisory' and objid = 1
+              and database = (select oid from pg_database where datname = current_database())) as locks`,
       );
     await until(
       () =>
