@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -19,6 +18,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beginningOf, signalProcess } from '../../src/lib/processes.ts';
+import { removeFolder } from './folders.ts';
 import { findHaproxy } from './net/haproxy.ts';
 import { startProxy } from './net/proxy.ts';
 import { until } from './net/receiver.ts';
@@ -80,6 +80,17 @@ const wholeLimitMs = 120_000;
 /** Three machines with the configuration of `ops/ha`, each on loopback addresses of its own, and haproxy in front. */
 export async function startDatabaseCluster(): Promise<DatabaseCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-cluster-'));
+  /** Ends what was started at once; the ids of its processes. */
+  let endAll = (): number[] => [];
+  const remove = () => {
+    if (!process.env.KEEP_CLUSTER) removeFolder(folder);
+  };
+  // Tests that fail, or are told to end, do not come to stop it.
+  process.once('SIGTERM', () => process.exit(143));
+  process.once('exit', () => {
+    endAll();
+    remove();
+  });
   const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
   const common = { folder, network, tls: makeCertificate(folder, network), passwords: [secret(), secret()] as const };
   const machines = await Promise.all(names.map((name, index) => prepareMachine(common, name, index)));
@@ -87,6 +98,11 @@ export async function startDatabaseCluster(): Promise<DatabaseCluster> {
   const balancing = fill(folder, 'haproxy.cfg', haproxy);
   give(folder);
   const balancer = launch(folder, 'haproxy', [findHaproxy() ?? '', '-db', '-f', balancing]);
+  endAll = () => {
+    endAll = () => [];
+    balancer.kill('SIGKILL');
+    return machines.flatMap((machine) => machine.end());
+  };
   await Promise.all(machines.map((machine) => machine.start()));
 
   /** The machines whose Patroni holds the leader key, as it is asked by haproxy. */
@@ -116,10 +132,9 @@ export async function startDatabaseCluster(): Promise<DatabaseCluster> {
         .stdout,
     logs: () => names.map((name) => readFileSync(join(folder, name, 'patroni.log'), 'utf8')).join('\n'),
     stop: async () => {
-      balancer.kill('SIGKILL');
-      const pids = machines.flatMap((machine) => machine.end());
+      const pids = endAll();
       await until(() => pids.every((pid) => beginningOf(pid) === null), 'the machines to stop');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+      remove();
     },
   };
   try {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/lib/ports.ts';
 import { listCommands, signalProcess } from '../../src/lib/processes.ts';
+import { removeFolder } from './folders.ts';
 import { until } from './net/receiver.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -67,7 +68,16 @@ function launch(env: Record<string, string>, options: StartOptions) {
 
 /** Starts a service on a free port and waits until it reports that it is ready. */
 export async function startService(env: Record<string, string>, options: StartOptions = {}): Promise<Service> {
-  const port = env.PORT ?? String(await freePort());
+  if (env.PORT !== undefined) return startOn(env.PORT, env, options);
+  const port = String(await freePort());
+  return startOn(port, env, options).catch(async (error) => {
+    // Any connection on this machine may have taken it before the service opened it.
+    if (!String(error).includes(`Port ${port} of`)) throw error;
+    return startOn(String(await freePort()), env, options);
+  });
+}
+
+async function startOn(port: string, env: Record<string, string>, options: StartOptions): Promise<Service> {
   const { pid, text, ended } = launch({ ...env, PORT: port }, options);
   let over: Ended | null = null;
   void ended.then((end) => {
@@ -142,6 +152,6 @@ export async function endAll(): Promise<void> {
   for (const pid of pids()) signalProcess(pid, 'SIGKILL');
   await until(() => pids().length === 0, 'all processes to end');
   // Sessions of a killed database server keep writing for a moment.
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+  for (const folder of folders) removeFolder(folder);
   folders.clear();
 }
