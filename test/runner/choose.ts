@@ -17,13 +17,15 @@ export const allTests = (): string[] =>
   globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root, exclude: ['**/node_modules'] }).sort();
 
 /**
- * The test files that a command line selects: all, one of the kinds `unit`, `pages`, `stock` and `changed`, or those
- * with a part of a name in their path. Parts of names may follow `stock`; a commit to compare with, `changed`.
+ * The test files that a command line selects: all but the container's, one of the kinds `unit`, `pages`, `stock`,
+ * `container` and `changed`, or those with a part of a name in their path. Parts of names may follow `stock`; a commit to
+ * compare with, `changed`.
  *
  * @throws UnknownChoice when nothing matches
  */
 export function chooseTests([first = '', ...rest]: string[]): string[] {
-  const all = allTests();
+  if (first === 'container') return [containerTest];
+  const all = allTests().filter((file) => file !== containerTest);
   if (first === 'unit') return all.filter(isUnit);
   if (first === 'changed') return reachedByChanges(all, changedFiles(rest[0]));
   if (first === 'stock') {
@@ -39,6 +41,8 @@ export function chooseTests([first = '', ...rest]: string[]): string[] {
   return findChromium() ? runnable : leaveOut(runnable, isPage, 'Chromium');
 }
 
+/** Builds the production image: it takes minutes, and the network. */
+const containerTest = 'test/container/image.test.ts';
 const isPage = (file: string) => file.startsWith('test/pages/');
 const upgradeTest = 'test/service/upgrade.test.ts';
 const isUpgrade = (file: string) => file === upgradeTest;
