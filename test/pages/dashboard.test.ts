@@ -27,7 +27,7 @@ async function openAt(
   const value = await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant);
   await context.addCookies([{ name: 'dashboard-session', value, url: fixtures.url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   if (path !== '') await page.goto(fixtures.url + path);
   return { page, context };
 }

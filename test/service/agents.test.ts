@@ -49,7 +49,7 @@ test('docs/agents.md › its program pays a request of a new sandbox: verified, 
   const transaction = /^0x[0-9a-f]{64}$/m.exec(stdout)?.[0] ?? assert.fail(stdout);
 
   const read = async () => (await send(service.url, 'GET', `/api/v1/requests/${made.request_id}`, { key })).json;
-  await until(async () => (await read()).proof_status === 'verified', 'the request to be verified', 40_000);
+  await until(async () => (await read()).proof_status === 'verified', 'the request to be verified');
   const paid = await read();
   assert.deepEqual(
     [paid.status, paid.tx_hash],
@@ -58,7 +58,7 @@ test('docs/agents.md › its program pays a request of a new sandbox: verified, 
   );
   const { json: merchant } = await send(service.url, 'GET', `/api/v1/accounts/${demo.merchant}`, { key });
   assert.equal(await usdcBalance(chain, merchant.wallet_address as string), BigInt(made.amount.usdc_micro));
-  await until(() => receiver.received.length > 0, 'the event to arrive', 20_000);
+  await until(() => receiver.received.length > 0, 'the event to arrive');
   const event = JSON.parse(receiver.received[0]?.body ?? '{}') as { data?: Record<string, unknown> };
   assert.ok(JSON.stringify(event).includes(made.request_id) && JSON.stringify(event).includes(transaction));
   assert.equal((await service.stop()).code, 0);

@@ -95,7 +95,7 @@ describe('a backup', { skip }, () => {
     );
     const [paid, unpaid] = [await create(before, keys[0]), await create(before, keys[1])];
     await quittance(first, 'sandbox', 'pay', paid.json.request_id);
-    await until(() => receiver.received.length > 0, 'the first attempt', 30_000);
+    await until(() => receiver.received.length > 0, 'the first attempt');
     const file = join(folder, 'backup.dump');
     const written = await quittance(first, 'backup', file);
     assert.equal(written.code, 0, written.stderr);
@@ -118,11 +118,11 @@ describe('a backup', { skip }, () => {
     const after = await startService(second);
     const replay = await create(after, keys[0]);
     assert.deepEqual([replay.status, replay.json.request_id], [200, paid.json.request_id]);
-    await until(() => receiver.received.length > events, 'the pending event', 30_000);
+    await until(() => receiver.received.length > events, 'the pending event');
     assert.equal(receiver.received.at(-1)?.body, receiver.received[0]?.body);
     await quittance(second, 'sandbox', 'pay', unpaid.json.request_id);
     const isPaid = async () => (await create(after, keys[1])).json.proof_status === 'verified';
-    await until(isPaid, 'the unpaid request to be verified', 30_000);
+    await until(isPaid, 'the unpaid request to be verified');
     assert.equal((await after.stop()).stderr, '');
   });
 

@@ -127,7 +127,7 @@ describe('several services on one database', { concurrency: true }, () => {
     for (let i = 0; i < plans; i++) await makePlan(fixtures.ctx, scope, merchant, { firstOn, maxCharges: 1 });
     const { sql } = fixtures.db;
     const open = () => sql`select from plans where account_id = ${merchant.id} and state <> 'ended'`;
-    await until(async () => (await open()).length === 0, 'all charges', 30_000);
+    await until(async () => (await open()).length === 0, 'all charges');
     const requests = await sql`select memo from requests where account_id = ${merchant.id}`;
     const charges = await sql`select number from plan_charges where partner_id = ${scope.partnerId}`;
     assert.deepEqual([requests.length, charges.length], [plans, plans]);
@@ -147,10 +147,10 @@ describe('several services on one database', { concurrency: true }, () => {
       await own.pay(request);
       await chains.test.mine(3);
       const rows = () => own.db.sql`select from requests where id = ${request.id} and proof_status = 'verified'`;
-      await until(async () => (await rows()).length === 1, 'a payment to be verified', 30_000);
+      await until(async () => (await rows()).length === 1, 'a payment to be verified');
     };
     const leaderAmong = async (candidates: Service[], what: string): Promise<Service> => {
-      await until(() => candidates.some((node) => leads(node) > 0), what, 15_000);
+      await until(() => candidates.some((node) => leads(node) > 0), what);
       const leaders = candidates.filter((node) => leads(node) > 0);
       assert.equal(leaders.length, 1, 'one leader at a time');
       return leaders[0] as Service;

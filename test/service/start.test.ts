@@ -70,7 +70,7 @@ async function verified(id: string): Promise<ApiJson> {
   try {
     const isVerified = async () =>
       (await owner`select from requests where id = ${id} and proof_status = 'verified'`).length === 1;
-    await until(isVerified, `${id} to be verified`, 40_000);
+    await until(isVerified, `${id} to be verified`);
   } finally {
     await owner.end();
   }

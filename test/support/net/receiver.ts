@@ -82,11 +82,11 @@ export async function startReceiver(options: { secure?: boolean; behave?: Behavi
   };
 }
 
-/** Waits until a condition holds. */
+/** Waits until a condition holds; for as long as a busy machine may need. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  limitMs = 15_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await condition())) {
