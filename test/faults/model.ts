@@ -60,9 +60,13 @@ export function counts({ how, claimed, refund }: Payment): boolean {
 
 export const isOnChain = ({ block }: Payment): boolean => block !== null;
 
-/** The sum on the chain that counts for an order, in micro units. */
-export function paidMicro(order: Order): bigint {
-  return order.payments.reduce((sum, one) => (isOnChain(one) && counts(one) ? sum + one.usdcMicro : sum), 0n);
+/**
+ * The sum on the chain that counts for an order, in micro units.
+ *
+ * @param stands whether a payment is there
+ */
+export function paidMicro(order: Order, stands = isOnChain): bigint {
+  return order.payments.reduce((sum, one) => (stands(one) && counts(one) ? sum + one.usdcMicro : sum), 0n);
 }
 
 /** What the order's proof must be once everything has settled; `either` where it depends on who came first. */
@@ -79,6 +83,8 @@ export class Model {
   payments: Payment[] = [];
   /** Those whose block can still be reorganised away, or that stand nowhere. */
   loose = new Set<Payment>();
+  /** The chain was this high when a reorganisation came; one that shortens it makes nothing less final. */
+  private highest = 0;
   /** Hashes of transactions of which an endpoint told another reference. */
   misread = new Set<string>();
 
@@ -110,10 +116,11 @@ export class Model {
    */
   lose(above: number, head: number, isVerified: (id: string) => boolean): Payment[] {
     const lost = [...this.loose].filter(({ block }) => block !== null && block > above);
+    this.highest = Math.max(this.highest, head);
     for (const payment of lost) {
       const { order, block } = payment;
       if (order.id !== null && isVerified(order.id)) order.wasVerified = true;
-      else if ((block as number) <= head - confirmations + 1) order.lostFinal = true;
+      else if ((block as number) <= this.highest - confirmations + 1) order.lostFinal = true;
       payment.block = null;
     }
     return lost;

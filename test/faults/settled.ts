@@ -59,6 +59,7 @@ async function compareOrders({ database, model }: Stage, rows: TransferRow[]): P
     (row) => row.request_id,
   );
   const reasons = new Map(rows.map((row) => [row.tx_hash, row.reason]));
+  const final = new Set(rows.filter((row) => row.is_final).map((row) => row.tx_hash));
   for (const order of model.orders) {
     const [state, second] = byKey.get(order.key) ?? [];
     if (second) found.push({ what: `the key ${order.key} made two requests` });
@@ -66,7 +67,7 @@ async function compareOrders({ database, model }: Stage, rows: TransferRow[]): P
     else {
       const own = counted.get(order.id) ?? [];
       const micro = own.reduce((sum, { value }) => sum + BigInt(value), 0n);
-      found.push(...judge(order, state, micro, reasons));
+      found.push(...judge(order, state, { micro, final }, reasons));
     }
   }
   return found;
@@ -75,7 +76,7 @@ async function compareOrders({ database, model }: Stage, rows: TransferRow[]): P
 function judge(
   order: Order,
   { status, proof }: { status: string; proof: string },
-  micro: bigint,
+  { micro, final }: { micro: bigint; final: ReadonlySet<string> },
   reasons: Map<string, string | null>,
 ): Difference[] {
   const expected = expectedProof(order);
@@ -84,8 +85,10 @@ function judge(
   if (proof === 'verified' && expected !== 'none') order.wasVerified = true;
   else if (proof !== (expected === 'either' ? 'none' : expected))
     return [{ what: `${name} is ${proof} instead of ${expected}: ${micro} of ${order.dueMicro}`, order }];
-  if (proof === 'none' && order.cancelled !== 'yes' && micro !== paidMicro(order))
-    return [{ what: `${name} counts ${micro} instead of ${paidMicro(order)}`, order }];
+  // A part that was final counts on when a deeper reorganisation takes it.
+  const paid = paidMicro(order, (one) => isOnChain(one) || (order.lostFinal && final.has(one.txHash)));
+  if (proof === 'none' && order.cancelled !== 'yes' && micro !== paid)
+    return [{ what: `${name} counts ${micro} instead of ${paid}`, order }];
   return [];
 }
 
