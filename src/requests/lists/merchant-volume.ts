@@ -11,14 +11,16 @@ type Sum = { payments: number; fiatInt: bigint };
 export const recentDays = 30;
 /** The verifying node's clock dates a payment, so a day stays open this long in case clocks differ. */
 const dayStaysOpenMs = 10 * minuteMs;
-const mostKept = 1_000;
+const mostKept = 2_000;
 
-type Closed = { until: Date; rows: MerchantSum[] };
+/** The sums of whole days; `from` is null for all until then. In milliseconds. */
+type Closed = { from: number | null; until: number; rows: MerchantSum[] };
 const closedSums = new WeakMap<Database, Map<string, Closed>>();
 
 /**
  * A merchant's verified requests by currency, of the last 30 days and of all time, the currency with the most payments
- * first. Past days no longer change: each process sums them once and then queries only what came since.
+ * first. Past days no longer change: each process sums them once a day, and then queries only what came since the last
+ * midnight, and of the first of the 30 days what is left of it.
  */
 export async function readMerchantVolume(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
@@ -26,36 +28,46 @@ export async function readMerchantVolume(
   accountId: string,
 ): Promise<MerchantVolume[]> {
   const nowMs = clock.now().getTime();
-  const lastMidnight = new Date(Math.floor((nowMs - dayStaysOpenMs) / dayMs) * dayMs);
-  const since = new Date(nowMs - recentDays * dayMs);
-  const [closed, today, recent] = await db.scoped(scope, (tx) =>
+  const lastMidnight = Math.floor((nowMs - dayStaysOpenMs) / dayMs) * dayMs;
+  const since = nowMs - recentDays * dayMs;
+  const firstMidnight = Math.ceil(since / dayMs) * dayMs;
+  const [closed, days, firstDay, today] = await db.scoped(scope, (tx) =>
     Promise.all([
-      readClosed(db, tx, scope, accountId, lastMidnight),
-      selectMerchantSums(tx, scope, accountId, lastMidnight, null),
-      selectMerchantSums(tx, scope, accountId, since, null),
+      readClosed(db, tx, scope, accountId, null, lastMidnight),
+      readClosed(db, tx, scope, accountId, firstMidnight, lastMidnight),
+      selectMerchantSums(tx, scope, accountId, new Date(since), new Date(firstMidnight)),
+      selectMerchantSums(tx, scope, accountId, new Date(lastMidnight), null),
     ]),
   );
   const all = merge([...closed, ...today]);
-  const lately = merge(recent);
+  const lately = merge([...firstDay, ...days, ...today]);
   return [...all]
     .map(([code, sum]) => ({ code, all: sum, recent: lately.get(code) ?? { payments: 0, fiatInt: 0n } }))
     .sort((a, b) => b.all.payments - a.all.payments || (a.code < b.code ? -1 : 1));
 }
 
-/** The sums of all days before a midnight. */
-async function readClosed(db: Database, tx: Tx, scope: Scope, accountId: string, until: Date): Promise<MerchantSum[]> {
+/** The sums of all days between two midnights; where they are known until an earlier one, only days since are read. */
+async function readClosed(
+  db: Database,
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  from: number | null,
+  until: number,
+): Promise<MerchantSum[]> {
   const kept = closedSums.get(db) ?? new Map<string, Closed>();
   closedSums.set(db, kept);
-  const key = `${scope.partnerId} ${scope.testMode} ${accountId}`;
+  const key = `${scope.partnerId} ${scope.testMode} ${accountId} ${from === null ? 'all' : 'recent'}`;
   const known = kept.get(key);
-  if (known && known.until.getTime() === until.getTime()) return known.rows;
-  const base = known && known.until < until ? known : null;
-  const rows = [...(base?.rows ?? []), ...(await selectMerchantSums(tx, scope, accountId, base?.until ?? null, until))];
+  const base = known && known.from === from && known.until <= until ? known : null;
+  if (base?.until === until) return base.rows;
+  const start = base?.until ?? from;
+  const read = await selectMerchantSums(tx, scope, accountId, start === null ? null : new Date(start), new Date(until));
   if (kept.size >= mostKept) kept.clear();
-  const merged = [...merge(rows)];
-  const sums = merged.map(([fiat_code, { payments, fiatInt }]) => ({ fiat_code, payments, fiat_int: String(fiatInt) }));
-  kept.set(key, { until, rows: sums });
-  return sums;
+  const merged = [...merge([...(base?.rows ?? []), ...read])];
+  const rows = merged.map(([fiat_code, { payments, fiatInt }]) => ({ fiat_code, payments, fiat_int: String(fiatInt) }));
+  kept.set(key, { from, until, rows });
+  return rows;
 }
 
 function merge(rows: MerchantSum[]): Map<string, Sum> {
