@@ -51,6 +51,10 @@ export type BlockTag = 'latest' | 'safe' | 'finalized';
 
 export const toHex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
 
+/** What is beyond is a lie, which the database could not store. */
+const latestSeconds = Date.UTC(9999, 11, 31) / 1000;
+const mostLogs = 2 ** 31 - 1;
+
 function malformed(what: string): RpcError {
   return new RpcError('malformed', `the provider's answer has no valid ${what}`);
 }
@@ -66,9 +70,9 @@ export function readBytes(value: unknown, length: number, what: string): string 
   return hex;
 }
 
-export function readNumber(value: unknown, what: string): number {
+export function readNumber(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
   const number = Number(readHex(value, what));
-  if (!Number.isSafeInteger(number) || value === '0x') throw malformed(what);
+  if (!Number.isSafeInteger(number) || number > most || value === '0x') throw malformed(what);
   return number;
 }
 
@@ -116,7 +120,7 @@ export function readHeader(value: unknown): Header | null {
     number: readNumber(block.number, 'block number'),
     hash: readBytes(block.hash, 32, 'block hash'),
     parentHash: readBytes(block.parentHash, 32, 'parent hash'),
-    time: new Date(readNumber(block.timestamp, 'timestamp') * 1000),
+    time: new Date(readNumber(block.timestamp, 'timestamp', latestSeconds) * 1000),
     logsBloom: readBytes(block.logsBloom, 256, 'bloom filter'),
   };
 }
@@ -138,7 +142,7 @@ export function readLog(log: Record<string, unknown>): Log {
     blockHash: readBytes(log.blockHash, 32, 'block hash'),
     blockNumber: readNumber(log.blockNumber, 'block number'),
     txHash: readBytes(log.transactionHash, 32, 'transaction hash'),
-    logIndex: readNumber(log.logIndex, 'log index'),
+    logIndex: readNumber(log.logIndex, 'log index', mostLogs),
   };
 }
 

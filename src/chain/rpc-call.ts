@@ -26,7 +26,7 @@ const stepOf = (url: string, method: string): Step => ({
 });
 
 type Call = { method: string; params: readonly unknown[] };
-type Answer = { id?: unknown; result?: unknown; error?: { code?: number; message?: string; data?: unknown } } | null;
+type Answer = { id?: unknown; result?: unknown; error?: { code?: unknown; message?: unknown; data?: unknown } } | null;
 
 /**
  * One JSON-RPC call.
@@ -75,7 +75,7 @@ export const callBatch = (
         readAnswer(answer as Answer, where); // throws what the provider says about it
         throw new RpcError('malformed', `${where}: one answer to several calls`);
       }
-      const told = new Map((answer as Answer[]).map((one) => [String(one?.id), one]));
+      const told = new Map((answer as Answer[]).map((one) => [textOf(one?.id), one]));
       return asked.map(({ id, method }) => readOne(told.get(String(id)) ?? null, `${method} in ${where}`));
     },
   );
@@ -143,13 +143,14 @@ async function readBody(response: Response, where: string, maxBytes: number): Pr
 
 function readAnswer(answer: Answer, where: string): unknown {
   if (answer?.error) {
-    const { code, message } = answer.error;
+    const code = textOf(answer.error.code);
+    const message = textOf(answer.error.message);
     // -32005 means "limit exceeded": the number of calls at some providers, the size of the answer at others.
-    const tooMany = code === 429 || (code === -32005 && /rate|per second|too many requests/i.test(String(message)));
+    const tooMany = code === '429' || (code === '-32005' && /rate|per second|too many requests/i.test(message));
     const kind = tooMany ? 'limited' : 'refused';
-    const said = String(message).slice(0, 300);
+    const said = message.slice(0, 300);
     throw new RpcError(kind, `${where}: ${code} ${said}`, null, {
-      code: typeof code === 'number' ? code : null,
+      code: typeof answer.error.code === 'number' ? answer.error.code : null,
       message: said,
       data: revertData(answer.error.data),
     });
@@ -159,6 +160,9 @@ function readAnswer(answer: Answer, where: string): unknown {
   }
   return answer.result;
 }
+
+/** A provider may put anything there, and not everything in JSON can be made text. */
+const textOf = (value: unknown): string => (typeof value === 'object' ? 'an object' : String(value));
 
 /** Some providers wrap the bytes in an object. */
 function revertData(data: unknown): Hex | null {

@@ -85,15 +85,17 @@ function readEach<K, T>(
   return told;
 }
 
-/** Transactions by hash, in lower case: only what is told of these is read, and checked. */
-export type Wanted = { has(txHash: string): boolean };
-const anyOfThem: Wanted = { has: () => true };
+/** Transactions by hash, in lower case: only what is told of these is read, and checked. Null: all of them. */
+export type Wanted = { has(txHash: string): boolean } | null;
 
 /** The entries of a block's list that are about wanted transactions. */
 function entriesOf(list: unknown, of: Wanted, name: 'hash' | 'transactionHash', what: string): unknown[] {
-  return readArray(list, what).filter((one) =>
-    of.has(String((one as Record<string, unknown> | null)?.[name]).toLowerCase()),
-  );
+  const all = readArray(list, what);
+  if (!of) return all;
+  return all.filter((one) => {
+    const hash = (one as Record<string, unknown> | null)?.[name];
+    return typeof hash === 'string' && of.has(hash.toLowerCase());
+  });
 }
 
 function readFullBlock(value: unknown, of: Wanted) {
@@ -163,7 +165,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       };
     },
     /** All receipts of a block, or those of some transactions; null when the provider does not have the block. */
-    blockReceipts: async (blockHash: string, of: Wanted = anyOfThem) => {
+    blockReceipts: async (blockHash: string, of: Wanted = null) => {
       const result = await call('eth_getBlockReceipts', [blockHash]);
       return result === null ? null : entriesOf(result, of, 'transactionHash', 'receipts').map(readReceipt);
     },
@@ -176,7 +178,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       );
     },
     /** The header of a block with all its transactions, or some; null when the provider does not have it. */
-    fullBlock: async (number: number, of: Wanted = anyOfThem) =>
+    fullBlock: async (number: number, of: Wanted = null) =>
       readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true]), of),
     /** How many transactions an account has sent, up to a block. */
     nonceAt: async (address: string, block: number | 'latest') =>

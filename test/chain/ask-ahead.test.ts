@@ -27,6 +27,8 @@ const without =
   async ({ method }) =>
     methods.includes(method) ? refused : null;
 const noBlocks = without('eth_getBlockReceipts');
+/** JSON that cannot be made text. */
+const noText = { toString: 1 };
 
 /** So many payments in one block, each with its own reference. */
 async function payTogether(count: number): Promise<Payment[]> {
@@ -126,6 +128,29 @@ const providers: Record<
     batch: (answers) => answers.map((answer, i) => ({ ...answer, id: (answers.at(i - 1) as { id: number }).id })),
     singly: 3 * many,
     messages: 3 + 2 * many,
+  },
+  'has no text for the hashes of other transactions in whole blocks': {
+    lie: async ({ method, params, ask }) => {
+      if (method === 'eth_getBlockReceipts')
+        return { result: [{ transactionHash: noText }, ...((await ask(method, params)) as object[])] };
+      if (method !== 'eth_getBlockByNumber' || params[1] !== true) return null;
+      const block = (await ask(method, params)) as { transactions: object[] };
+      return { result: { ...block, transactions: [null, { hash: noText }, ...block.transactions] } };
+    },
+    singly: 0,
+    messages: 2,
+  },
+  'refuses whole blocks with what is no text': {
+    lie: async ({ method }) =>
+      method === 'eth_getBlockReceipts' ? { error: { code: noText, message: noText } as never } : null,
+    singly: many,
+    messages: 3,
+  },
+  'adds an answer to a batch whose id is no text': {
+    lie: noBlocks,
+    batch: (answers) => [{ id: noText }, ...answers],
+    singly: many,
+    messages: 3,
   },
   'says nothing about a batch': { lie: noBlocks, batch: () => null, singly: 2 * many, messages: 3 + many },
 };
