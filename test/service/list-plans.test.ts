@@ -7,6 +7,7 @@ import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeCrowd, many } from '../support/crowd.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
+import { paymentStatements } from '../support/payment-statements.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { signInOperator } from '../support/people/people.ts';
 import { portalVisitor } from '../support/people/portal.ts';
@@ -263,6 +264,23 @@ test('a form or a create sent again → its plan or request is found by its key 
   }
   assert.ok(
     Object.values(found).every((rows) => rows <= 20),
+    JSON.stringify(found),
+  );
+});
+
+test('payments of a merchant with most requests, matched and verified together → each one’s own rows are read', async () => {
+  const { db } = app;
+  const { statements, payments } = await paymentStatements(db, crowd.accountId);
+  const found: Record<string, number> = {};
+  for (const [name, send] of Object.entries(statements)) {
+    const sent = await sentDuring(db, () => db.transaction(send));
+    for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
+      const plans = await explainer.explain(sent, mode);
+      found[`${name} (${mode})`] = plans.reduce((sum, plan) => sum + rowsRead(plan), 0) / payments;
+    }
+  }
+  assert.ok(
+    Object.values(found).every((rows) => rows <= 10),
     JSON.stringify(found),
   );
 });

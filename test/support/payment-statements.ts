@@ -1,0 +1,39 @@
+import type { Database, Tx } from '../../src/db/connection.ts';
+import { hold } from '../../src/payments/together/hold.ts';
+import { attachProofs, findAllReferenced, findReservations, verifyProofs } from '../../src/requests/proof.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+
+const wallet = '0xfe';
+const rangeOf = ({ partner_id, test_mode, reserved_micro }: RequestRow & { reserved_micro: string }) => ({
+  ...{ partner_id, test_mode, wallet_address: wallet, chain_id: 31337 },
+  ...{ from_micro: reserved_micro, to_micro: reserved_micro },
+});
+
+/**
+ * What matching and verifying send for payments of a merchant together, by name. Before, a thousand of its requests
+ * reserve an amount each, of which the database's statistics know nothing.
+ */
+export async function paymentStatements(
+  { sql }: Database,
+  accountId: string,
+): Promise<{ payments: number; statements: Record<string, (tx: Tx) => Promise<unknown>> }> {
+  await sql`
+    insert into amount_reservations
+    select ${wallet}, row_number() over (), partner_id, test_mode, id, now(), now() from requests
+    where account_id = ${accountId} and proof_status = 'none' limit 1000`;
+  const requests = await sql<(RequestRow & { reserved_micro: string })[]>`
+    select r.*, a.usdc_micro as reserved_micro from requests r join amount_reservations a on a.request_id = r.id
+    where a.wallet_address = ${wallet} limit 50`;
+  const proofs = requests.map((row) => ({ ...row, tx_hash: '0x', payer_address: '0x', asset_id: 'x' }));
+  const references = requests.map((row) => ({ ...row, reference: Buffer.from(row.reference).toString('hex') }));
+  return {
+    payments: requests.length,
+    statements: {
+      'reserved amounts': (tx) => findReservations(tx, requests.map(rangeOf)),
+      references: (tx) => findAllReferenced(tx, references),
+      'what is locked': (tx) => hold(tx, requests, []),
+      attached: (tx) => attachProofs(tx, proofs),
+      verified: (tx) => verifyProofs(tx, proofs),
+    },
+  };
+}
