@@ -1476,7 +1476,6 @@ create table webhook_attempts (
   request_headers json not null,
   response_body text,
   response_headers json,
-  constraint webhook_attempts_delivery FOREIGN KEY (partner_id, test_mode, delivery_id) REFERENCES webhook_deliveries(partner_id, test_mode, id),
   constraint webhook_attempts_pkey PRIMARY KEY (partner_id, test_mode, delivery_id, id, started_at)
 ) partition by RANGE (started_at);
 CREATE TRIGGER webhook_attempts_tell AFTER INSERT ON webhook_attempts REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tell_attempts();
