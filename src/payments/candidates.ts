@@ -85,7 +85,7 @@ async function readCandidates(
     };
   });
   const unnamed = known.filter((one) => !isNamed(one));
-  const reserved = await findReservations(tx, unnamed.map(rangeOf));
+  const reserved = await findReservations(tx, unnamed.map(toPaid));
   const near = Map.groupBy(reserved, ({ place }) => unnamed[place]);
   return new Map(known.map((one) => [one.row, { ...one, reservations: (near.get(one) ?? []).map(toReservation) }]));
 }
@@ -118,12 +118,11 @@ function referencesOf({ row, transfer }: { row: TransferRow; transfer: Transfer 
   return all.flatMap((reference) => (reference === null ? [] : [{ partner_id, test_mode, reference }]));
 }
 
-function rangeOf({ row, transfer }: { row: TransferRow; transfer: Transfer }) {
-  const aroundMicro = neighbourhoodMicro(transfer.value);
+function toPaid({ row, transfer }: { row: TransferRow; transfer: Transfer }) {
   return {
     ...{ partner_id: row.partner_id, test_mode: row.test_mode },
     ...{ wallet_address: transfer.to, chain_id: transfer.chainId },
-    from_micro: String(transfer.value - aroundMicro),
-    to_micro: String(transfer.value + aroundMicro),
+    ...{ paid_micro: String(transfer.value), paid_at: transfer.blockTime },
+    around_micro: String(neighbourhoodMicro(transfer.value)),
   };
 }

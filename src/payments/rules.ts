@@ -97,8 +97,8 @@ export type Candidates = {
    */
   decided: { requestId: string; rule: 'claim' | 'merchant' } | null;
   /**
-   * Amounts reserved for the wallet, at least those within `neighbourhoodMicro` of the value; none where something
-   * names a request.
+   * Amounts reserved for the wallet: the one of the value, and of those within `neighbourhoodMicro` that were reserved
+   * when it was mined at least one of another request, where there is one; none where something names a request.
    */
   reservations: readonly Reservation[];
 };

@@ -48,18 +48,21 @@ export async function findReferenced(tx: Tx, scope: Scope, reference: Uint8Array
   return row ?? null;
 }
 
-/** A range of amounts of a wallet, both ends included; `chain_id`: the chain for which `start_block` is returned. */
-export type AmountRange = {
+/** What a wallet was paid, and how far around it amounts are near. */
+export type PaidAmount = {
   partner_id: string;
   test_mode: boolean;
   wallet_address: string;
+  /** For which `start_block` is returned. */
   chain_id: number;
-  from_micro: string;
-  to_micro: string;
+  paid_micro: string;
+  /** Null while it is not mined: then nothing near is returned. */
+  paid_at: Date | null;
+  around_micro: string;
 };
 
 export type ReservationRow = {
-  /** The place of its range among those asked for. */
+  /** The place of the paid amount among those asked for. */
   place: number;
   request_id: string;
   usdc_micro: string;
@@ -69,20 +72,30 @@ export type ReservationRow = {
   start_block: string | null;
 };
 
+/** One request does not reserve so many, so one of another request is among them. */
+const mostNear = 64;
+
 /**
- * The amounts reserved within ranges: of requests, and of what is left of them. `offset 0` has each range looked up by
- * itself: to read all amounts of one wallet for each of its payments takes ever longer the more it has.
+ * The amounts reserved for requests, and for what is left of them: the one that was paid, and some of those near it
+ * that were reserved when it was mined. A wallet can have ten thousand of one price: each payment would read them all.
  */
-export async function findReservations(tx: Tx, ranges: readonly AmountRange[]): Promise<ReservationRow[]> {
-  if (ranges.length === 0) return [];
+export async function findReservations(tx: Tx, paid: readonly PaidAmount[]): Promise<ReservationRow[]> {
+  if (paid.length === 0) return [];
   return tx<ReservationRow[]>`
     select w.place, r.id as request_id, a.usdc_micro, a.reserved_at, a.reserved_until, b.number as start_block
-    from json_to_recordset(${JSON.stringify(ranges.map((range, place) => ({ place, ...range })))}::json) as w (place int,
-        partner_id uuid, test_mode boolean, wallet_address text, chain_id bigint, from_micro numeric, to_micro numeric)
+    from json_to_recordset(${JSON.stringify(paid.map((one, place) => ({ place, ...one })))}::json) as w (place int,
+        partner_id uuid, test_mode boolean, wallet_address text, chain_id bigint, paid_micro numeric,
+        paid_at timestamptz, around_micro numeric)
       cross join lateral (
-        select * from amount_reservations where wallet_address = w.wallet_address
-          and usdc_micro between w.from_micro and w.to_micro
-          and partner_id = w.partner_id and test_mode = w.test_mode offset 0) a
+        select * from amount_reservations where wallet_address = w.wallet_address and usdc_micro = w.paid_micro
+          and partner_id = w.partner_id and test_mode = w.test_mode
+        union all (
+          select * from amount_reservations where wallet_address = w.wallet_address
+            and usdc_micro between w.paid_micro - w.around_micro and w.paid_micro + w.around_micro
+            and usdc_micro <> w.paid_micro
+            and partner_id = w.partner_id and test_mode = w.test_mode
+            and date_trunc('second', reserved_at) <= w.paid_at and reserved_until >= w.paid_at
+          limit ${mostNear})) a
       left join reserved_rests s on (s.wallet_address, s.usdc_micro) = (a.wallet_address, a.usdc_micro)
       join requests r on (r.partner_id, r.test_mode, r.id)
         = (a.partner_id, a.test_mode, coalesce(a.request_id, s.request_id))

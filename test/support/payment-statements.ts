@@ -4,9 +4,9 @@ import { attachProofs, findAllReferenced, findReservations, verifyProofs } from 
 import type { RequestRow } from '../../src/requests/store.ts';
 
 const wallet = '0xfe';
-const rangeOf = ({ partner_id, test_mode, reserved_micro }: RequestRow & { reserved_micro: string }) => ({
+const toPaid = ({ partner_id, test_mode, reserved_micro }: RequestRow & { reserved_micro: string }) => ({
   ...{ partner_id, test_mode, wallet_address: wallet, chain_id: 31337 },
-  ...{ from_micro: reserved_micro, to_micro: reserved_micro },
+  ...{ paid_micro: reserved_micro, paid_at: new Date(), around_micro: '0' },
 });
 
 /**
@@ -29,7 +29,7 @@ export async function paymentStatements(
   return {
     payments: requests.length,
     statements: {
-      'reserved amounts': (tx) => findReservations(tx, requests.map(rangeOf)),
+      'reserved amounts': (tx) => findReservations(tx, requests.map(toPaid)),
       references: (tx) => findAllReferenced(tx, references),
       'what is locked': (tx) => hold(tx, requests, []),
       attached: (tx) => attachProofs(tx, proofs),

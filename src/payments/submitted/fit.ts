@@ -54,7 +54,7 @@ export async function fits(
     findReservations(tx, [
       {
         ...{ partner_id: scope.partnerId, test_mode: scope.testMode, wallet_address: move.to },
-        ...{ chain_id: chain.chainId, from_micro: move.value.toString(), to_micro: move.value.toString() },
+        ...{ chain_id: chain.chainId, paid_micro: move.value.toString(), paid_at: null, around_micro: '0' },
       },
     ]),
   ]);
