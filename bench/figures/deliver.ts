@@ -42,7 +42,8 @@ export const figure: Figure = {
   what:
     'The delivery loop (claim under lease, two signatures, guarded POST, attempt and result on the disk) against POSTs ' +
     'of the same bodies with one HMAC each, as many at once, from the same process to the same receiver; and against ' +
-    'pg-boss, whose two workers fetch a batch each, send it with the same two signatures and headers, and complete it.',
+    'pg-boss, whose two workers fetch a batch each, send it with the same two signatures and headers, and complete it ' +
+    'as a whole: unlike ours, they store nothing about an attempt, no row of its own and no answer.',
   limitMinutes: 8,
   measure,
 };
