@@ -18,6 +18,8 @@ import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; what is left comes in the next one. */
 const passSize = 500;
+/** So many are matched one by one in a pass, for about a second: payments that arrive meanwhile wait for its end. */
+const mostAlone = 100;
 /** So many batches are matched at once. A partner's transfers are all in one lane, so none waits for another lane. */
 const lanes = 2;
 /** So long are endpoints asked in one pass. */
@@ -42,7 +44,8 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const left = await matchBatches(ctx, chain, rows, agreed);
   let matched = rows.length - left.length;
   const late: TransferRow[] = [];
-  for (const row of left) {
+  // The rest is not postponed: the next pass takes it, beside what has come.
+  for (const row of left.slice(0, mostAlone)) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
       else late.push(row);

@@ -136,6 +136,32 @@ test('a request that somebody holds → the others are verified meanwhile, and i
 });
 
 /** Several payments of two requests of one merchant, as fractions of what is due, in the order of the chain. */
+test('more parts than a pass takes one by one → what is paid meanwhile comes in the next pass, before the rest', async () => {
+  const value = '20000';
+  for (let i = 0; i < 5; i++) {
+    const payee = await newPayee();
+    const request = await ask(payee);
+    const parts = Array.from({ length: 50 }, () => ({ blockNumber: recent, value, request }));
+    await store(database.db, chain, payee, parts);
+  }
+  const left = async () =>
+    (await database.db.sql`select from transfers where value = ${value} and judged_at is null`).length;
+  const taken = await matchPending(ctx);
+  assert.equal(await left(), 250 - taken);
+  assert.ok(taken > 0 && taken <= 100, String(taken));
+
+  const late = await newPayee();
+  const request = await ask(late);
+  const [txHash = ''] = await store(database.db, chain, late, [
+    { blockNumber: final, value: request.usdc_micro, request },
+  ]);
+  const next = await matchPending(ctx);
+  await assertVerified({ request, txHash });
+  assert.equal(await left(), 250 - taken - (next - 1));
+  assert.ok((await left()) > 0, 'the rest is still to come');
+  while ((await left()) > 0) assert.ok((await matchPending(ctx)) > 0, 'each pass goes on');
+});
+
 const sequences: { of: 0 | 1; part: 'all' | 'half' | 'dust' | 'double'; at: number }[][] = [
   [
     { of: 0, part: 'all', at: final },
