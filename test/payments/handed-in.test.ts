@@ -85,6 +85,32 @@ test('handed in again, also at the same time, before and after it is mined → s
   assert.equal(await f.sent(), before + 1);
 });
 
+test('handed in again, and simulated after the first is in the pool → sent, not used', async () => {
+  const request = await f.request();
+  const signed = await f.sign(request, await f.payer());
+  await unmined(async () => {
+    const [hasRead, firstIsSent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = Object.create(f.ctx.db, {
+      scoped: {
+        value: async (...read: Parameters<typeof f.ctx.db.scoped>) => {
+          const known = await f.ctx.db.scoped(...read);
+          hasRead.resolve();
+          await firstIsSent.promise;
+          return known;
+        },
+      },
+    });
+    const again = f.submit(request, signed, undefined, { ...f.ctx, db: slow });
+    await hasRead.promise;
+    const first = await f.submit(request, signed);
+    firstIsSent.resolve();
+    assert.equal(first.kind, 'sent');
+    assert.deepEqual(await again, first);
+  });
+  await f.node.mine(1);
+  await f.settle();
+});
+
 test('while one is under way, another wallet’s is refused; so is one for a request that is paid', async () => {
   const request = await f.request();
   const [first, second] = [await f.sign(request, await f.payer()), await f.sign(request, await f.payer())];

@@ -87,11 +87,15 @@ const refusals: Record<
 export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome> {
   const { chain, token, signed } = handedIn;
   const call = { scope, chain, from: null, to: token.address, data: authorizationCall(signed) };
-  const known = await ctx.db.scoped(scope, (tx) => readKnown(tx, scope, handedIn, ctx.clock.now()));
-  if (known) return known;
+  const known = () => ctx.db.scoped(scope, (tx) => readKnown(tx, scope, handedIn, ctx.clock.now()));
+  const before = await known();
+  if (before) return before;
   const simulated = await simulate(ctx, call);
   if (simulated.kind === 'unreachable') return { kind: 'unreachable' };
-  if (simulated.kind === 'reverted') return { kind: refusals[readTokenRefusal(simulated.data)] };
+  // Handed in at the same time, it may be used up by now: by what we sent ourselves.
+  if (simulated.kind === 'reverted') {
+    return (await known()) ?? { kind: refusals[readTokenRefusal(simulated.data)] };
+  }
   if (simulated.gas > mostGas) return { kind: 'refused' };
   try {
     const outcome = await retryOnConflict(() =>

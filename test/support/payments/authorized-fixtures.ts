@@ -3,6 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { followRelays } from '../../../src/chain/relay/follow.ts';
 import { relayerAddresses } from '../../../src/chain/relay/relay.ts';
 import { callRpc } from '../../../src/chain/rpc.ts';
+import type { Context } from '../../../src/context.ts';
 import {
   authorizationCall,
   authorizationTypedData,
@@ -65,8 +66,13 @@ export async function authorizedFixtures() {
       return { ...terms, signature };
     },
     /** Hands in an authorization; `dueMicro`: what the page asks for. */
-    submit: (request: RequestRow, signed: SignedAuthorization, dueMicro = BigInt(request.usdc_micro)) =>
-      submitAuthorization(fixtures.ctx, fixtures.scope, {
+    submit: (
+      request: RequestRow,
+      signed: SignedAuthorization,
+      dueMicro = BigInt(request.usdc_micro),
+      within: Context = fixtures.ctx,
+    ) =>
+      submitAuthorization(within, fixtures.scope, {
         ...{ requestId: request.id, chain, token, amountMicro: dueMicro, signed },
       }),
     /** Executes an authorization from another wallet, as anybody can. */
