@@ -113,7 +113,14 @@ test('news of deliveries › each batch of attempts is told to the page of its r
   await fixtures.turn();
   await setUrl(fixtures.ctx, theService, fixtures.scope, 'http://127.0.0.1:9/hook');
   const page = await listen(fixtures.scope.partnerId, `?request=${paid.id}`);
-  const another = await listen(fixtures.scope.partnerId, `?request=${(await fixtures.request()).id}`);
+  const other = await fixtures.request();
+  const another = await listen(fixtures.scope.partnerId, `?request=${other.id}`);
+  // Whoever has just begun to listen is told that anything may have changed, however long that takes.
+  const news = `request ${other.id} ${other.account_id} ${other.partner_id} t`;
+  await until('the process listens', async () => {
+    await fixtures.db.sql`select pg_notify('changes', ${news})`;
+    return another.heard.messages > 0;
+  });
   const before = await until('the listener is quiet', async () => {
     const told = page.heard.messages + another.heard.messages;
     await pause(600);
