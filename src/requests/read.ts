@@ -1,7 +1,7 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { type RequestFilter, type RequestRow, requestColumns, selectRequests } from './store.ts';
+import { type RequestFilter, type RequestRow, requestColumns, type ShownRequest, selectRequests } from './store.ts';
 
 /**
  * A request of the scope, with its current status.
@@ -15,7 +15,7 @@ export async function readRequest(db: Database, scope: Scope, id: string): Promi
 }
 
 /** One page of a scope's requests plus one row, by `created_at`. */
-export function listRequests(db: Database, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
+export function listRequests(db: Database, scope: Scope, filter: RequestFilter): Promise<ShownRequest[]> {
   return db.reading(scope, (tx) => selectRequests(tx, scope, filter));
 }
 

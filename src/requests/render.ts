@@ -3,7 +3,7 @@ import type { ChainConfig } from '../config/chains.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { modeOf } from '../lib/mode.ts';
-import type { RequestRow } from './store.ts';
+import type { ShownRequest } from './store.ts';
 
 /** CAIP-19 name of the first asset offered; if the operator removed all its chains, of the mode's first. */
 function firstAsset(chains: ChainConfig[], walletChainIds: number[] | null): string {
@@ -21,7 +21,7 @@ export function payPageUrl(config: Pick<Config, 'payUrl'>, requestId: string): s
  *
  * @param replay marks the response to a repeated create
  */
-export function renderRequest(ctx: Pick<Context, 'config' | 'chains'>, row: RequestRow, replay = false): string {
+export function renderRequest(ctx: Pick<Context, 'config' | 'chains'>, row: ShownRequest, replay = false): string {
   const fields = {
     ok: true,
     request_id: row.id,

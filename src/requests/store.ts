@@ -1,6 +1,6 @@
 import type { Caller, Facts } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
+import { type Fragment, identifiers } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
 import { inStates, statesOf } from './in-states.ts';
 
@@ -47,6 +47,24 @@ export type RequestRow = {
 
 /** The columns of a request `r`, with its current status: expiry applies at once for every reader, stored or not. */
 export const requestColumns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as status`;
+
+const shownNames = [
+  ...(['id', 'account_id', 'test_mode', 'proof_status', 'created_at', 'expires_at', 'proof_verified_at'] as const),
+  ...([
+    'fiat_int',
+    'fiat_code',
+    'usdc_micro',
+    'asset_id',
+    'wallet_chain_ids',
+    'tx_hash',
+    'memo',
+    'payment_mode',
+  ] as const),
+  ...(['customer_name', 'customer_email', 'customer_phone', 'metadata'] as const),
+];
+
+/** What the API shows of a request. A list reads only this: the rest is as many columns again. */
+export type ShownRequest = Pick<RequestRow, (typeof shownNames)[number] | 'status'>;
 
 /** A block by its hash and its time (RFC 3339), so that it is recognised after a reorganisation. */
 export type StartHead = { hash: string; time: string };
@@ -159,7 +177,7 @@ export type RequestFilter = {
 };
 
 /** One page plus one row, oldest first. Expiry counts from the moment it has passed, stored or not. */
-export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<RequestRow[]> {
+export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<ShownRequest[]> {
   const { status, proofStatus, accountId, since, until } = filter;
   const where = tx`
     ${accountId ? tx`and r.account_id = ${accountId}` : tx``}
@@ -167,8 +185,8 @@ export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter
   const { limit, offset } = filter;
   const list = (end: Fragment) =>
     inStates(tx, scope, statesOf(status, proofStatus), { where, place: tx`order by created_at, id ${end}` });
-  return tx<RequestRow[]>`
-    select ${requestColumns(tx)} from (${list(tx`limit ${offset + limit + 1}`)}) r
+  return tx<ShownRequest[]>`
+    select ${identifiers(...shownNames)}, ${seenStatus(tx)} as status from (${list(tx`limit ${offset + limit + 1}`)}) r
     order by created_at, id limit ${limit + 1} offset ${offset}`;
 }
 

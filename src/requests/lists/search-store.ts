@@ -47,15 +47,16 @@ const ownOf = (tx: Tx, { scope, accountId }: Place) => tx`
   ${accountId === null ? tx`` : tx`and account_id = ${accountId}`}`;
 
 function byKey(tx: Tx, { scope, accountId }: Place, key: string): Fragment {
-  const merchants =
+  const { partnerId, testMode } = scope;
+  // One scan for all: a join would check the scope again for each merchant.
+  const accounts =
     accountId === null
-      ? tx`select id from merchants where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-          order by created_at desc limit ${mostMerchants}`
-      : tx`select ${accountId}::uuid as id`;
+      ? tx`array(select id from merchants where partner_id = ${partnerId} and test_mode = ${testMode}
+          order by created_at desc limit ${mostMerchants})`
+      : tx`${[accountId]}::uuid[]`;
   return tx`
-    select r.id from (${merchants}) m cross join lateral (
-      select id from requests where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
-        and account_id = m.id and idempotency_key = ${key} offset 0) r limit ${mostFound}`;
+    select id from requests where partner_id = ${partnerId} and test_mode = ${testMode}
+      and account_id = any(${accounts}) and idempotency_key = ${key} limit ${mostFound}`;
 }
 
 function byTransaction(tx: Tx, place: Place, hash: string): Fragment {
