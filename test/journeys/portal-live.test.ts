@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { theService } from '../../src/audit/write.ts';
+import { type Change, listenForChanges } from '../../src/db/changes.ts';
 import type { Database } from '../../src/db/connection.ts';
 import { watchScope } from '../../src/db/scope-changes.ts';
 import { buildServer } from '../../src/http/server.ts';
@@ -106,6 +107,13 @@ test('news of one request › of that one only, and of confirmations only while 
 });
 
 test('news of deliveries › each batch of attempts is told to the page of its request', async () => {
+  const changes: Change[] = [];
+  const stop = listenForChanges(
+    fixtures.db,
+    (change) => changes.push(change),
+    (error) => assert.fail(String(error)),
+  );
+  await until('the process listens', async () => changes.length > 0);
   const paid = await fixtures.request();
   await fixtures.pay(paid);
   await fixtures.node.mine(4);
@@ -113,28 +121,24 @@ test('news of deliveries › each batch of attempts is told to the page of its r
   await fixtures.turn();
   await setUrl(fixtures.ctx, theService, fixtures.scope, 'http://127.0.0.1:9/hook');
   const page = await listen(fixtures.scope.partnerId, `?request=${paid.id}`);
-  const other = await fixtures.request();
-  const another = await listen(fixtures.scope.partnerId, `?request=${other.id}`);
-  // Whoever has just begun to listen is told that anything may have changed, however long that takes.
-  const news = `request ${other.id} ${other.account_id} ${other.partner_id} t`;
-  await until('the process listens', async () => {
-    await fixtures.db.sql`select pg_notify('changes', ${news})`;
-    return another.heard.messages > 0;
-  });
-  const before = await until('the listener is quiet', async () => {
-    const told = page.heard.messages + another.heard.messages;
-    await pause(600);
-    return (
-      page.heard.messages + another.heard.messages === told && {
-        page: page.heard.messages,
-        another: another.heard.messages,
-      }
-    );
-  });
+  // Several events in a batch would be told as news of the whole scope.
+  await fixtures.db.sql`
+    update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where request_id <> ${paid.id}`;
+  // What is told comes in order: nothing of before is told after this.
+  await fixtures.db.sql`select pg_notify('changes', 'user marker')`;
+  const marker = () => changes.findIndex((change) => change.kind === 'user' && change.userId === 'marker');
+  await until('all of before is told', async () => marker() >= 0);
+  const before = page.heard.messages;
   await deliverDue(fixtures.ctx, createDeliveryDeps(fixtures.ctx));
-  await until('the attempt is told', async () => page.heard.messages > before.page);
-  assert.equal(another.heard.messages, before.another);
-  await Promise.all([page.leave(), another.leave()]);
+  const since = () => changes.slice(marker() + 1);
+  await until('the attempt is told', async () =>
+    since().some((change) => change.kind === 'request' && change.requestId === paid.id),
+  );
+  await until('the page is told', async () => page.heard.messages > before);
+  const others = since().filter((change) => change.kind === 'request' && change.requestId !== paid.id);
+  assert.deepEqual([others, since().filter(({ kind }) => kind === 'attempts')], [[], []]);
+  stop();
+  await page.leave();
 });
 
 test('fifty who look cost one question at first and one a second, and one listener; none costs nothing', async () => {
