@@ -12,7 +12,7 @@ import { type Stage, stageService } from '../stage.ts';
 
 /** Longer than an attempt may take, so that time-outs are part of it. */
 const seconds = 10;
-const pending = 100_000;
+const pending = 200_000;
 const hanging = shape.receivers / 5;
 /** Receivers that have no events pending: each event that comes for them is new. */
 const fresh = 10;
