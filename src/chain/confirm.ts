@@ -31,7 +31,8 @@ const timeoutMs = 4_000;
 
 /**
  * What endpoints report about a transfer. `agreed`: all have it. `absent`: all have its block, and none has it there.
- * `altered`: all have it, but tell different calldata or another time of its block. `missing`: one does not have it, or has it differently.
+ * `altered`: all have it, but tell different calldata or another time of its block. `missing`: one does not have it, or
+ * has it differently.
  * `unreadable`: one answers but cannot report it. `unavailable`: one does not answer at all.
  */
 export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unreadable' | 'unavailable';

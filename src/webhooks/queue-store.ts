@@ -128,9 +128,9 @@ export type AttemptRecord = {
 
 /**
  * Records attempts and, where the lease still holds, what follows. Those of a node whose clock is wrong begin an hour
- * from now at most: there is a month for them, and `attemptsOf` finds them. If the lease was lost meanwhile (it expired, or
- * a replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a condition on that
- * would mislead the planner to the index of due deliveries.
+ * from now at most: there is a month for them, and `attemptsOf` finds them. If the lease was lost meanwhile (it
+ * expired, or a replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a
+ * condition on that would mislead the planner to the index of due deliveries.
  */
 export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
   await sql`

@@ -6,13 +6,13 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { removeFolder } from './folders.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -115,7 +115,7 @@ export function imageBuilder() {
     },
     remove: async () => {
       await attempt(() => buildah('umount', '--all'));
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }
