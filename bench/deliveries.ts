@@ -1,5 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
-import { PgBoss } from 'pg-boss';
+import { createHmac, randomUUIDv7 } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
@@ -8,12 +7,11 @@ import { pause } from '../src/lib/time.ts';
 import { startDelivering } from '../src/webhooks/deliver.ts';
 import { proofVerified, proofVerifiedBody } from '../src/webhooks/enqueue.ts';
 import { maxPosts } from '../src/webhooks/rules.ts';
-import { newSecret, signedHeaders } from '../src/webhooks/sign.ts';
 import { idOf, shape } from './fixtures.ts';
-import { post, repeat } from './post.ts';
+import { type Answer, post, repeat } from './post.ts';
 import type { Arm } from './rounds.ts';
 
-export const names = { loop: 'signed deliveries', bare: 'bare POST loop', boss: 'pg-boss' };
+export const names = { loop: 'signed deliveries', bare: 'bare POST loop' };
 /** More than any machine delivers in one round. */
 const usual = 60_000;
 
@@ -22,7 +20,7 @@ export type Prepared = { id: string; path: string; body: string };
 /** Stores verified requests with pending events, spread over all receivers in turn. */
 export async function prepareDeliveries(sql: Sql, count = usual): Promise<Prepared[]> {
   const rows = Array.from({ length: count }, (_, n) => {
-    const [id, requestId, txHash] = [randomUUID(), randomUUID(), `0x${String(n).padStart(64, '0')}`];
+    const [id, requestId, txHash] = [randomUUIDv7(), randomUUIDv7(), `0x${String(n).padStart(64, '0')}`];
     const receiver = n % shape.receivers;
     const accountId = idOf('b', receiver);
     const metadata = '{"order":"A-1047","till":"3"}';
@@ -101,14 +99,19 @@ export function loopArm(ctx: Context, owner: Sql): Arm {
   };
 }
 
-/** Sends a body with these headers; anything but 200 fails the run. */
-async function send(
+/**
+ * Sends a body with these headers; anything but 200 fails the run.
+ *
+ * @param answer filled, where it is given
+ */
+export async function send(
   agent: Agent,
   origin: string,
   { path, body }: Prepared,
   headers: Record<string, string>,
+  answer?: Answer,
 ): Promise<void> {
-  const status = await post(agent, origin, path, headers, body);
+  const status = await post(agent, origin, path, headers, body, answer);
   if (status !== 200) throw new Error(`the receiver answered ${status}`);
 }
 
@@ -132,75 +135,6 @@ export function bareArm(ctx: Context, origin: string, deliveries: Prepared[]): A
       });
       await agent.destroy();
       return rate;
-    },
-  };
-}
-
-/** Batches that pg-boss is tried with; the first round takes the fastest for all others. */
-const bossBatches = [100, 250, 500, 1000];
-const bossQueue = 'deliveries';
-
-/**
- * pg-boss with the same bodies as jobs: two workers fetch a batch each, send it with the headers of our deliveries, and
- * complete it in one call.
- */
-export async function bossArm(
-  ctx: Context,
-  databaseUrl: string,
-  origin: string,
-  deliveries: Prepared[],
-): Promise<Arm & { batch(): number; stop(): Promise<void> }> {
-  const boss = new PgBoss({ connectionString: databaseUrl, supervise: false, schedule: false });
-  await boss.start();
-  await boss.createQueue(bossQueue);
-  const secret = newSecret();
-  let best = 0;
-  const refill = async () => {
-    await boss.deleteAllJobs(bossQueue);
-    for (let from = 0; from < deliveries.length; from += 5000)
-      await boss.insert(
-        bossQueue,
-        deliveries.slice(from, from + 5000).map((data) => ({ data })),
-      );
-  };
-  const work = async (batchSize: number, seconds: number) => {
-    await refill();
-    await ctx.db.sql`vacuum analyze`;
-    const agent = new Agent({ pipelining: 1 });
-    const startedAt = performance.now();
-    let done = 0;
-    const worker = async () => {
-      while (performance.now() < startedAt + seconds * 1000) {
-        const jobs = await boss.fetch<Prepared>(bossQueue, { batchSize });
-        if (jobs.length === 0) throw new Error('jobs ran out');
-        await Promise.all(
-          jobs.map(({ data: job }) => {
-            const signed = { deliveryId: job.id, event: proofVerified, body: job.body };
-            return send(agent, origin, job, signedHeaders(signed, secret, null, new Date()));
-          }),
-        );
-        const ids = jobs.map(({ id }) => id);
-        await boss.complete(bossQueue, ids);
-        done += ids.length;
-      }
-    };
-    await Promise.all([worker(), worker()]);
-    const passedMs = performance.now() - startedAt;
-    await agent.destroy();
-    return (done / passedMs) * 1000;
-  };
-  const choose = async () => {
-    const rates: [number, number][] = [];
-    for (const batch of bossBatches) rates.push([batch, await work(batch, 2)]);
-    return rates.reduce((a, b) => (b[1] > a[1] ? b : a))[0];
-  };
-  return {
-    name: names.boss,
-    batch: () => best,
-    stop: () => boss.stop({ graceful: false }),
-    run: async (seconds) => {
-      best ||= await choose();
-      return work(best, seconds);
     },
   };
 }

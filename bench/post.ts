@@ -2,22 +2,36 @@ import type { Dispatcher } from 'undici';
 
 const timeoutMs = 10_000;
 
+/** What came with the status. */
+export type Answer = { headers: Record<string, string | string[] | undefined>; body: string };
+
 /**
  * Sends one POST and reads its answer to the end, with as little work of our own as undici allows.
  *
+ * @param answer filled, where it is given
  * @returns the status
  */
-export function post(client: Dispatcher, origin: string, path: string, headers: Record<string, string>, body: string) {
+export function post(
+  client: Dispatcher,
+  origin: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+  answer?: Answer,
+) {
   return new Promise<number>((resolve, reject) => {
     let status = 0;
     client.dispatch(
       { origin, path, method: 'POST', headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
       {
         onRequestStart: () => {},
-        onResponseStart: (_controller, statusCode) => {
+        onResponseStart: (_controller, statusCode, answered) => {
           status = statusCode;
+          if (answer) answer.headers = answered;
         },
-        onResponseData: () => {},
+        onResponseData: (_controller, chunk) => {
+          if (answer) answer.body += chunk.toString();
+        },
         onResponseEnd: () => resolve(status),
         onResponseError: (_controller, error) => reject(error),
       },

@@ -52,7 +52,7 @@ async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known
     [idOf('a', 0), `('${prefixOf('a')}' || lpad(:partner::text, 12, '0'))::uuid`],
     [idOf('b', 0), `('${prefixOf('b')}' || lpad(:merchant::text, 12, '0'))::uuid`],
     [`0x${'0'.repeat(40)}`, "'0x' || lpad(to_hex(:merchant::int), 40, '0')"],
-    [request_id, 'gen_random_uuid()'],
+    [request_id, 'uuidv7()'],
     ['1250', ':amount'],
     [amount.usdc_micro, ':micro'],
   ]);

@@ -48,6 +48,7 @@ async function measure(stage: Stage): Promise<Finding> {
   });
   await pause(5000);
   proxy.calls.clear();
+  proxy.messages.count = 0;
   const began = performance.now();
   const cpuBefore = process.cpuUsage();
   const seconds = () => (performance.now() - began) / 1000;
@@ -74,7 +75,7 @@ async function measure(stage: Stage): Promise<Finding> {
     facts: [
       `${many} plans of ${partners} partners; a block every ${blockSeconds} s.`,
       `${((((cpu.user + cpu.system) / 1e6) * 1000) / many).toFixed(1)} ms of the process and`,
-      `${(all / many).toFixed(2)} calls of the provider per charge.`,
+      `${(all / many).toFixed(2)} calls of the provider per charge, in ${(proxy.messages.count / many).toFixed(2)} messages.`,
     ],
     table: {
       head: ['step', 'all done after', 'per second'],

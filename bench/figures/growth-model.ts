@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { openOwner } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
@@ -10,6 +9,7 @@ import { idOf, makeFixtures, shape } from '../fixtures.ts';
 import { steps } from '../growth/lifecycle.ts';
 import { type Measurement, modelRows } from '../growth/model.ts';
 import { repeat } from '../post.ts';
+import { cpuMs } from '../processor-time.ts';
 import { type Stage, stageService } from '../stage.ts';
 import { createBody } from '../statements.ts';
 
@@ -19,12 +19,6 @@ const parts = 20;
 const tables = ['requests', 'transfers', 'webhook_deliveries', 'webhook_attempts', 'amount_reservations'] as const;
 
 type Service = Awaited<ReturnType<typeof stageService>>;
-
-/** The processor time that a process has used, in milliseconds. */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
 
 /** How many statements of the service one call of each kind sends, with `begin` and `commit` counted too. */
 async function countStatements({ ctx, pools }: Service, key: string): Promise<Record<string, number>> {

@@ -1,21 +1,25 @@
 import { scopeOf } from '../../src/auth/scope.ts';
+import type { Context } from '../../src/context.ts';
 import { receiptNumber } from '../../src/lib/text/receipt-number.ts';
 import { browseRequests } from '../../src/requests/lists/browse.ts';
+import { indexMetadata } from '../../src/requests/lists/index-metadata.ts';
 import type { Figure, Finding } from '../figure.ts';
 import { idOf, makeFixtures } from '../fixtures.ts';
+import { analyze } from '../read-stage.ts';
 import { type Stage, stageService } from '../stage.ts';
 
 const many = Number(process.env.BENCH_REQUESTS || 1_000_000);
 const runs = 9;
 
 async function measure(stage: Stage): Promise<Finding> {
-  const { ctx } = await stageService(stage);
+  const { ctx, env } = await stageService(stage);
   await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
   process.stdout.write(`${many} requests of one partner …\n`);
   // In parts: a statement of the service may take 30 seconds.
   const part = 20_000;
   for (let from = 1; from <= many; from += part) await insertPart(ctx.db.sql, from, Math.min(many, from + part - 1));
-  await ctx.db.sql`analyze requests`;
+  await indexAll(ctx);
+  await analyze(env.DATABASE_URL as string);
   const [oldest] = await ctx.db.sql<{ id: string; created_at: Date; partner_id: string }[]>`
     select id, created_at, partner_id from requests order by created_at limit 1`;
   if (!oldest) throw new Error('no request was made');
@@ -55,6 +59,16 @@ async function measure(stage: Stage): Promise<Finding> {
   };
 }
 
+/** As the loop does it. What was made here has not moved the partner's clock, up to which it reads. */
+async function indexAll(ctx: Context): Promise<void> {
+  process.stdout.write('  values of metadata …\n');
+  await ctx.db.sql`
+    insert into partner_clocks (partner_id, test_mode, last_at)
+    select partner_id, test_mode, max(created_at) from requests group by 1, 2
+    on conflict (partner_id, test_mode) do update set last_at = excluded.last_at`;
+  for (let read = 1; read > 0; ) read = await indexMetadata(ctx, new AbortController().signal);
+}
+
 const insertPart = (sql: Parameters<typeof makeFixtures>[0], from: number, to: number) => sql`
   insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved, rate,
     payment_mode, memo, customer_name, customer_email, metadata, wallet_address, reference, start_blocks, created_at, expires_at)
@@ -66,6 +80,6 @@ const insertPart = (sql: Parameters<typeof makeFixtures>[0], from: number, to: n
 
 export const figure: Figure = {
   what: 'The portal’s search of a partner with a million requests. What is named is the oldest.',
-  limitMinutes: 10,
+  limitMinutes: 40,
   measure,
 };

@@ -10,6 +10,7 @@ import { pause } from '../../src/lib/time.ts';
 import { startDevChain } from '../../src/sandbox/chain.ts';
 import { pgbenchArm } from '../creates.ts';
 import type { Figure, Finding } from '../figure.ts';
+import { cpuMs, databaseCpuMs } from '../processor-time.ts';
 import { type RecordingProxy, startRecordingProxy } from '../recording-proxy.ts';
 import { type Arm, interleave, spread } from '../rounds.ts';
 import { type Stage, stageService } from '../stage.ts';
@@ -35,11 +36,14 @@ const names = {
   rows: 'the same rows by pgbench',
 };
 
-/** What was measured beside the rates: from the final block to the last of its events, and calls of the provider. */
-type Seen = { lastEventMs: number[]; calls: number[]; messages: number[] };
+/**
+ * What was measured beside the rates: from the final block to the last of its events, calls of the provider, and
+ * processor time of this process and of the database, in milliseconds per event.
+ */
+type Seen = Record<'lastEventMs' | 'calls' | 'messages' | 'serviceMs' | 'databaseMs', number[]>;
 
 type Place = PaidChain & { proxy: RecordingProxy };
-type Bench = Context & { news: Sleeper };
+type Bench = Context & { news: Sleeper; folder: string };
 
 async function stageChain(stage: Stage, chainId: number, testMode: boolean): Promise<Place> {
   const node = await startDevChain(chainId, stage.folder);
@@ -93,6 +97,7 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
     let [spentMs, events] = [0, 0];
     while (spentMs < limit * 1000) {
       const ids = await offerBlock(ctx.db.sql, place, transfers);
+      const [serviceBefore, databaseBefore] = [cpuMs(process.pid), databaseCpuMs(ctx.folder)];
       await mine(place);
       const mined = performance.now();
       await until(ctx, place, 'matched');
@@ -106,6 +111,8 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
       seen.lastEventMs.push(finalMs);
       seen.calls.push(calls + place.proxy.counts.calls);
       seen.messages.push(messages + place.proxy.counts.messages);
+      seen.serviceMs.push((cpuMs(process.pid) - serviceBefore) / ids.length);
+      seen.databaseMs.push((databaseCpuMs(ctx.folder) - databaseBefore) / ids.length);
       spentMs += matchedMs + finalMs;
       events += ids.length;
       await checkRows(ctx, ids);
@@ -116,13 +123,15 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
   return { name, run };
 }
 
-const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [] });
+const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [], serviceMs: [], databaseMs: [] });
+
+const mean = (values: number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 
 async function measure(stage: Stage): Promise<Finding> {
   const service = await stageService(stage);
   const [many, one] = [await stageChain(stage, 31337, true), await stageChain(stage, 31338, false)];
   const news = makeSleeper();
-  const ctx: Bench = { ...service.ctx, chains: { test: [many.chain], live: [one.chain] }, news };
+  const ctx: Bench = { ...service.ctx, chains: { test: [many.chain], live: [one.chain] }, news, folder: stage.folder };
   const raise = (error: unknown) => {
     throw error;
   };
@@ -170,9 +179,16 @@ async function measure(stage: Stage): Promise<Finding> {
       { title: 'events, blocks of 1,000, against the rows', arm: names.large, base: names.rows, measured },
     ],
     table: {
-      head: ['arm', 'final block to last event', 'longest', 'calls, block and final block', 'messages'],
+      head: [
+        'arm',
+        'final block to last event',
+        'longest',
+        'calls, block and final block',
+        'messages',
+        'processor time an event: process + database',
+      ],
       rows: (['many', 'one', 'large'] as const).map((name) => {
-        const { lastEventMs, calls, messages } = seen[name];
+        const { lastEventMs, calls, messages, serviceMs, databaseMs } = seen[name];
         const [ms, all, sent] = [spread(lastEventMs), spread(calls), spread(messages)];
         return [
           `${names[name]}: ${lastEventMs.length} blocks`,
@@ -180,6 +196,7 @@ async function measure(stage: Stage): Promise<Finding> {
           `${ms.max.toFixed(0)} ms`,
           `${all.median.toFixed(0)}`,
           `${sent.median.toFixed(0)}`,
+          `${mean(serviceMs).toFixed(2)} + ${mean(databaseMs).toFixed(2)} ms`,
         ];
       }),
     },
