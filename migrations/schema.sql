@@ -1500,20 +1500,19 @@ create table webhook_deliveries (
   lease_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   delivered_at timestamp with time zone,
-  constraint webhook_deliveries_id_key UNIQUE (id),
   constraint webhook_deliveries_partner_id_test_mode_request_id_fkey FOREIGN KEY (partner_id, test_mode, request_id) REFERENCES requests(partner_id, test_mode, id),
   constraint webhook_deliveries_pkey PRIMARY KEY (partner_id, test_mode, id),
   constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'exhausted'::text])))
 ) with (fillfactor=50);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, test_mode, next_attempt_at) WHERE (state = 'waiting'::text);
 CREATE INDEX webhook_deliveries_exhausted ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at) WHERE (state = 'exhausted'::text);
-CREATE INDEX webhook_deliveries_log ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at);
-CREATE UNIQUE INDEX webhook_deliveries_request ON public.webhook_deliveries USING btree (partner_id, test_mode, request_id);
-CREATE INDEX webhook_deliveries_states ON public.webhook_deliveries USING btree (partner_id, test_mode, state, (
+CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (partner_id, test_mode, created_at, id, state);
+CREATE INDEX webhook_deliveries_open ON public.webhook_deliveries USING btree (partner_id, test_mode, state, (
 CASE
     WHEN (attempts > 0) THEN 1
     ELSE 0
-END), created_at, id);
+END), created_at, id) WHERE (state <> 'delivered'::text);
+CREATE UNIQUE INDEX webhook_deliveries_request ON public.webhook_deliveries USING btree (partner_id, test_mode, request_id);
 CREATE TRIGGER webhook_deliveries_queued AFTER INSERT ON webhook_deliveries FOR EACH STATEMENT EXECUTE FUNCTION tell_queue('deliveries');
 CREATE TRIGGER webhook_deliveries_queued_again AFTER UPDATE ON webhook_deliveries FOR EACH ROW WHEN (new.state = 'waiting'::text AND (old.state <> 'waiting'::text OR new.next_attempt_at < old.next_attempt_at OR old.lease IS NOT NULL AND new.lease IS NULL AND new.next_attempt_at = old.next_attempt_at)) EXECUTE FUNCTION tell_queue('deliveries');
 alter table webhook_deliveries enable row level security, force row level security;

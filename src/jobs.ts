@@ -1,6 +1,6 @@
 import { noteEnds } from './audit/note-ends.ts';
 import { startWatching } from './chain/reader/watcher.ts';
-import { followRelays, relayDue } from './chain/relay/follow.ts';
+import { followRelays, liveMsOf, relayDue } from './chain/relay/follow.ts';
 import type { ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
@@ -61,6 +61,8 @@ type Queue = {
   restMs: number;
   /** After a run that did something; as long unless said. */
   busyRestMs?: number;
+  /** A run that did something is followed by another not at once, but with the next news, or after so long. */
+  againMs?: number;
 };
 
 const second = 1000;
@@ -144,7 +146,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
       name: `charge customers' wallets on ${chain.chainId}`,
       everyMs: 10 * minute,
       run: (ctx, signal) => collectDue(ctx, chain, signal),
-      queue: { due: collectionsDue(chain.chainId), wakes: [], restMs: second },
+      queue: { due: collectionsDue(chain.chainId), wakes: ['charges'], restMs: second },
     },
     {
       name: `look ahead at customers' wallets on ${chain.chainId}`,
@@ -155,7 +157,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
       name: `follow what is relayed on ${chain.chainId}`,
       everyMs: 2 * minute,
       run: (ctx) => followRelays(ctx, chain),
-      queue: { due: relayDue(chain), wakes: ['transfers'], restMs: Math.max(250, chain.pollMs) },
+      queue: { due: relayDue(chain), wakes: ['transfers'], restMs: 250, againMs: liveMsOf(chain) },
     },
   ];
 }
@@ -225,8 +227,9 @@ async function repeat(
     }
     const isBusy = typeof done === 'number' && done > 0;
     if (queue) await pause((isBusy ? queue.busyRestMs : null) ?? queue.restMs, signal);
-    if (queue && isBusy) continue;
-    await sleeper.sleep(jitter(everyMs, 0.1), signal);
+    const againMs = isBusy ? queue?.againMs : undefined;
+    if (queue && isBusy && againMs === undefined) continue;
+    await sleeper.sleep(againMs ?? jitter(everyMs, 0.1), signal);
   }
 }
 

@@ -6,7 +6,7 @@ import { keepAddress } from './config/address.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { checkSecretKeys } from './db/secret-keys.ts';
-import { stopServer } from './http/drain.ts';
+import { endInTime, stopServers } from './http/drain.ts';
 import { buildMetricsServer } from './http/health.ts';
 import { buildServer } from './http/server.ts';
 import { runJobs } from './jobs.ts';
@@ -25,7 +25,11 @@ async function main(): Promise<void> {
   // Permanently: npm passes a terminal's Ctrl-C on a second time, which must not interrupt the stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
   try {
-    const service = await openService(config);
+    const service = await openService(config, ending.signal).catch((error) => {
+      if (ending.signal.aborted && error === ending.signal.reason) return null;
+      throw error;
+    });
+    if (!service) return;
     try {
       const endTracing = await traceIfAsked(service.ctx);
       try {
@@ -70,7 +74,11 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     throw error;
   });
   const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal);
-  jobs.catch(() => ending.abort()); // thrown again below, after the server is closed
+  // Thrown again below, after the server is closed; unless that takes too long.
+  jobs.catch(() => {
+    process.exitCode = 1;
+    ending.abort();
+  });
   try {
     // In production standard output holds log lines only.
     if (ctx.sandbox) process.stdout.write(await ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
@@ -78,9 +86,9 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     await aborted(ending.signal);
   } finally {
     ending.abort();
-    // The operator's listener stays until the end: load balancers may ask it whether this node is ready.
-    await stopServer(app, config.drainSeconds * 1000);
-    await figures?.close();
+    // What is embedded is stopped in order, however long that takes.
+    if (!usesDataDir(config)) endInTime(ctx.log);
+    await stopServers(app, figures, config.drainSeconds * 1000);
     await jobs;
   }
 }

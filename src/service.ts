@@ -30,8 +30,10 @@ export type RunningService = Service & { pools: Pools };
 /**
  * Starts what is embedded (database, sandbox chains); as the owner, migrates the database and creates the service's
  * logins; then connects as the service.
+ *
+ * @throws the reason of `stopping`, where it would wait for another node's migration
  */
-export async function openService(config: Config): Promise<RunningService> {
+export async function openService(config: Config, stopping?: AbortSignal): Promise<RunningService> {
   const stops: Array<() => Promise<void>> = [];
   const close = async () => {
     const faults: unknown[] = [];
@@ -53,7 +55,7 @@ export async function openService(config: Config): Promise<RunningService> {
     const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
     const access = accessTo(config, url);
     const ownerUrl = config.databaseOwnerUrl ?? url;
-    await prepareAt(ownerUrl, config).catch((error) => {
+    await prepareAt(ownerUrl, config, stopping).catch((error) => {
       throw asDatabaseFault(config, error);
     });
     const log = makeLog(config.logLevel);
@@ -81,8 +83,8 @@ function connectTo(config: Config, access: Access, most: Connections, log: Logge
   const database = connect(access, most);
   if (!config.databaseReadUrl) return database;
   const reader = connect(accessOf(config.databaseReadUrl, config.secretKeys), { ...most, service: 1 }, readerWaits);
-  return withReader(database, reader, (unused) => {
-    if (unused) log.warn({ reader: unused }, 'the primary answers lists in place of the reader');
+  return withReader(database, reader, (unused, cause) => {
+    if (unused) log.warn({ reader: unused, err: cause }, 'the primary answers lists in place of the reader');
     else log.info('the reader answers lists');
   });
 }
@@ -109,12 +111,12 @@ function accessTo({ databasePoolMode, databaseOwnerUrl, secretKeys }: Config, ur
 }
 
 /** As the owner, by a connection of its own, which waits as long as a migration may take. */
-async function prepareAt(ownerUrl: string, config: Config): Promise<void> {
+async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSignal): Promise<void> {
   const { databaseUrl, databaseOwnerUrl, databasePoolMode, secretKeys } = config;
   if (databaseUrl) await refuseSharedOwner(ownerUrl, databaseOwnerUrl !== null);
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
-    await migrate(owner).catch(async (error) => {
+    await migrate(owner, undefined, stopping).catch(async (error) => {
       throw await asPermissionFault(owner, error);
     });
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');

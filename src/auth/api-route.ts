@@ -5,7 +5,18 @@ import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { type ErrorCode, type FieldFault, refuse } from '../errors.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
-import { type Caller, type Facts, type GateRule, mustHaveKey, mustKnowKey, noFacts, passGate } from './gate.ts';
+import {
+  type Caller,
+  type Facts,
+  type GateRule,
+  mustHaveKey,
+  mustKnowKey,
+  type NamedKey,
+  nameKey,
+  noFacts,
+  passGate,
+} from './gate.ts';
+import { Shares } from './share.ts';
 import { coerceQuery, compileCheck } from './validate.ts';
 
 /** A call that has passed the gate. */
@@ -48,6 +59,15 @@ export type ApiRoute<F extends object> = GateRule & {
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
+/** One for all endpoints that use the same connections. */
+const known = new WeakMap<Context['db'], Shares>();
+
+function sharesOf({ db }: Context): Shares {
+  const shares = known.get(db) ?? new Shares();
+  known.set(db, shares);
+  return shares;
+}
+
 /** Registers an endpoint. Order: the key's form, the body, the gate, the contract, the handler. */
 export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx: Context, route: ApiRoute<F>): void {
   const empty = Type.Object({});
@@ -55,17 +75,19 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const checkQuery = compileCheck(route.schema.querystring ?? empty);
   const takesBody = route.schema.body !== undefined;
 
-  const answerCall = async (request: FastifyRequest, reply: FastifyReply) => {
+  const shares = sharesOf(ctx);
+  const answerCall = async (request: FastifyRequest, reply: FastifyReply, named: NamedKey) => {
     const unread = request.body as UnreadBody | undefined;
-    if (takesBody && isLarge(unread)) await mustKnowKey(ctx, request.headers);
+    if (takesBody && isLarge(unread)) await mustKnowKey(ctx, named);
     const parsed = takesBody ? judgeBody(unread) : noBody;
     const [body, keyOrder] = parsed.fault === null ? [parsed.value, parsed.keyOrder] : [{}, new Map()];
     const query = coerceQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
     const faults = [...(takesBody ? checkBody(body) : []), ...checkQuery(query)];
     const sent = { id: request.id, body, keyOrder, faults };
-    const { caller, key, facts } = await passGate<F>(ctx, request.headers, route, (sql, keyHash) =>
-      route.facts ? route.facts(sql, { ...sent, keyHash }) : noFacts(sql),
+    const { caller, key, facts } = await passGate<F>(ctx, named, request.headers.host, route, (sql) =>
+      route.facts ? route.facts(sql, { ...sent, keyHash: named.hash }) : noFacts(sql),
     );
+    shares.know(named.hash, caller.scope.partnerId);
     if (parsed.fault !== null) throw refuse(parsed.fault);
     const params = request.params as Record<string, string>;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
@@ -73,7 +95,11 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const answer = await route.handle({ ...sent, keyHash: key.hash, caller, actor, facts, params, query });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
-  const handler = (request: FastifyRequest, reply: FastifyReply) => withinLimit(answerCall(request, reply));
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    const named = nameKey(ctx, request.headers);
+    const deadline = performance.now() + limitMs;
+    return withinLimit(shares.run(named.hash, route.endpoint, deadline, () => answerCall(request, reply, named)));
+  };
   // Before the body is taken in.
   const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);
   const { method, url } = route;

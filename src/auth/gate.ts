@@ -40,13 +40,21 @@ export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
   return key;
 }
 
+/** The hashes that a key may be stored by, the newest secret's first, and the name that it has in this process. */
+export type NamedKey = { hashes: Buffer[]; hash: string };
+
+/** @throws Refusal unauthorized when there is no well-formed key */
+export function nameKey({ config }: Context, headers: IncomingHttpHeaders): NamedKey {
+  const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
+  return { hashes, hash: hashes[0]?.toString('base64') ?? '' };
+}
+
 /**
  * Looks up only the key, without counting: before work is done for a caller that may be unknown.
  *
  * @throws Refusal unauthorized when the key does not exist, has ended or was revoked
  */
-export async function mustKnowKey({ db: { sql }, config }: Context, headers: IncomingHttpHeaders): Promise<void> {
-  const hashes = keyHashes(config.secretKeys, mustHaveKey(headers));
+export async function mustKnowKey({ db: { sql } }: Context, { hashes }: NamedKey): Promise<void> {
   const rows = await sql`select from api_keys where hash in ${list(hashes)} and revoked_at is null and ${isOpen(sql)}`;
   if (rows.length === 0) throw refuse('unauthorized');
 }
@@ -78,15 +86,13 @@ type GateRow = {
  */
 export async function passGate<F extends object>(
   ctx: Context,
-  headers: IncomingHttpHeaders,
+  { hashes, hash }: NamedKey,
+  host: string | undefined,
   rule: GateRule,
-  facts: (sql: Sql, keyHash: string) => Facts,
+  facts: (sql: Sql) => Facts,
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
-  const key = mustHaveKey(headers);
-  const owner = hostOwner(ctx.config, headers.host);
-  const hashes = keyHashes(ctx.config.secretKeys, key);
-  const hash = hashes[0]?.toString('base64') ?? '';
-  const { columns, join } = facts(ctx.db.sql, hash);
+  const owner = hostOwner(ctx.config, host);
+  const { columns, join } = facts(ctx.db.sql);
   const row = await readAndCount(ctx, hashes, rule, owner, { columns, join });
   if (!row) throw refuse('unauthorized');
   if (owner === undefined) throw refuse('not_found');

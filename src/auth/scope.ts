@@ -44,9 +44,15 @@ export async function scopeOfWalletChange(db: Database, changeId: string): Promi
   return fromRow(row);
 }
 
-/** For operators: the scope of a webhook delivery; null when there is no such delivery. */
+/**
+ * For operators: the scope of a webhook delivery; null when there is no such delivery. Each partner is asked, since an
+ * index by the id alone would be written at each attempt.
+ */
 export async function scopeOfDelivery(db: Database, deliveryId: string): Promise<Scope | null> {
-  const [row] = await db.sql<ScopeRow[]>`select partner_id, test_mode from webhook_deliveries where id = ${deliveryId}`;
+  const [row] = await db.sql<ScopeRow[]>`
+    select d.partner_id, d.test_mode from partners p cross join (values (true), (false)) as modes (test_mode)
+      join webhook_deliveries d
+        on d.partner_id = p.id and d.test_mode = modes.test_mode and d.id = ${deliveryId}`;
   return fromRow(row);
 }
 

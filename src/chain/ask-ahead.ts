@@ -1,29 +1,32 @@
 import { chunksOf } from '../lib/chunks.ts';
-import { minuteMs } from '../lib/durations.ts';
 import { mapFew } from '../lib/map-few.ts';
+import { takesBatches, withoutBatches } from './batches.ts';
 import { connectRpc, type Header, nullOfRpc, type Rpc, RpcError, type Told } from './rpc.ts';
 
 /** A transaction, and the block that it was found in. */
 export type Placed = { txHash: string; blockNumber: number; blockHash: string };
 
-/** Of a block with more than so many wanted transactions, the whole block is asked for. */
+/**
+ * A whole block is asked for where more than `mostByHash` of its transactions are wanted, and at least one of
+ * `mostInBlock`: otherwise a few transfers that cost their sender next to nothing would make us fetch all of it. Of what
+ * comes, so many bytes count for each that is wanted, and an answer that is larger is cut; then they are asked for by
+ * hash. So the cost of a block grows with what is wanted of it.
+ */
 const mostByHash = 4;
+const mostInBlock = 4;
+const bytesPerWanted = 64 * 1024;
 /** So many transactions in one message, and messages at once. */
 const batchSize = 25;
 const messagesAtOnce = 4;
 
-/** By endpoint: until when it is not asked for whole blocks, or sent no batches, because it did not answer them. */
+/** By endpoint: until when it is not asked for whole blocks, because it did not answer in time. */
 const withoutBlocks = new Map<string, number>();
-const withoutBatches = new Map<string, number>();
-const untakenMs = 10 * minuteMs;
-/** An endpoint that was too slow: one large transaction can do that, which is then put off. */
+/** One large transaction can make it slow, which is then put off. */
 const silentMs = 15_000;
-
-const isWithout = (those: Map<string, number>, { url }: Rpc) => (those.get(url) ?? 0) > performance.now();
 
 /**
  * Asks an endpoint for transactions with their receipts and their blocks' headers in as few messages as it allows: for
- * a whole block at once where many are wanted of it, for the others in batches.
+ * a whole block at once where a good part of it is wanted, for the others in batches.
  *
  * It only saves messages. Whatever is missing of the answer (an endpoint without these calls, a transaction on which it
  * fails or drops the connection) or places a transaction in another block is asked for by itself when it is needed, and
@@ -43,12 +46,14 @@ export async function askAhead(
   const told: Told = { transactions: new Map(), receipts: new Map(), headers };
   const quick = connectRpc(rpc.url, limitMs);
   const deadline = performance.now() + limitMs;
-  const blocks = [...Map.groupBy(wanted, ({ blockHash }) => blockHash).values()];
-  const full = blocks.filter((block) => block.length > mostByHash);
-  await mapFew(full, messagesAtOnce, async (block) => {
-    if (performance.now() < deadline) await askBlock(quick, block, told);
+  // One transaction can move money many times, to as many payments.
+  const each = [...new Map(wanted.map((one) => [`${one.txHash} ${one.blockHash}`, one])).values()];
+  const blocks = [...Map.groupBy(each, ({ blockHash }) => blockHash).values()];
+  const many = blocks.filter((block) => block.length > mostByHash);
+  await mapFew(many, messagesAtOnce, async (block) => {
+    if (performance.now() < deadline) await askBlock(quick, block, told, deadline);
   });
-  const left = wanted.filter(({ txHash }) => !told.transactions.has(txHash) || !told.receipts.has(txHash));
+  const left = each.filter(({ txHash }) => !told.transactions.has(txHash) || !told.receipts.has(txHash));
   await mapFew(chunksOf(left, batchSize), messagesAtOnce, async (part) => {
     if (performance.now() < deadline) await askBatch(quick, part, told);
   });
@@ -65,17 +70,22 @@ export async function askAhead(
   };
 }
 
-async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told): Promise<void> {
-  if (isWithout(withoutBlocks, rpc)) return;
+async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told, deadline: number): Promise<void> {
+  if ((withoutBlocks.get(rpc.url) ?? 0) > performance.now()) return;
   const { blockNumber = 0, blockHash = '' } = block[0] ?? {};
   const nothing = (error: unknown) => {
     if (error instanceof RpcError && error.kind === 'timeout') withoutBlocks.set(rpc.url, performance.now() + silentMs);
     return nullOfRpc(error);
   };
+  const header = told.headers.get(blockNumber) ?? (await rpc.header(blockNumber).catch(nothing));
+  if (!header) return;
+  told.headers.set(blockNumber, header);
+  if (block.length * mostInBlock < header.transactionCount || performance.now() >= deadline) return;
   const hashes = new Set(block.map(({ txHash }) => txHash));
+  const maxBytes = block.length * bytesPerWanted;
   const [receipts, full] = await Promise.all([
-    rpc.blockReceipts(blockHash, hashes).catch(nothing),
-    rpc.fullBlock(blockNumber, hashes).catch(nothing),
+    rpc.blockReceipts(blockHash, hashes, maxBytes).catch(nothing),
+    rpc.fullBlock(blockNumber, hashes, maxBytes).catch(nothing),
   ]);
   for (const receipt of receipts ?? []) told.receipts.set(receipt.txHash, receipt);
   if (full) told.headers.set(blockNumber, full.header);
@@ -83,7 +93,7 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told): Promise
 }
 
 async function askBatch(rpc: Rpc, part: readonly Placed[], told: Told): Promise<void> {
-  if (isWithout(withoutBatches, rpc)) return;
+  if (!takesBatches(rpc.url, 'reads')) return;
   const hashes = [...new Set(part.map(({ txHash }) => txHash))];
   const numbers = new Set(part.map(({ blockNumber }) => blockNumber));
   try {
@@ -97,8 +107,6 @@ async function askBatch(rpc: Rpc, part: readonly Placed[], told: Told): Promise<
     for (const [number, one] of more.headers) told.headers.set(number, one);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    const { kind } = error;
-    if (kind === 'malformed' || kind === 'refused') withoutBatches.set(rpc.url, performance.now() + untakenMs);
-    else if (kind === 'timeout') withoutBatches.set(rpc.url, performance.now() + silentMs);
+    withoutBatches(rpc.url, 'reads', error);
   }
 }

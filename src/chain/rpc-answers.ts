@@ -1,4 +1,9 @@
-/** A failure of one call to one provider. `kind` classifies it. Of the provider's address only the host is kept. */
+import { makeStorable } from '../lib/text/storable.ts';
+
+/**
+ * A failure of one call to one provider. `kind` classifies it. Of the provider's address only the host is kept; its
+ * words are made storable.
+ */
 export class RpcError extends Error {
   readonly kind: 'unreachable' | 'timeout' | 'limited' | 'too_large' | 'malformed' | 'refused';
   /** With `limited`: how long the provider asks us to wait. */
@@ -6,10 +11,10 @@ export class RpcError extends Error {
   /** With `refused`: the provider's own words. */
   readonly said: Said | null;
   constructor(kind: RpcError['kind'], message: string, retryAfterMs: number | null = null, said: Said | null = null) {
-    super(message);
+    super(makeStorable(message));
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
-    this.said = said;
+    this.said = said && { ...said, message: makeStorable(said.message) };
   }
 }
 
@@ -17,7 +22,15 @@ export class RpcError extends Error {
 export type Said = { code: number | null; message: string; data: Hex | null };
 
 export type Hex = `0x${string}`;
-export type Header = { number: number; hash: string; parentHash: string; time: Date; logsBloom: string };
+export type Header = {
+  number: number;
+  hash: string;
+  parentHash: string;
+  time: Date;
+  logsBloom: string;
+  /** How many transactions the block has; as told, so only to decide how to ask. */
+  transactionCount: number;
+};
 export type Log = {
   address: string;
   topics: string[];
@@ -122,6 +135,7 @@ export function readHeader(value: unknown): Header | null {
     parentHash: readBytes(block.parentHash, 32, 'parent hash'),
     time: new Date(readNumber(block.timestamp, 'timestamp', latestSeconds) * 1000),
     logsBloom: readBytes(block.logsBloom, 256, 'bloom filter'),
+    transactionCount: Array.isArray(block.transactions) ? block.transactions.length : 0,
   };
 }
 

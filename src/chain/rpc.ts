@@ -36,7 +36,7 @@ export { callRpc, nameEndpoints } from './rpc-call.ts';
 
 /** A contract answers with a few words, or with a revert that may quote the call; more is `too_large`. */
 const maxAnswerBytes = 64 * 1024;
-/** One transaction and its receipt: several are read at once. */
+/** One transaction or its receipt, of which several are read at once; and what is asked for in one message. */
 const maxTransactionBytes = 8 * 1024 * 1024;
 
 /**
@@ -156,6 +156,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
           ...headers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
         ],
         timeoutMs,
+        maxTransactionBytes,
       );
       const rest = answers.slice(transactions.length);
       return {
@@ -165,8 +166,8 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       };
     },
     /** All receipts of a block, or those of some transactions; null when the provider does not have the block. */
-    blockReceipts: async (blockHash: string, of: Wanted = null) => {
-      const result = await call('eth_getBlockReceipts', [blockHash]);
+    blockReceipts: async (blockHash: string, of: Wanted = null, maxBytes?: number) => {
+      const result = await call('eth_getBlockReceipts', [blockHash], maxBytes);
       return result === null ? null : entriesOf(result, of, 'transactionHash', 'receipts').map(readReceipt);
     },
     /** The hashes of a block's transactions, in order; null when the provider does not have the block. */
@@ -178,8 +179,8 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       );
     },
     /** The header of a block with all its transactions, or some; null when the provider does not have it. */
-    fullBlock: async (number: number, of: Wanted = null) =>
-      readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true]), of),
+    fullBlock: async (number: number, of: Wanted = null, maxBytes?: number) =>
+      readFullBlock(await call('eth_getBlockByNumber', [toHex(number), true], maxBytes), of),
     /** How many transactions an account has sent, up to a block. */
     nonceAt: async (address: string, block: number | 'latest') =>
       readNumber(
@@ -190,6 +191,14 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
     /** How much gas a call would use; a call that would revert is refused. */
     estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
       readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
+    /** The same for several in one message. Null where one is not said to pass: alone it may be, or it is told why. */
+    estimateGasTogether: async (transactions: readonly { from: Hex; to: Hex; data: Hex }[]) => {
+      const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
+      const places = transactions.map((_, i) => i);
+      const answers = await callBatch(url, calls, timeoutMs, maxAnswerBytes);
+      const told = readEach(places, answers, (gas) => readBig(gas, 'gas'));
+      return places.map((place) => told.get(place) ?? null);
+    },
     /** What gas cost in the newest blocks. */
     feeHistory: async (blocks: number) =>
       readFees(await call('eth_feeHistory', [toHex(blocks), 'latest', [50]], maxAnswerBytes)),
@@ -198,6 +207,11 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
     /** Hands on a signed transaction; the hash in the answer proves nothing. */
     sendRaw: async (signed: Hex) => {
       await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
+    },
+    /** The same for several in one message. False where one was not taken: alone it may be, or it is told why. */
+    sendRawTogether: async (signed: readonly Hex[]) => {
+      const calls = signed.map((one) => ({ method: 'eth_sendRawTransaction', params: [one] }));
+      return (await callBatch(url, calls, timeoutMs, maxAnswerBytes)).map((answer) => 'result' in answer);
     },
     code: async (address: string) => readHex(await call('eth_getCode', [address, 'latest']), 'code'),
     call: async (to: string, data: string, block?: 'latest' | 'pending') => callContract({ to, data }, block),

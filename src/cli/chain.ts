@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { isAddress } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { readDevChains } from '../sandbox/chain.ts';
+import { whileRehearsing } from '../sandbox/rehearsal.ts';
 import * as wallet from '../sandbox/wallet.ts';
 import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 
@@ -31,7 +32,10 @@ function count(args: Arguments, name: string, max: number): number {
   return value;
 }
 
-async function headOf(chain: ChainConfig): Promise<Record<string, unknown>> {
+/** What changes blocks waits for who does so already, the service among them. */
+async function alone(ctx: Context, chain: ChainConfig, change: () => Promise<void>): Promise<Record<string, unknown>> {
+  if (!(await whileRehearsing(ctx.db, chain, change)))
+    throw new Error('The local chain is in use by a rehearsal. Try again in a few seconds.');
   return { chain_id: chain.chainId, block_number: await wallet.headNumber(chain) };
 }
 
@@ -64,8 +68,8 @@ export const chainCommands: Command[] = [
     summary: 'Replaces the last blocks of a local chain with empty ones, as a reorganisation does.',
     run: async (ctx, args) => {
       const chain = sandboxChain(ctx, testModeOption(args));
-      await wallet.reorg(chain, count(args, 'depth', 200));
-      return headOf(chain);
+      const depth = count(args, 'depth', 200);
+      return alone(ctx, chain, () => wallet.reorg(chain, depth));
     },
   },
   {
@@ -74,8 +78,8 @@ export const chainCommands: Command[] = [
     summary: 'Mines empty blocks on a local chain.',
     run: async (ctx, args) => {
       const chain = sandboxChain(ctx, testModeOption(args));
-      await wallet.mine(chain, count(args, 'blocks', 10_000));
-      return headOf(chain);
+      const blocks = count(args, 'blocks', 10_000);
+      return alone(ctx, chain, () => wallet.mine(chain, blocks));
     },
   },
 ];

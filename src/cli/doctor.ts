@@ -4,9 +4,11 @@ import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
+import { connect } from '../db/connection.ts';
 import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
+import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
@@ -89,6 +91,33 @@ async function checkDatabase(ctx: Context): Promise<Finding[]> {
   ];
 }
 
+const readerAdvice: Record<Unused, string> = {
+  'of another database':
+    'DATABASE_READ_URL leads to another database: no list is read there. Point it at a standby of the database of DATABASE_URL.',
+  'no standby of this primary':
+    'The server of DATABASE_READ_URL is no standby of this primary now, or follows an older timeline. Lists are read from the primary.',
+  behind: 'The standby of DATABASE_READ_URL is behind. Lists are read from the primary meanwhile.',
+  unreachable: 'The standby of DATABASE_READ_URL does not answer. Lists are read from the primary.',
+};
+
+/** Where lists are read, if not at the primary. */
+async function checkReader({ db, config }: Context): Promise<Finding[]> {
+  const { databaseReadUrl, secretKeys } = config;
+  if (!databaseReadUrl) return [];
+  const check = 'reader of DATABASE_READ_URL';
+  const reader = connect(accessOf(databaseReadUrl, secretKeys), { service: 1, scoped: 1 }, readerWaits);
+  try {
+    const unused = await whyUnused(db, reader);
+    if (!unused) return [{ check, state: 'ok', advice: '' }];
+    const state = unused === 'of another database' ? 'failed' : 'attention';
+    return [{ check, state, advice: readerAdvice[unused] }];
+  } catch (error) {
+    return [{ check, state: 'attention', advice: `${readerAdvice.unreachable} It says: ${(error as Error).message}` }];
+  } finally {
+    await reader.close();
+  }
+}
+
 /** Only where sessions are taken for our own: behind a pooler that is known they may be shared. */
 async function checkPooler({ config }: Context): Promise<Finding[]> {
   const { databaseUrl, databasePoolMode, secretKeys } = config;
@@ -164,6 +193,7 @@ export const doctorCommands: Command[] = [
       const parts = await Promise.all([
         checkService(ctx),
         checkDatabase(ctx),
+        checkReader(ctx),
         checkPooler(ctx),
         checkSecrets(ctx),
         checkChains(ctx),

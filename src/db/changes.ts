@@ -20,11 +20,19 @@ export type Change =
   /** The connection was lost for a while, so anything may have changed. */
   | { kind: 'anything' };
 
-const queues = ['transfers', 'deliveries', 'mails'] as const;
+const queues = ['transfers', 'deliveries', 'mails', 'charges'] as const;
 type Queue = (typeof queues)[number];
 
-/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033 and 0066. */
+/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033 and 0066, and by `tellQueue`. */
 const channel = 'changes';
+
+/**
+ * Tells every process that work was queued, after its commit: transactions that notify wait for each other there, so
+ * one notification stands for many of them.
+ */
+export async function tellQueue({ sql }: Database, queue: Queue): Promise<void> {
+  await sql`select pg_notify(${channel}, ${queue})`;
+}
 
 /**
  * Listens for changes made by any process, from their commit on.

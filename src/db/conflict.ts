@@ -1,6 +1,6 @@
 import { refuse } from '../errors.ts';
 import { jitter, pause } from '../lib/time.ts';
-import { sqlState } from './connection.ts';
+import { isUnreachable, sqlState } from './connection.ts';
 
 /**
  * lock_not_available, deadlock_detected, serialization_failure: another transaction is in the way, and the next pass
@@ -12,9 +12,17 @@ const attempts = 20;
 const waitMs = 50;
 const spread = 0.5;
 
+/** query_canceled: the server ended a statement that took too long, mostly because it waited for another's lock. */
+const canceled = '57014';
+
 /** True when a transaction gave way to another one, so that retrying is right. */
 export function isConflict(error: unknown): boolean {
   return conflictStates.includes(sqlState(error) ?? '');
+}
+
+/** True when a row with the same key is in the table, or in one of its parts, whose names begin with the table's. */
+export function isStored(error: unknown, table: string): boolean {
+  return sqlState(error) === '23505' && !!(error as { table?: string }).table?.startsWith(table);
 }
 
 /**
@@ -32,4 +40,12 @@ export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
     }
     await pause(jitter(waitMs, spread));
   }
+}
+
+/**
+ * Turns what may succeed when the same is asked later into 503 `unavailable`: the database cannot be reached, another
+ * transaction is in the way, or a statement took too long. Anything else passes through.
+ */
+export function asRefusal(error: unknown): unknown {
+  return isUnreachable(error) || isConflict(error) || sqlState(error) === canceled ? refuse('unavailable') : error;
 }

@@ -6,7 +6,7 @@ import { type Sql, sqlState } from './connection.ts';
 
 const ownFolder = join(import.meta.dirname, '../../migrations');
 /** An arbitrary constant: two nodes that start at once migrate one after the other. */
-const migrationLock = 7_188_254;
+export const migrationLock = 7_188_254;
 /** The limit for one migration, and for waiting for another node's. */
 export const migrationSeconds = 3_600;
 const turnPauseMs = 100;
@@ -55,11 +55,13 @@ export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{
  *
  * @param sql one connection, which is not shared by a pooler
  * @param folder the migrations of this version
+ * @param stopping ends the wait for another node that migrates; what was begun here is finished
  * @returns the names of the migrations that ran here
  * @throws StartFault when a newer version has removed what this one uses
+ * @throws the reason of `stopping`
  */
-export async function migrate(sql: Sql, folder = ownFolder): Promise<string[]> {
-  await takeTurn(sql);
+export async function migrate(sql: Sql, folder = ownFolder, stopping?: AbortSignal): Promise<string[]> {
+  await takeTurn(sql, stopping);
   try {
     await sql`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
     const { pending, ahead } = await compareMigrations(sql, folder);
@@ -79,11 +81,12 @@ export const newerSchema = (ahead: string[]): string =>
  * Two nodes never migrate at once; the second one finds everything done. It asks again and again instead of waiting in
  * a statement: an index that is built concurrently waits for every statement that began before.
  */
-async function takeTurn(sql: Sql): Promise<void> {
+async function takeTurn(sql: Sql, stopping?: AbortSignal): Promise<void> {
   for (let waitedMs = 0; waitedMs < migrationSeconds * 1000; waitedMs += turnPauseMs) {
     const [row] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as mine`;
     if (row?.mine) return;
-    await pause(turnPauseMs);
+    await pause(turnPauseMs, stopping);
+    stopping?.throwIfAborted();
   }
   throw new StartFault(`Another node has been migrating for ${migrationSeconds / 60} minutes. Start again later.`);
 }

@@ -32,6 +32,8 @@ export type Opening = {
   first: string;
   /** Sent once that was answered; the work's first statement does not wait for it. */
   enter(tx: Transaction): Promise<unknown>;
+  /** The work changes nothing, so its value does not wait for the commit. */
+  onlyReads: boolean;
 };
 
 /** A pool of connections. */
@@ -55,6 +57,8 @@ export type PoolOptions = {
   waits: Waits;
   /** Of each session, as `set` has them. */
   settings?: Record<string, string | number>;
+  /** How many statements stay prepared on each connection; any number where this is absent. */
+  mostPrepared?: number;
   /**
    * Set where a pooler gives each transaction another session, which others use in between. Nothing is then left in a
    * session: no settings and no prepared statements. Notifications come by this address of the server itself.
@@ -69,7 +73,8 @@ const endMs = 5_000;
 function lostError(cause: unknown): Error {
   if (cause instanceof pg.DatabaseError) return cause;
   const { code, message } = cause as { code?: unknown; message: string };
-  if (typeof code === 'string') return cause as Error;
+  // A restarting server removes the socket that it listens at.
+  if (typeof code === 'string' && code !== 'ENOENT') return cause as Error;
   const timedOut = /time-?out/i.test(message);
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }
@@ -116,7 +121,7 @@ function sendTogether({ connection: { stream } }: pg.PoolClient): void {
 
 /** Opens a pool. Connections are opened when needed. */
 export function openPool(options: PoolOptions): Pool {
-  const { sessionUrl, settings, ...address } = options;
+  const { sessionUrl, settings, mostPrepared = Number.POSITIVE_INFINITY, ...address } = options;
   // A pooler refuses settings at the start of a session; its logins have them as defaults.
   const own = sessionUrl
     ? { ...connectionOptions(address), application_name: 'quittance' }
@@ -154,7 +159,7 @@ export function openPool(options: PoolOptions): Pool {
     const session = (client as unknown as { processID: number }).processID;
     result.observer?.(session, statement);
     return watched(statement, session, result.onSlow, () =>
-      sendOver(client, statement).catch((error) => {
+      sendOver(client, statement, mostPrepared).catch((error) => {
         throw lostError(error);
       }),
     );
@@ -182,6 +187,7 @@ export function openPool(options: PoolOptions): Pool {
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => {}); // told by the race
     let broken: Error | undefined;
+    let ended: Promise<unknown> = Promise.resolve();
     const lose = (error: Error) => {
       broken ??= lostError(error);
       lost.reject(broken);
@@ -200,9 +206,14 @@ export function openPool(options: PoolOptions): Pool {
       const value = await Promise.race([done, lost.promise]);
       scope.check();
       scope.close();
+      const commit = send(client, { text: 'commit', values: [] });
+      if (opening?.onlyReads) {
+        ended = commit.catch(lose);
+        return value;
+      }
       // A statement that nobody awaited may have failed meanwhile. The server then rolls everything back and reports it
       // only here.
-      const { command } = await send(client, { text: 'commit', values: [] });
+      const { command } = await commit;
       if (command !== 'COMMIT') throw Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
       return value;
     } catch (error) {
@@ -212,8 +223,10 @@ export function openPool(options: PoolOptions): Pool {
       if (isReadOnly(reason)) broken ??= reason as Error;
       throw reason;
     } finally {
-      client.off('error', lose);
-      client.release(broken);
+      void ended.then(() => {
+        client.off('error', lose);
+        client.release(broken);
+      });
     }
   };
 

@@ -26,6 +26,8 @@ type Wire = {
   bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
   execute(message: object): void;
   sync(): void;
+  close(message: { type: 'S'; name: string }): void;
+  parsedStatements: Record<string, string>;
   stream: { cork(): void; uncork(): void };
 };
 type Answered = {
@@ -42,7 +44,7 @@ type Callback = (error: Error | null, rows?: Rows<Row[]>) => void;
 const PgQuery = pg.Query as unknown as new (text: string) => Answered;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 
-/** The columns of each connection's prepared statements, by name, as first answered. */
+/** The columns of each connection's prepared statements, by name, as first answered. The last one used is the last. */
 const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
 /**
@@ -53,11 +55,14 @@ class Query extends PgQuery {
   #columns: readonly Column[] = [];
   #rows: Row[] = [];
   #answer: Rows<Row[]> | undefined;
+  /** Where its columns are noted once they are known. */
   #known: Map<string, readonly Column[]> | undefined;
   #fault: Error | undefined;
+  readonly #mostKept: number;
 
-  constructor({ text, values, name }: Sendable, callback: Callback) {
+  constructor({ text, values, name }: Sendable, mostKept: number, callback: Callback) {
     super(text);
+    this.#mostKept = mostKept;
     this.values = values;
     this.name = name;
     this.callback = callback;
@@ -66,13 +71,19 @@ class Query extends PgQuery {
   override submit(connection: Wire): Error | null {
     const { name, values } = this;
     if (name === undefined) return super.submit(connection);
-    this.#known = knownColumns.get(connection) ?? new Map();
-    knownColumns.set(connection, this.#known);
-    const columns = this.#known.get(name);
-    if (!columns) return super.submit(connection);
-    this.#columns = columns;
+    const known = knownColumns.get(connection) ?? new Map<string, readonly Column[]>();
+    knownColumns.set(connection, known);
+    const columns = known.get(name);
     connection.stream.cork();
     try {
+      if (!columns) {
+        forgetOldest(connection, known, this.#mostKept);
+        this.#known = known;
+        return super.submit(connection);
+      }
+      known.delete(name);
+      known.set(name, columns);
+      this.#columns = columns;
       connection.bind({ statement: name, values, valueMapper: prepareValue });
       connection.execute({});
       connection.sync();
@@ -115,12 +126,26 @@ class Query extends PgQuery {
   }
 }
 
-/** Sends a statement over a connection. */
-export async function sendOver(client: pg.ClientBase, statement: Sendable): Promise<Rows<Row[]>> {
+/** Makes room for one more. The server does so before it reads what is sent next. */
+function forgetOldest(connection: Wire, known: Map<string, readonly Column[]>, mostKept: number): void {
+  for (const oldest of known.keys()) {
+    if (known.size < mostKept) return;
+    known.delete(oldest);
+    delete connection.parsedStatements[oldest];
+    connection.close({ type: 'S', name: oldest });
+  }
+}
+
+/**
+ * Sends a statement over a connection.
+ *
+ * @param mostKept so many statements stay prepared on it
+ */
+export async function sendOver(client: pg.ClientBase, statement: Sendable, mostKept: number): Promise<Rows<Row[]>> {
   try {
     return await new Promise((resolve, reject) => {
       const callback: Callback = (error, rows) => (error ? reject(error) : resolve(rows as Rows<Row[]>));
-      client.query(new Query(statement, callback) as unknown as pg.Submittable);
+      client.query(new Query(statement, mostKept, callback) as unknown as pg.Submittable);
     });
   } catch (error) {
     Error.captureStackTrace(error as Error); // so that it names who sent the statement, not the socket

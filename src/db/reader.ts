@@ -1,9 +1,10 @@
 import { pause } from '../lib/time.ts';
-import { type Database, isUnreachable, type Scope, sqlState, type Tx } from './connection.ts';
+import { type Database, isUnreachable, type Scope, type Sql, sqlState, type Tx } from './connection.ts';
 import type { Waits } from './pool.ts';
+import type { Fragment } from './sql.ts';
 
 /** Why a reader is not used for now. */
-export type Unused = 'behind' | 'unreachable' | 'no standby of this primary';
+export type Unused = 'behind' | 'unreachable' | 'no standby of this primary' | 'of another database';
 
 /** How long a reader's answer to the work itself may take (s): as long as anywhere. */
 export const readerWaits: Waits = { queue: 1, connect: 1, answer: 35 };
@@ -13,9 +14,17 @@ const beginMs = 1_000;
 const replayMs = 100;
 const lookMs = 5;
 /** How long a reader is left alone. */
-const restMs: Record<Unused, number> = { behind: 1_000, unreachable: 10_000, 'no standby of this primary': 10_000 };
+const restMs: Record<Unused, number> = {
+  behind: 1_000,
+  unreachable: 10_000,
+  'no standby of this primary': 10_000,
+  'of another database': 10_000,
+};
 /** A reader cancels what keeps it from replaying, and a server that ends cancels all. */
 const canceledByReplay = '40001';
+
+/** `cause` is what the reader said, where it said something. */
+type Told = (unused: Unused | null, cause?: unknown) => void;
 
 class Left extends Error {
   readonly why: Unused;
@@ -25,8 +34,13 @@ class Left extends Error {
   }
 }
 
-/** Where the primary's log ends. */
-type Position = { at: string; timeline: number };
+/** Which database this is, on every server that follows the same primary; and on none that does not. */
+const databaseId = (sql: Sql | Tx): Fragment => sql`
+  (select concat_ws(' ', s.system_identifier, d.oid) from pg_control_system() s
+    join pg_database d on d.datname = current_database())`;
+
+/** Where the primary's log ends, and of which database it is. */
+type Position = { at: string; timeline: number; database_id: string };
 
 /**
  * How far the primary's disk has come: whatever anybody was told is before it. The timeline tells a standby of this
@@ -34,21 +48,35 @@ type Position = { at: string; timeline: number };
  */
 async function positionOf({ sql }: Database): Promise<Position> {
   const [row] = await sql<Position[]>`
-    select p.at::text as at, ('x' || left(pg_walfile_name(p.at), 8))::bit(32)::int as timeline
+    select p.at::text as at, ('x' || left(pg_walfile_name(p.at), 8))::bit(32)::int as timeline,
+      ${databaseId(sql)} as database_id
     from (select pg_current_wal_flush_lsn() as at) p`;
   if (!row) throw new Error('the primary gave no position');
   return row;
 }
 
+/** What a reader says of itself, compared with a primary's position. */
+type Standing = { same: boolean; follows: boolean; replayed: boolean };
+
+async function standingOf(sql: Sql | Tx, { at, timeline, database_id: wanted }: Position): Promise<Standing> {
+  const [row] = await sql<Standing[]>`
+    select ${databaseId(sql)} = ${wanted} as same, pg_is_in_recovery() and timeline_id = ${timeline} as follows,
+      coalesce(pg_last_wal_replay_lsn() >= ${at}::text::pg_lsn, false) as replayed from pg_control_checkpoint()`;
+  if (!row) throw new Error('the reader says nothing of itself');
+  return row;
+}
+
+const whyNotOf = ({ same, follows }: Standing): Unused | null =>
+  same ? (follows ? null : 'no standby of this primary') : 'of another database';
+
 /** Waits until the reader has replayed this position. Each statement of a transaction sees what is replayed by then. */
-async function waitForReplay(tx: Tx, { at, timeline }: Position): Promise<void> {
+async function waitForReplay(tx: Tx, position: Position): Promise<void> {
   const end = performance.now() + replayMs;
   for (;;) {
-    const [row] = await tx<{ follows: boolean; replayed: boolean }[]>`
-      select pg_is_in_recovery() and timeline_id = ${timeline} as follows,
-        coalesce(pg_last_wal_replay_lsn() >= ${at}::text::pg_lsn, false) as replayed from pg_control_checkpoint()`;
-    if (!row?.follows) throw new Left('no standby of this primary');
-    if (row.replayed) return;
+    const standing = await standingOf(tx, position);
+    const whyNot = whyNotOf(standing);
+    if (whyNot) throw new Left(whyNot);
+    if (standing.replayed) return;
     if (performance.now() >= end) throw new Left('behind');
     await pause(lookMs);
   }
@@ -58,24 +86,20 @@ async function waitForReplay(tx: Tx, { at, timeline }: Position): Promise<void> 
  * What only reads goes to a standby, once it has replayed all that the primary's disk held when it was asked: so a
  * list shows every change that somebody was told of before, whichever server answers. A reader that is further behind
  * than `replayMs`, does not answer, or is a standby of no or of another primary is left for a while, and the primary
- * answers. Work may run twice, the second time on the primary; it must not change anything.
+ * answers. So it does whatever else the reader says before the work begins: a server that does not know our logins, or
+ * has other tables, is none of ours. Work may run twice, the second time on the primary; it must not change anything.
  *
  * @param told is called when the reader is left, and with null when it is used again
  */
-export function readFrom(
-  primary: Database,
-  reader: Database,
-  told: (unused: Unused | null) => void,
-): Database['reading'] {
+export function readFrom(primary: Database, reader: Database, told: Told): Database['reading'] {
   let restUntil = 0;
   let unused: Unused | null = null;
-  const note = (now: Unused | null) => {
+  const note = (now: Unused | null, cause?: unknown) => {
     if (now) restUntil = performance.now() + restMs[now];
-    if (now !== unused) told(now);
+    if (now !== unused) told(now, cause);
     unused = now;
   };
-  const onReader = async <T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> => {
-    const position = await positionOf(primary);
+  const onReader = async <T>(position: Position, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> => {
     const late = Promise.withResolvers<never>();
     const clock = setTimeout(() => late.reject(new Left('unreachable')), beginMs);
     const answer = reader.scoped(scope, async (tx) => {
@@ -89,19 +113,33 @@ export function readFrom(
   };
   return async (scope, work) => {
     if (performance.now() < restUntil) return primary.scoped(scope, work);
+    // A primary that was demoted has no position. What it still answers, it tells itself.
+    const position = await positionOf(primary).catch(() => null);
+    if (!position) return primary.scoped(scope, work);
+    let begun = false;
+    const beginWork = (tx: Tx) => {
+      begun = true;
+      return work(tx);
+    };
     try {
-      return await onReader(scope, work);
+      return await onReader(position, scope, beginWork);
     } catch (error) {
       if (error instanceof Left) note(error.why);
-      else if (isUnreachable(error) || sqlState(error) === canceledByReplay) note('unreachable');
+      else if (!begun || isUnreachable(error) || sqlState(error) === canceledByReplay) note('unreachable', error);
       else throw error;
       return primary.scoped(scope, work);
     }
   };
 }
 
+/** Why lists are not read from a reader now; null where they are. Throws what the reader says instead of an answer. */
+export async function whyUnused(primary: Database, reader: Database): Promise<Unused | null> {
+  const standing = await standingOf(reader.sql, await positionOf(primary));
+  return whyNotOf(standing);
+}
+
 /** A database whose reads go to a reader, which is closed with it. */
-export function withReader(primary: Database, reader: Database, told: (unused: Unused | null) => void): Database {
+export function withReader(primary: Database, reader: Database, told: Told): Database {
   return {
     ...primary,
     reading: readFrom(primary, reader, told),

@@ -162,6 +162,15 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 export const identifiers = (...all: string[]): Fragment =>
   new Fragment((draft) => draft.add(all.map(quoted).join(', ')));
 
+/**
+ * A whole number as a part of the text, such as the size of a page: a plan for all parameters counts on it, while it
+ * takes a limit that is a parameter for a tenth of all rows. Each value makes a text of its own, so there must be few.
+ */
+export function constant(value: number): Fragment {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  return new Fragment((draft) => draft.add(String(value)));
+}
+
 function writeList(draft: Draft, values: readonly unknown[]): void {
   draft.add('(');
   values.forEach((value, at) => {

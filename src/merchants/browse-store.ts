@@ -36,13 +36,13 @@ export async function selectBrowsedMerchants(
     ...(disabled && { disabled }),
   };
   const ids = search === undefined ? null : await selectFound(tx, search.toLowerCase(), states, last, limit);
-  const branches = statesApart(
-    tx,
-    states,
-    tx`${own} ${ids ? tx`and m.id = any(${ids}::uuid[])` : tx``}
-      ${last ? tx`and (m.created_at, m.id) < (${last.at}::text::timestamptz, ${last.id})` : tx``}`,
-  );
-  return tx<MerchantRow[]>`${branchesOf(tx, branches, tx`order by created_at desc, id desc limit ${limit}`)}`;
+  const rest = tx`${own} ${last ? tx`and (m.created_at, m.id) < (${last.at}::text::timestamptz, ${last.id})` : tx``}`;
+  const place = tx`order by created_at desc, id desc limit ${limit}`;
+  if (ids === null) return tx<MerchantRow[]>`${branchesOf(tx, statesApart(tx, states, rest), place)}`;
+  // What is named is read first: the list's order could lead through all others.
+  return tx<MerchantRow[]>`
+    with named as materialized (select m.* from merchants m where ${own} and m.id = any(${ids}::uuid[]))
+    ${branchesOf(tx, statesApart(tx, states, rest, tx`named`), place)}`;
 }
 
 /** The last merchant of the page before; its instant as the database writes it, in full. */

@@ -25,9 +25,15 @@ function isMeant({ partner, operator }: (typeof switches)[number], disabled: Mer
  * A query of merchants `m` per state; each state has an index of its own.
  *
  * @param own conditions that all share
+ * @param source what is read, where it is not the whole table
  */
-export function statesApart(sql: Sql | Tx, { onboarded, disabled }: MerchantStates, own: Fragment): Fragment[] {
-  const all = sql`select m.* from merchants m where ${own}`;
+export function statesApart(
+  sql: Sql | Tx,
+  { onboarded, disabled }: MerchantStates,
+  own: Fragment,
+  source: Fragment = sql`merchants`,
+): Fragment[] {
+  const all = sql`select m.* from ${source} m where ${own}`;
   if (onboarded === undefined && disabled === undefined) return [all];
   return (onboarded === undefined ? [true, false] : [onboarded]).flatMap((done) =>
     switches

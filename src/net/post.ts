@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { minuteMs } from '../lib/durations.ts';
+import { makeStorable } from '../lib/text/storable.ts';
 import { bareHost, mayConnect, type OutboundPolicy } from './guard.ts';
 import { createResolve, type Resolve } from './resolve.ts';
 
@@ -224,21 +225,16 @@ function headersForLog(headers: Record<string, string | string[] | undefined>): 
   let left = maxHeaderCharacters;
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? '';
-    const text = withoutNul(typeof value === 'string' ? value : value.join(', '));
+    const text = makeStorable(typeof value === 'string' ? value : value.join(', '));
     left -= name.length + text.length;
     if (left >= 0) kept[name] = text;
   }
   return kept;
 }
 
-/** The database takes no NUL. */
-function withoutNul(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
-}
-
 /** The body for the log; most are empty or one chunk. */
 function readable(chunks: Buffer[]): string {
   const [first] = chunks;
   if (!first) return '';
-  return withoutNul((chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8'));
+  return makeStorable((chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8'));
 }

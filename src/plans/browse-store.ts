@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
+import { namesOfPage } from '../merchants/names.ts';
 import type { PlanFilter, PlanRow } from './store.ts';
 
 /** A plan with its merchant's name. */
@@ -33,9 +34,9 @@ export function selectBrowsedPlans(
           cross join lateral (${newest(tx`and p.account_id = a.id`)}) p ${place}`
       : newest(account ? tx`and p.account_id = ${account}` : tx``);
   return tx<BrowsedPlan[]>`
-    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
-      coalesce(m.business_name, m.display_name) as merchant_name
-    from (${page}) p join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
+    with page as materialized (${page}), ${namesOfPage(tx, scope)}
+    select p.*, p.first_on::text as first_on, p.next_on::text as next_on, s.merchant_name
+    from page p join shops s on s.shop_id = p.account_id
     order by p.created_at desc, p.id desc`;
 }
 

@@ -1,5 +1,6 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
+import { tellQueue } from '../db/changes.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import { nestedInScope } from '../db/nested.ts';
@@ -56,27 +57,33 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
   let made = 0;
   for (let settled = 0; settled < mostPerTurn; ) {
     const before = settled;
+    let collects = false;
     await mapFew(await selectDue(ctx.db, now, batch), sideBySide, async (plan) => {
       if (signal.aborted) return;
       const outcome = await chargeOne(ctx, plan, now);
-      if (outcome === 'made') made++;
+      if (outcome === 'made' || outcome === 'made to collect') made++;
+      if (outcome === 'made to collect') collects = true;
       if (outcome !== 'not due') settled++;
     });
+    if (collects) await tellQueue(ctx.db, 'charges');
     if (settled === before || signal.aborted) break; // what is left is in other hands
   }
   await watchStuckPlans(ctx);
   return made;
 }
 
-async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<'made' | 'failed' | 'not due'> {
+type Outcome = 'made' | 'made to collect' | 'failed' | 'not due';
+
+async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome> {
   const scope = scopeOfRow(due);
   let locked: LockedPlan | null = null;
   try {
-    await ctx.db.scoped(scope, async (tx) => {
+    return await ctx.db.scoped(scope, async (tx) => {
       locked = await lockDue(tx, scope, due.id, now);
-      if (locked) await charge({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, scope, locked, now);
+      if (!locked) return 'not due';
+      await charge({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, tx, scope, locked, now);
+      return locked.collect === 'automatic' ? 'made to collect' : 'made';
     });
-    return locked ? 'made' : 'not due';
   } catch (error) {
     if (isUnreachable(error)) throw error;
     const plan = locked as LockedPlan | null;

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
 import { modeOf } from '../lib/mode.ts';
 import { createRequest, type ReadFacts, requestCreateFacts } from './create.ts';
 import { type CreateFacts, planCreate } from './plan-create.ts';
@@ -50,15 +51,10 @@ export class Assumptions {
     this.#merchants.delete(merchantOf(caller, call));
     const made = await createRequest(ctx, { ...call, facts, ordered: 'now' });
     if (made.replayed || !facts.merchant) return made;
-    keep(this.#callers, keyHash, caller);
-    keep(this.#merchants, merchantOf(caller, call), facts.merchant);
+    keepNewest(this.#callers, keyHash, caller, mostKept);
+    keepNewest(this.#merchants, merchantOf(caller, call), facts.merchant, mostKept);
     return made;
   }
-}
-
-function keep<T>(kept: Map<string, T>, key: string, value: T): void {
-  kept.set(key, value);
-  if (kept.size > mostKept) for (const oldest of kept.keys()) return void kept.delete(oldest);
 }
 
 /** The body is not validated yet: of what is no id, nothing is known. */

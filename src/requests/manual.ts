@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { withAuditIn } from '../audit/write.ts';
 import { compileCheck } from '../auth/validate.ts';
@@ -65,7 +65,7 @@ export async function createInScope(
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
   const faults = checkFields(body);
-  return createRequest(ctx, { id: randomUUID(), caller, facts, body, keyOrder, faults, ordered: 'at commit' });
+  return createRequest(ctx, { id: randomUUIDv7(), caller, facts, body, keyOrder, faults, ordered: 'at commit' });
 }
 
 /** The expiry times that a manual request may have, in minutes; some only as an invoice. */

@@ -1,6 +1,6 @@
 import type { Caller, Facts } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
-import { type Fragment, identifiers } from '../db/sql.ts';
+import { constant, type Fragment, identifiers } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
 import { inStates, statesOf } from './in-states.ts';
 
@@ -176,18 +176,26 @@ export type RequestFilter = {
   offset: number;
 };
 
-/** One page plus one row, oldest first. Expiry counts from the moment it has passed, stored or not. */
+/** The default page and the largest one, each with the row that says whether there are more. */
+const pageSizes = [51, 101];
+
+/**
+ * One page plus one row, oldest first: `created_at` is unique within a scope. Expiry counts from the moment it has
+ * passed, stored or not.
+ */
 export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<ShownRequest[]> {
   const { status, proofStatus, accountId, since, until } = filter;
   const where = tx`
     ${accountId ? tx`and r.account_id = ${accountId}` : tx``}
     ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}`;
   const { limit, offset } = filter;
-  const list = (end: Fragment) =>
-    inStates(tx, scope, statesOf(status, proofStatus), { where, place: tx`order by created_at, id ${end}` });
+  const end = offset + limit + 1;
+  const size = pageSizes.find((most) => end <= most);
+  const place = tx`order by created_at limit ${size === undefined ? tx`${end}` : constant(size)}`;
+  const list = inStates(tx, scope, statesOf(status, proofStatus), { where, place });
   return tx<ShownRequest[]>`
-    select ${identifiers(...shownNames)}, ${seenStatus(tx)} as status from (${list(tx`limit ${offset + limit + 1}`)}) r
-    order by created_at, id limit ${limit + 1} offset ${offset}`;
+    select ${identifiers(...shownNames)}, ${seenStatus(tx)} as status from (${list}) r
+    order by created_at limit ${limit + 1} offset ${offset}`;
 }
 
 /** Voids a request that nobody has opened or paid; null when its state does not allow it. */

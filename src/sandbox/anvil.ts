@@ -43,19 +43,31 @@ export async function spawnAnvil(chainId: number, stateFile: string, wishedPort 
   // A free port can be taken by somebody else before anvil opens it: then it ends at once, and another one is tried.
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
     const port = await (attempt === 1 ? freePort(wishedPort, portWaitMs) : freePort());
-    const child = launch(chainId, stateFile, port);
-    const url = `http://127.0.0.1:${port}`;
-    if (!(await waitForChain(url, chainId, child))) continue;
-    // A chain loaded from a file goes on at the time of its last block; people pay now.
-    await setTimeToNow(url);
-    const pid = child.pid as number;
-    return { url, pid, stop: () => endProcess(pid, stateFile) };
+    const started = await spawnAnvilOn(port, chainId, stateFile);
+    if (started) return started;
   }
   throw new StartFault(`The local chain ${chainId} did not start; see ${stateFile}.log`);
 }
 
+/** Starts anvil on a port; null when it ended, as where the port is taken, or is not ready in time and was ended. */
+export async function spawnAnvilOn(port: number, chainId: number, stateFile: string): Promise<DevProcess | null> {
+  const logFile = `${stateFile}.log`;
+  const loggedBefore = existsSync(logFile) ? statSync(logFile).size : 0;
+  const child = launch(chainId, stateFile, port);
+  // What answers on the port may be somebody else's chain with the same id; only ours writes to this file.
+  const said = `Listening on 127.0.0.1:${port}`;
+  const isListening = () => readFileSync(logFile).subarray(loggedBefore).includes(said);
+  const url = `http://127.0.0.1:${port}`;
+  if (!(await waitForChain(child, isListening))) return null;
+  await callRpc(url, 'anvil_setLoggingEnabled', [false]); // else it writes a line for each call
+  // A chain loaded from a file goes on at the time of its last block; people pay now.
+  await setTimeToNow(url);
+  const pid = child.pid as number;
+  return { url, pid, stop: () => endProcess(pid, stateFile) };
+}
+
 function launch(chainId: number, stateFile: string, port: number): ChildProcess {
-  const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--quiet'];
+  const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)];
   args.push('--state', stateFile, '--state-interval', '1', '--slots-in-an-epoch', '4', '--order', 'fifo');
   // States older than these blocks are forgotten, which bounds memory and the depth of a rehearsed reorganisation.
   args.push('--prune-history', '256', '--cache-path', `${stateFile}.cache`);
@@ -67,8 +79,8 @@ function launch(chainId: number, stateFile: string, port: number): ChildProcess 
   return child;
 }
 
-/** False when the process ended, or does not answer in time and was ended. */
-async function waitForChain(url: string, chainId: number, child: ChildProcess): Promise<boolean> {
+/** False when the process ended, or is not ready in time and was ended. */
+async function waitForChain(child: ChildProcess, isReady: () => boolean): Promise<boolean> {
   let failed = false;
   child.once('error', () => {
     failed = true;
@@ -76,7 +88,7 @@ async function waitForChain(url: string, chainId: number, child: ChildProcess): 
   const ended = () => failed || child.exitCode !== null || child.signalCode !== null;
   const deadline = performance.now() + startLimitMs;
   while (!ended() && performance.now() < deadline) {
-    if ((await answersAs(url, chainId)) && !ended()) return true;
+    if (isReady()) return true;
     await pause(20);
   }
   child.kill('SIGKILL');

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import { devChainIds } from './chain.ts';
-import { rehearsalPrefix } from './rehearsal.ts';
+import { whileRehearsing } from './rehearsal.ts';
 import { mine } from './wallet.ts';
 
 /** A transaction that is seen to refund a payment; one that is not, and may never be, for ten minutes. */
@@ -25,14 +25,13 @@ export async function mineWhileWaiting(ctx: Context): Promise<number> {
   if (!ctx.config.sandbox || ctx.config.chains) return 0;
   const ids: number[] = Object.values(devChainIds);
   const local = [...ctx.chains.test, ...ctx.chains.live].filter((chain) => ids.includes(chain.chainId));
-  const rows = await ctx.db.sql<{ chain_id: string; rehearsed: boolean }[]>`
-    select local.id as chain_id,
-      exists (select from leases where name = ${rehearsalPrefix} || local.id and held_until > now()) as rehearsed
-    from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as local (id)
+  const rows = await ctx.db.sql<{ chain_id: string }[]>`
+    select local.id as chain_id from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as local (id)
     where exists (select from transfers t where t.chain_id = local.id and t.counts and t.final_at is null)
       or exists (select from returns b where b.chain_id = local.id and ${isOnItsWay(ctx.db.sql)})
       or exists (select from relay_transactions r where r.chain_id = local.id and r.state = 'mined')`;
-  const waiting = new Set(rows.flatMap((row) => (row.rehearsed ? [] : [Number(row.chain_id)])));
-  await Promise.all(local.filter((chain) => waiting.has(chain.chainId)).map((chain) => mine(chain, 1)));
+  const waiting = new Set(rows.map((row) => Number(row.chain_id)));
+  const due = local.filter((chain) => waiting.has(chain.chainId));
+  await Promise.all(due.map((chain) => whileRehearsing(ctx.db, chain, () => mine(chain, 1), 0)));
   return rows.length;
 }

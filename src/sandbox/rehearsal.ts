@@ -5,7 +5,7 @@ import { callRpc, type Hex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Database } from '../db/connection.ts';
 import { pause } from '../lib/time.ts';
-import { setTimeToNow } from './anvil.ts';
+import { whileStill } from './still.ts';
 import { endpointOf, sendOnce, signCall, transferCall, type UsdcPayment, waitMined } from './wallet.ts';
 
 /** A wallet that nobody has used before, so that its transactions never get into each other's way. */
@@ -15,26 +15,28 @@ export function freshWallet(): { privateKey: Hex; address: Hex } {
 }
 
 /** With a chain's id: the lease over rehearsals on it. While it is held, nothing is mined but by a transaction. */
-export const rehearsalPrefix = 'rehearsal-';
+const rehearsalPrefix = 'rehearsal-';
 const termMs = 10_000;
 const waitMs = 10_000;
 const retryMs = 50;
 
 /**
- * Works on a local chain while nobody else rehearses on it, on any node. The work must end within 8 s, when the lease
- * expires.
+ * Works on a local chain while nobody else rehearses on it or mines empty blocks, on any node. The work must end within
+ * 8 s, when the lease expires.
  *
- * @returns null when the chain was not free within 10 s
+ * @param patienceMs how long to wait until the chain is free
+ * @returns null when it was not free by then
  */
 export async function whileRehearsing<T>(
   db: Database,
   chain: ChainConfig,
   work: () => Promise<T>,
+  patienceMs = waitMs,
 ): Promise<{ result: T } | null> {
-  const deadline = performance.now() + waitMs;
+  const deadline = performance.now() + patienceMs;
   let lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID(), termMs);
   while (!lease) {
-    if (performance.now() > deadline) return null;
+    if (performance.now() >= deadline) return null;
     await pause(retryMs);
     lease = await acquireLease(db, rehearsalPrefix + chain.chainId, randomUUID(), termMs);
   }
@@ -94,6 +96,10 @@ type Block = { transactions: string[] };
  */
 export async function reorgAway(chain: ChainConfig, txHash: string): Promise<void> {
   const { url } = endpointOf(chain);
+  await whileStill(url, () => replaceWithout(url, txHash));
+}
+
+async function replaceWithout(url: string, txHash: string): Promise<void> {
   const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [txHash])) as { blockNumber: Hex } | null;
   const head = Number(await callRpc(url, 'eth_blockNumber', []));
   const first = Number(receipt?.blockNumber ?? 0);
@@ -108,5 +114,4 @@ export async function reorgAway(chain: ChainConfig, txHash: string): Promise<voi
     }
   }
   await callRpc(url, 'anvil_reorg', [depth, kept], 20_000);
-  await setTimeToNow(url);
 }

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc, type Hex, RpcError, toHex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import { pause } from '../lib/time.ts';
-import { setTimeToNow } from './anvil.ts';
+import { whileStill } from './still.ts';
 import { minter } from './usdc.ts';
 
 export { defaultWallet } from './usdc.ts';
@@ -156,14 +156,15 @@ export async function mine(chain: ChainConfig, blocks: number): Promise<void> {
 }
 
 /**
- * Replaces the last blocks of a local chain by the same number of empty ones; their contents are gone.
+ * Replaces the last blocks of a local chain by the same number of empty ones; their contents are gone. What is sent
+ * meanwhile is mined afterwards.
  *
  * @throws Error when the chain no longer has a state that old, as after a restart
  */
 export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
   const { url } = endpointOf(chain);
   try {
-    await callRpc(url, 'anvil_reorg', [depth, []], 20_000);
+    await whileStill(url, () => callRpc(url, 'anvil_reorg', [depth, []], 20_000));
   } catch (error) {
     if (!(error instanceof RpcError) || error.kind !== 'refused') throw error;
     throw new Error(
@@ -171,7 +172,6 @@ export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
       { cause: error },
     );
   }
-  await setTimeToNow(url);
 }
 
 /** How much USDC an address holds. */

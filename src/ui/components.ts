@@ -88,6 +88,9 @@ export function shortAddress(address: string): Html {
   `;
 }
 
+/** A long identifier by its ends, as a search field takes it. The end tells ids of one minute apart. */
+export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`;
+
 /** A QR code with what it is for; `label` and the text itself are what a screen reader reads. */
 export function qr(text: string, label: string, caption: string): Html {
   const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg aria-hidden="true" ');

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Sql, Tx } from '../db/connection.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { type Fragment, identifiers } from '../db/sql.ts';
 import { dayMs } from '../lib/durations.ts';
 
@@ -18,6 +18,13 @@ export const attemptsOf = (sql: Sql | Tx): Fragment => sql`
   a.partner_id = d.partner_id and a.test_mode = d.test_mode and a.delivery_id = d.id
     and a.started_at >= d.created_at - interval '1 hour'
     and a.started_at <= case when d.delivered_at is null then 'infinity' else d.delivered_at + interval '1 hour' end`;
+
+/** Of attempts `a`: those of all deliveries of a query `page`, in the months of its time. One scan checks the scope once. */
+export const attemptsOfPage = (tx: Tx, { partnerId, testMode }: Scope): Fragment => tx`
+  a.partner_id = ${partnerId} and a.test_mode = ${testMode} and a.delivery_id = any(array(select id from page))
+    and a.started_at >= (select min(created_at) - interval '1 hour' from page)
+    and a.started_at <= least(statement_timestamp() + interval '1 day', (
+      select max(case when delivered_at is null then 'infinity' else delivered_at + interval '1 hour' end) from page))`;
 
 /**
  * Loop: adds the months that are missing ahead. Where a lock cannot be had soon, it throws: there are two years for the

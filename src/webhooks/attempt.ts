@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { hourMs } from '../lib/durations.ts';
 import { decrypt } from '../lib/encrypt.ts';
 import { traced } from '../lib/trace.ts';
 import { withFields } from '../lib/trail.ts';
 import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
 import { outboundPolicy } from './endpoint.ts';
 import type { AttemptRecord, Claimed } from './queue-store.ts';
-import { isActivated, isGone, isSuccess, judgeAttempt, type Tally } from './rules.ts';
+import { isActivated, isGone, isSuccess, judgeAttempt, leaseMs, type Tally } from './rules.ts';
 import { signedHeaders } from './sign.ts';
 
 /** What deliveries need beside the context. */
@@ -63,6 +64,16 @@ export function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Pro
   );
 }
 
+/**
+ * When an attempt began. A node's clock may be wrong: an hour from the claim at most, so that there is a month for it
+ * and `attemptsOf` finds it. It is decided once, because it is part of the key: an attempt that is recorded again, since
+ * the first answer was lost, is known by it.
+ */
+function nearClaim(startedAt: Date, { lease_until }: Claimed): Date {
+  const claimedMs = lease_until.getTime() - leaseMs;
+  return new Date(Math.max(claimedMs - hourMs, Math.min(claimedMs + hourMs, startedAt.getTime())));
+}
+
 async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
   const startedAt = ctx.clock.now();
   const pending = claimed.pending_secret && decryptSecret(ctx, claimed.pending_secret);
@@ -82,9 +93,9 @@ async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): 
     test_mode: claimed.test_mode,
     delivery_id: claimed.id,
     lease: claimed.lease,
-    attempt_id: randomUUID(),
+    attempt_id: randomUUIDv7(),
     url: claimed.url,
-    started_at: startedAt.toISOString(),
+    started_at: nearClaim(startedAt, claimed).toISOString(),
     duration_ms: outcome.durationMs,
     status_code: answered ? outcome.statusCode : null,
     error: answered ? (isSuccess(outcome) ? null : 'status') : outcome.error,

@@ -1,7 +1,8 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import { isUuid } from '../lib/ids.ts';
-import { attemptsOf } from './attempt-months.ts';
+import { attemptsOfPage } from './attempt-months.ts';
 import type { DeliveryRow, DeliveryState } from './store.ts';
 
 /** Filters of a scope's deliveries; absent ones do not filter. `failed`: given up, or waiting after a failure. */
@@ -23,26 +24,18 @@ export type BrowsedDelivery = DeliveryRow & {
 /** `after`: id of the last delivery of the previous page; anything else starts at the newest. */
 export type DeliveryPosition = { after: string | null; limit: number };
 
-/** The states as indexed: the state, and whether there was an attempt. Each is read separately. */
-const states: Record<DeliveryState | 'failed', [DeliveryState, tried: 0 | 1][]> = {
-  waiting: [
-    ['waiting', 0],
-    ['waiting', 1],
-  ],
-  delivered: [
-    ['delivered', 0],
-    ['delivered', 1],
-  ],
-  exhausted: [
-    ['exhausted', 0],
-    ['exhausted', 1],
-  ],
-  failed: [
-    ['exhausted', 0],
-    ['exhausted', 1],
-    ['waiting', 1],
-  ],
-};
+/**
+ * What a state is in the indexes. The one of what is not delivered has the state, written here as its condition has it,
+ * and whether there was an attempt: each is read separately. What is delivered is read by its time.
+ */
+function branchesOfState(tx: Tx, state: DeliveryState | 'failed'): Fragment[] {
+  const tried = (yes: boolean) => tx`(case when d.attempts > 0 then 1 else 0 end) = ${yes ? 1 : 0}`;
+  const waiting = [tx`d.state = 'waiting' and ${tried(false)}`, tx`d.state = 'waiting' and ${tried(true)}`] as const;
+  const exhausted = [tx`d.state = 'exhausted' and ${tried(false)}`, tx`d.state = 'exhausted' and ${tried(true)}`];
+  if (state === 'waiting') return [...waiting];
+  if (state === 'exhausted') return exhausted;
+  return state === 'failed' ? [...exhausted, waiting[1]] : [tx`d.state = 'delivered'`];
+}
 
 /** Deliveries of a scope, newest first. */
 export async function selectBrowsedDeliveries(
@@ -62,16 +55,16 @@ export async function selectBrowsedDeliveries(
       ${since === undefined ? tx`` : tx`and d.created_at >= ${since}`}
       ${until === undefined ? tx`` : tx`and d.created_at < ${until}`}
       ${last ? tx`and (d.created_at, d.id) < (${last.at}::text::timestamptz, ${last.id})` : tx``}`;
-  const branches = (state ? states[state] : []).map(
-    ([one, tried]) => tx`${own} and d.state = ${one} and (case when d.attempts > 0 then 1 else 0 end) = ${tried}`,
-  );
+  const branches = state ? branchesOfState(tx, state).map((branch) => tx`${own} and ${branch}`) : [own];
   const place = tx`order by created_at desc, id desc limit ${limit}`;
   return tx<BrowsedDelivery[]>`
+    with page as materialized (${branchesOf(tx, branches, place)}),
+    lasts as materialized (
+      select distinct on (a.delivery_id) a.delivery_id, a.started_at, a.status_code, a.error, a.duration_ms
+      from webhook_attempts a where ${attemptsOfPage(tx, scope)}
+      order by a.delivery_id, a.started_at desc, a.id desc)
     select d.id, d.request_id, d.event, d.body, d.state, d.attempts, d.next_attempt_at, d.created_at, d.delivered_at,
       last.started_at as last_at, last.status_code as last_status, last.error as last_error, last.duration_ms as last_ms
-    from (${branchesOf(tx, state ? branches : [own], place)}) d left join lateral (
-      select a.started_at, a.status_code, a.error, a.duration_ms from webhook_attempts a
-      where ${attemptsOf(tx)}
-      order by a.started_at desc, a.id desc limit 1) last on true
+    from page d left join lasts last on last.delivery_id = d.id
     order by d.created_at desc, d.id desc`;
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { Scope, Tx } from '../db/connection.ts';
 import { insertDeliveries } from './store.ts';
 
@@ -23,7 +23,7 @@ export async function enqueueProofVerified(
   events: readonly ({ scope: Scope } & ProofVerified)[],
 ): Promise<void> {
   const deliveries = events.map(({ scope, ...event }) => {
-    const id = randomUUID();
+    const id = randomUUIDv7();
     const place = { partner_id: scope.partnerId, test_mode: scope.testMode, id, request_id: event.requestId };
     return { ...place, event: proofVerified, body: proofVerifiedBody(id, event) };
   });

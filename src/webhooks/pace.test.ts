@@ -17,6 +17,7 @@ function claimed(partner: string, count: number, last_success_at: Date | null = 
     body: '{}',
     attempts: 0,
     lease: 'lease',
+    lease_until: new Date(0),
     url: 'https://receiver.example/',
     secret: new Uint8Array(),
     pending_secret: null,

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { isStored } from '../db/conflict.ts';
 import { sqlState, type Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
 import { makeAttemptMonths } from './attempt-months.ts';
@@ -18,6 +19,8 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<n
   try {
     return await record(ctx, batch);
   } catch (error) {
+    // The commit's answer was lost, and the same batch came again: all of it is there.
+    if (isStored(error, 'webhook_attempts')) return Number.POSITIVE_INFINITY;
     if (sqlState(error) !== withoutPart) throw error;
     await makeAttemptMonths(ctx);
     return record(ctx, batch);

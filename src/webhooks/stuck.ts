@@ -1,5 +1,6 @@
+import { scopeOfDelivery } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import type { Sql } from '../db/connection.ts';
+import type { Scope, Sql } from '../db/connection.ts';
 import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
@@ -11,8 +12,11 @@ export const eventDepth = (ctx: Context, most: number) => selectDepth(ctx.db.sql
 const idOf = ({ id }: StuckDelivery) => id;
 const readFrom =
   (ctx: Context): ReadFrom<StuckDelivery> =>
-  (from, limit) =>
-    selectExhausted(ctx.db.sql, isUuid(from) ? from : null, limit);
+  async (from, limit) => {
+    if (!isUuid(from)) return selectExhausted(ctx.db.sql, null, limit);
+    const scope = await scopeOfDelivery(ctx.db, from);
+    return scope ? selectExhausted(ctx.db.sql, { scope, id: from }, limit) : [];
+  };
 
 /** For operators: one page of the events whose attempts are used up. */
 export const browseExhausted = (ctx: Context, after: string | null) => readPage(readFrom(ctx), idOf, after);
@@ -45,12 +49,20 @@ export type StuckDelivery = {
 };
 
 /** Events whose attempts are used up, over all partners, from after a given one. */
-export function selectExhausted(sql: Sql, after: string | null, limit: number): Promise<StuckDelivery[]> {
+export function selectExhausted(
+  sql: Sql,
+  after: { scope: Scope; id: string } | null,
+  limit: number,
+): Promise<StuckDelivery[]> {
+  const isAfter =
+    after &&
+    sql`and (d.partner_id, d.test_mode, d.created_at, d.id) > (
+      select a.partner_id, a.test_mode, a.created_at, a.id from webhook_deliveries a
+      where a.partner_id = ${after.scope.partnerId} and a.test_mode = ${after.scope.testMode} and a.id = ${after.id})`;
   return sql<StuckDelivery[]>`
     select d.id, d.partner_id, p.slug as partner_slug, p.name as partner_name, d.test_mode, d.request_id, d.created_at
     from webhook_deliveries d join partners p on p.id = d.partner_id
-    where d.state = 'exhausted'
-      ${after === null ? sql`` : sql`and (d.partner_id, d.test_mode, d.created_at, d.id) > (select a.partner_id, a.test_mode, a.created_at, a.id from webhook_deliveries a where a.id = ${after})`}
+    where d.state = 'exhausted' ${isAfter ?? sql``}
     order by d.partner_id, d.test_mode, d.created_at, d.id limit ${limit}`;
 }
 

@@ -19,7 +19,8 @@ const payers = async (): Promise<TestWallet[]> => {
   return wallets;
 };
 
-test('payments and reorganisations at once, each alone → no block is gone, and each receipt moved money', async () => {
+/** Payments and reorganisations at once. */
+async function disturb(inTurn: <T>(work: () => Promise<T>) => Promise<T>): Promise<void> {
   const { url, usdc } = wallet.endpointOf(chain.chain);
   const from = await payers();
   const to = chain.wallet().address;
@@ -31,9 +32,9 @@ test('payments and reorganisations at once, each alone → no block is gone, and
     const send = async (one: string) => hashes.add(await chain.resend(one));
     const half = signed.length / 2;
     await Promise.all([
-      ...signed.slice(0, half).map((one) => chain.alone(() => send(one))),
-      chain.alone(() => chain.reorg(depth)),
-      ...signed.slice(half).map((one) => chain.alone(() => send(one))),
+      ...signed.slice(0, half).map((one) => inTurn(() => send(one))),
+      inTurn(() => chain.reorg(depth)),
+      ...signed.slice(half).map((one) => inTurn(() => send(one))),
     ]);
   }
 
@@ -44,4 +45,10 @@ test('payments and reorganisations at once, each alone → no block is gone, and
   const mined = receipts.filter((receipt) => receipt !== null).length;
   assert.ok(mined >= rounds);
   assert.equal(await wallet.usdcBalance(chain.chain, to), BigInt(mined));
-});
+}
+
+test('payments and reorganisations at once, each alone → no block is gone, and each receipt moved money', () =>
+  disturb(chain.alone));
+
+test('strangers pay while the sandbox reorganises its chain → no block is gone, and each receipt moved money', () =>
+  disturb((work) => work()));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
+import { askAhead } from '../../src/chain/ask-ahead.ts';
 import { askAllAhead, confirmTransfer, type TransferKey } from '../../src/chain/confirm.ts';
 import { poll } from '../../src/chain/reader/read.ts';
-import { callRpc } from '../../src/chain/rpc.ts';
+import { callRpc, connectRpc } from '../../src/chain/rpc.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 
@@ -193,6 +194,72 @@ for (const [what, fault] of Object.entries(faults)) {
       assert.deepEqual(await unread(), [bad.txHash]);
     }));
 }
+
+/** A provider's whole blocks are larger by so many bytes, which nobody wanted. */
+const withBallast =
+  (bytes: number, transactions = many): Lie =>
+  async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockReceipts' && method !== 'eth_getBlockByNumber') return null;
+    const told = await ask(method, params);
+    const more = 'x'.repeat(bytes);
+    if (method === 'eth_getBlockReceipts') return { result: [...(told as object[]), { transactionHash: more }] };
+    const block = told as { transactions: unknown[] };
+    if (params[1] === true) return { result: { ...block, more } };
+    const hashes = Array.from({ length: transactions }, () => `0x${'ab'.repeat(32)}`);
+    return { result: { ...block, transactions: hashes } };
+  };
+const asked = ({ fake }: Provider) => ({
+  receipts: fake.calls.get('eth_getBlockReceipts') ?? 0,
+  messages: fake.transactionMessages,
+});
+
+test(`${many} payments in a block of ${4 * many + 1} transactions → they are asked for by hash, in one message; in one of ${4 * many}, as a block`, () =>
+  withProvider(async (provider) => {
+    for (const [transactions, whole] of [
+      [4 * many + 1, { receipts: 0, messages: 1 }],
+      [4 * many, { receipts: 1, messages: 2 }],
+    ] as const) {
+      const payments = await payTogether(many);
+      provider.fake.lie = withBallast(0, transactions);
+      provider.fake.transactionMessages = 0;
+      await readThrough(provider);
+      await assertRead(payments);
+      assert.deepEqual(asked(provider), whole);
+    }
+  }));
+
+test('many payments by one transaction → it is one that is wanted, and is asked for once', () =>
+  withProvider(async (provider) => {
+    const [{ txHash }] = (await payTogether(1)) as [Payment];
+    await readThrough(provider);
+    const row = (await fixtures.transfers()).find((one) => one.tx_hash === txHash);
+    assert.ok(row);
+    const placed = { txHash, blockNumber: Number(row.block_number), blockHash: row.block_hash };
+    provider.fake.lie = withBallast(0, many);
+    provider.fake.calls.clear();
+    await askAhead(
+      connectRpc(provider.url),
+      Array.from({ length: 60 }, () => placed),
+      2_000,
+    );
+    assert.equal(asked(provider).receipts, 0);
+    assert.equal(provider.fake.calls.get('eth_getTransactionReceipt'), 1);
+  }));
+
+test(`a block with ${many} payments whose whole answers are larger than 64 KiB for each → cut, and asked for by hash`, () =>
+  withProvider(async (provider) => {
+    for (const [bytes, messages] of [
+      [many * 48 * 1024, 2],
+      [many * 64 * 1024, 3],
+    ] as const) {
+      const payments = await payTogether(many);
+      provider.fake.lie = withBallast(bytes);
+      provider.fake.transactionMessages = 0;
+      await readThrough(provider);
+      await assertRead(payments);
+      assert.deepEqual(asked(provider), { receipts: 1, messages });
+    }
+  }));
 
 test('an endpoint that tells another receipt in a block than by itself → what it says by itself counts', () =>
   withProvider(async (provider) => {

@@ -7,8 +7,9 @@ import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { chainCommands } from '../../src/cli/chain.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
+import { freePort } from '../../src/lib/ports.ts';
 import { pause } from '../../src/lib/time.ts';
-import { backUpState, findAnvilOn, setTimeToNow } from '../../src/sandbox/anvil.ts';
+import { backUpState, findAnvilOn, setTimeToNow, spawnAnvilOn } from '../../src/sandbox/anvil.ts';
 import { readDevChains, startDevChains } from '../../src/sandbox/chain.ts';
 import * as wallet from '../../src/sandbox/wallet.ts';
 import { testConfig, testContext } from '../support/app.ts';
@@ -190,6 +191,23 @@ test('two data folders at once have chains of their own', async () => {
   await two.stop();
   assert.ok(await wallet.headNumber(only(one.chains.test)));
   await one.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a port that somebody else’s chain with the same id has just taken → theirs is never taken for ours', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-dev-'));
+  const port = await freePort();
+  const theirs = await spawnAnvilOn(port, 31337, join(folder, 'theirs.json'));
+  assert.equal(theirs?.url, `http://127.0.0.1:${port}`);
+  const ours = join(folder, 'ours.json');
+  assert.equal(await spawnAnvilOn(port, 31337, ours), null);
+  assert.equal(findAnvilOn(ours), null);
+  const elsewhere = await spawnAnvilOn(await freePort(), 31337, ours);
+  assert.ok(elsewhere, 'on another port it starts');
+  const logged = statSync(`${ours}.log`).size;
+  await callRpc(elsewhere.url, 'eth_blockNumber', []);
+  assert.equal(statSync(`${ours}.log`).size, logged, 'calls are not logged');
+  await Promise.all([theirs?.stop(), elsewhere.stop()]);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -225,7 +225,7 @@ test('A partner with many charges due holds up no other: partners take turns, al
   await of.forward(1000);
   await chargeDue(of.ctx, running);
   const now = of.clock.now();
-  const limits = { now, leaseUntil: new Date(now.getTime() + minuteMs), ofOne: 6, all: 4 };
+  const limits = { now, leaseUntil: new Date(now.getTime() + minuteMs), ofOne: 6, all: 4, waiting: 90 };
   const taken = await takeDue(of.db, of.chain.chainId, limits);
   assert.equal(taken.length, 4);
   assert.equal(taken.filter((one) => one.partner_id === other.partnerId).length, 1);

@@ -44,11 +44,18 @@ after(async () => {
   await builder.remove();
 });
 
-/** A process and all that it has started. */
+/** A process and all that it has started. Any of its threads can have: those of buildah do. */
 function descendants(pid = 0): number[] {
-  const file = `/proc/${pid}/task/${pid}/children`;
-  const children = existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number) : [];
+  const children = globSync(`/proc/${pid}/task/*/children`).flatMap((file) => childrenIn(file));
   return [...(existsSync(`/proc/${pid}`) ? [pid] : []), ...children.flatMap(descendants)];
+}
+
+function childrenIn(file: string): number[] {
+  try {
+    return readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    return []; // the thread has ended
+  }
 }
 
 const commandOf = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);

@@ -1,16 +1,14 @@
-import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
-import type { Hex } from '../../src/chain/rpc.ts';
 import { minuteMs } from '../../src/lib/durations.ts';
 import { keyedHash, newest } from '../../src/lib/encrypt.ts';
+import { toUsdcMicro } from '../../src/lib/money.ts';
 import { pause } from '../../src/lib/time.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
-import { claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { startRefund } from '../../src/refunds/start.ts';
 import { type Answer, type CallOptions, send } from '../support/api/client.ts';
 import { testSecrets } from '../support/fixtures.ts';
 import { at } from './chance.ts';
-import { isOnChain, type MadeOrder, type Order, type Payment } from './model.ts';
+import { isOnChain, type MadeOrder, type Order, type Payment, rates } from './model.ts';
 import { sendBack } from './payments.ts';
 import type { Stage } from './stage.ts';
 
@@ -25,7 +23,9 @@ const busy = [503, 429];
 
 /** So far an expiry may be from what was asked for: a create takes its time while things are broken. */
 const expirySlackMs = 60_000;
-const signatureOfNobody = `0x${'00'.repeat(64)}1b`;
+const centExponent = 2;
+/** Of multiples of these the amount would be a whole cent, at one of the rates. */
+const wholeCents = [23, 431, 873, 1041];
 
 /** An answer that no fault excuses. */
 export class Broken extends Error {}
@@ -60,7 +60,13 @@ async function answered(calling: Promise<Answer>): Promise<Answer | null> {
 }
 
 /** Posts a form of a pay page, each time as another client: theirs are limited. */
-async function post(stage: Stage, order: MadeOrder, share: number, form: string, fields: Record<string, string>) {
+export async function post(
+  stage: Stage,
+  order: MadeOrder,
+  share: number,
+  form: string,
+  fields: Record<string, string>,
+) {
   const node = stage.nodes[share < 0.5 ? 0 : 1];
   const n = ++calls;
   const headers = {
@@ -82,7 +88,7 @@ export async function create(stage: Stage, [who = 0, much = 0, how = 0]: readonl
   const merchant = at(stage.partners[partner]?.merchants ?? [], much);
   if (!merchant) return false;
   let fiatInt = 1000 + (Math.floor(much * 1e6) % 90_000);
-  if (fiatInt % 23 === 0) fiatInt++; // its amount would be a whole cent
+  while (wholeCents.some((divisor) => fiatInt % divisor === 0)) fiatInt++;
   const order: Order = {
     ...{ key: `faults-${String(stage.model.orders.length).padStart(25, '0')}`, partner, merchant, fiatInt },
     ...{ id: null, dueMicro: 0n, reference: Buffer.alloc(0), cancelled: 'no', isOver: false, payments: [] },
@@ -108,9 +114,21 @@ export async function acknowledge(stage: Stage, order: Order, share: number): Pr
   if (answer.status === 201 && Math.abs(awayMs) > expirySlackMs)
     throw new Broken(`the request ${id} expires at ${expiresAt}, ${awayMs} ms from what was asked for`);
   if (order.id !== null && order.id !== id) throw new Broken(`the key ${order.key} made both ${order.id} and ${id}`);
+  const dueMicro = BigInt(amount.usdc_micro);
+  if (
+    !rates.some((rate) => isDueAt(rate, order.fiatInt, dueMicro)) ||
+    (order.id !== null && order.dueMicro !== dueMicro)
+  )
+    throw new Broken(`${order.fiatInt} cents of ${id} became ${dueMicro}, and were ${order.dueMicro}`);
   order.id = id;
-  order.dueMicro = BigInt(amount.usdc_micro);
+  order.dueMicro = dueMicro;
   order.reference = keyedHash(newest(testSecrets), 'reference', id).subarray(0, 16);
+}
+
+/** Whether an amount is due for so many cents at a rate: to tell it apart, up to a cent may have been added. */
+function isDueAt(rate: string, fiatInt: number, dueMicro: bigint): boolean {
+  const addedMicro = dueMicro - toUsdcMicro(BigInt(fiatInt), centExponent, rate);
+  return addedMicro >= 0n && addedMicro < 10_000n;
 }
 
 export async function replay(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
@@ -184,53 +202,14 @@ export async function nameHash(stage: Stage, [which = 0, whose = 0, share = 0]: 
   return payment !== undefined;
 }
 
-export const handIn = (stage: Stage, { txHash }: Payment, order: MadeOrder, share: number) =>
+export const handIn = (stage: Stage, { txHash }: Pick<Payment, 'txHash'>, order: MadeOrder, share: number) =>
   post(stage, order, share, 'proof', { tx_hash: txHash });
-
-/** The sender of a payment that tells nothing signs that it was for the order, also of one that was sent back. */
-export async function claim(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
-  const payment = at(
-    stage.model.payments.filter(({ how, refund }) => how === 'claim' && refund !== 'unsure').slice(-30),
-    which,
-  );
-  if (payment) await claimFor(stage, payment, share);
-  return payment !== undefined;
-}
-
-export async function claimFor(stage: Stage, payment: Payment, share: number): Promise<void> {
-  const { from, order } = payment;
-  if (!from || order.id === null) return;
-  payment.claimed = true;
-  await postClaim(stage, payment, order as MadeOrder, from.privateKey, share);
-}
-
-/** @param privateKey who signs; null: nobody, but it looks like a signature */
-async function postClaim(stage: Stage, { txHash }: Payment, order: MadeOrder, privateKey: Hex | null, share: number) {
-  const key = { chainId: stage.chain.chain.chainId, txHash, ordinal: 0 };
-  const data = claimTypedData(stage.ctx.config, order.id, key);
-  const signature = privateKey ? await privateKeyToAccount(privateKey).signTypedData(data) : signatureOfNobody;
-  const fields = { chain_id: String(key.chainId), tx_hash: txHash, ordinal: '0', signature };
-  await post(stage, order, share, 'claim', fields);
-}
-
-/** A stranger claims somebody's payment, or a mint that has no sender, for a request of their own. It pays nothing. */
-export async function steal(stage: Stage, [which = 0, whose = 0, share = 0]: readonly number[]): Promise<boolean> {
-  const unnamed = stage.model.payments.filter(({ how }) => how === 'mint' || how === 'claim' || how === 'rounded');
-  const payment = at(unnamed.slice(-30), which);
-  const own = at(
-    stage.model.newest((order) => order !== payment?.order && order.merchant === payment?.order.merchant),
-    whose,
-  );
-  const stranger = at(stage.payers, share);
-  if (!payment || !own || !stranger || stranger === payment.from) return false;
-  await postClaim(stage, payment, own, whose < 0.5 ? stranger.privateKey : null, share);
-  return true;
-}
 
 /** A merchant sends money back that pays nothing: first the payment is taken, then the transfer is made. */
 export async function refund(stage: Stage, [which = 0]: readonly number[]): Promise<boolean> {
-  const isStray = ({ how, claimed }: Payment) =>
-    ['rounded', 'too-late', 'cancelled'].includes(how) || (how === 'claim' && !claimed);
+  const isStray = ({ how, claimed, order }: Payment) =>
+    order.merchant.privateKey !== null &&
+    (['rounded', 'too-late', 'cancelled'].includes(how) || (how === 'claim' && !claimed));
   const strays = stage.model.payments.filter((one) => isOnChain(one) && one.refund === 'no' && isStray(one));
   const payment = at(strays.slice(-20), which);
   if (!payment) return false;

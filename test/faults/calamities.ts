@@ -1,12 +1,8 @@
-import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { pause } from '../../src/lib/time.ts';
-import { setTimeToNow } from '../../src/sandbox/anvil.ts';
-import { endpointOf, headNumber, reorg } from '../../src/sandbox/wallet.ts';
 import { behaviours } from '../support/net/receiver.ts';
 import { at } from './chance.ts';
 import { lieOf } from './lies.ts';
-import type { Payment } from './model.ts';
-import { lostPayments, sendAgain } from './payments.ts';
+import { rates } from './model.ts';
 import { wrongReceivers } from './receivers.ts';
 import type { Stage } from './stage.ts';
 import type { FaultKind } from './steps.ts';
@@ -14,10 +10,6 @@ import type { FaultKind } from './steps.ts';
 /** Ends a fault; it is called once. */
 type Mend = () => unknown;
 
-const deepestReorg = 20;
-/** So many reorganisations wait for a payment that counts and is not final. */
-const waitShare = 0.5;
-const attachedLimitMs = 1_500;
 const clockJumpsMs = [-26, -1, -0.02, 0.02, 1, 26].map((hours) => hours * 3_600_000);
 
 type Place = readonly [which: number, how: number, long: number];
@@ -62,6 +54,8 @@ export async function breakIt(
       await database.fill(how < 0.4);
       // With no room for its log the server may have ended.
       return { mend: () => [database.empty(), database.start()][1], afterMs: usualMs };
+    case 'rates':
+      return { mend: await spoilRates(stage, how), afterMs: usualMs };
     case 'reorg':
       throw new Error('a reorganisation takes its turn among what is sent to the chain');
     case 'receiver-hang':
@@ -88,6 +82,35 @@ export async function breakIt(
   }
 }
 
+/** So often there is no rate at all that could be used. */
+const vanishShare = 0.4;
+
+/** Changes the rate, or leaves only one that is too old. @returns what sets one again */
+async function spoilRates({ database: { owner } }: Stage, share: number): Promise<Mend> {
+  const set = (rate: string) => owner`
+    insert into rate_overrides (code, rate) values ('EUR', ${rate}) on conflict (code) do update set rate = excluded.rate`;
+  const change = async () => {
+    if (share >= vanishShare) return set(at(rates, share) ?? '');
+    await owner`
+      insert into rates (code, rate, sources, fetched_at) values ('EUR', ${rates.at(-1) ?? ''}, '[]', now() - interval '1 hour')
+      on conflict (code) do update set fetched_at = excluded.fetched_at`;
+    return owner`delete from rate_overrides where code = 'EUR'`;
+  };
+  await change().catch(() => {}); // the database is away
+  return () => untilDone(() => set(at(rates, 1 - share) ?? ''));
+}
+
+/** What the database is asked for must be done, however long that is away. */
+async function untilDone(ask: () => Promise<unknown>): Promise<void> {
+  while (
+    !(await ask().then(
+      () => true,
+      () => false,
+    ))
+  )
+    await pause(200);
+}
+
 /** Calldata that names an order names another one to the same wallet instead. */
 function swapReference({ model }: Stage, txHash: string, input: string): string {
   const named = input.slice(-32);
@@ -95,56 +118,4 @@ function swapReference({ model }: Stage, txHash: string, input: string): string 
   const other = own && model.newest((one) => one !== own && one.merchant === own.merchant, 1)[0];
   if (other) model.misread.add(txHash);
   return other ? input.slice(0, -32) + other.reference.toString('hex') : input;
-}
-
-/** A payment that a reorganisation took, and the proof that its request had. */
-export type Lost = { payment: Payment; proof: 'none' | 'attached' | 'verified' | 'unknown' };
-
-/** Waits a moment until a payment that is not final counts, for this state is short. */
-async function untilAttached({ database: { owner } }: Stage): Promise<void> {
-  const deadline = performance.now() + attachedLimitMs;
-  const anyAttached = () =>
-    owner`select from requests where proof_status = 'attached' limit 1`.then(
-      (rows) => rows.length > 0,
-      () => true, // the database is away
-    );
-  while (performance.now() < deadline && !(await anyAttached())) await pause(20);
-}
-
-/** So many reorganisations leave the chain shorter, until what they took is mined again, in lower blocks. */
-const shorterShare = 0.25;
-
-/** Takes the newest blocks from the chain, puts none in their place, and mines half of the payments again. */
-async function shorten(stage: Stage, depth: number, lose: () => Payment[]): Promise<Payment[]> {
-  const { url } = endpointOf(stage.chain.chain);
-  await callRpc(url, 'anvil_rollback', [depth]);
-  await setTimeToNow(url);
-  const lost = lose();
-  for (const payment of lostPayments(stage).filter((one, i) => i % 2 === 0 && lost.includes(one)))
-    payment.block = (await sendAgain(stage, payment.signed as Hex))?.block ?? null;
-  return lost;
-}
-
-/**
- * Replaces the newest blocks of the chain by empty ones, or takes them away. What was verified before stays so.
- *
- * @returns what was lost
- */
-export async function reorganise(stage: Stage, [which, how, long]: Place): Promise<{ depth: number; lost: Lost[] }> {
-  if (how < waitShare) await untilAttached(stage);
-  const depth = 1 + Math.floor(which ** (1 + how) * deepestReorg);
-  const proofs = await stage.database.owner<{ id: string; proof: Lost['proof'] }[]>`
-    select id, proof_status as proof from requests where proof_status <> 'none'`.then(
-    (rows) => new Map(rows.map(({ id, proof }) => [id, proof])),
-    () => null, // the database is away: then any may be true
-  );
-  const lost = await stage.chain.alone(async () => {
-    const head = await headNumber(stage.chain.chain);
-    const lose = () => stage.model.lose(head - depth, head, (id) => proofs?.get(id) === 'verified');
-    if (long < shorterShare) return shorten(stage, depth, lose);
-    await reorg(stage.chain.chain, depth);
-    return lose();
-  });
-  const proofOf = ({ order }: Payment) => (proofs ? (proofs.get(order.id ?? '') ?? 'none') : 'unknown');
-  return { depth, lost: lost.map((payment) => ({ payment, proof: proofOf(payment) })) };
 }

@@ -1,6 +1,7 @@
 import { pause } from '../../src/lib/time.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
-import { acknowledge, Broken, cancelAgain, claimFor, type Follower, handIn } from './acts.ts';
+import { acknowledge, Broken, cancelAgain, type Follower, handIn } from './acts.ts';
+import { claimFor } from './claims.ts';
 import { buriedDepth, type MadeOrder, type Payment } from './model.ts';
 import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
 import type { Stage } from './stage.ts';
@@ -25,7 +26,7 @@ export async function calm(stage: Stage, followers: readonly Follower[]): Promis
   let left: Difference[] = [];
   let wrongSums: string[] = [];
   for (let turn = 0; performance.now() - startedAt < boundMs; turn++) {
-    await stage.chain.mine(turn === 0 ? blocksToFinality : 1);
+    for (const chain of [stage.chain, stage.elsewhere]) await chain.mine(turn === 0 ? blocksToFinality : 1);
     await lookAtChain(stage, await headNumber(stage.chain.chain), buriedDepth);
     const asked = await askAgain(stage, turn, left, followers);
     left = await differences(stage);

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { connect, openOwner } from '../../src/db/connection.ts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
@@ -15,6 +16,13 @@ const sizeMiB = 1536;
 const leastFreeBytes = 64 * 1024;
 const startTries = 10;
 const mostFreeBytes = 16 * 1024 * 1024;
+
+/** Makes a file of this size; false where it does not fit. */
+const allocate = (file: string, bytes: number) =>
+  promisify(execFile)('fallocate', ['-l', String(bytes), file]).then(
+    () => true,
+    () => false,
+  );
 
 export type FaultyDatabase = Awaited<ReturnType<typeof startDatabase>>;
 
@@ -77,7 +85,8 @@ export async function startDatabase() {
       for (let keptBytes = leastFreeBytes; keptBytes <= mostFreeBytes; keptBytes *= 4) {
         const { bavail, bsize } = statfsSync(folder);
         const bytes = Math.max(1, bavail * bsize - keptBytes);
-        if (spawnSync('fallocate', ['-l', String(bytes), ballast]).status === 0) break;
+        // It takes seconds on a busy machine: a call of ours that is under way meanwhile must not seem unanswered.
+        if (await allocate(ballast, bytes)) break;
       }
       // The server may end in the middle of it.
       for (let i = 0; log && i < 12; i++) await owner`select pg_switch_wal()`.catch(() => {});

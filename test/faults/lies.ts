@@ -1,3 +1,4 @@
+import { toHex } from '../../src/chain/rpc.ts';
 import { pause } from '../../src/lib/time.ts';
 import type { Lie } from '../support/chain/fake-provider.ts';
 import type { FaultKind } from './steps.ts';
@@ -49,6 +50,32 @@ const lagging: Lie = async ({ method, params, ask }) => {
   return { result: await ask(method, [await behind(), params[1]]) };
 };
 
+/** No reorganisation is deeper. */
+const mostBack = 20n;
+
+/** Its newest block stays the one that it was, or goes back with each answer, while other endpoints go on. */
+function stale(stepBlocks: bigint): Lie {
+  let behind = -stepBlocks;
+  let first: bigint | null = null;
+  return async ({ method, params, ask }) => {
+    const isHead = method === 'eth_getBlockByNumber' && params[0] === 'latest';
+    if (method !== 'eth_blockNumber' && !isHead) return null;
+    first ??= BigInt((await ask('eth_blockNumber', [])) as string);
+    if (behind < mostBack) behind += stepBlocks;
+    const number = toHex(first > behind ? first - behind : 0n);
+    return { result: isHead ? await ask(method, [number, params[1]]) : number };
+  };
+}
+
+/** Knows of no block that is called safe or final: an error, or nothing. */
+function withoutTags(): Lie {
+  let told = 0;
+  return async ({ method, params }) => {
+    if (method !== 'eth_getBlockByNumber' || !['safe', 'finalized'].includes(String(params[0]))) return null;
+    return ++told % 2 === 0 ? { result: null } : { error: { code: -32_602, message: 'unknown block tag' } };
+  };
+}
+
 /** Tells of no transfer, with block filters and receipts that agree. */
 const hidden: Lie = async ({ method, params, ask }) => {
   if (method === 'eth_getLogs') return { result: [] };
@@ -80,6 +107,12 @@ export function lieOf(wrong: Wrong, swap: (txHash: string, input: string) => str
       });
     case 'rpc-lag':
       return lagging;
+    case 'rpc-stands-still':
+      return stale(0n);
+    case 'rpc-goes-back':
+      return stale(1n);
+    case 'rpc-no-tags':
+      return withoutTags();
     case 'rpc-giant': {
       giant ??= 'f'.repeat(giantBytes);
       let told = 0; // a few are enough

@@ -1,10 +1,15 @@
 import type { Hex } from '../../src/chain/rpc.ts';
-import type { TestWallet } from '../support/chain/chain.ts';
 import type { Merchant } from './stage.ts';
 import type { PaymentKind } from './steps.ts';
 
 /** What a party asked for and was not answered: it did or did not happen. */
 export type Known = 'no' | 'unsure' | 'yes';
+
+/** The chain that is reorganised, or another one of the same mode, where nothing breaks. */
+export type Where = 'here' | 'elsewhere';
+
+/** Who pays: with a key, or a contract wallet. */
+export type Payer = { address: Hex; privateKey: Hex | null };
 
 /** A payment that somebody sent. */
 export type Payment = {
@@ -14,7 +19,8 @@ export type Payment = {
   /** As its payer signed it, to be sent again after a reorganisation; null where the chain signed. */
   signed: Hex | null;
   usdcMicro: bigint;
-  from: TestWallet | null;
+  from: Payer | null;
+  where: Where;
   /** Where it stands on the chain; null while it stands nowhere. */
   block: number | null;
   /** Its sender signs that it pays the order. */
@@ -22,6 +28,9 @@ export type Payment = {
   refund: Known;
   refundHash: string | null;
 };
+
+/** Very many transfers of the smallest amount to the wallet of an order, by a stranger's contract in one transaction. */
+export type Dust = { txHash: string; order: MadeOrder; transfers: number; block: number | null };
 
 /** A request that a partner asked for. */
 export type Order = {
@@ -47,15 +56,44 @@ export type MadeOrder = Order & { id: string };
 
 /** Blocks deeper than any reorganisation. */
 export const buriedDepth = 40;
-/** A payment is final with its own block and the next three. */
-export const confirmations = 4;
+/** The rates that partners may get, in euros for a dollar coin; the last is the sandbox's own. */
+export const rates = ['0.92', '0.873', '1.041', '0.862'] as const;
+
+/** When payments of a request are final, as the nodes are configured: the dear ones by the chain's own word. */
+export const finality = [
+  { up_to_usdc_micro: '150000000', confirmations: 1 },
+  { up_to_usdc_micro: '700000000', confirmations: 4 },
+  { tag: 'finalized' },
+] as const;
+/** Two epochs of four blocks, and the block itself. */
+const taggedDepth = 9;
+export const deepestFinality = taggedDepth;
+
+/** How many blocks a payment of a request needs, its own among them, until it is final. */
+export function finalDepth({ dueMicro }: Pick<Order, 'dueMicro'>): number {
+  for (const tier of finality) {
+    if ('confirmations' in tier && dueMicro <= BigInt(tier.up_to_usdc_micro)) return tier.confirmations;
+  }
+  return taggedDepth;
+}
 
 /** Kinds that pay nobody's request: by their token, their figure, another's reference, or their time. */
-const worthless: readonly PaymentKind[] = ['wrong-token', 'rounded', 'foreign-reference', 'too-late', 'cancelled'];
+const worthless: readonly PaymentKind[] = [
+  ...(['wrong-token', 'rounded', 'foreign-reference', 'too-late', 'cancelled', 'contract-claim-elsewhere'] as const),
+];
+
+/** Whether nothing but a signature tells whom a payment is for. */
+export const isForClaim = (how: PaymentKind): boolean =>
+  how === 'claim' || how === 'contract-claim' || how === 'contract-claim-elsewhere';
+
+/** Whether a merchant's wallet can be paid on a chain: one that is a contract only where its code stands. */
+export const canBePaid = ({ merchant }: Pick<Order, 'merchant'>, where: Where): boolean =>
+  merchant.isOn === null || merchant.isOn === where;
 
 /** Whether a payment that stands on the chain counts for its order, by the rules of matching. */
-export function counts({ how, claimed, refund }: Payment): boolean {
-  return !worthless.includes(how) && refund !== 'yes' && (how !== 'claim' || claimed);
+export function counts({ how, claimed, refund, order, where }: Payment): boolean {
+  if (worthless.includes(how) || !canBePaid(order, where)) return false;
+  return refund !== 'yes' && (!isForClaim(how) || claimed);
 }
 
 export const isOnChain = ({ block }: Payment): boolean => block !== null;
@@ -81,6 +119,7 @@ export function expectedProof(order: Order): 'verified' | 'none' | 'either' {
 export class Model {
   orders: Order[] = [];
   payments: Payment[] = [];
+  dust: Dust[] = [];
   /** Those whose block can still be reorganised away, or that stand nowhere. */
   loose = new Set<Payment>();
   /** The chain was this high when a reorganisation came; one that shortens it makes nothing less final. */
@@ -105,7 +144,7 @@ export class Model {
   add(payment: Payment): void {
     payment.order.payments.push(payment);
     this.payments.push(payment);
-    this.loose.add(payment);
+    if (payment.where === 'here') this.loose.add(payment);
   }
 
   /**
@@ -120,9 +159,10 @@ export class Model {
     for (const payment of lost) {
       const { order, block } = payment;
       if (order.id !== null && isVerified(order.id)) order.wasVerified = true;
-      else if ((block as number) <= this.highest - confirmations + 1) order.lostFinal = true;
+      else if ((block as number) <= this.highest - finalDepth(order) + 1) order.lostFinal = true;
       payment.block = null;
     }
+    for (const dust of this.dust) if (dust.block !== null && dust.block > above) dust.block = null;
     return lost;
   }
 }

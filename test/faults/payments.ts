@@ -6,12 +6,12 @@ import { mandateTypedData } from '../../src/chain/recurring/mandate.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import { fundLookalike } from '../../src/sandbox/lookalike.ts';
-import { endpointOf, fund, signCall, transferCall, waitMined } from '../../src/sandbox/wallet.ts';
+import { endpointOf, fund, signCall, submit, transferCall, waitMined } from '../../src/sandbox/wallet.ts';
 import { authorizedCall } from '../support/chain/authorize.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
 import { at } from './chance.ts';
-import { isOnChain, type MadeOrder, type Payment, paidMicro } from './model.ts';
-import type { Stage } from './stage.ts';
+import { isForClaim, isOnChain, type MadeOrder, type Payment, paidMicro, type Where } from './model.ts';
+import { chainOf, type Stage } from './stage.ts';
 import type { PaymentKind } from './steps.ts';
 
 /** What a customer adds so that no amount tells whom the payment is for. */
@@ -43,7 +43,12 @@ const payable: Record<PaymentKind, (order: MadeOrder) => boolean> = {
   authorization: isOpen,
   charge: isUnpaid,
   mint: isUnpaid,
+  elsewhere: isUnpaid,
+  'contract-claim': isUnpaid,
+  'contract-claim-elsewhere': isUnpaid,
 };
+
+const whereOf = (how: PaymentKind): Where => (how.endsWith('elsewhere') ? 'elsewhere' : 'here');
 
 /** How long ago the request of a late payment expired; 30 minutes are forgiven. */
 const expiredMinutes = { late: 2, 'too-late': 50 } as const;
@@ -51,22 +56,30 @@ const expiredMinutes = { late: 2, 'too-late': 50 } as const;
 /**
  * A customer pays one of the newest orders.
  *
+ * @param isWanted of the orders that can be paid in this way, those that may be chosen
  * @returns the payment as the chain took it; null where no order can be paid in this way
  */
 export async function pay(
   stage: Stage,
   how: PaymentKind,
   [which, who, odd]: readonly number[],
+  isWanted: (order: MadeOrder) => boolean = () => true,
 ): Promise<Payment | null> {
-  const order = at(stage.model.newest(payable[how]), which ?? 0);
+  const order = at(
+    stage.model.newest((one) => payable[how](one) && isWanted(one)),
+    which ?? 0,
+  );
   const payer = at(stage.payers, who ?? 0);
   if (!order || !payer) return null;
   if (how === 'late' || how === 'too-late') await expire(stage, order, expiredMinutes[how]);
   const usdcMicro = worth(order, how, odd ?? 0);
-  const sent = await send(stage, order, how, payer, usdcMicro);
+  const isContract = how.startsWith('contract-');
+  const sent = isContract
+    ? await sendByContract(stage, order, whereOf(how), usdcMicro)
+    : await send(stage, order, how, payer, usdcMicro);
   if (!sent) return null;
   const payment: Payment = {
-    ...{ how, order, usdcMicro, ...sent, from: payer },
+    ...{ how, order, usdcMicro, ...sent, from: isContract ? stage.contractPayer : payer, where: whereOf(how) },
     ...{ claimed: false, refund: 'no', refundHash: null },
   };
   stage.model.add(payment);
@@ -84,7 +97,7 @@ function worth({ dueMicro, payments }: MadeOrder, how: PaymentKind, odd: number)
   if (how === 'part') return 10_001n + BigInt(Math.floor(odd * 0.9 * Number(dueMicro - 10_001n)));
   if (how === 'rest') return dueMicro - payments.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n);
   if (how === 'too-much') return dueMicro * 2n;
-  if (how === 'claim') return dueMicro + oddMicro;
+  if (isForClaim(how)) return dueMicro + oddMicro;
   return how === 'rounded' ? (dueMicro / centMicro + 1n) * centMicro : dueMicro;
 }
 
@@ -97,11 +110,11 @@ async function send(
   payer: TestWallet,
   usdcMicro: bigint,
 ): Promise<Sent | null> {
-  const { chain } = stage.chain;
+  const chain = chainOf(stage, whereOf(how));
   const { usdc } = endpointOf(chain);
   const to = order.merchant.wallet;
   if (usdcMicro <= 0n) return null;
-  if (how === 'mint') return minedBy(stage, await fund(chain, to, usdcMicro));
+  if (how === 'mint') return minedBy(stage, await fund(chain, to, usdcMicro), 'here');
   if (how === 'wrong-token') {
     await fundLookalike(chain, to, usdcMicro);
     return null;
@@ -118,7 +131,15 @@ async function send(
   if (!named) return null;
   const tagged = !['amount', 'rounded', 'claim'].includes(how);
   const reference = tagged ? named.reference : undefined;
-  return sendCall(stage, payer, usdc, transferCall({ to, usdcMicro, reference }));
+  return sendCall(stage, payer, usdc, transferCall({ to, usdcMicro, reference }), whereOf(how));
+}
+
+/** A contract wallet sends what its owner told it; the chain signs for it. */
+async function sendByContract(stage: Stage, { merchant }: MadeOrder, where: Where, usdcMicro: bigint) {
+  const { url, usdc } = endpointOf(chainOf(stage, where));
+  const data = transferCall({ to: merchant.wallet, usdcMicro });
+  const transaction = { from: stage.contractPayer.address, to: usdc, data, gas: '0x7a120' };
+  return minedBy(stage, await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction])), where);
 }
 
 /** An order to another wallet: its reference in a payment to this one is a conflict. */
@@ -144,9 +165,15 @@ async function signCharge(
   return chargeCall({ mandate, signature, amount, reference: referenceWord(order.reference) }, null);
 }
 
-async function sendCall(stage: Stage, from: TestWallet, to: string, data: Hex): Promise<Sent | null> {
-  const signed = await signCall(stage.chain.chain, from.privateKey, to, data);
-  const sent = await sendAgain(stage, signed);
+async function sendCall(
+  stage: Stage,
+  from: TestWallet,
+  to: string,
+  data: Hex,
+  where: Where = 'here',
+): Promise<Sent | null> {
+  const signed = await signCall(chainOf(stage, where), from.privateKey, to, data);
+  const sent = await sendAgain(stage, signed, where);
   return sent && { ...sent, signed };
 }
 
@@ -155,25 +182,29 @@ async function sendCall(stage: Stage, from: TestWallet, to: string, data: Hex): 
  *
  * @returns null where it would not be mined at once: its nonce is used, or not the wallet's next one
  */
-export async function sendAgain(stage: Stage, signed: Hex): Promise<Omit<Sent, 'signed'> | null> {
-  const { url } = endpointOf(stage.chain.chain);
+export async function sendAgain(
+  stage: Stage,
+  signed: Hex,
+  where: Where = 'here',
+): Promise<Omit<Sent, 'signed'> | null> {
+  const { url } = endpointOf(chainOf(stage, where));
   const from = await recoverTransactionAddress({ serializedTransaction: signed as TransactionSerialized });
   const next = Number(await callRpc(url, 'eth_getTransactionCount', [from, 'latest']));
   if (parseTransaction(signed).nonce !== next) return null;
   const txHash = await callRpc(url, 'eth_sendRawTransaction', [signed]).catch(() => null);
   if (typeof txHash !== 'string') return null;
   const status = await waitMined(url, txHash);
-  return status === '0x1' ? minedBy(stage, txHash) : null;
+  return status === '0x1' ? minedBy(stage, txHash, where) : null;
 }
 
-async function minedBy(stage: Stage, txHash: string | null): Promise<Sent | null> {
-  const block = txHash && (await blockOf(stage, txHash));
+async function minedBy(stage: Stage, txHash: string | null, where: Where): Promise<Sent | null> {
+  const block = txHash && (await blockOf(stage, txHash, where));
   return txHash && block ? { txHash, block, signed: null } : null;
 }
 
 /** The block in which a transaction succeeded; null where it stands in none. */
-export async function blockOf({ chain }: Stage, txHash: string): Promise<number | null> {
-  const { url } = endpointOf(chain.chain);
+export async function blockOf(stage: Stage, txHash: string, where: Where): Promise<number | null> {
+  const { url } = endpointOf(chainOf(stage, where));
   const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [txHash])) as Record<string, Hex> | null;
   return receipt && receipt.status === '0x1' ? Number(receipt.blockNumber) : null;
 }
@@ -182,6 +213,7 @@ export async function blockOf({ chain }: Stage, txHash: string): Promise<number 
 export async function sendBack(stage: Stage, { order, from, usdcMicro }: Payment): Promise<string | null> {
   const { privateKey, wallet: address } = order.merchant;
   const to = from?.address ?? '';
+  if (!privateKey) return null;
   const { usdc } = endpointOf(stage.chain.chain);
   const data = transferCall({ to, usdcMicro });
   const sent = await stage.chain.alone(() => sendCall(stage, { privateKey, address }, usdc, data));

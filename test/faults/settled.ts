@@ -1,5 +1,6 @@
 import { usdcBalance } from '../../src/sandbox/wallet.ts';
-import { confirmations, expectedProof, isOnChain, type Order, type Payment, paidMicro } from './model.ts';
+import { dustMicro } from './dust.ts';
+import { deepestFinality, expectedProof, isOnChain, type Order, type Payment, paidMicro } from './model.ts';
 import { blockOf } from './payments.ts';
 import type { Stage } from './stage.ts';
 
@@ -16,7 +17,7 @@ type TransferRow = {
 };
 
 /** What still differs between the service and the model. It must go by itself, within a bound. */
-export type Difference = { what: string; missing?: Payment; order?: Order };
+export type Difference = { what: string; missing?: Pick<Payment, 'txHash' | 'order'>; order?: Order };
 
 /** Compares every order and payment with what the service stores, once nothing is broken any more. */
 export async function differences(stage: Stage): Promise<Difference[]> {
@@ -24,16 +25,35 @@ export async function differences(stage: Stage): Promise<Difference[]> {
   const rows = await owner<TransferRow[]>`
     select tx_hash, request_id, counts, value::text as value, to_address, block_number::text as block_number, reason,
       final_at is not null as is_final, judged_at is not null as is_judged
-    from transfers`;
+    from transfers where value <> ${String(dustMicro)}`;
   const stored = new Map(rows.map((row) => [row.tx_hash, row]));
   const found: Difference[] = [];
   for (const payment of stage.model.payments) found.push(...compare(payment, stored.get(payment.txHash)));
   const known = new Set(stage.model.payments.map(({ txHash }) => txHash));
   for (const { tx_hash: hash } of rows) if (!known.has(hash)) found.push({ what: `nobody paid ${hash}` });
+  found.push(...(await compareDust(stage)));
   found.push(...(await compareOrders(stage, rows)));
   const late = await owner<{ id: string }[]>`
     select id from webhook_deliveries where state <> 'delivered' limit 5`;
   for (const { id } of late) found.push({ what: `event ${id} was not delivered` });
+  return found;
+}
+
+/** Each of the smallest transfers is stored once, in its block, and pays nothing. */
+async function compareDust({ database, model }: Stage): Promise<Difference[]> {
+  const rows = await database.owner<{ tx_hash: string; block: string; many: number; unmatched: number }[]>`
+    select tx_hash, block_number::text as block, count(*)::int as many,
+      (count(*) filter (where judged_at is not null and request_id is null))::int as unmatched
+    from transfers where value = ${String(dustMicro)} group by tx_hash, block_number`;
+  const stored = Map.groupBy(rows, (row) => row.tx_hash);
+  const found: Difference[] = [];
+  for (const { txHash, order, transfers, block } of model.dust) {
+    const [row, second] = stored.get(txHash) ?? [];
+    const isRight = block === null ? !row : row?.block === String(block) && row.unmatched === transfers && !second;
+    const told = row ? `${row.unmatched} of ${row.many} unmatched in ${row.block}` : 'nothing';
+    const what = `of ${transfers} smallest transfers of ${txHash} in ${block} there is ${told}`;
+    if (!isRight) found.push(row ? { what } : { what, missing: { txHash, order } });
+  }
   return found;
 }
 
@@ -98,30 +118,35 @@ const describe = ({ how, usdcMicro, block, refund, claimed }: Payment, reason: s
 /** Reads anew where everything that can still move stands on the chain. */
 export async function lookAtChain(stage: Stage, head: number, buriedDepth: number): Promise<void> {
   for (const payment of stage.model.loose) {
-    payment.block = await blockOf(stage, payment.txHash);
+    payment.block = await blockOf(stage, payment.txHash, 'here');
     if (payment.block !== null && payment.block <= head - buriedDepth) stage.model.loose.delete(payment);
   }
 }
 
 /** Final with so many blocks more. */
-export const blocksToFinality = confirmations + 1;
+export const blocksToFinality = deepestFinality + 1;
 
-/** The money of each merchant's wallet on the chain is what the service stored of it, less what was sent back. */
+/** The money of each merchant's wallet on each chain is what the service stored of it, less what was sent back. */
 export async function compareSums(stage: Stage): Promise<string[]> {
-  const rows = await stage.database.owner<{ tx_hash: string; to_address: string; value: string }[]>`
-    select tx_hash, to_address, value::text as value from transfers`;
-  const onChain = new Set(stage.model.payments.filter(isOnChain).map(({ txHash }) => txHash));
+  const rows = await stage.database.owner<{ tx_hash: string; to_address: string; chain_id: string; value: string }[]>`
+    select tx_hash, to_address, chain_id, sum(value)::text as value from transfers group by 1, 2, 3`;
+  const { payments, dust } = stage.model;
+  const standing = [...payments, ...dust].filter(({ block }) => block !== null);
+  const onChain = new Set(standing.map(({ txHash }) => txHash));
   const sums = new Map<string, bigint>();
-  const add = (wallet: string, micro: bigint) => sums.set(wallet, (sums.get(wallet) ?? 0n) + micro);
-  for (const row of rows) if (onChain.has(row.tx_hash)) add(row.to_address, BigInt(row.value));
-  for (const { refundHash, order, usdcMicro } of stage.model.payments) {
-    if (refundHash && (await blockOf(stage, refundHash)) !== null) add(order.merchant.wallet, -usdcMicro);
+  const add = (at: string, micro: bigint) => sums.set(at, (sums.get(at) ?? 0n) + micro);
+  for (const row of rows) if (onChain.has(row.tx_hash)) add(`${row.to_address} ${row.chain_id}`, BigInt(row.value));
+  for (const { refundHash, order, usdcMicro } of payments) {
+    if (refundHash && (await blockOf(stage, refundHash, 'here')) !== null)
+      add(`${order.merchant.wallet} ${stage.chain.chain.chainId}`, -usdcMicro);
   }
   const wrong: string[] = [];
   for (const { wallet } of stage.partners.flatMap(({ merchants }) => merchants)) {
-    const micro = await usdcBalance(stage.chain.chain, wallet);
-    const sum = sums.get(wallet) ?? 0n;
-    if (micro !== sum) wrong.push(`the wallet ${wallet} holds ${micro}, and ${sum} is stored`);
+    for (const { chain } of [stage.chain, stage.elsewhere]) {
+      const micro = await usdcBalance(chain, wallet);
+      const sum = sums.get(`${wallet} ${chain.chainId}`) ?? 0n;
+      if (micro !== sum) wrong.push(`the wallet ${wallet} holds ${micro} on ${chain.chainId}, and ${sum} is stored`);
+    }
   }
   return wrong;
 }

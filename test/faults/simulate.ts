@@ -1,10 +1,13 @@
 import { mine } from '../../src/sandbox/wallet.ts';
 import * as acts from './acts.ts';
-import { breakIt, type Lost, reorganise } from './calamities.ts';
+import { breakIt } from './calamities.ts';
 import { calm } from './calm.ts';
 import { at, chanceOf } from './chance.ts';
+import { claim, steal } from './claims.ts';
+import { sendDust } from './dust.ts';
 import { Invariants } from './invariants.ts';
 import { lostPayments, pay, sendAgain } from './payments.ts';
+import { Aims, type Lost, reorganise } from './reorganise.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
 
@@ -24,6 +27,8 @@ export type Figures = {
   events: number;
   /** Of each depth, how many reorganisations there were. */
   depths: Record<number, number>;
+  /** Of each depth, how often a reorganisation of it took a payment that it waited for, by the state of that. */
+  reached: Record<string, number>;
   /** By the proof that its request had, how many payments reorganisations took. */
   lost: Record<Lost['proof'], number>;
   checks: number;
@@ -77,11 +82,18 @@ class Run {
   private readonly underWay = new Set<Promise<unknown>>();
   /** What is broken now, by what it concerns: one fault of each at a time. */
   private readonly faults = new Map<string, Promise<unknown>>();
+  private readonly aims: Aims;
   private isOver = false;
   private readonly startedAt = performance.now();
   private readonly figures: Figures = {
     ...{ steps: 0, seconds: 0, made: {}, orders: 0, payments: 0, events: 0 },
-    ...{ depths: {}, lost: { none: 0, attached: 0, verified: 0, unknown: 0 }, checks: 0, longestCalmMs: 0 },
+    ...{
+      depths: {},
+      reached: {},
+      lost: { none: 0, attached: 0, verified: 0, unknown: 0 },
+      checks: 0,
+      longestCalmMs: 0,
+    },
   };
 
   constructor(stage: Stage, simulation: Simulation, broken: unknown[]) {
@@ -89,6 +101,7 @@ class Run {
     this.simulation = simulation;
     this.broken = broken;
     this.invariants = new Invariants(stage);
+    this.aims = new Aims(chanceOf(~simulation.seed)); // not the numbers that its steps are drawn from
     this.followers = stage.partners.map((_, partner) => new acts.Follower(partner));
   }
 
@@ -147,6 +160,8 @@ class Run {
       case 'mine':
         await mine(stage.chain.chain, 1 + Math.floor(which * 3));
         return true;
+      case 'dust':
+        return sendDust(stage, shares);
       case 'resend':
         return this.resend(which);
       case 'create':
@@ -167,9 +182,9 @@ class Run {
       case 'hash':
         return this.beside(step.kind, acts.nameHash(stage, shares));
       case 'claim':
-        return this.beside(step.kind, acts.claim(stage, shares));
+        return this.beside(step.kind, claim(stage, shares));
       case 'steal':
-        return this.beside(step.kind, acts.steal(stage, shares));
+        return this.beside(step.kind, steal(stage, shares));
       case 'refund':
         return this.beside(step.kind, acts.refund(stage, shares));
     }
@@ -202,8 +217,9 @@ class Run {
 
   private async break(fault: FaultKind, { shares }: Step): Promise<boolean> {
     if (fault === 'reorg') {
-      const { depth, lost } = await reorganise(this.stage, shares);
+      const { depth, lost, reached } = await reorganise(this.stage, shares, this.aims);
       const { figures } = this;
+      if (reached) figures.reached[reached] = (figures.reached[reached] ?? 0) + 1;
       figures.depths[depth] = (figures.depths[depth] ?? 0) + 1;
       for (const { proof } of lost) figures.lost[proof]++;
       return true;
@@ -251,5 +267,5 @@ function concernOf(fault: FaultKind, [which, how]: Step['shares']): string {
   if (fault === 'clock') return `clock ${which < 0.5 ? 1 : 2}`;
   if (fault.startsWith('receiver-')) return `receiver ${Math.floor(which * 3)}`;
   if (/^(rpc|lie)-/.test(fault)) return `endpoint ${how < 0.6 || fault.startsWith('lie-') ? 1 : 2}`;
-  return 'database';
+  return fault === 'rates' ? 'rates' : 'database';
 }

@@ -4,6 +4,7 @@ import { encodeFunctionData, erc20Abi, parseAbi } from 'viem';
 import { theService } from '../../src/audit/write.ts';
 import { recurringAddress } from '../../src/chain/recurring/contract.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { fundLookalike } from '../../src/sandbox/lookalike.ts';
@@ -13,21 +14,24 @@ import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { type TestChain, type TestWallet, testChain } from '../support/chain/chain.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { giants } from '../support/chain/giant.ts';
 import { makeKey, makeMerchant, makePartner, randomAddress, secretsText, setRate } from '../support/fixtures.ts';
 import { type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { codeOf, makeContractPayer, placeWallet, startElsewhere } from './contract-wallets.ts';
 import { type FaultyDatabase, startDatabase } from './database.ts';
-import { confirmations, Model } from './model.ts';
+import type { Stranger } from './dust.ts';
+import { finality, Model, type Payer, rates, type Where } from './model.ts';
 import { type FaultyNode, makeNode } from './nodes.ts';
 
 const partnerCount = 3;
-const merchantsEach = 3;
 const keysEach = 25;
 const payerCount = 240;
 const fundsMicro = 10n ** 15n;
 /** The set-up lies deeper than any reorganisation. */
 const blocksBefore = 45;
 
-export type Merchant = { id: string; wallet: Hex; privateKey: Hex };
+/** `privateKey`, `isOn`: null for a contract wallet, and for one that is none. */
+export type Merchant = { id: string; wallet: Hex; privateKey: Hex | null; isOn: Where | null };
 export type Partner = { scope: Scope; keys: string[]; merchants: Merchant[]; receiver: Receiver };
 type Endpoint = Awaited<ReturnType<typeof fakeProvider>>;
 
@@ -36,6 +40,8 @@ export type Stage = {
   database: FaultyDatabase;
   /** The truth: nobody lies between us and it. */
   chain: TestChain;
+  /** Another chain of the same mode, where nothing breaks. */
+  elsewhere: TestChain;
   /** What the nodes read: the first may lie, the second only fails. */
   endpoints: [Endpoint, Endpoint];
   nodes: [FaultyNode, FaultyNode];
@@ -43,11 +49,18 @@ export type Stage = {
   /** Customers with money, each with coin for fees and an allowance for the contract of automatic charges. */
   payers: TestWallet[];
   executor: TestWallet;
+  /** Its code stands on the first chain only. */
+  contractPayer: Payer;
+  /** Who sends thousands of transfers. */
+  strangers: Stranger[];
   /** The simulator's own connection to database and chain, for what merchants do. */
   ctx: Context;
   model: Model;
   end(): Promise<void>;
 };
+
+export const chainOf = ({ chain, elsewhere }: Stage, where: Where): ChainConfig =>
+  (where === 'here' ? chain : elsewhere).chain;
 
 /** @param onBroken told what must never happen, as it happens */
 export async function makeStage(onBroken: (what: string) => void): Promise<Stage> {
@@ -60,40 +73,55 @@ export async function makeStage(onBroken: (what: string) => void): Promise<Stage
     stops.push(database.end);
     const chain = await testChain();
     stops.push(chain.stop);
+    const elsewhere = await startElsewhere();
+    stops.push(elsewhere.stop);
     const target = chain.chain.rpcUrls[0] ?? '';
     const endpoints: Stage['endpoints'] = [await fakeProvider(target), await fakeProvider(target)];
     stops.push(...endpoints.map(({ stop }) => stop));
-    const ctx = testContext(database.db, { config: testConfig(), chains: { test: [chain.chain], live: [] } });
-    await setRate(database.db, 'EUR', '0.92');
+    const ctx = testContext(database.db, {
+      config: testConfig(),
+      chains: { test: [chain.chain, elsewhere.chain], live: [] },
+    });
+    await setRate(database.db, 'EUR', rates[0]);
+    const customers = { payers: Array.from({ length: payerCount }, chain.wallet), executor: chain.wallet() };
     const partners: Partner[] = [];
     for (let i = 0; i < partnerCount; i++) {
-      const partner = await makeParty(ctx, chain);
+      const partner = await makeParty(ctx, i, { here: chain, elsewhere });
       stops.push(partner.receiver.close);
       partners.push(partner);
     }
-    const { payers, executor } = await fundCustomers(chain);
-    const env = writeEnvironment(database, chain, endpoints, ctx.config.baseUrl);
+    const contractPayer = await makeContractPayer(chain, elsewhere);
+    const strangers = [await giants(chain), await giants(chain)];
+    await fundCustomers(elsewhere, customers);
+    await fundCustomers(chain, customers);
+    const env = writeEnvironment(database, { chain, elsewhere, endpoints }, ctx.config.baseUrl);
     const node = (name: string) => makeNode(name, env, database.folder, onBroken);
     const nodes: Stage['nodes'] = [await node('one'), await node('two')];
     stops.push(...nodes.map(({ kill }) => kill));
     await Promise.all(nodes.map(({ start }) => start()));
-    return { database, chain, endpoints, nodes, partners, payers, executor, ctx, model: new Model(), end };
+    const parties = { partners, ...customers, contractPayer, strangers };
+    return { database, chain, elsewhere, endpoints, nodes, ...parties, ctx, model: new Model(), end };
   } catch (error) {
     await end();
     throw error;
   }
 }
 
-async function makeParty(ctx: Context, chain: TestChain): Promise<Partner> {
+async function makeParty(ctx: Context, number: number, chains: Record<Where, TestChain>): Promise<Partner> {
   const { test: scope } = await makePartner(ctx.db);
   const receiver = await startReceiver();
   await setUrl(ctx, theService, scope, receiver.url);
   const merchants: Merchant[] = [];
-  for (let i = 0; i < merchantsEach; i++) {
-    const { address, privateKey } = chain.wallet();
+  for (const isOn of codeOf(number)) {
+    const own = chains.here.wallet();
+    const address = isOn ? await placeWallet(chains[isOn]) : own.address;
     const { id } = await makeMerchant(ctx.db, scope, { wallet: address });
-    await callRpc(wallet.endpointOf(chain.chain).url, 'anvil_setBalance', [address, '0xde0b6b3a7640000']);
-    merchants.push({ id, wallet: address, privateKey });
+    if (isOn) {
+      const ids = [chains[isOn].chain.chainId]; // what signing in with it finds
+      await ctx.db.sql`update merchants set wallet_chain_ids = ${ids} where id = ${id}`;
+    }
+    await callRpc(wallet.endpointOf(chains.here.chain).url, 'anvil_setBalance', [address, '0xde0b6b3a7640000']);
+    merchants.push({ id, wallet: address, privateKey: isOn ? null : own.privateKey, isOn });
   }
   const keys: string[] = [];
   for (let i = 0; i < keysEach; i++) keys.push((await makeKey(ctx.db, scope)).key);
@@ -103,10 +131,8 @@ async function makeParty(ctx: Context, chain: TestChain): Promise<Partner> {
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 
 /** Money, coin and allowances for all customers, in a few blocks. */
-async function fundCustomers({ chain, wallet: makeWallet }: TestChain) {
+async function fundCustomers({ chain }: TestChain, { payers, executor }: Pick<Stage, 'payers' | 'executor'>) {
   const { url, usdc } = wallet.endpointOf(chain);
-  const payers = Array.from({ length: payerCount }, makeWallet);
-  const executor = makeWallet();
   await fundLookalike(chain, randomAddress(), 1n); // deploys it
   const approve = encodeFunctionData({
     abi: erc20Abi,
@@ -125,21 +151,20 @@ async function fundCustomers({ chain, wallet: makeWallet }: TestChain) {
   }
   await callRpc(url, 'evm_setAutomine', [true]);
   await wallet.mine(chain, blocksBefore);
-  return { payers, executor };
 }
 
 function writeEnvironment(
   database: FaultyDatabase,
-  { chain }: TestChain,
-  endpoints: Stage['endpoints'],
+  { chain: { chain }, elsewhere, endpoints }: Pick<Stage, 'chain' | 'elsewhere' | 'endpoints'>,
   baseUrl: string,
 ): Record<string, string> {
   const chainsFile = join(database.folder, 'chains-file.json');
-  const entry = { finality: [{ confirmations }], poll_ms: 100, tokens: chain.tokens };
+  const entry = { finality, poll_ms: 100, tokens: chain.tokens };
   const own = { ...entry, chain_id: chain.chainId, rpc_urls: endpoints.map(({ url }) => url) };
+  const second = { chain_id: elsewhere.chain.chainId, rpc_urls: elsewhere.chain.rpcUrls };
   // Nobody pays on it; it stands because each mode needs one.
   const other = { ...entry, chain_id: chain.chainId + 1, rpc_urls: ['http://127.0.0.1:9'] };
-  writeFileSync(chainsFile, JSON.stringify({ test: [own], live: [other] }));
+  writeFileSync(chainsFile, JSON.stringify({ test: [own, { ...entry, ...second }], live: [other] }));
   return {
     DATABASE_URL: database.url,
     CHAINS_FILE: chainsFile,

@@ -18,6 +18,9 @@ export const paymentKinds = [
   'authorization',
   'charge',
   'mint',
+  'elsewhere',
+  'contract-claim',
+  'contract-claim-elsewhere',
 ] as const;
 export type PaymentKind = (typeof paymentKinds)[number];
 
@@ -36,6 +39,9 @@ export const faultKinds = [
   'rpc-hang-up',
   'rpc-late',
   'rpc-lag',
+  'rpc-stands-still',
+  'rpc-goes-back',
+  'rpc-no-tags',
   'rpc-giant',
   'rpc-nonsense',
   'rpc-other-chain',
@@ -46,6 +52,7 @@ export const faultKinds = [
   'lie-no-receipt',
   'lie-older-block',
   'lie-hidden',
+  'rates',
   'reorg',
   'receiver-hang',
   'receiver-drip',
@@ -71,6 +78,7 @@ const actWeights = {
   refund: 3,
   resend: 5,
   mine: 11,
+  dust: 0.15,
 };
 export type ActKind = keyof typeof actWeights;
 
@@ -91,6 +99,9 @@ const paymentWeights: Record<PaymentKind, number> = {
   authorization: 2,
   charge: 2,
   mint: 1,
+  elsewhere: 2,
+  'contract-claim': 2,
+  'contract-claim-elsewhere': 1,
 };
 
 /** Faults that cost much time come more seldom. */

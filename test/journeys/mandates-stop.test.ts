@@ -106,6 +106,42 @@ test('The wallet revokes at the contract itself → the page gives the call, and
   assert.deepEqual(await standingOf(plan), ['ended', 'revoked_on_chain']);
 });
 
+test('A revocation that is lost, as where every endpoint refuses it → the next one waits, longer each time', async () => {
+  const { plan } = await agreed();
+  await fixtures.post(plan, 'stop', {});
+  const standing = async () => {
+    const {
+      revoke_relay_id: relayId,
+      revoke_failures: failures,
+      revoke_due_at: dueAt,
+    } = await fixtures.mandateOf(plan);
+    const waitS = Math.round(((dueAt?.getTime() ?? 0) - fixtures.ctx.clock.now().getTime()) / 1000);
+    return { relayId, failures, waitS };
+  };
+  const sentBefore: unknown[] = [];
+  await fixtures.rpc('evm_setAutomine', [false]);
+  for (const failures of [0, 1]) {
+    await revokeStopped(fixtures.ctx, running);
+    const { relayId, ...sent } = await standing();
+    assert.ok(relayId && !sentBefore.includes(relayId), 'a call of its own');
+    assert.equal(sent.failures, failures);
+    sentBefore.push(relayId);
+    await fixtures.db.sql`update relay_transactions set state = 'lost', ended_at = now() where id = ${relayId}`;
+    await fixtures.rpc('anvil_dropAllTransactions', []);
+    await fixtures.forward(16_000);
+    await revokeStopped(fixtures.ctx, running);
+    const waits = { relayId: null, failures: failures + 1, waitS: 60 * 2 ** failures };
+    assert.deepEqual(await standing(), waits);
+    await revokeStopped(fixtures.ctx, running);
+    assert.deepEqual(await standing(), waits, 'nothing is sent before');
+    await fixtures.forward(waits.waitS * 1000);
+  }
+  await fixtures.rpc('evm_setAutomine', [true]);
+  await revoke();
+  assert.equal(await onChain(plan), true);
+  assert.equal((await fixtures.mandateOf(plan)).revoke_failures, 0);
+});
+
 test('The merchant stops it, or ends the plan → at once, and revoked; another merchant cannot', async () => {
   const { plan } = await agreed();
   const foreign = { ...placeOf(plan), accountId: crypto.randomUUID() };

@@ -71,6 +71,20 @@ test('a create → its x-request-id is the id of the request, of its row, of its
     assert.ok(!sent.includes(foreign), 'what a proxy said stays inside');
 });
 
+test('requests of one second → ids in the order of time to the millisecond, and no two alike', async () => {
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const before = Date.now();
+    const { json } = await api.create(createBody());
+    const id = json.request_id as string;
+    const madeAt = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+    assert.ok(before <= madeAt && madeAt <= Date.now(), 'it begins with the time at which it was made');
+    assert.match(id, /^.{14}7.{4}[89ab]/, 'version 7');
+    ids.push(id);
+  }
+  assert.equal(new Set(ids.map((id) => id.slice(20))).size, ids.length, 'its end is random');
+});
+
 test('a replay → its own x-request-id, and the id of the request that was created first', async () => {
   const body = { ...createBody(), idempotency_key: 'k'.repeat(40) };
   const [first, again] = [await api.create(body), await api.create(body)];

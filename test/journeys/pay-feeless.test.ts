@@ -5,6 +5,7 @@ import type { Context } from '../../src/context.ts';
 import { buildServer } from '../../src/http/server.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import type { TestWallet } from '../support/chain/chain.ts';
+import { ask } from '../support/payments/agent.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
 let f: AuthorizedFixtures;
@@ -90,6 +91,22 @@ test('a token without signed transfers → only offered to be paid with a fee', 
   const answer = await post(request, 'authorization', { ...place(), token: address, from: f.node.wallet().address });
   assert.equal(answer.reason, 'notOffered');
   f.chain.tokens.pop();
+});
+
+test('a payment of less than least_payment → not offered without a fee to anybody, nor taken when it is signed anyway', async () => {
+  const [enough, small] = [await f.request({ exactMicro: 1_000_000n }), await f.request({ exactMicro: 999_999n })];
+  const from = await f.payer();
+  assert.equal((await prepare(enough, from)).ok, true);
+  assert.equal((await prepare(small, from)).reason, 'notOffered');
+  assert.ok(!(await says(small, 'name="feeless"')));
+  assert.equal((await ask(`${url}/pay/${enough.id}`)).status, 402);
+  assert.equal((await ask(`${url}/pay/${small.id}`)).status, 503);
+  const before = await f.sent();
+  const { nonce, validBefore, signature } = await f.sign(small, from);
+  const fields = { ...place(), from: from.address, nonce, valid_before: String(validBefore), signature };
+  assert.equal((await post(small, 'authorized', fields)).reason, 'notOffered');
+  await f.settle();
+  assert.equal(await f.sent(), before);
 });
 
 test('POST authorized › what was signed is sent and pays the request; the page says so at each step', async () => {

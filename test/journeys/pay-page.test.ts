@@ -307,7 +307,7 @@ test('More than ten hashes a minute for one request are refused', async () => {
   }
 });
 
-test('A stranger who knows a pay link keeps nobody else from handing in a hash', async () => {
+test('A stranger who knows a pay link keeps nobody else from handing in a hash; all clients together have a hundred a minute', async () => {
   const behind = await startApp({ clock: stopped(), config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
   try {
     const { test: scope } = await makePartner(behind.db);
@@ -323,6 +323,9 @@ test('A stranger who knows a pay link keeps nobody else from handing in a hash',
     for (let sent = 0; sent < 30; sent++) await from('203.0.113.7');
     assert.equal(await from('203.0.113.7'), 429);
     assert.equal(await from('203.0.113.8'), 400);
+    // Of all clients together, a hundred in a minute: eleven came.
+    for (let sent = 11; sent < 100; sent++) assert.equal(await from(`198.51.100.${sent}`), 400);
+    assert.equal(await from('198.51.100.100'), 429);
   } finally {
     await behind.stop();
   }

@@ -66,18 +66,22 @@ async function concern(which: string): Promise<void> {
 
 /** The number of memory pages that the database reads for the first page of a list. */
 async function pagesRead(concern: Concern): Promise<number> {
+  let explained = '[{}]';
   const explaining = (tx: Tx): Tx =>
     new Proxy(tx, {
       apply: (target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) => {
-        const isList = strings[0]?.includes('with page as') ?? false;
-        const text = isList ? [`explain (analyze, buffers, format json) ${strings[0]}`, ...strings.slice(1)] : strings;
-        return Reflect.apply(target as never, self, [Object.assign([...text], { raw: text }), ...values]);
+        if (!strings[0]?.includes('with page as')) return Reflect.apply(target as never, self, [strings, ...values]);
+        const text = [`explain (analyze, buffers, format json) ${strings[0]}`, ...strings.slice(1)];
+        const plan = Reflect.apply(target as never, self, [Object.assign([...text], { raw: text }), ...values]);
+        return (plan as Promise<{ 'QUERY PLAN': string }[]>).then(([row]) => {
+          explained = row?.['QUERY PLAN'] ?? '';
+          return [];
+        });
       },
     });
   const position = { ids: null, before: null, limit: 51 };
-  const rows = await app.db.scoped(scope, (tx) => selectBrowsedRequests(explaining(tx), scope, { concern }, position));
-  const [{ 'QUERY PLAN': text } = { 'QUERY PLAN': '' }] = rows as unknown as { 'QUERY PLAN': string }[];
-  const [{ Plan: root }] = JSON.parse(text);
+  await app.db.scoped(scope, (tx) => selectBrowsedRequests(explaining(tx), scope, { concern }, position));
+  const [{ Plan: root }] = JSON.parse(explained);
   return root['Shared Hit Blocks'] + root['Shared Read Blocks'];
 }
 

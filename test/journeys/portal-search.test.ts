@@ -5,6 +5,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { receiptNumber } from '../../src/lib/text/receipt-number.ts';
 import { indexMetadata } from '../../src/requests/lists/index-metadata.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { shortId } from '../../src/ui/components.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
@@ -29,6 +30,18 @@ const find = async (who: Visitor, q: string, query: Record<string, string> = {})
   [
     ...(await pageOf(who, { ...query, q })).matchAll(/<th scope="row"><a href="\/portal\/requests\/([0-9a-f-]{36})"/g),
   ].map(([, id]) => id);
+
+test('requests of the same minute → their ids begin alike: the beginning finds all of them, an id as lists shorten it only one', async () => {
+  const { partner, test: scope } = await makePartner(fixtures.db);
+  const merchant = await makeMerchant(fixtures.db, scope);
+  const [older, newer] = ['11', 'ee'].map((end) => `01a2063b-aa58-7c85-b97e-b16fba2bfc${end}`) as [string, string];
+  for (const id of [older, newer]) await makeRequest(fixtures.db, scope, merchant, { id });
+  const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
+  assert.deepEqual(await find(visitor, older.slice(0, 8)), [newer, older]);
+  assert.deepEqual(await find(visitor, shortId(older)), [older]);
+  assert.deepEqual(await find(visitor, `${older.slice(0, 13)}…${newer.slice(-12)}`), [newer]);
+  assert.deepEqual(await find(visitor, `${older.slice(0, 8)}…0000`), []);
+});
 
 /** A partner with a paid request that has everything one can search by, and two others. */
 async function makeSearched() {
@@ -78,7 +91,7 @@ test('the search field › finds a request by all that support is told, in any c
   const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);
   const words = [
     wanted.id,
-    wanted.id.slice(0, 8).toUpperCase(),
+    wanted.id.slice(0, 24).toUpperCase(),
     `${wanted.id.slice(0, 8)}…${wanted.id.slice(-4)}`,
     `https://pay.example/pay/${wanted.id}/receipt`,
     receipt,

@@ -3,10 +3,12 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { canRelay, dispatch, readRelay, relayerAddresses, simulate } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
+import { type Change, listenForChanges } from '../../src/db/changes.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makeRequest, randomAddress } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 
 let f: RelayFixtures;
@@ -59,7 +61,7 @@ test('a call that fails when it is mined is reverted once its block is final, an
   assert.equal(await f.state(next), 'mined');
 });
 
-test('a call that pays a merchant is found by the reader: the relayer asks for no receipt', async (t) => {
+test('a charge that pays a merchant is found by the reader: the relayer asks for no receipt, and tells of it', async (t) => {
   await f.node.mine(5);
   await f.read();
   await f.follow(); // what earlier tests have left
@@ -81,7 +83,13 @@ test('a call that pays a merchant is found by the reader: the relayer asks for n
   const id = await f.allot(f.call({ chain, data: transferFrom(payer.address, merchant.wallet as Hex, 7n) }), ctx);
   await dispatch(ctx, id);
   await f.read();
+  const told: string[] = [];
+  const listening = Promise.withResolvers<void>();
+  const hear = ({ kind }: Change) => (kind === 'anything' ? listening.resolve() : told.push(kind));
+  t.after(listenForChanges(f.db, hear, listening.reject));
+  await listening.promise;
   await f.follow(ctx);
+  await until(() => told.includes('charges'), 'the loop of charges to be told');
   const mined = await readRelay(f.db.sql, id);
   assert.deepEqual([mined?.state, mined?.succeeded], ['mined', true]);
   const [spent] = await f.db.sql`select sum(fee_wei) as wei from relay_transactions`;

@@ -8,7 +8,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { dispatch } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
+import { raisedAlarms } from '../support/alarms.ts';
+import { passTime, type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { fundRelayer, testRelayerKey } from '../support/chain/relayer.ts';
 import { secretsText } from '../support/fixtures.ts';
 
@@ -117,6 +118,23 @@ test('a signer that is away, or signs something else, sends nothing; the call wa
   await f.follow(ctx);
   await f.read();
   await f.follow(ctx);
+  assert.equal(await f.state(id), 'mined');
+});
+
+test('a signer that signs nothing for ten minutes → an alarm names the call that is first in line, until it is signed and mined', async () => {
+  signer.form = (raw) => raw;
+  const id = await f.allot(f.call(), ctx);
+  signer.away = true;
+  await dispatch(ctx, id);
+  await passTime(f.db, 700);
+  await f.follow(ctx);
+  const key = `relay-stuck:${f.chain.chainId}:${address}`;
+  assert.match((await raisedAlarms(f.db.sql)).get(key) ?? '', /nonce \d+/);
+  signer.away = false;
+  await f.follow(ctx);
+  await f.read();
+  await f.follow(ctx);
+  assert.equal((await raisedAlarms(f.db.sql)).get(key), undefined);
   assert.equal(await f.state(id), 'mined');
 });
 

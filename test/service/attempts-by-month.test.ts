@@ -4,9 +4,10 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import pino from 'pino';
 import { theService } from '../../src/audit/write.ts';
 import { attemptCommands } from '../../src/cli/attempts.ts';
-import { openOwner, type Scope } from '../../src/db/connection.ts';
+import { type Database, openOwner, type Scope, type Tx } from '../../src/db/connection.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
@@ -16,7 +17,7 @@ import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { listDeliveries } from '../../src/webhooks/log.ts';
 import { testDatabase } from '../support/database.ts';
-import { deliveryContext, makeEvents } from '../support/deliveries.ts';
+import { attemptRows, deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
 import { startReceiver } from '../support/net/receiver.ts';
 import { openExplainer, sentDuring } from '../support/plans-read.ts';
@@ -108,6 +109,65 @@ test('this month has no part, or a node’s clock is months off → its attempts
   } finally {
     await Promise.all([receiver.close(), deps.posters.test.close(), deps.posters.live.close()]);
     await drop();
+  }
+});
+
+/** The database, but the answer to the first commit that stores attempts is lost. */
+function losingOneAnswer(db: Database): { db: Database; lost: () => number } {
+  let lost = 0;
+  const loseIf = async <T>(answer: Promise<T>, stores: () => boolean): Promise<T> => {
+    const value = await answer;
+    if (lost > 0 || !stores()) return value;
+    lost++;
+    throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+  };
+  const watchedFor = <T extends Tx | Database['sql']>(tag: T, told: (answer: Promise<unknown>) => unknown): T =>
+    new Proxy(tag, {
+      apply: (target, self, given) => {
+        const answer = Reflect.apply(target, self, given);
+        return given[0].join('').includes('insert into webhook_attempts') ? told(answer) : answer;
+      },
+    });
+  const sql = watchedFor(db.sql, (answer) => loseIf(answer, () => true));
+  const transaction: Database['transaction'] = (work) => {
+    let stores = false;
+    const noted = (answer: Promise<unknown>) => {
+      stores = true;
+      return answer;
+    };
+    return loseIf(
+      db.transaction((tx) => work(watchedFor(tx, noted))),
+      () => stores,
+    );
+  };
+  return { db: { ...db, sql, transaction }, lost: () => lost };
+}
+
+test('the answer to the record of an attempt is lost, on a node whose clock is right or wrong → recorded once, without another error', async () => {
+  const own = await testDatabase();
+  const receiver = await startReceiver();
+  const deps = createDeliveryDeps(deliveryContext(own.db).ctx);
+  try {
+    const { test: scope } = await makePartner(own.db);
+    await setUrl(deliveryContext(own.db).ctx, theService, scope, receiver.url);
+    // The first attempt at each time changes the endpoint, in one transaction with it; the second does not.
+    for (const awayMs of [0, 0, 2 * hourMs, 2 * hourMs, -dayMs, -dayMs]) {
+      const { db, lost } = losingOneAnswer(own.db);
+      const { ctx, clock } = deliveryContext(db);
+      clock.forward(awayMs);
+      const said: string[] = [];
+      ctx.log = pino({ level: 'error' }, { write: (line: string) => said.push(JSON.parse(line).msg) });
+      const [id = ''] = await makeEvents(own.db, scope);
+      assert.equal(await deliverDue(ctx, deps), 1);
+      assert.equal(lost(), 1);
+      const { state, attempts } = await deliveryRow(own.db, id);
+      assert.deepEqual([state, attempts, (await attemptRows(own.db, id)).length], ['delivered', 1, 1]);
+      assert.deepEqual(said, ['attempts could not be recorded']);
+    }
+    assert.equal(receiver.received.length, 6);
+  } finally {
+    await Promise.all([receiver.close(), deps.posters.test.close(), deps.posters.live.close()]);
+    await own.drop();
   }
 });
 

@@ -7,6 +7,7 @@ import { scopeOf } from '../../src/auth/scope.ts';
 import { connect, type Database, isUnreachable, type Tx } from '../../src/db/connection.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Pool, Waits } from '../../src/db/pool.ts';
+import { constant } from '../../src/db/sql.ts';
 import { accessTo, openOne, testDatabase } from '../support/database.ts';
 import { startProxy } from '../support/net/proxy.ts';
 
@@ -231,6 +232,52 @@ test('a statement that nobody waits for fails → so does its transaction, and n
       await assert.rejects(work, isDivision);
       assert.equal((await other`select from kept`).length, 0);
       await other`drop table kept`;
+    },
+    { size: 1 },
+  );
+});
+
+test('work that only reads → answered before its commit is; its connection serves nobody until then', async () => {
+  const proxy = await startProxy(database.url);
+  const waits = { queue: 5, connect: 0.5, answer: 0.5 };
+  try {
+    await withPool(
+      async (db) => {
+        const read = db.reading(scopeOf(randomUUID(), true), async (tx) => {
+          const [row] = await tx`select 31337 as number`;
+          proxy.behave('silent');
+          return row;
+        });
+        assert.deepEqual(await within(settleLimitMs, 'what was read', read), { number: 31337 });
+        const next = db.scoped(scopeOf(randomUUID(), true), markAround);
+        proxy.behave('forward');
+        await within(settleLimitMs, 'the next transaction', next);
+      },
+      { url: proxy.url, size: 1, waits },
+    );
+  } finally {
+    proxy.close();
+  }
+});
+
+test('more texts than stay prepared → each is answered, again and again, and the session keeps a hundred', async () => {
+  await withPool(
+    async (db) => {
+      const inScope = <T>(work: (tx: Tx) => Promise<T>) => db.scoped(scopeOf(randomUUID(), true), work);
+      const ask = async (n: number) => {
+        const [row] = await inScope((tx) => tx`select ${constant(n)} as number, ${'text'}::text as text`);
+        assert.deepEqual(row, { number: n, text: 'text' });
+      };
+      for (let round = 0; round < 2; round++) {
+        for (let n = 1; n <= 150; n++) await ask(n);
+        // One that is used all the time is not among the oldest.
+        for (let n = 150; n > 0; n -= 1 + (n % 3)) await ask(n);
+      }
+      await inScope((tx) =>
+        Promise.all(Array.from({ length: 120 }, (_, n) => tx`select ${constant(1000 + n)} as number`)),
+      );
+      const [kept] = await inScope((tx) => tx`select count(*)::int as statements from pg_prepared_statements`);
+      assert.equal(kept?.statements, 100);
     },
     { size: 1 },
   );

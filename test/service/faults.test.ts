@@ -40,8 +40,21 @@ test('two steps refund the same payment at once → the simulated merchant sends
   await turn();
 
   const model = new Model();
-  const order = { partner: 0, merchant: { id: merchant.id, wallet: wallet.address, privateKey: wallet.privateKey } };
-  const payment = { how: 'rounded', txHash, usdcMicro, from, block: 1, claimed: false, refund: 'no', refundHash: null };
+  const order = {
+    partner: 0,
+    merchant: { id: merchant.id, wallet: wallet.address, privateKey: wallet.privateKey, isOn: null },
+  };
+  const payment = {
+    how: 'rounded',
+    txHash,
+    usdcMicro,
+    from,
+    where: 'here',
+    block: 1,
+    claimed: false,
+    refund: 'no',
+    refundHash: null,
+  };
   const stray = { ...payment, order: { ...order, payments: [] } as unknown as Order } as Payment;
   model.add(stray);
   const stage = { ctx, model, chain: node, partners: [{ scope }] } as Partial<Stage> as Stage;

@@ -73,7 +73,7 @@ describe('behind pgbouncer in transaction mode', () => {
     const { test: scope } = await makePartner(db);
     await db.scoped(scope, async (tx) => {
       await tx.unsafe(`set datestyle = 'German'`);
-      await tx.unsafe(`set statement_timeout = 1`);
+      await tx.unsafe(`set statement_timeout = '7s'`);
       await tx.unsafe(`select pg_advisory_lock(1)`);
       await tx.unsafe(`alter role current_user set timezone = 'Asia/Tokyo'`);
       await tx.unsafe(`alter role current_user set default_transaction_read_only = on`);

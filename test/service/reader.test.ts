@@ -1,28 +1,33 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { doctorCommands } from '../../src/cli/doctor.ts';
 import { connect, type Database, openOwner, type Scope, type Sql } from '../../src/db/connection.ts';
 import { ensureLogins } from '../../src/db/logins.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { readerWaits, type Unused, withReader } from '../../src/db/reader.ts';
+import { identifiers } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { send } from '../support/api/client.ts';
-import { testContext } from '../support/app.ts';
+import { testConfig, testContext } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
 import { makeKey, makeMerchant, makePartner, makeRequest, testSecrets } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
 import { endAll } from '../support/service.ts';
 import { type Cluster, startCluster } from '../support/standby.ts';
 
+/** What the service makes of an empty database at its start. */
+async function prepare(url: string): Promise<void> {
+  const owner = openOwner(url);
+  await migrate(owner);
+  await ensureLogins(owner, testSecrets);
+  await owner.end();
+}
+
 let cluster: Cluster;
 let primary: Database;
 const opened: Database[] = [];
 before(async () => {
-  cluster = await startCluster(async (url) => {
-    const owner = openOwner(url);
-    await migrate(owner);
-    await ensureLogins(owner, testSecrets);
-    await owner.end();
-  });
+  cluster = await startCluster(prepare);
   primary = connect(accessTo(cluster.primary.url));
 });
 after(async () => {
@@ -33,12 +38,26 @@ after(async () => {
 });
 
 /** A node's database with the cluster's standby as its reader, and what it said of it. */
-function openNode(): { db: Database; reader: Database; said: Array<Unused | null> } {
+function openNode(
+  url = cluster.standby.url,
+  reader = connect(accessTo(url), { service: 1, scoped: 2 }, readerWaits),
+): { db: Database; reader: Database; said: Array<Unused | null> } {
   const said: Array<Unused | null> = [];
-  const reader = connect(accessTo(cluster.standby.url), { service: 1, scoped: 2 }, readerWaits);
   const db = withReader(connect(accessTo(cluster.primary.url)), reader, (unused) => said.push(unused));
   opened.push(db);
   return { db, reader, said };
+}
+
+/** Another database of the cluster, prepared on the primary: its address on the standby. */
+async function besides(name: string, prepareIt: (url: string) => Promise<void>): Promise<string> {
+  const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  const owner = openOwner(cluster.primary.url);
+  await owner`create database ${identifiers(name)}`;
+  await owner.end();
+  await prepareIt(at(cluster.primary.url));
+  const there = (sql: Sql) => sql`select from pg_database where datname = ${name}`;
+  await until(async () => (await cluster.onStandby(there)).length > 0, 'the standby to have it');
+  return at(cluster.standby.url);
 }
 
 type Seen = { standby: boolean; requests: number };
@@ -146,6 +165,72 @@ test('a standby that stalls, connections and all → the primary answers while t
     assert.deepEqual([owed, said], [1, ['unreachable']]);
   } finally {
     signal('SIGCONT');
+  }
+});
+
+/** What `doctor` says of a reader. */
+async function diagnose(url: string): Promise<{ check: string; state: string; advice: string }> {
+  const config = testConfig({ databaseReadUrl: url });
+  const run = doctorCommands[0]?.run(testContext(primary, { config, chains: { test: [], live: [] } }), noArguments);
+  const { findings } = (await run) as { findings: { check: string; state: string; advice: string }[] };
+  const found = findings.find(({ check }) => check.startsWith('reader'));
+  assert.ok(found);
+  return found;
+}
+const noArguments = { words: [], options: {} };
+
+test('a standby of another cluster with the same schema and logins, ahead of this one → no list is read there', async () => {
+  const other = await startCluster(prepare);
+  try {
+    const owner = openOwner(other.primary.url);
+    for (let i = 0; i < 5; i++) await owner`select pg_switch_wal(), pg_logical_emit_message(false, 'ahead', 'of ours')`;
+    const [ahead] = await owner<{ at: string }[]>`select pg_current_wal_lsn()::text as at`;
+    await until(
+      () =>
+        other.onStandby(
+          async (sql) =>
+            (await sql`select from pg_last_wal_replay_lsn() at where at >= ${ahead?.at ?? ''}::text::pg_lsn`).length >
+            0,
+        ),
+      'the other standby to follow',
+    );
+    await owner.end();
+    const { db, said } = openNode(other.standby.url);
+    const { test: scope } = await makePartner(primary);
+    await makeRequest(primary, scope, await makeMerchant(primary, scope));
+    assert.deepEqual(await look(db, scope), { standby: false, requests: 1 });
+    assert.deepEqual(said, ['of another database']);
+    const told = await diagnose(other.standby.url);
+    assert.deepEqual(
+      [told.state, told.advice.split(':')[0]],
+      ['failed', 'DATABASE_READ_URL leads to another database'],
+    );
+    assert.deepEqual(await diagnose(cluster.standby.url), { check: told.check, state: 'ok', advice: '' });
+  } finally {
+    await other.stop();
+  }
+});
+
+test('another database of the same servers → no list is read there', async () => {
+  const { db, said } = openNode(await besides('other', prepare));
+  const { test: scope } = await makePartner(primary);
+  await makeRequest(primary, scope, await makeMerchant(primary, scope));
+  assert.deepEqual(await look(db, scope), { standby: false, requests: 1 });
+  assert.deepEqual(said, ['of another database']);
+});
+
+test('a database on the standby without our tables, or whose logins are not ours → the primary answers', async () => {
+  const { test: scope } = await makePartner(primary);
+  const wrong = Object.assign(new URL(cluster.standby.url), { username: 'nobody', password: 'wrong' }).href;
+  const foreign = connect(
+    { ...accessTo(wrong), service: wrong, scoped: wrong },
+    { service: 1, scoped: 1 },
+    readerWaits,
+  );
+  const nodes = [openNode(await besides('bare', async () => {})), openNode(cluster.standby.url, foreign)];
+  for (const { db, said } of nodes) {
+    assert.deepEqual(await look(db, scope), { standby: false, requests: 0 });
+    assert.deepEqual(said, ['unreachable']);
   }
 });
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto';
 import { keyHashes, type ScopeName, scopeNames } from '../../src/auth/api-keys.ts';
 import { scopeOf } from '../../src/auth/scope.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
@@ -79,7 +79,7 @@ export async function makeRequest(
   details: Partial<NewRequest> = {},
 ): Promise<RequestRow> {
   const request: NewRequest = {
-    id: randomUUID(),
+    id: randomUUIDv7(),
     accountId: merchant.id,
     idempotencyKey: null,
     fiatInt: 1250,

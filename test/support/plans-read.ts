@@ -29,6 +29,20 @@ export function rowsRead(node: Node): number {
   return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own);
 }
 
+/**
+ * How often a plan checks which partner its scope is of: each time hashes the proof anew. Once for each table of a
+ * statement is enough; a query for each row of a page asks again for each.
+ */
+export function scopeChecks(node: Node): number {
+  const number = (name: string) => Number(node[name] ?? 0);
+  const asks = (name: string) => String(node[name] ?? '').includes('scope_partner()');
+  const once = ['One-Time Filter', 'Index Cond', 'Recheck Cond'].some(asks) ? number('Actual Loops') : 0;
+  const perRow = asks('Filter')
+    ? (number('Actual Rows') + number('Rows Removed by Filter')) * number('Actual Loops')
+    : 0;
+  return (node.Plans ?? []).reduce((sum, child) => sum + scopeChecks(child), once + perRow);
+}
+
 /** Memory pages that a plan reads. Row counts do not include index entries that are skipped without a match. */
 export const pagesRead = (node: Node) => Number(node['Shared Hit Blocks']) + Number(node['Shared Read Blocks']);
 

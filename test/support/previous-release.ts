@@ -9,12 +9,13 @@ const parts = ['src', 'migrations', 'contracts', 'package.json'];
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
 
 /**
- * The last commit before the newest migration: what runs beside this version during an update. Null where there is no
- * git history, as in an export, or where the clone does not go back so far.
+ * The last commit before the newest migration: what runs beside this version during an update. One that was taken back
+ * does not count. Null where there is no git history, as in an export, or where the clone does not go back so far.
  */
 export function findPreviousRelease(): string | null {
   try {
-    const newest = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'migrations/[0-9]*.sql');
+    const kept = git('ls-files', '--', 'migrations/[0-9]*.sql').split('\n');
+    const newest = git('log', '-1', '--diff-filter=A', '--format=%H', '--', ...kept);
     return newest ? git('rev-parse', '--verify', '--quiet', `${newest}^`) : null;
   } catch {
     return null;

@@ -114,6 +114,13 @@ export async function crashService(env: Record<string, string>, afterMs: number)
   return withLimit(ended, 'the killed service to end');
 }
 
+/** Starts a service and sends it SIGTERM once this is true, which is before it is ready. */
+export async function stopStarting(env: Record<string, string>, isTime: () => Promise<boolean>): Promise<Ended> {
+  const { pid, ended } = launch(env, {});
+  await until(isTime, 'the service to get so far', startLimitMs).finally(() => signalProcess(pid, 'SIGTERM'));
+  return withLimit(ended, 'the starting service to end');
+}
+
 async function withLimit<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {

@@ -11,7 +11,7 @@ import {
 } from '../../merchants/all.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { hiddenField, shortAddress } from '../../ui/components.ts';
+import { hiddenField, shortAddress, shortId } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -140,7 +140,7 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
           html`
             <a href="${path}/${id}" dir="auto">${name ?? t.unnamed}</a>
             ${' '}
-            <span class="quiet mono" title="${id}">${id.slice(0, 8)}</span>
+            <span class="quiet mono" title="${id}">${shortId(id)}</span>
           `,
       },
       {

@@ -34,6 +34,8 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
     'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,
     'chain-unread': ({ chainId, transactions }) =>
       html`${onNetwork(t.unread, chainId)} ${asSaid(transactions.join(', '))}`,
+    'chain-left-out': ({ chainId, host, transactions }) =>
+      html`${onNetwork(t.left_out, chainId)} ${asSaid([host, ...transactions].join(', '))}`,
     'chain-final-reorged': ({ chainId, transactions }) =>
       html`${onNetwork(t.final_reorged, chainId)} ${asSaid(transactions.join(', '))}`,
     'chain-deep-reorg': ({ chainId }) => html`${onNetwork(t.deep_reorg, chainId)}`,
@@ -59,6 +61,7 @@ const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']>
   webhook_disabled: 'webhook',
   'chain-unconfirmed': 'chain',
   'chain-unread': 'chain',
+  'chain-left-out': 'chain',
   'chain-final-reorged': 'chain',
   'chain-deep-reorg': 'chain',
   'verified-reorged': 'chain',

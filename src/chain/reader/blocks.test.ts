@@ -29,6 +29,7 @@ function header(number: number, logs: Log[] = []): Header {
     parentHash: `0x${word((number - 1) * 10)}`,
     time: new Date(0),
     logsBloom: bloomOf(logs),
+    transactionCount: logs.length,
   };
 }
 

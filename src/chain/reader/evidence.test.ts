@@ -35,7 +35,14 @@ function told(others: ReturnType<typeof transfer>[] = []): Evidence {
   const all = [...logs, log(logs.length, entryPoint, [ended, word('0x3'), word(ada), word('0x0')])];
   return {
     receipt: { txHash, blockHash, blockNumber: 7, success: true, feeWei: 0n, logs: all },
-    header: { number: 7, hash: blockHash, parentHash: word('0x4'), time: blockTime, logsBloom: '0x' },
+    header: {
+      number: 7,
+      hash: blockHash,
+      parentHash: word('0x4'),
+      time: blockTime,
+      logsBloom: '0x',
+      transactionCount: 1,
+    },
     transaction: { hash: txHash, from: bundler, nonce: 0, to: entryPoint, input, blockHash },
   };
 }

@@ -6,6 +6,7 @@ import { finalNumber } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
+import { type Comparison, forgetAfter, noteRead } from './compare.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
 import type { Lease } from './lease.ts';
 import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';
@@ -39,6 +40,7 @@ export type Reader = {
   /** Blocks asked for at once while catching up. */
   range: number;
   doubts: Doubts;
+  comparison: Comparison;
   /**
    * How far this reader has read; null before it knows, and after a failure. Each write compares it with the stored
    * value.
@@ -149,6 +151,7 @@ async function readUpTo(reader: Reader, provider: RpcProvider, from: store.Curso
     const next: store.Cursor | null = at.number < head.number ? await readOn(reader, provider, at, view) : null;
     if (!next && ++rewinds > rewindsPerPass) throw new ProviderFault('the chain keeps changing while it is read');
     at = next ?? (await rewind(reader, provider, at, head, progressOf(reader.chain, view, at.number)));
+    if (!next) forgetAfter(reader.comparison, at.number);
   }
   return at;
 }
@@ -235,6 +238,8 @@ async function readOn(
   const progress = progressOf(reader.chain, view, last.number);
   const scope = { chainId: reader.chain.chainId, testMode: reader.testMode };
   await store.saveBlocks(reader.db, scope, reader.lease, at, headers, found, progress);
+  if (reader.chain.rpcUrls.length > 1)
+    for (const { number } of headers) noteRead(reader.comparison, number, logs.get(number) ?? []);
   if (found.transfers.length > 0) reader.hooks.onFound?.();
   for (const { txHash, block } of found.unread) {
     reader.mayBeUnread = true;

@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../../db/connection.ts';
+import { list } from '../../db/sql.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import type { Log } from '../rpc.ts';
 import type { Unread } from './store.ts';
@@ -82,6 +83,7 @@ export type Pointed = { txHash: string; blockHash: string; blockNumber: number }
  *
  * @param sinceBlock blocks after it were read, including those no longer stored; null where that is unknown
  * @param anew sets them aside even where something is stored for the wallet, because it is known to be incomplete
+ * @returns how many were set aside that were not before
  */
 export async function insertOmitted(
   { sql }: Database,
@@ -90,8 +92,8 @@ export async function insertOmitted(
   sinceBlock: number | null,
   pointed: readonly Pointed[],
   anew = false,
-): Promise<void> {
-  await sql`
+): Promise<number> {
+  const { count } = await sql`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
     select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}'
     from unnest(${pointed.map(({ txHash }) => txHash)}::text[], ${pointed.map(({ blockHash }) => blockHash)}::text[],
@@ -111,6 +113,21 @@ export async function insertOmitted(
         select from watched_wallets w
         where w.test_mode = ${chain.testMode} and w.wallet_address = ${wallet} and w.watch_until > now())
     on conflict (chain_id, block_hash, tx_hash) do nothing`;
+  return count;
+}
+
+/** Where the stored transfers of some transactions stand in their blocks; null where that was not kept. */
+export function selectPlaces({ sql }: Database, chainId: number, txHashes: readonly string[]) {
+  return sql<{ txHash: string; logIndex: number | null }[]>`
+    select tx_hash as "txHash", log_index as "logIndex" from transfers
+    where chain_id = ${chainId} and tx_hash in ${list(txHashes)}`;
+}
+
+/** How many transactions and blocks of a chain wait to be read. */
+export async function countUnread({ sql }: Database, chainId: number): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    select count(*)::int as n from unread_transactions where chain_id = ${chainId} and stored_at is null`;
+  return row?.n ?? 0;
 }
 
 /** Whether a transaction, or its whole block, waits to be read. */

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
 import { loopPass } from '../../lib/trace.ts';
 import { firstRange } from './blocks.ts';
+import { compareEndpoints, newComparison } from './compare.ts';
 import { type Lease, type Work, whileLeading } from './lease.ts';
 import { makePool } from './pool.ts';
 import { poll, type Reader, type WatchHooks } from './read.ts';
@@ -15,22 +16,37 @@ export type { WatchHooks } from './read.ts';
 
 const troublePauseMs = 1_000;
 const unreadPauseMs = 1_000;
+/** So soon after a block was read it is compared with another endpoint. */
+const usualCompareMs = 10_000;
 
 /**
  * Reads all chains of both modes into the table `transfers` until the signal aborts. Each chain has its own loop, so
  * that trouble on one delays no other. Over all processes, one at a time leads a chain; another takes over within 5 s.
+ *
+ * @param compareEveryMs null: what endpoints report is not compared
  */
-export async function startWatching(ctx: Context, hooks: WatchHooks, signal: AbortSignal): Promise<void> {
+export async function startWatching(
+  ctx: Context,
+  hooks: WatchHooks,
+  signal: AbortSignal,
+  compareEveryMs: number | null = usualCompareMs,
+): Promise<void> {
   const works = new Map<string, Work>();
-  for (const chain of ctx.chains.test) works.set(leaseName(chain), watching(ctx, chain, true, hooks));
-  for (const chain of ctx.chains.live) works.set(leaseName(chain), watching(ctx, chain, false, hooks));
+  for (const chain of ctx.chains.test) works.set(leaseName(chain), watching(ctx, chain, true, hooks, compareEveryMs));
+  for (const chain of ctx.chains.live) works.set(leaseName(chain), watching(ctx, chain, false, hooks, compareEveryMs));
   const report = (error: unknown, lease?: string) =>
     ctx.log.error({ err: error, lease }, 'the chains could not be led; this is tried again');
   await whileLeading(ctx.db, works, randomUUID(), signal, report);
 }
 
 /** Reads one chain while this process leads it. */
-function watching(ctx: Context, chain: ChainConfig, testMode: boolean, hooks: WatchHooks): Work {
+function watching(
+  ctx: Context,
+  chain: ChainConfig,
+  testMode: boolean,
+  hooks: WatchHooks,
+  compareEveryMs: number | null,
+): Work {
   const report = (error: unknown) => ctx.log.error({ err: error, chain: chain.chainId }, 'the chain watcher failed');
   return async (lease, leading) => {
     ctx.log.info({ chain: chain.chainId, fence: lease.fence }, 'leading the chain');
@@ -43,7 +59,13 @@ function watching(ctx: Context, chain: ChainConfig, testMode: boolean, hooks: Wa
       await loopPass(`read again on ${chain.chainId}`, () => readUnread(reader));
       return unreadPauseMs;
     };
-    await Promise.all([reading, repeat(both, report, readAgain)]);
+    const compare = async (everyMs: number) => {
+      await loopPass(`compare endpoints of ${chain.chainId}`, () => compareEndpoints(reader));
+      return everyMs;
+    };
+    const isCompared = compareEveryMs !== null && chain.rpcUrls.length > 1;
+    const comparing = isCompared ? repeat(both, report, () => compare(compareEveryMs)) : null;
+    await Promise.all([reading, repeat(both, report, readAgain), comparing]);
   };
 }
 
@@ -74,6 +96,7 @@ export async function makeReader(
     signal,
     range: firstRange,
     doubts: new Map(),
+    comparison: newComparison(),
     cursor: null,
     progressAtMs: 0,
     mayBeUnread: true,

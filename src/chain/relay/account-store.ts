@@ -134,26 +134,33 @@ export async function updateAccount(
 const mostSkipped = 1_000;
 
 /**
- * Gives out the next nonce of an account, and holds the account until the transaction ends. Nonces that have a call
+ * Gives out the next nonces of an account, and holds the account until the transaction ends. Nonces that have a call
  * already, as after a gap was found, are passed over.
  *
  * @param lookMs when the loop is to look at the account at the latest
+ * @returns so many, rising
  */
-export async function takeNonce(tx: Tx, { chainId, address }: Account, lookMs: number): Promise<number> {
+export async function takeNonces(
+  tx: Tx,
+  { chainId, address }: Account,
+  count: number,
+  lookMs: number,
+): Promise<number[]> {
   await tx`select from relay_accounts where chain_id = ${chainId} and address = ${address} for update`;
-  const [row] = await tx<{ nonce: string }[]>`
-    update relay_accounts a set next_nonce = free.nonce + 1,
+  const [row] = await tx<{ nonces: string[] }[]>`
+    update relay_accounts a set next_nonce = free.last + 1,
       look_at = least(a.look_at, now() + ${lookMs} * interval '1 ms')
     from (
-      select place as nonce
-      from relay_accounts known, generate_series(known.next_nonce, known.next_nonce + ${mostSkipped}) place
-      where known.chain_id = ${chainId} and known.address = ${address} and not exists (
-        select from relay_transactions r
-        where r.chain_id = known.chain_id and r.from_address = known.address and r.nonce = place)
-      order by place limit 1) free
-    where a.chain_id = ${chainId} and a.address = ${address} returning free.nonce`;
-  if (!row) throw new Error('the relayer has no account here, or no free nonce');
-  return Number(row.nonce);
+      select array_agg(place::text order by place) as nonces, max(place) as last from (
+        select place
+        from relay_accounts known, generate_series(known.next_nonce, known.next_nonce + ${mostSkipped + count}) place
+        where known.chain_id = ${chainId} and known.address = ${address} and not exists (
+          select from relay_transactions r
+          where r.chain_id = known.chain_id and r.from_address = known.address and r.nonce = place)
+        order by place limit ${count}) places) free
+    where a.chain_id = ${chainId} and a.address = ${address} and free.last is not null returning free.nonces`;
+  if (row?.nonces.length !== count) throw new Error('the relayer has no account here, or no free nonce');
+  return row.nonces.map(Number);
 }
 
 /** Goes back to a nonce that was passed over by mistake; the next call gets it. */
@@ -184,12 +191,19 @@ export async function selectAddresses(sql: Sql, chainId: number): Promise<Hex[]>
   return rows.map(({ address }) => address);
 }
 
-/** Whether an account is to be looked at now, and by us. An account that is not known yet is. */
-export async function claimAccount(sql: Sql, { chainId, address }: Account): Promise<boolean> {
+/**
+ * Whether an account is to be looked at now, and by us. An account that is not known yet is.
+ *
+ * @param newsMs how much sooner than its time, where a block was read since the chain was last asked
+ */
+export async function claimAccount(sql: Sql, { chainId, address }: Account, newsMs: number): Promise<boolean> {
+  const soon = Math.min(newsMs, claimMs / 2); // a claim is not taken away by news
   const [row] = await sql<{ claimed: boolean }[]>`
     with claimed as (
       update relay_accounts set look_at = now() + ${claimMs} * interval '1 ms'
-      where chain_id = ${chainId} and address = ${address} and look_at <= now() returning address)
+      where chain_id = ${chainId} and address = ${address} and (look_at <= now()
+        or (look_at <= now() + ${soon} * interval '1 ms' and seen_number is distinct from
+          (select number from chain_cursors where chain_id = ${chainId}))) returning address)
     select exists (select from claimed)
       or not exists (select from relay_accounts where chain_id = ${chainId} and address = ${address}) as claimed`;
   return row?.claimed === true;

@@ -1,10 +1,14 @@
 import type { ChainConfig } from '../../config/chains.ts';
-import { connectRpc, type Hex, RpcError } from '../rpc.ts';
+import { chunksOf } from '../../lib/chunks.ts';
+import { mapFew } from '../../lib/map-few.ts';
+import { takesBatches, withoutBatches } from '../batches.ts';
+import { connectRpc, type Hex, isAway, type Rpc, RpcError } from '../rpc.ts';
 
 /**
  * What endpoints made of a signed transaction. `taken`: one has it. `used`: its nonce is used, by itself or by
- * another. `underpriced`: its fees are too low. `poor`: the sender has too little coin. `refused`, `unreachable`:
- * anything else. Only `taken` proves something, and none says whether it will be mined.
+ * another. `underpriced`: its fees are too low. `poor`: the sender has too little coin. `refused`: anything else, also
+ * no answer to this one of an endpoint that answers others. `unreachable`: no endpoint answers. Only `taken` proves
+ * something, and none says whether it will be mined.
  */
 export type Broadcast =
   | { kind: 'taken' }
@@ -21,29 +25,85 @@ const meanings: [RegExp, 'taken' | 'used' | 'underpriced' | 'poor'][] = [
   [/insufficient funds|insufficientfunds|not enough (?:funds|balance)/i, 'poor'],
 ];
 
-/** Hands on a signed transaction to one endpoint, the next where one does not answer; with `all` to every one. */
+const nowhere: Broadcast = { kind: 'unreachable', words: 'no endpoint is configured' };
+/** So many transactions in one message, and messages or single transactions at once. */
+const batchSize = 25;
+const few = 4;
+
+/** Hands on a signed transaction to one endpoint, the next where that does not take it; with `all` to every one. */
 export async function broadcast(chain: ChainConfig, signed: Hex, all = false): Promise<Broadcast> {
-  if (all) {
-    const answers = await Promise.all(chain.rpcUrls.map((url) => handOn(url, signed)));
-    return answers.find(({ kind }) => kind === 'taken') ?? (answers[0] as Broadcast);
-  }
-  let last: Broadcast = { kind: 'unreachable', words: 'no endpoint is configured' };
-  for (const url of chain.rpcUrls) {
-    last = await handOn(url, signed);
-    if (last.kind !== 'unreachable') return last;
-  }
-  return last;
+  const [answer = nowhere] = await broadcastAll(chain, [signed], all);
+  return answer;
 }
 
-async function handOn(url: string, signed: Hex): Promise<Broadcast> {
-  try {
-    await connectRpc(url, timeoutMs).sendRaw(signed);
-    return { kind: 'taken' };
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    const words = error.said?.message ?? error.message;
-    if (error.kind !== 'refused') return { kind: 'unreachable', words };
-    const kind = meanings.find(([pattern]) => pattern.test(words))?.[1] ?? 'refused';
-    return kind === 'taken' ? { kind } : { kind, words };
+const isOpen = ({ kind }: Broadcast) => kind === 'refused' || kind === 'unreachable';
+/** Which of two endpoints' answers counts: what says most. */
+function better(one: Broadcast, other: Broadcast): Broadcast {
+  if (other.kind === 'taken') return other;
+  const saysMore = one.kind === 'unreachable' || (one.kind === 'refused' && !isOpen(other));
+  return saysMore ? other : one;
+}
+
+/** The same for several; their answers are in the same order. */
+export async function broadcastAll(chain: ChainConfig, signed: readonly Hex[], all: boolean): Promise<Broadcast[]> {
+  const answers = signed.map((): Broadcast => nowhere);
+  if (all) {
+    const told = await Promise.all(chain.rpcUrls.map((url) => handOnAll(url, signed)));
+    return answers.map((none, i) => told.reduce((best, of) => better(best, of[i] ?? none), none));
   }
+  for (const url of chain.rpcUrls) {
+    const left = signed.flatMap((one, i) => (isOpen(answers[i] ?? nowhere) ? [{ one, i }] : []));
+    const told = await handOnAll(
+      url,
+      left.map(({ one }) => one),
+    );
+    for (const [place, { i }] of left.entries()) answers[i] = better(answers[i] ?? nowhere, told[place] ?? nowhere);
+  }
+  return answers;
+}
+
+async function handOnAll(url: string, signed: readonly Hex[]): Promise<Broadcast[]> {
+  if (signed.length === 0) return [];
+  return (await mapFew(chunksOf(signed, batchSize), few, (part) => handOnPart(url, part))).flat();
+}
+
+/** In one message where the endpoint takes it. What it does not take so is sent singly, and that answer counts. */
+async function handOnPart(url: string, part: readonly Hex[]): Promise<Broadcast[]> {
+  const rpc = connectRpc(url, timeoutMs);
+  let isTaken: boolean[] = [];
+  if (part.length > 1 && takesBatches(url, 'broadcasts')) {
+    try {
+      isTaken = await rpc.sendRawTogether(part);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const { kind, message: words } = error;
+      withoutBatches(url, 'broadcasts', error);
+      // Singly they would only wait as long, each for itself; unless one of them made it drop the connection.
+      const isLost = kind === 'timeout' || kind === 'limited' || (kind === 'unreachable' && (await isAway(rpc)));
+      if (isLost) return part.map(() => ({ kind: 'unreachable', words }));
+    }
+  }
+  const entries = part.map((one, i) => ({ one, taken: isTaken[i] === true }));
+  const told = await mapFew(entries, few, async ({ one, taken }) => (taken ? 'taken' : handOn(rpc, one)));
+  const isUnanswered = told.some((one) => one instanceof RpcError && one.kind !== 'refused' && one.kind !== 'limited');
+  const answersOthers = isUnanswered && !(await isAway(rpc));
+  return told.map((one) => (one === 'taken' ? { kind: one } : readFailure(one, answersOthers)));
+}
+
+async function handOn(rpc: Rpc, signed: Hex): Promise<'taken' | RpcError> {
+  try {
+    await rpc.sendRaw(signed);
+    return 'taken';
+  } catch (error) {
+    if (error instanceof RpcError) return error;
+    throw error;
+  }
+}
+
+function readFailure(error: RpcError, answersOthers: boolean): Broadcast {
+  const words = error.said?.message ?? error.message;
+  if (error.kind === 'limited') return { kind: 'unreachable', words };
+  if (error.kind !== 'refused') return { kind: answersOthers ? 'refused' : 'unreachable', words };
+  const kind = meanings.find(([pattern]) => pattern.test(words))?.[1] ?? 'refused';
+  return kind === 'taken' ? { kind } : { kind, words };
 }

@@ -39,3 +39,25 @@ export async function budgetLeft(sql: Sql | Tx, { scope, chainId, budgetWei }: B
   const left = budgetWei - BigInt(row?.wei ?? 0);
   return left > 0n ? left : 0n;
 }
+
+/** Sets what calls cost that the transaction has locked, and counts the difference on the days of their taking on. */
+export async function updateFees(tx: Tx, calls: readonly { id: string; feeWei: bigint }[]): Promise<void> {
+  if (calls.length === 0) return;
+  const ids = calls.map(({ id }) => id);
+  // Every transaction locks the rows of several partners in the same order.
+  await tx`
+    select from relay_spending s
+    where (s.partner_id, s.test_mode, s.chain_id, s.day) in (
+      select r.partner_id, r.test_mode, r.chain_id, r.day from relay_transactions r where r.id = any(${ids}::uuid[]))
+    order by s.partner_id, s.test_mode, s.chain_id, s.day for update`;
+  await tx`
+    with told as (
+      select * from unnest(${ids}::uuid[], ${calls.map(({ feeWei }) => feeWei)}::numeric[]) as k (id, fee_wei)),
+    more as (
+      select r.partner_id, r.test_mode, r.chain_id, r.day, sum(told.fee_wei - r.fee_wei) as wei
+      from relay_transactions r join told using (id) group by r.partner_id, r.test_mode, r.chain_id, r.day),
+    changed as (update relay_transactions r set fee_wei = told.fee_wei from told where r.id = told.id)
+    update relay_spending s set wei = greatest(0, s.wei + more.wei) from more
+    where s.partner_id = more.partner_id and s.test_mode = more.test_mode and s.chain_id = more.chain_id
+      and s.day = more.day`;
+}

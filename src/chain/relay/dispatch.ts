@@ -1,16 +1,21 @@
+import { setImmediate } from 'node:timers/promises';
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { isUnreachable } from '../../db/connection.ts';
+import { chunksOf } from '../../lib/chunks.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import { type Hex, RpcError } from '../rpc.ts';
 import { signerOf } from './account.ts';
 import { type AccountState, selectAccount } from './account-store.ts';
-import { broadcast } from './broadcast.ts';
+import { broadcastAll } from './broadcast.ts';
 import { firstOffer, type Offer } from './fees.ts';
 import { signCall } from './sign.ts';
 import {
   hexOf,
-  insertVariant,
+  insertVariants,
   type RelayRow,
-  selectRelay,
+  type SignedCall,
+  selectRelays,
   selectVariants,
   updateTried,
   updateUnsigned,
@@ -19,77 +24,130 @@ import {
 
 /** Nodes keep only so many transactions of one sender that are not mined; later ones wait here. */
 const mostUnderWay = 128;
+/** Calls that are signed, stored and sent together; while those are sent, the next are signed. */
+const batchSize = 25;
+const partsAtOnce = 2;
+/** Calls that are signed at once. */
+const few = 4;
 
 /**
  * Signs a call, stores the signed transaction with its hash, and only then broadcasts it. Can be called again at any
  * time; what fails is repeated by the loop.
  */
-export async function dispatch(ctx: Context, relayId: string): Promise<void> {
-  const row = await selectRelay(ctx.db.sql, relayId);
-  const chain = row && [...ctx.chains.test, ...ctx.chains.live].find((one) => one.chainId === Number(row.chain_id));
-  if (!row || !chain) return;
-  const account = await selectAccount(ctx.db.sql, { chainId: chain.chainId, address: row.from_address });
-  if (account) await dispatchRow(ctx, chain, row, account);
+export const dispatch = (ctx: Context, relayId: string): Promise<void> => dispatchAll(ctx, [relayId]);
+
+/** The same for several calls, in their nonces' order. */
+export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Promise<void> {
+  const rows = await selectRelays(ctx.db.sql, relayIds);
+  const ofAccounts = Map.groupBy(rows, (row) => `${row.chain_id} ${row.from_address}`);
+  for (const part of ofAccounts.values()) {
+    const { chain_id, from_address: address } = part[0] as RelayRow;
+    const chain = [...ctx.chains.test, ...ctx.chains.live].find((one) => one.chainId === Number(chain_id));
+    const account = chain && (await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }));
+    if (chain && account) await dispatchRows(ctx, chain, part, account);
+  }
 }
 
-/** The same for a call that was read already. */
-export async function dispatchRow(
+/** The same for calls of one account that were read already. */
+export async function dispatchRows(
   ctx: Context,
   chain: ChainConfig,
-  row: RelayRow,
+  rows: readonly RelayRow[],
   account: AccountState,
 ): Promise<void> {
-  if (Number(row.nonce) >= account.chainNonce + mostUnderWay) return;
-  if (row.state === 'sent' && !row.reached) return rebroadcast(ctx, chain, row, false);
-  if (row.state === 'allotted') await sendVariant(ctx, chain, row, firstOffer(account, limitsOf(chain)), account.head);
+  const near = rows.filter(({ nonce }) => Number(nonce) < account.chainNonce + mostUnderWay);
+  const unreached = near.filter((row) => row.state === 'sent' && !row.reached);
+  await rebroadcast(ctx, chain, unreached, false);
+  const offer = firstOffer(account, limitsOf(chain));
+  const unsigned = near.filter((row) => row.state === 'allotted').map((row) => ({ row, offer, cancels: false }));
+  await sendVariants(ctx, chain, unsigned, account.head);
 }
 
 /** A transfer of nothing to the sender itself, in place of a call. */
 export const nothing = (from: Hex) => ({ to: from, data: '0x' as Hex, gas: 21_000n });
 
-/** Signs another variant of a call, stores it, and broadcasts it, unless another process was faster. */
-export async function sendVariant(
-  ctx: Context,
-  chain: ChainConfig,
-  row: RelayRow,
-  offer: Offer,
-  head: number,
-  cancels = false,
-): Promise<void> {
+/** The next variant of a call: what it offers, and whether it is a transfer of nothing in the call's place. */
+export type Next = { row: RelayRow; offer: Offer; cancels: boolean };
+
+/** Signs another variant of each call, stores it, and broadcasts it, unless another process was faster. */
+export async function sendVariants(ctx: Context, chain: ChainConfig, next: readonly Next[], head: number) {
+  await mapFew(chunksOf(next, batchSize), partsAtOnce, async (part) => {
+    const signed = await mapFew(part, few, (one) => sign(ctx, chain, one));
+    const kept = await keep(
+      ctx,
+      signed.filter((one) => one !== null),
+      head,
+    );
+    const isLater = ({ row }: SignedCall) => row.state === 'sent';
+    const first = kept.filter((one) => !isLater(one));
+    await handOn(ctx, chain, first.map(toHandOn), false);
+    // A later variant is for nodes that may not have seen the first: all endpoints get it.
+    await handOn(ctx, chain, kept.filter(isLater).map(toHandOn), true);
+  });
+}
+
+async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: Next): Promise<SignedCall | null> {
   const signer = signerOf(ctx, row.from_address);
-  if (!signer) return updateUnsigned(ctx.db.sql, row.id, 'the key of this address is not configured');
+  if (!signer) {
+    await updateUnsigned(ctx.db.sql, row.id, 'the key of this address is not configured');
+    return null;
+  }
+  await setImmediate(); // a signature takes a millisecond of the processor: whoever waits has a turn before it
   const call = cancels
     ? nothing(row.from_address)
     : { to: row.to_address, data: hexOf(row.data), gas: BigInt(row.gas) };
   const unsigned = { ...call, ...offer, chainId: chain.chainId, nonce: Number(row.nonce) };
-  let variant: Variant;
   try {
-    variant = { ...offer, ...(await signCall(signer, unsigned)), cancels };
+    return { row, variant: { ...offer, ...(await signCall(signer, unsigned)), cancels } };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     ctx.log.warn({ err: error, relay_id: row.id }, 'a relayed call could not be signed');
-    return updateUnsigned(ctx.db.sql, row.id, error.message);
+    await updateUnsigned(ctx.db.sql, row.id, error.message);
+    return null;
   }
-  const isOurs = await ctx.db.transaction((tx) => insertVariant(tx, row, variant, head));
-  // A later variant is for nodes that may not have seen the first: all endpoints get it.
-  if (isOurs) await handOn(ctx, chain, row.id, variant, row.state === 'sent');
 }
 
-/** Hands on the newest variant again. */
-export async function rebroadcast(ctx: Context, chain: ChainConfig, row: RelayRow, all: boolean): Promise<void> {
-  const variants = (await selectVariants(ctx.db.sql, [row.id])).get(row.id);
-  const newest = variants?.find(({ hash }) => hash === row.hash);
-  if (newest) await handOn(ctx, chain, row.id, newest, all);
+/** Stores what was signed; returns what must be broadcast. One that cannot be stored keeps no other back. */
+async function keep(ctx: Context, signed: readonly SignedCall[], head: number): Promise<SignedCall[]> {
+  if (signed.length === 0) return [];
+  try {
+    const kept = await ctx.db.transaction((tx) => insertVariants(tx, signed, head));
+    return signed.filter(({ row }) => kept.has(row.id));
+  } catch (error) {
+    if (isUnreachable(error) || signed.length === 1) throw error;
+    ctx.log.error({ err: error }, 'signed calls could not be stored together');
+    const each = await mapFew(signed, 1, (one) => keep(ctx, [one], head).catch(() => []));
+    return each.flat();
+  }
 }
 
-async function handOn(
-  ctx: Context,
-  chain: ChainConfig,
-  id: string,
-  { signed, hash }: Pick<Variant, 'signed' | 'hash'>,
-  all: boolean,
-): Promise<void> {
-  const answer = await broadcast(chain, signed, all);
-  const trouble = answer.kind === 'taken' ? null : `${answer.kind}: ${answer.words}`;
-  await updateTried(ctx.db.sql, { id, hash }, trouble, answer.kind === 'refused');
+/** Hands on the newest variant of each call again. */
+export async function rebroadcast(ctx: Context, chain: ChainConfig, rows: readonly RelayRow[], all: boolean) {
+  const variants = await selectVariants(
+    ctx.db.sql,
+    rows.map(({ id }) => id),
+  );
+  const newest = rows.flatMap(({ id, hash }) => {
+    const variant = variants.get(id)?.find((one) => one.hash === hash);
+    return variant ? [{ id, hash: variant.hash, signed: variant.signed }] : [];
+  });
+  await handOn(ctx, chain, newest, all);
+}
+
+type HandedOn = { id: string } & Pick<Variant, 'signed' | 'hash'>;
+const toHandOn = ({ row, variant }: SignedCall): HandedOn => ({ ...variant, id: row.id });
+
+async function handOn(ctx: Context, chain: ChainConfig, calls: readonly HandedOn[], all: boolean): Promise<void> {
+  if (calls.length === 0) return;
+  const answers = await broadcastAll(
+    chain,
+    calls.map(({ signed }) => signed),
+    all,
+  );
+  const tried = calls.map(({ id, hash }, i) => {
+    const answer = answers[i];
+    const trouble = !answer || answer.kind === 'taken' ? null : `${answer.kind}: ${answer.words}`;
+    return { id, hash, trouble, refused: answer?.kind === 'refused' };
+  });
+  await updateTried(ctx.db.sql, tried);
 }

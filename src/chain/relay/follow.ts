@@ -19,11 +19,12 @@ import {
 } from './account-store.ts';
 import { watchAccount } from './alarms.ts';
 import { closeGap } from './gaps.ts';
+import { selectFound } from './outcome-store.ts';
 import { sendOpen } from './resend.ts';
-import { settleFound, settleOthers } from './settle.ts';
-import { type KeptVariant, type RelayRow, selectFound, selectLive, selectVariants } from './store.ts';
+import { type FoundCall, settleFound, settleOthers } from './settle.ts';
+import { type KeptVariant, type RelayRow, selectLive, selectVariants } from './store.ts';
 
-/** Calls of one account that are looked at in one pass, by nonce; the others come once these are decided. */
+/** Calls of one account that are looked at in one pass: of those not mined and of those mined so many, by nonce. */
 const passSize = 500;
 /** How often an account is looked at of which nothing is under way: one that can send, and one that cannot. */
 const idleMs = 2 * 60_000;
@@ -32,7 +33,7 @@ const hinderedMs = 30_000;
 const balanceMs = 15_000;
 /** How often the chain is asked where the reader has read no new block. */
 const standstillMs = 10_000;
-/** Between two passes while calls are under way. */
+/** Between two passes while calls are under way, unless a block was read. */
 export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
 
 /** An account of a chain that is to be looked at. One whose key was removed is not, once its calls are decided. */
@@ -59,7 +60,7 @@ export async function followRelays(ctx: Context, chain: ChainConfig): Promise<nu
 
 async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Promise<number> {
   const account = { chainId: chain.chainId, address };
-  if (!(await claimAccount(ctx.db.sql, account))) return 0;
+  if (!(await claimAccount(ctx.db.sql, account, liveMsOf(chain)))) return 0;
   let live = 0; // after a failure it is looked at again when it is due
   let isHindered = true;
   try {
@@ -109,7 +110,8 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
     const first = open[0];
     const firstLive = live.length === 0 ? null : Number((first ?? live.at(-1))?.nonce);
     if (first || live.length === 0) await closeGap(ctx, chain, key.address, account, counted, firstLive);
-    await watchAccount(ctx, chain, key, account, isLate ? (first ?? null) : null);
+    // What nobody signs waits for no block.
+    await watchAccount(ctx, chain, key, account, isLate || first?.state === 'allotted' ? (first ?? null) : null);
   }
   return live.length;
 }
@@ -130,17 +132,15 @@ async function settleByReader(
   const hashes = [...variants.values()].flat().map(({ hash }) => hash);
   const found = hashes.length > 0 ? await selectFound(ctx.db.sql, chain.chainId, hashes) : new Map();
   const final = heads === null ? -1 : finalNumber(chain.finality, heads);
-  const rest: RelayRow[] = [];
+  const known: FoundCall[] = [];
   for (const row of live) {
     const variant = variants.get(row.id)?.find(({ hash }) => found.has(hash));
     const transfer = variant && found.get(variant.hash);
     // What pays nobody is never made final there: its receipt decides.
     const isDecidedThere = transfer && (transfer.counts || transfer.final || transfer.blockNumber > final);
-    if (variant && transfer && (isDecidedThere || row.state !== 'mined')) {
-      await settleFound(ctx, row, variant, transfer);
-    } else {
-      rest.push(row);
-    }
+    if (variant && transfer && (isDecidedThere || row.state !== 'mined')) known.push({ row, variant, found: transfer });
   }
-  return rest;
+  await settleFound(ctx, known);
+  const settled = new Set(known.map(({ row }) => row));
+  return live.filter((row) => !settled.has(row));
 }

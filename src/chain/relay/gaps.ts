@@ -38,7 +38,7 @@ export async function closeGap(
   const known = await selectByNonce(ctx.db.sql, key, nonce);
   if (known?.hash && !last) {
     await updateGap(ctx.db.sql, key, { nonce, maxFeeWei: 0n, priorityFeeWei: 0n });
-    await rebroadcast(ctx, chain, known, true);
+    await rebroadcast(ctx, chain, [known], true);
     return;
   }
   if (!known && firstLive === null) return updateNextNonce(ctx.db.sql, key, nonce);

@@ -4,15 +4,15 @@ import type { Context } from '../../context.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
 import { type Hindrance, hindranceOf, relayerAddresses, signerOf } from './account.ts';
-import { selectAccount, takeNonce } from './account-store.ts';
+import { selectAccount, takeNonces } from './account-store.ts';
 import { reserve, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
-import { type Simulation, simulateCall } from './simulate.ts';
-import { countWaiting, insertRelay, type RelayPurpose, type RelayState, selectRelay } from './store.ts';
+import { type Simulation, simulateCall, simulateTogether } from './simulate.ts';
+import { countWaiting, insertRelays, type RelayPurpose, type RelayState, selectRelays } from './store.ts';
 
 export { relayerAddresses } from './account.ts';
 export { budgetLeft } from './budget.ts';
-export { dispatch } from './dispatch.ts';
+export { dispatch, dispatchAll } from './dispatch.ts';
 export type { Simulation } from './simulate.ts';
 export type { RelayPurpose, RelayState } from './store.ts';
 
@@ -49,6 +49,8 @@ const mostBytes = 16_384;
 const withRoom = (gas: bigint) => gas + gas / 4n + 10_000n;
 /** Calls of one partner, in one mode, that wait to be mined on a chain: so nobody fills the queue for others. */
 const mostWaiting = 100n;
+/** How many of them may be for one purpose. */
+export const mostWaitingOf = (purpose: RelayPurpose): number => Number(shareOf(purpose, mostWaiting));
 
 const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
   from ?? relayerAddresses(ctx)[0] ?? null;
@@ -80,6 +82,24 @@ export async function simulate(
 }
 
 /**
+ * Runs calls of one chain and sender without sending them, in one message where an endpoint takes it.
+ *
+ * @returns for each how much gas it used; null where only `simulate` can tell what it does
+ */
+export function simulateMany(ctx: Context, calls: readonly RelayCall[]): Promise<(bigint | null)[]> {
+  const [first] = calls;
+  const address = first && senderOf(ctx, first.from);
+  if (!address) return Promise.resolve(calls.map(() => null));
+  return simulateTogether(
+    first.chain,
+    calls.map(({ to, data }) => ({ from: address, to, data })),
+  );
+}
+
+/** A call and what `simulate` estimated. */
+export type Estimated = { call: RelayCall; gas: bigint };
+
+/**
  * Takes on a call in the caller's service transaction: counts its highest fee in the partner's budget, gives it a
  * nonce and stores it. From then until the transaction ends, others wait: do it last, once per transaction, and make
  * no network call after it. Then call `dispatch`; what is not dispatched is sent by the relayer's loop.
@@ -89,30 +109,47 @@ export async function simulate(
  * @throws RelayRefusal; the caller's transaction must then be rolled back, or a savepoint in it
  */
 export async function allot(ctx: Context, tx: Tx, call: RelayCall, gas: bigint): Promise<string> {
-  const { scope, chain, to, data, purpose, subjectId } = call;
+  const [id] = await allotAll(ctx, tx, [{ call, gas }]);
+  return id as string;
+}
+
+/**
+ * The same for calls of one partner and mode on one chain, by one sender: all of them or none.
+ *
+ * @param calls at least one
+ * @returns their ids, in order
+ */
+export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]): Promise<string[]> {
+  const { scope, chain, purpose, from } = (calls[0] as Estimated).call;
   const { chainId, pollMs } = chain;
-  const address = senderOf(ctx, call.from);
+  const address = senderOf(ctx, from);
   if (!address || !signerOf(ctx, address)) throw new RelayRefusal('no_key');
   const account = await selectAccount(tx, { chainId, address });
   const hindrance = hindranceOf(account, chain);
   if (!account || hindrance) throw new RelayRefusal(hindrance ?? 'not_ready');
-  if (gas > mostGas || data.length > 2 + 2 * mostBytes) throw new RelayRefusal('too_large');
   const limits = limitsOf(chain);
-  const limit = withRoom(gas);
-  const feeWei = limit * firstOffer(account, limits).maxFeeWei;
+  const { maxFeeWei } = firstOffer(account, limits);
+  const { partnerId, testMode } = scope;
+  const rows = calls.map(({ call: { to, data, subjectId }, gas }) => {
+    if (gas > mostGas || data.length > 2 + 2 * mostBytes) throw new RelayRefusal('too_large');
+    const limit = withRoom(gas);
+    const lower = to.toLowerCase() as Hex;
+    const same = { partnerId, testMode, chainId, address, purpose };
+    return { ...same, id: randomUUID(), to: lower, data, gas: limit, feeWei: limit * maxFeeWei, subjectId };
+  });
+  const feeWei = rows.reduce((sum, row) => sum + row.feeWei, 0n);
   // The coin must suffice beside what is under way; the account is locked only below.
   if (account.balanceWei - account.reservedWei < feeWei) throw new RelayRefusal('low_coin');
   const budgetWei = shareOf(purpose, limits.budgetWei);
   if (!(await reserve(tx, { scope, chainId, budgetWei }, feeWei))) throw new RelayRefusal('budget');
-  const { partnerId, testMode } = scope;
   const waiting = await countWaiting(tx, { partnerId, testMode, chainId });
-  if (waiting >= shareOf(purpose, mostWaiting)) throw new RelayRefusal('queue');
-  const nonce = await takeNonce(tx, { chainId, address }, pollMs);
-  const id = randomUUID();
-  const lower = to.toLowerCase() as Hex;
-  const row = { partnerId, testMode, id, chainId, address, nonce, to: lower, data, gas: limit };
-  await insertRelay(tx, { ...row, purpose, subjectId, feeWei });
-  return id;
+  if (waiting + rows.length > mostWaitingOf(purpose)) throw new RelayRefusal('queue');
+  const nonces = await takeNonces(tx, { chainId, address }, rows.length, pollMs);
+  await insertRelays(
+    tx,
+    rows.map((row, i) => ({ ...row, nonce: nonces[i] as number })),
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Where a relayed call stands. */
@@ -128,6 +165,6 @@ export type Relayed = {
 
 /** Where a call stands; null when there is none with this id that the transaction may see. */
 export async function readRelay(sql: Sql | Tx, relayId: string): Promise<Relayed | null> {
-  const row = await selectRelay(sql, relayId);
+  const [row = null] = await selectRelays(sql, [relayId]);
   return row && { state: row.state, hash: row.hash, feeWei: BigInt(row.fee_wei), succeeded: row.succeeded };
 }

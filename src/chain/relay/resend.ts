@@ -2,7 +2,7 @@ import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import type { AccountState } from './account-store.ts';
-import { dispatchRow, rebroadcast, sendVariant } from './dispatch.ts';
+import { dispatchRows, rebroadcast, sendVariants } from './dispatch.ts';
 import { firstOffer, raisedOffer } from './fees.ts';
 import type { KeptVariant, RelayRow } from './store.ts';
 
@@ -10,7 +10,7 @@ import type { KeptVariant, RelayRow } from './store.ts';
 const patienceMs = 2_000;
 /** What no endpoint has taken is handed on again so often. */
 const againMs = 5_000;
-/** Calls that are sent at once. */
+/** Late calls that are sent at once. */
 const few = 4;
 /** A transaction is late once so many blocks were made without it: a chain that stands still is not paid more. */
 const blocksWithout = 2;
@@ -37,7 +37,7 @@ export async function sendOpen(
       ? row.allotted_ms >= patienceMs && isOld(row.tried_ms, againMs)
       : !row.reached && isOld(row.tried_ms, row.tried_ms === null ? patienceMs : againMs),
   );
-  await mapFew(unsent, few, (row) => dispatchRow(ctx, chain, row, account));
+  await dispatchRows(ctx, chain, unsent, account);
   const late = lateOnes(chain, open, account);
   const first = open[0];
   if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
@@ -71,8 +71,8 @@ async function resend(
   if (!best) return;
   const isLow = best.maxFeeWei < account.baseFeeWei + account.priorityFeeWei;
   const offer = isFirst || isLow || isUnderpriced(row) ? raisedOffer(best, account, limitsOf(chain)) : null;
-  if (offer) await sendVariant(ctx, chain, row, offer, account.head, best.cancels);
-  else if ((row.tried_ms ?? Infinity) >= limitsOf(chain).resendMs) await rebroadcast(ctx, chain, row, true);
+  if (offer) await sendVariants(ctx, chain, [{ row, offer, cancels: best.cancels }], account.head);
+  else if ((row.tried_ms ?? Infinity) >= limitsOf(chain).resendMs) await rebroadcast(ctx, chain, [row], true);
 }
 
 /**
@@ -90,5 +90,5 @@ async function cancel(
   const limits = limitsOf(chain);
   const offer = best ? raisedOffer(best, account, limits) : firstOffer(account, limits);
   ctx.log.warn({ relay_id: row.id }, 'a relayed call is refused by every endpoint; its nonce is used up');
-  if (offer) await sendVariant(ctx, chain, row, offer, account.head, true);
+  if (offer) await sendVariants(ctx, chain, [{ row, offer, cancels: true }], account.head);
 }

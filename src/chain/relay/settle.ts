@@ -1,18 +1,12 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { tellQueue } from '../../db/changes.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
 import type { Counted } from './account-store.ts';
-import {
-  type Found,
-  type KeptVariant,
-  type RelayRow,
-  updateEnded,
-  updateGone,
-  updateMined,
-  updatePassed,
-} from './store.ts';
+import { type Found, updateEnded, updateGone, updateMined, updatePassed } from './outcome-store.ts';
+import type { KeptVariant, RelayRow } from './store.ts';
 
 const timeoutMs = 4_000;
 /** Calls whose receipts are asked for at once, and in one pass. */
@@ -22,15 +16,28 @@ const mostAsked = 50;
 /** How a chain stands, as far as it was read and asked. */
 export type View = { heads: Heads | null; counted: Counted };
 
-/** Keeps what the reader has found of a call: it succeeded, and is final once its money is. True when it has ended. */
-export async function settleFound(ctx: Context, row: RelayRow, variant: KeptVariant, found: Found): Promise<boolean> {
-  if (row.state !== 'mined' || row.block_hash !== found.blockHash) {
-    const { blockNumber, blockHash } = found;
-    const { hash, feeWei } = variant;
-    await updateMined(ctx.db.sql, row, { hash, blockNumber, blockHash, succeeded: true, feeWei });
-  }
-  if (found.final) await updateEnded(ctx.db.sql, row.id, 'final', null);
-  return found.final;
+/** A call, and that the reader has found a variant of it. */
+export type FoundCall = { row: RelayRow; variant: KeptVariant; found: Found };
+
+/** Keeps what the reader has found of calls: they succeeded, and each is final once its money is. */
+export async function settleFound(ctx: Context, calls: readonly FoundCall[]): Promise<void> {
+  const moved = calls.filter(({ row, found }) => row.state !== 'mined' || row.block_hash !== found.blockHash);
+  await updateMined(
+    ctx.db.sql,
+    moved.map(({ row, variant: { hash, feeWei }, found: { blockNumber, blockHash } }) => ({
+      row,
+      mined: { hash, blockNumber, blockHash, succeeded: true, feeWei },
+    })),
+  );
+  const final = calls.filter(({ found }) => found.final);
+  await updateEnded(
+    ctx.db.sql,
+    final.map(({ row }) => row.id),
+    'final',
+    null,
+  );
+  // There is room for others of their partners, and theirs can be ended.
+  if ([...moved, ...final].some(({ row }) => row.purpose === 'charge')) await tellQueue(ctx.db, 'charges');
 }
 
 /**
@@ -97,9 +104,9 @@ async function settleByReceipt(
     if (!variant) return;
     const { blockNumber, blockHash, feeWei } = receipt;
     const succeeded = receipt.success && !variant.cancels;
-    await updateMined(sql, row, { hash: variant.hash, blockNumber, blockHash, succeeded, feeWei });
+    await updateMined(sql, [{ row, mined: { hash: variant.hash, blockNumber, blockHash, succeeded, feeWei } }]);
     if (blockNumber > final || !(await allAgree(chain, receipt))) return;
-    await updateEnded(sql, row.id, variant.cancels ? 'lost' : succeeded ? 'final' : 'reverted', null);
+    await updateEnded(sql, [row.id], variant.cancels ? 'lost' : succeeded ? 'final' : 'reverted', null);
     return;
   }
   if (!told.denied) return;
@@ -107,7 +114,7 @@ async function settleByReceipt(
   const isUsed = counted.all && Number(row.nonce) < counted.least;
   const isFinal = row.passed_block !== null && Number(row.passed_block) <= final;
   // A call that was never signed cannot have been mined.
-  if (isUsed && (isFinal || variants.length === 0)) await updateEnded(sql, row.id, 'lost', 0n);
+  if (isUsed && (isFinal || variants.length === 0)) await updateEnded(sql, [row.id], 'lost', 0n);
 }
 
 type Told = { receipt: Receipt | null; denied: boolean };

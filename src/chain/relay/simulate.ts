@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../../config/chains.ts';
+import { takesBatches, withoutBatches } from '../batches.ts';
 import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 
 /** `reverted`: every endpoint says so; `data` is why, `0x` where it is not told, or they do not agree on it. */
@@ -8,11 +9,32 @@ const timeoutMs = 4_000;
 /** How nodes say that a call fails, beside the code 3 that most use. */
 const failing = /revert|invalid opcode|invalid jump|out of gas|gas required exceeds|stack (?:over|under)flow/i;
 
+/** A call that is run without being sent. */
+export type Simulated = { from: Hex; to: Hex; data: Hex };
+
+/**
+ * Runs several calls in one message to one endpoint, the next where one does not answer.
+ *
+ * @returns for each how much gas it used; null where `simulateCall` has to tell what it does
+ */
+export async function simulateTogether(chain: ChainConfig, calls: readonly Simulated[]): Promise<(bigint | null)[]> {
+  for (const url of chain.rpcUrls) {
+    if (calls.length < 2 || !takesBatches(url, 'simulations')) continue;
+    try {
+      return await connectRpc(url, timeoutMs).estimateGasTogether(calls);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      withoutBatches(url, 'simulations', error);
+    }
+  }
+  return calls.map(() => null);
+}
+
 /**
  * Runs a call at one endpoint without sending it. That it succeeds is believed at once, since sending it costs a fee
  * at most. That it fails has consequences, and why has others, so every other endpoint is asked too.
  */
-export async function simulateCall(chain: ChainConfig, call: { from: Hex; to: Hex; data: Hex }): Promise<Simulation> {
+export async function simulateCall(chain: ChainConfig, call: Simulated): Promise<Simulation> {
   const reasons = new Set<Hex>();
   let reverted = false;
   let silent = false;
@@ -31,7 +53,7 @@ export async function simulateCall(chain: ChainConfig, call: { from: Hex; to: He
   return { kind: 'reverted', data: others.length === 0 ? data : '0x' };
 }
 
-async function askOne(url: string, call: { from: Hex; to: Hex; data: Hex }): Promise<Simulation> {
+async function askOne(url: string, call: Simulated): Promise<Simulation> {
   try {
     return { kind: 'ok', gas: await connectRpc(url, timeoutMs).estimateGas(call) };
   } catch (error) {

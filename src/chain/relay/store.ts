@@ -1,6 +1,7 @@
 import type { Sql, Tx } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
 import type { Account } from './account-store.ts';
+import { updateFees } from './budget.ts';
 import type { Offer } from './fees.ts';
 
 /**
@@ -61,13 +62,19 @@ export type NewRelay = Account & {
   feeWei: bigint;
 };
 
-export async function insertRelay(tx: Tx, call: NewRelay): Promise<void> {
+export async function insertRelays(tx: Tx, calls: readonly NewRelay[]): Promise<void> {
   await tx`
     insert into relay_transactions (partner_id, test_mode, id, chain_id, from_address, nonce, to_address, data, gas,
       purpose, subject_id, day, fee_wei)
-    values (${call.partnerId}, ${call.testMode}, ${call.id}, ${call.chainId}, ${call.address}, ${call.nonce},
-      ${call.to}, ${bytesOf(call.data)}, ${call.gas}, ${call.purpose}, ${call.subjectId},
-      (now() at time zone 'utc')::date, ${call.feeWei})`;
+    select k.partner_id, k.test_mode, k.id, k.chain_id, k.address, k.nonce, k.recipient, k.data, k.gas, k.purpose,
+      k.subject_id, (now() at time zone 'utc')::date, k.fee_wei
+    from unnest(${calls.map((one) => one.partnerId)}::uuid[], ${calls.map((one) => one.testMode)}::boolean[],
+        ${calls.map((one) => one.id)}::uuid[], ${calls.map((one) => one.chainId)}::bigint[],
+        ${calls.map((one) => one.address)}::text[], ${calls.map((one) => one.nonce)}::bigint[],
+        ${calls.map((one) => one.to)}::text[], ${calls.map((one) => bytesOf(one.data))}::bytea[],
+        ${calls.map((one) => one.gas)}::bigint[], ${calls.map((one) => one.purpose)}::text[],
+        ${calls.map((one) => one.subjectId)}::uuid[], ${calls.map((one) => one.feeWei)}::numeric[])
+      as k (partner_id, test_mode, id, chain_id, address, nonce, recipient, data, gas, purpose, subject_id, fee_wei)`;
 }
 
 const columns = (sql: Sql | Tx) => sql`
@@ -78,18 +85,23 @@ const columns = (sql: Sql | Tx) => sql`
   (extract(epoch from now() - tried_at) * 1000)::float8 as tried_ms,
   (extract(epoch from now() - refused_at) * 1000)::float8 as refused_ms`;
 
-/** A call; null when there is none with this id, or none that the transaction may see. */
-export async function selectRelay(sql: Sql | Tx, id: string): Promise<RelayRow | null> {
-  const [row] = await sql<RelayRow[]>`select ${columns(sql)} from relay_transactions where id = ${id}`;
-  return row ?? null;
+/** Calls by their ids, by nonce. Those that the transaction may not see are missing. */
+export function selectRelays(sql: Sql | Tx, ids: readonly string[]): Promise<RelayRow[]> {
+  return sql<RelayRow[]>`
+    select ${columns(sql)} from relay_transactions where id = any(${[...ids]}::uuid[]) order by nonce`;
 }
 
-/** The calls of an account that the chain has not decided, by nonce. */
+/**
+ * The calls of an account that the chain has not decided, by nonce: of those that are not mined at most so many, and of
+ * those that are as many. So what waits to be final keeps nothing from being sent.
+ */
 export function selectLive(sql: Sql, { chainId, address }: Account, limit: number): Promise<RelayRow[]> {
+  const first = (states: ReturnType<Sql>) => sql`
+    (select id from relay_transactions
+      where chain_id = ${chainId} and from_address = ${address} and state in (${states}) order by nonce limit ${limit})`;
   return sql<RelayRow[]>`
     select ${columns(sql)} from relay_transactions
-    where chain_id = ${chainId} and from_address = ${address} and state in ('allotted', 'sent', 'mined')
-    order by nonce limit ${limit}`;
+    where id in (${first(sql`'allotted', 'sent'`)} union all ${first(sql`'mined'`)}) order by nonce`;
 }
 
 /** The call that has a nonce, whatever became of it. */
@@ -139,53 +151,74 @@ export async function selectVariants(sql: Sql, ids: readonly string[]): Promise<
   return Map.groupBy(variants, ({ relayId }) => relayId);
 }
 
+/** A variant of a call that was just signed; the call as it was read before. */
+export type SignedCall = { row: RelayRow; variant: Variant };
+
 /**
- * Keeps a variant that was just signed, before anybody sees it. What it may cost more than the one before is counted
- * in the partner's budget, whatever is left of it: a call that has its nonce must be mined.
+ * Keeps variants of calls that were just signed, before anybody sees them. What one may cost more than the one before
+ * is counted in the partner's budget, whatever is left of it: a call that has its nonce must be mined.
  *
- * @returns false when another process was faster, or the call has ended: then it must not be broadcast
+ * @returns the ids of the calls that changed. Of the others another process was faster, or they have ended: they must
+ * not be broadcast
  */
-export async function insertVariant(tx: Tx, row: RelayRow, variant: Variant, head: number): Promise<boolean> {
-  const feeWei = BigInt(row.gas) * variant.maxFeeWei;
-  const changed = await tx`
-    update relay_transactions set state = 'sent', hash = ${variant.hash}, sent_at = now(), sent_head = ${head},
-      reached = false, tried_at = null, trouble = null, refused_at = null
-    where id = ${row.id} and state in ('allotted', 'sent') and hash is not distinct from ${row.hash} returning id`;
-  if (changed.length === 0) return false;
+export async function insertVariants(tx: Tx, signed: readonly SignedCall[], head: number): Promise<Set<string>> {
+  const ids = signed.map(({ row }) => row.id);
+  await lockCalls(tx, ids);
+  const changed = await tx<{ id: string }[]>`
+    update relay_transactions r set state = 'sent', hash = k.hash, sent_at = now(), sent_head = ${head}, reached = false,
+      tried_at = null, trouble = null, refused_at = null
+    from unnest(${ids}::uuid[], ${signed.map(({ variant }) => variant.hash)}::text[],
+      ${signed.map(({ row }) => row.hash)}::text[]) as k (id, hash, before)
+    where r.id = k.id and r.state in ('allotted', 'sent') and r.hash is not distinct from k.before returning r.id`;
+  const kept = new Set(changed.map(({ id }) => id));
+  const ours = signed.filter(({ row }) => kept.has(row.id));
+  if (ours.length === 0) return kept;
   await tx`
     insert into relay_variants (partner_id, test_mode, relay_id, hash, signed, max_fee_wei, priority_fee_wei, cancels)
-    values (${row.partner_id}, ${row.test_mode}, ${row.id}, ${variant.hash}, ${bytesOf(variant.signed)},
-      ${variant.maxFeeWei}, ${variant.priorityFeeWei}, ${variant.cancels})`;
-  if (feeWei > BigInt(row.fee_wei)) await updateFee(tx, row.id, feeWei);
-  return true;
+    select r.partner_id, r.test_mode, r.id, k.hash, k.signed, k.max_fee_wei, k.priority_fee_wei, k.cancels
+    from unnest(${ours.map(({ row }) => row.id)}::uuid[], ${ours.map(({ variant }) => variant.hash)}::text[],
+        ${ours.map(({ variant }) => bytesOf(variant.signed))}::bytea[],
+        ${ours.map(({ variant }) => variant.maxFeeWei)}::numeric[],
+        ${ours.map(({ variant }) => variant.priorityFeeWei)}::numeric[],
+        ${ours.map(({ variant }) => variant.cancels)}::boolean[])
+        as k (id, hash, signed, max_fee_wei, priority_fee_wei, cancels)
+      join relay_transactions r using (id)`;
+  const fees = ours.map(({ row, variant }) => ({ row, feeWei: BigInt(row.gas) * variant.maxFeeWei }));
+  await updateFees(
+    tx,
+    fees.flatMap(({ row, feeWei }) => (feeWei > BigInt(row.fee_wei) ? [{ id: row.id, feeWei }] : [])),
+  );
+  return kept;
 }
 
-/** Sets what a call costs, and counts the difference on the day on which it was taken on. */
-async function updateFee(tx: Tx, id: string, feeWei: bigint): Promise<void> {
-  await tx`
-    with before as (select * from relay_transactions where id = ${id}),
-    changed as (update relay_transactions set fee_wei = ${feeWei} where id = ${id})
-    update relay_spending s set wei = greatest(0, s.wei + ${feeWei} - before.fee_wei) from before
-    where s.partner_id = before.partner_id and s.test_mode = before.test_mode and s.chain_id = before.chain_id
-      and s.day = before.day`;
+/** Locks calls until the transaction ends, in an order that all keep to. */
+export async function lockCalls(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx`select from relay_transactions where id = any(${[...ids]}::uuid[]) order by id for update`;
 }
 
-/**
- * What became of handing on the newest variant.
- *
- * @param trouble why no endpoint has it; null where one has
- * @param refused whether all of them refuse it as it is
- */
-export async function updateTried(
-  sql: Sql,
-  { id, hash }: { id: string; hash: Hex },
-  trouble: string | null,
-  refused: boolean,
-): Promise<void> {
+/** What became of handing on a call's newest variant. */
+export type Tried = {
+  id: string;
+  hash: Hex;
+  /** Why no endpoint has it; null where one has. */
+  trouble: string | null;
+  /** Whether all of them refuse it as it is. */
+  refused: boolean;
+};
+
+/** Keeps what became of handing on variants, where they are still the newest ones. */
+export async function updateTried(sql: Sql, tried: readonly Tried[]): Promise<void> {
   await sql`
-    update relay_transactions set reached = ${trouble === null}, trouble = ${trouble}, tried_at = now(),
-      refused_at = case when ${refused} then coalesce(refused_at, now()) end
-    where id = ${id} and hash = ${hash} and state = 'sent'`;
+    update relay_transactions r set reached = k.trouble is null, trouble = k.trouble, tried_at = now(),
+      refused_at = case when k.refused then coalesce(r.refused_at, now()) end
+    from (
+      select o.id, t.hash, t.trouble, t.refused
+      from unnest(${tried.map(({ id }) => id)}::uuid[], ${tried.map(({ hash }) => hash)}::text[],
+          ${tried.map(({ trouble }) => trouble)}::text[], ${tried.map(({ refused }) => refused)}::boolean[])
+          as t (id, hash, trouble, refused)
+        join relay_transactions o using (id)
+      order by o.id for update of o) k
+    where r.id = k.id and r.hash = k.hash and r.state = 'sent'`;
 }
 
 /** Why a call could not be signed. */
@@ -207,76 +240,4 @@ export async function updateVariantFees(
     from unnest(${fees.map(({ txHash }) => txHash)}::text[], ${fees.map(({ feeWei }) => String(feeWei))}::numeric[])
       as read (hash, fee)
     where v.hash = read.hash`;
-}
-
-/** A transaction as the reader has stored it, because it moved money to a merchant. */
-export type Found = { blockNumber: number; blockHash: string; final: boolean; counts: boolean };
-
-/** Those of these transactions that the reader has found, by hash. */
-export async function selectFound(sql: Sql, chainId: number, hashes: readonly string[]): Promise<Map<string, Found>> {
-  type Row = { tx_hash: string; block_number: string; block_hash: string; final: boolean; counts: boolean };
-  const rows = await sql<Row[]>`
-    select tx_hash, min(block_number) as block_number, min(block_hash) as block_hash,
-      bool_or(final_at is not null) as final, bool_or(counts) as counts
-    from transfers where chain_id = ${chainId} and tx_hash = any(${[...hashes]}::text[]) group by tx_hash`;
-  return new Map(
-    rows.map(({ tx_hash, block_number, block_hash, final, counts }) => [
-      tx_hash,
-      { blockNumber: Number(block_number), blockHash: block_hash, final, counts },
-    ]),
-  );
-}
-
-/** Where a variant was mined; `feeWei` is null where that is not known. */
-export type Mined = { hash: Hex; blockNumber: number; blockHash: string; succeeded: boolean; feeWei: bigint | null };
-/** A fee that is told is believed up to so many times what was offered: a rollup adds to it for its own chain. */
-const believedFactor = 10n;
-
-/** Keeps in which block a call was found, and what it cost. */
-export async function updateMined(sql: Sql, row: RelayRow, mined: Mined): Promise<void> {
-  await sql.begin(async (tx) => {
-    const changed = await tx`
-      update relay_transactions set state = 'mined', hash = ${mined.hash}, block_number = ${mined.blockNumber},
-        block_hash = ${mined.blockHash}, succeeded = ${mined.succeeded}, passed_block = null, trouble = null,
-        refused_at = null
-      where id = ${row.id} and state in ('sent', 'mined') returning id`;
-    if (changed.length === 0 || mined.feeWei === null || row.state === 'mined') return;
-    const most = BigInt(row.fee_wei) * believedFactor;
-    await updateFee(tx, row.id, mined.feeWei < most ? mined.feeWei : most);
-  });
-}
-
-/** Takes back that a call was mined: its block is no longer on the chain. */
-export async function updateGone(sql: Sql, id: string): Promise<void> {
-  await sql`
-    update relay_transactions set state = 'sent', block_number = null, block_hash = null, succeeded = null,
-      reached = false, sent_at = now(), tried_at = null, passed_block = null
-    where id = ${id} and state = 'mined'`;
-}
-
-/** Notes at which head the nonces of calls were found used, without a variant being found. */
-export async function updatePassed(sql: Sql, ids: readonly string[], head: number | null): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    update relay_transactions set passed_block = ${head}
-    where id = any(${[...ids]}::uuid[]) and state in ('allotted', 'sent')`;
-}
-
-/**
- * Ends a call for good.
- *
- * @param feeWei what it cost; null where that is known already
- */
-export async function updateEnded(
-  sql: Sql,
-  id: string,
-  state: 'final' | 'reverted' | 'lost',
-  feeWei: bigint | null,
-): Promise<void> {
-  await sql.begin(async (tx) => {
-    const changed = await tx`
-      update relay_transactions set state = ${state}, ended_at = now()
-      where id = ${id} and state in ('allotted', 'sent', 'mined') returning id`;
-    if (changed.length > 0 && feeWei !== null) await updateFee(tx, id, feeWei);
-  });
 }

@@ -47,9 +47,10 @@ test('identifiers › read whole, by their beginning, as lists shorten them and 
   assert.equal(readSearchText(`https://pay.example/pay/${id}/receipt?a=1`).id, id);
   assert.equal(readSearchText(`https://basescan.org/tx/${hash}`).hash, hash.toLowerCase());
   assert.equal(readSearchText(`https://basescan.org/address/${address}#tokentxns`).address, address.toLowerCase());
-  const ids = { from: '3f2a91bc-0000-0000-0000-000000000000', to: '3f2a91bc-ffff-ffff-ffff-ffffffffffff' };
+  const ids = { from: '3f2a91bc-0000-0000-0000-000000000000', to: '3f2a91bc-ffff-ffff-ffff-ffffffffffff', end: '' };
   assert.deepEqual(readSearchText('3F2A91BC').ids, ids);
-  assert.deepEqual(readSearchText('3f2a91bc…77d0').ids, ids);
+  assert.deepEqual(readSearchText('3f2a91bc…77d0').ids, { ...ids, end: '77d0' });
+  assert.equal(readSearchText('3f2a91bc…7_d%').ids, undefined);
   assert.deepEqual(readSearchText('3f2a91bc-0c').ids?.to, '3f2a91bc-0cff-ffff-ffff-ffffffffffff');
   assert.equal(readSearchText('3f2a91b').ids, undefined);
   assert.equal(readSearchText('3f2a91bx').ids, undefined);

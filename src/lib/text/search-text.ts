@@ -7,8 +7,8 @@ export type SearchText = {
   /** As typed, without spaces around it. */
   text: string;
   id?: string;
-  /** The first and last UUID that begin as typed: 8 characters or more. */
-  ids?: { from: string; to: string };
+  /** The first and last UUID that begin as typed, 8 characters or more, and the end that was typed, or ''. */
+  ids?: { from: string; to: string; end: string };
   /** Of a transaction, in lower case. */
   hash?: string;
   /** In lower case. */
@@ -47,10 +47,10 @@ export function readSearchText(typed: string): SearchText {
 
 /** Lists shorten an id to its beginning and end: `3f2a91bc…77d0`. */
 function idsFrom(word: string): SearchText['ids'] {
-  const [start = ''] = word.split('…');
-  if (start.length < 8 || start.length > 35) return undefined;
+  const [start = '', end = ''] = word.split('…');
+  if (start.length < 8 || start.length > 35 || !/^[0-9a-f-]{0,27}$/.test(end)) return undefined;
   const filled = (digit: string) =>
     start + `${'x'.repeat(8)}-xxxx-xxxx-xxxx-${'x'.repeat(12)}`.slice(start.length).replaceAll('x', digit);
   const [from, to] = [filled('0'), filled('f')];
-  return isUuid(from) ? { from, to } : undefined;
+  return isUuid(from) ? { from, to, end } : undefined;
 }

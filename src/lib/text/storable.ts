@@ -3,8 +3,12 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
+/** A text of somebody else's as the database can store it. */
+export const makeStorable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+
 /**
- * The same for all names and texts of a query or a form. Files, unread bytes and values that are not text are skipped.
+ * Whether all names and texts of a query or a form are storable. Files, unread bytes and values that are not text are
+ * skipped.
  */
 export function areStorable(fields: unknown): boolean {
   if (Buffer.isBuffer(fields)) return true;

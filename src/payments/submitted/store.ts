@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../../db/connection.ts';
+import type { RequestRow, StartHead } from '../../requests/store.ts';
 
 export type SubmittedState = 'seen' | 'mined' | 'failed' | 'replaced' | 'gone';
 
@@ -33,6 +34,27 @@ export type NewSubmitted = {
 
 /** Kept of one request; anybody can send transactions that look like its payment. */
 const maxSubmitted = 10;
+
+/**
+ * The newest blocks that were known when a request was created, by chain id, without those that are gone: where a
+ * reorganisation left the chain shorter, later payments stand in lower blocks.
+ *
+ * @param startBlocks as the request stores them
+ */
+export async function selectStandingStarts(
+  { sql }: Database,
+  startBlocks: RequestRow['start_blocks'],
+): Promise<Record<string, number>> {
+  const { heads = {}, ...numbers } = startBlocks as Record<string, unknown> & { heads?: Record<string, StartHead> };
+  const starts = Object.entries(numbers).map(([id, number]) => ({ chain_id: id, number, hash: heads[id]?.hash }));
+  const rows = await sql<{ chain_id: string; number: string }[]>`
+    select w.chain_id, w.number
+    from json_to_recordset(${JSON.stringify(starts)}::json) as w (chain_id bigint, number bigint, hash text)
+    where not exists (
+        select from chain_blocks b where b.chain_id = w.chain_id and b.number = w.number and b.hash <> w.hash)
+      and not exists (select from chain_cursors c where c.chain_id = w.chain_id and c.number < w.number)`;
+  return Object.fromEntries(rows.map(({ chain_id, number }) => [chain_id, Number(number)]));
+}
 
 /** Stores a submitted transaction, or the news of a known one, and drops the oldest beyond ten of its request. */
 export async function upsertSubmitted(tx: Tx, scope: Scope, submitted: NewSubmitted): Promise<void> {

@@ -12,6 +12,7 @@ import { isSameTransfer, keyOf, selectCounted, selectWithRefund, type TransferRo
 import { keepSubmitted } from './follow.ts';
 import { lookUpOnChains } from './lookup.ts';
 import { rereadIfMissing } from './reread.ts';
+import { selectStandingStarts } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 
@@ -48,7 +49,8 @@ export async function submitHash(
   const judged = found.length > 0 ? judgeFound(request, found, chains, hasRefund) : null;
   // What it pays others says nothing of this wallet: an endpoint may have left that log out.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
-  const { kind, unsettled, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks: row.start_blocks });
+  const startBlocks = await selectStandingStarts(ctx.db, row.start_blocks);
+  const { kind, unsettled, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks });
   if (unsettled) await keepSubmitted(ctx, scope, row, unsettled);
   if (mined) await rereadIfMissing(ctx, row, mined.chain, mined.receipt);
   return mined || !judged ? { kind } : judged;

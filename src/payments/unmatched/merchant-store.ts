@@ -1,4 +1,6 @@
+import { branchesOf } from '../../db/branches.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
+import { constant, type Fragment } from '../../db/sql.ts';
 import { isRefunded } from '../../requests/refunded.ts';
 import type { TransferRow } from '../transfers.ts';
 
@@ -27,9 +29,13 @@ export type AttachableRow = {
   expires_at: Date;
 };
 
+/** So many of a merchant's newest unpaid requests are looked at, beside those of which a part was paid. */
+const mostLooked = 10_000;
+
 /**
  * Unpaid requests to the same wallet that a value completes: first the one it is probably meant for, then the newest.
- * Or those that are still open and to which it leaves a rest: the smallest rest first.
+ * Or those that are still open and to which it leaves a rest: the smallest rest first. What was paid is summed for all
+ * at once.
  */
 export function selectAttachable(
   tx: Tx,
@@ -39,22 +45,39 @@ export function selectAttachable(
   leaves: { restAt: Date } | 'nothing',
   limit: number,
 ): Promise<AttachableRow[]> {
-  return tx<AttachableRow[]>`
-    select r.id, r.fiat_int, r.fiat_code, r.usdc_micro, coalesce(counted.micro, 0)::text as counted_micro, r.memo,
-      r.customer_name, coalesce(r.made_at, r.created_at) as created_at, r.expires_at
-    from requests r left join lateral (
-      select sum(t.value) as micro from transfers t
-      where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts) counted on true
-    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
-      and r.wallet_address = ${transfer.to_address} and r.account_id = ${transfer.account_id}
+  const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  const states = leaves === 'nothing' ? ['requested', 'opened', 'expired'] : ['requested', 'opened'];
+  const inState = states.map(
+    (status) => tx`
+      select * from requests where ${own} and account_id = ${transfer.account_id} and status = ${status}
+        and proof_status = 'none'`,
+  );
+  const newest = branchesOf(tx, inState, tx`order by created_at desc limit ${constant(mostLooked)}`);
+  // What is named is read first, behind a fence: an index of the merchant's requests could lead through all of them.
+  const named = tx`
+    select * from (select * from requests where ${own} and id = any(array(
+      select request_id from counted union all select ${transfer.candidate_request_id}::uuid)) offset 0) named
+    where status = any(${states}::text[]) and proof_status = 'none'`;
+  const columns = (of: Fragment) => tx`
+    select r.id, r.fiat_int, r.fiat_code, r.usdc_micro, r.memo, r.customer_name,
+      coalesce(r.made_at, r.created_at) as created_at, r.expires_at
+    from (${of}) r
+    where r.account_id = ${transfer.account_id} and r.wallet_address = ${transfer.to_address}
       and (r.wallet_chain_ids is null or ${transfer.chain_id}::bigint = any(r.wallet_chain_ids))
-      and coalesce(r.made_at, r.created_at) <= ${madeBefore} and r.proof_status = 'none' and r.status <> 'voided'
-      and ${
-        leaves === 'nothing'
-          ? tx`r.usdc_micro <= ${transfer.value}::numeric + coalesce(counted.micro, 0)`
-          : tx`r.usdc_micro > ${transfer.value}::numeric + coalesce(counted.micro, 0) and r.status <> 'expired'
-              and r.expires_at > ${leaves.restAt}`
-      }
+      ${leaves === 'nothing' ? tx`` : tx`and r.expires_at > ${leaves.restAt}`}`;
+  return tx<AttachableRow[]>`
+    with counted as materialized (
+      select t.request_id, sum(t.value) as micro from transfers t
+      where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.counts
+        and t.request_id = any(array(select request_id from underpaid_requests where ${own}))
+      group by t.request_id
+    ), looked as materialized (${columns(newest)} union ${columns(named)})
+    select r.id, r.fiat_int, r.fiat_code, r.usdc_micro, coalesce(c.micro, 0)::text as counted_micro, r.memo,
+      r.customer_name, r.created_at, r.expires_at
+    from looked r left join counted c on c.request_id = r.id
+    where r.created_at <= ${madeBefore}
+      and r.usdc_micro - coalesce(c.micro, 0)
+        ${leaves === 'nothing' ? tx`<=` : tx`>`} ${transfer.value}::numeric
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc,
-      ${leaves === 'nothing' ? tx`` : tx`r.usdc_micro - coalesce(counted.micro, 0),`} r.created_at desc limit ${limit}`;
+      ${leaves === 'nothing' ? tx`` : tx`r.usdc_micro - coalesce(c.micro, 0),`} r.created_at desc limit ${limit}`;
 }

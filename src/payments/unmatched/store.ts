@@ -1,6 +1,7 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
+import { namesOfPage } from '../../merchants/names.ts';
 import { isRefunded } from '../../requests/refunded.ts';
 import type { Reason } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
@@ -53,9 +54,8 @@ export function selectUnmatchedAfter(
           cross join lateral (${newest(tx`and t.account_id = a.id`)}) t ${inOrder(tx)} limit ${limit}`
       : newest(account ? tx`and t.account_id = ${account}` : tx``);
   return tx<UnmatchedRow[]>`
-    select t.*, coalesce(m.business_name, m.display_name) as merchant_name
-    from (${found}) t join merchants m on (m.partner_id, m.test_mode, m.id) = (t.partner_id, t.test_mode, t.account_id)
-    ${inOrder(tx)}`;
+    with page as materialized (${found}), ${namesOfPage(tx, scope)}
+    select t.*, s.merchant_name from page t join shops s on s.shop_id = t.account_id ${inOrder(tx)}`;
 }
 
 const mostNamed = 500;

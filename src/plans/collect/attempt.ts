@@ -1,36 +1,91 @@
 import { scopeOfRow } from '../../auth/scope.ts';
 import { chargeCall, type Permit, type Revert, readRevert, referenceWord } from '../../chain/recurring/calls.ts';
-import { allot, dispatch, type RelayCall, RelayRefusal, type Simulation, simulate } from '../../chain/relay/relay.ts';
+import { type RelayCall, type Simulation, simulate, simulateMany } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { isUnreachable } from '../../db/connection.ts';
+import { mapFew } from '../../lib/map-few.ts';
 import type { PermitRow } from '../mandates/read.ts';
 import { toMandate } from '../mandates/read.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
-import { type KnownRow, lockToSend, type UsableMandate } from './known-store.ts';
+import type { KnownRow, UsableMandate } from './known-store.ts';
 import { judge, type Known, mostGas, tokenFault } from './rules.ts';
+import { type Ready, sendAll } from './send.ts';
 import { ask, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
-import { updateSent } from './store.ts';
 
 /** A charge in hand, with the mandate of its plan and the last permit of that mandate's payer. */
 export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
 
+/** Charges of one partner that are judged by themselves at once. */
+const few = 6;
 /** The chain's clock may be so much behind ours. */
 const chainSkewMs = 15_000;
 
 /**
- * Makes one attempt at a charge: decides by what is known, runs the charge without sending it, and then stores and
- * sends its transaction. Whatever comes of it is stored with the charge.
+ * Makes one attempt at each charge: decides by what is known, runs the charge without sending it, and then stores and
+ * sends its transaction. Whatever comes of it is stored with the charge. Those that pass are run, stored and sent
+ * together; every other one is judged by itself, after them.
  *
- * @returns true when a transaction was sent
+ * @param all of one partner and mode, whose mandates have one executor
+ * @returns how many transactions were sent
  */
-export async function attempt(
+export async function attemptAll(
   ctx: Context,
   chain: ChainConfig,
-  one: Attempt,
+  all: readonly Attempt[],
   ready: ReadonlySet<Hex>,
-): Promise<boolean> {
+): Promise<number> {
+  const passing = await passingOf(ctx, chain, all, ready);
+  let sent = await sendAll(ctx, passing);
+  const done = new Set(passing.map(({ one }) => one.row));
+  await mapFew(
+    all.filter(({ row }) => !done.has(row)),
+    few,
+    async (one) => {
+      try {
+        if (await attempt(ctx, chain, one, ready)) sent++;
+      } catch (error) {
+        // It is taken again when its time in hand is over.
+        const level = isUnreachable(error) ? 'warn' : 'error';
+        ctx.log[level]({ err: error, request_id: one.row.request_id }, 'a charge could not be attempted');
+      }
+    },
+  );
+  return sent;
+}
+
+/** Of several charges those that pass as they are; at most one of a wallet, since one may spend what another needs. */
+async function passingOf(
+  ctx: Context,
+  chain: ChainConfig,
+  all: readonly Attempt[],
+  ready: ReadonlySet<Hex>,
+): Promise<Ready[]> {
+  const wallets = new Set<Hex>();
+  const chargeable = all.flatMap((one) => {
+    const { row, mandate } = one;
+    const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
+    if (verdict.kind !== 'charge' || !mandate || Number(mandate.chain_id) !== chain.chainId) return [];
+    if (row.reverted || wallets.has(mandate.payer)) return [];
+    wallets.add(mandate.payer);
+    const { amountMicro } = verdict;
+    const charging = { ...one, mandate };
+    return [{ one: charging, amountMicro, call: callOf(chain, charging, amountMicro, firstPermit(ctx, charging)) }];
+  });
+  const used = await simulateMany(
+    ctx,
+    chargeable.map(({ call }) => call),
+  );
+  return chargeable.flatMap((one, i) => {
+    const gas = used[i] ?? null;
+    return gas === null || gas > mostGas ? [] : [{ ...one, gas }];
+  });
+}
+
+/** Makes one attempt at one charge; true when a transaction was sent. */
+async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: ReadonlySet<Hex>): Promise<boolean> {
   const { row, mandate } = one;
   const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
   switch (verdict.kind) {
@@ -81,8 +136,7 @@ async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMic
     const call = callOf(chain, one, amountMicro, used);
     return { call, result: await simulate(ctx, call) };
   };
-  // The first charge sets the allowance. A permit that was used already does no harm; later ones need it rarely.
-  const first = one.mandate.uncharged ? permit : null;
+  const first = firstPermit(ctx, one);
   let tried = await attemptWith(first);
   if (permit && !first && reasonOf(tried.result)?.kind === 'allowance') tried = await attemptWith(permit);
   const { call, result } = tried;
@@ -99,7 +153,7 @@ async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMic
     await fail(ctx, one, one.row.reverted ? 'reverted' : 'wallet_refused');
     return false;
   }
-  return send(ctx, one, call, amountMicro, result.gas);
+  return (await sendAll(ctx, [{ one, call, amountMicro, gas: result.gas }])) > 0;
 }
 
 const reasonOf = (result: Simulation): Revert | null => (result.kind === 'reverted' ? readRevert(result.data) : null);
@@ -108,6 +162,10 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
   if (!permit || BigInt(permit.deadline) * 1000n <= BigInt(ctx.clock.now().getTime())) return null;
   return { value: BigInt(permit.value), deadline: BigInt(permit.deadline), signature: hexOf(permit.signature) };
 }
+
+/** The first charge sets the allowance. A permit that was used already does no harm; later ones need it rarely. */
+const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
+  mandate.uncharged ? usablePermit(ctx, permit) : null;
 
 const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 
@@ -168,36 +226,4 @@ async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, am
   if (!holdings) return putOff(ctx, one, 'chain_unreachable', null);
   const fault = tokenFault({ ...holdings, paused: false }, amountMicro, null);
   return fail(ctx, one, fault === 'balance_low' || fault === 'allowance_low' ? fault : 'wallet_refused');
-}
-
-/**
- * Stores the transaction together with the charge, under the locks of request, mandate and charge: what was paid,
- * stopped or taken by another node meanwhile is not charged. Only then it is sent; a crash in between leaves it to the
- * relayer's loop.
- */
-async function send(
-  ctx: Context,
-  { row, mandate }: Charging,
-  call: RelayCall,
-  amountMicro: bigint,
-  gas: bigint,
-): Promise<boolean> {
-  let relayId: string | null = null;
-  try {
-    relayId = await ctx.db.transaction(async (tx) => {
-      const locked = await lockToSend(tx, row, mandate);
-      const missing = locked && BigInt(locked.usdc_micro) - BigInt(locked.counted_micro);
-      const open = locked?.proof_status === 'none' && (locked.status === 'requested' || locked.status === 'opened');
-      if (!open || missing !== amountMicro) return null; // it is taken again when its time in hand is over
-      const id = await allot(ctx, tx, call, gas);
-      await updateSent(tx, row, { relayId: id, mandate });
-      return id;
-    });
-  } catch (error) {
-    if (!(error instanceof RelayRefusal)) throw error;
-    await putOff(ctx, { row, mandate }, 'relayer_unready', null);
-  }
-  if (relayId === null) return false;
-  await dispatch(ctx, relayId);
-  return true;
 }

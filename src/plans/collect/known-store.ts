@@ -2,7 +2,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { seenStatus } from '../../requests/expiry.ts';
 import type { MandateRow, PermitRow } from '../mandates/read.ts';
-import { type CollectionRow, isTaken, type Taken } from './store.ts';
+import type { CollectionRow, Owner, Taken } from './store.ts';
 
 /** A charge in hand with what is known of its request. Amounts are decimal strings of micro units. */
 export type KnownRow = CollectionRow & {
@@ -89,34 +89,52 @@ export function selectPermits(sql: Sql, rows: MandateRow[]) {
 export type Locked = { status: KnownRow['status']; proof_status: string; usdc_micro: string; counted_micro: string };
 
 /**
- * Locks the request of a charge, its mandate, the wallet that pays and the charge itself, in the order in which
- * everybody does.
+ * Locks the requests of charges of one partner and mode, their mandates, the wallets that pay and the charges
+ * themselves, in the order in which everybody does.
  *
- * @returns null when the charge or its mandate is no longer what it was, and while another charge of the wallet is not
- * mined: what was simulated may be spent by that one
+ * @returns by request. Missing where the charge or its mandate is no longer what it was, and while another charge of
+ * the wallet is not mined: what was simulated may be spent by that one
  */
-export async function lockToSend(tx: Tx, taken: Taken, mandate: MandateRow): Promise<Locked | null> {
-  const { partner_id, test_mode, request_id } = taken;
-  const [request] = await tx<Locked[]>`
-    select r.proof_status, r.usdc_micro, ${seenStatus(tx)} as status from requests r
-    where r.partner_id = ${partner_id} and r.test_mode = ${test_mode} and r.id = ${request_id} for update`;
+export async function lockToSend(
+  tx: Tx,
+  { partner_id, test_mode }: Owner,
+  charges: readonly { row: Taken; mandate: MandateRow }[],
+): Promise<Map<string, Locked>> {
+  const requestIds = charges.map(({ row }) => row.request_id);
+  const requests = await tx<(Omit<Locked, 'counted_micro'> & { id: string })[]>`
+    select r.id, r.proof_status, r.usdc_micro, ${seenStatus(tx)} as status from requests r
+    where r.partner_id = ${partner_id} and r.test_mode = ${test_mode} and r.id = any(${requestIds}::uuid[])
+    order by r.id for update`;
   // In statements of their own: each sees what was committed while the one before it waited.
-  const [standing] = await tx`
-    select from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode} and a.id = ${mandate.id}
-      and a.state = 'active' for share`;
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`charge ${mandate.chain_id} ${mandate.payer}`}, 0))`;
-  const [row] = await tx<{ counted_micro: string; arriving: boolean; busy: boolean }[]>`
-    select ${countedOf(tx)} as counted_micro, ${isArriving(tx)} as arriving, ${isBusy(tx, mandate)} as busy
-    from collections c join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
-    where ${isTaken(tx, taken)} for update of c`;
-  if (!request || !standing || !row || row.arriving || row.busy) return null;
-  return { ...request, counted_micro: row.counted_micro };
+  const standing = await tx<{ id: string }[]>`
+    select a.id from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode}
+      and a.id = any(${charges.map(({ mandate }) => mandate.id)}::uuid[]) and a.state = 'active' order by a.id for share`;
+  const wallets = new Set(charges.map(({ mandate }) => `charge ${mandate.chain_id} ${mandate.payer}`));
+  await tx`select pg_advisory_xact_lock(hashtextextended(k.wallet, 0)) from unnest(${[...wallets].sort()}::text[]) as k (wallet)`;
+  const rows = await tx<{ request_id: string; counted_micro: string; arriving: boolean; busy: boolean }[]>`
+    select c.request_id, ${countedOf(tx)} as counted_micro, ${isArriving(tx)} as arriving, ${isBusy(tx)} as busy
+    from unnest(${requestIds}::uuid[], ${charges.map(({ row }) => row.due_at.toISOString())}::timestamptz[],
+        ${charges.map(({ mandate }) => mandate.id)}::uuid[]) as k (request_id, due_at, mandate_id)
+      join collections c on c.partner_id = ${partner_id} and c.test_mode = ${test_mode}
+        and c.request_id = k.request_id and c.due_at = k.due_at and c.state = 'waiting'
+      join requests r on (r.partner_id, r.test_mode, r.id) = (c.partner_id, c.test_mode, c.request_id)
+      join mandates a on (a.partner_id, a.test_mode, a.id) = (c.partner_id, c.test_mode, k.mandate_id)
+    order by c.request_id for update of c`;
+  const free = new Map(rows.flatMap((row) => (row.arriving || row.busy ? [] : [[row.request_id, row.counted_micro]])));
+  const stands = new Set(standing.map(({ id }) => id));
+  const serving = new Map(charges.map(({ row, mandate }) => [row.request_id, stands.has(mandate.id)]));
+  return new Map(
+    requests.flatMap(({ id, ...request }) => {
+      const counted = free.get(id);
+      return counted === undefined || !serving.get(id) ? [] : [[id, { ...request, counted_micro: counted }] as const];
+    }),
+  );
 }
 
-/** Whether a charge of a mandate's wallet is under way and not mined, over all partners. */
-const isBusy = (tx: Tx, { chain_id, token_address, payer }: MandateRow) => tx`
+/** Whether a charge of the wallet of a mandate `a` is under way and not mined, over all partners. */
+const isBusy = (tx: Tx) => tx`
   exists (select from mandates b
     join collections o on (o.partner_id, o.test_mode, o.plan_id) = (b.partner_id, b.test_mode, b.plan_id)
     join relay_transactions t on t.id = o.relay_id
-    where b.chain_id = ${chain_id} and b.token_address = ${token_address} and b.payer = ${payer} and b.state = 'active'
+    where b.chain_id = a.chain_id and b.token_address = a.token_address and b.payer = a.payer and b.state = 'active'
       and o.state = 'sent' and t.state in ('allotted', 'sent'))`;

@@ -2,14 +2,18 @@ import type { Database, Sql } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import type { CollectionRow, Taken } from './store.ts';
 
+/** How many charges of one partner are taken, and of all; and how many of one may wait to be mined. */
+type Limits = { now: Date; leaseUntil: Date; ofOne: number; all: number; waiting: number };
+
 /**
  * Takes charges of a chain that are due, over all partners, until a time: everyone's first comes before anyone's
- * second, so a partner with thousands delays nobody. Of a plan the oldest comes first, and the others wait for it.
+ * second, so a partner with thousands delays nobody. Of a plan the oldest comes first, and the others wait for it. Of a
+ * partner no more are taken than there is room for among its calls that wait to be mined.
  */
 export function takeDue(
   db: Database,
   chainId: number,
-  { now, leaseUntil, ofOne, all }: { now: Date; leaseUntil: Date; ofOne: number; all: number },
+  { now, leaseUntil, ofOne, all, waiting }: Limits,
 ): Promise<Taken[]> {
   return db.sql<Taken[]>`
     update collections c set due_at = ${leaseUntil}
@@ -24,6 +28,11 @@ export function takeDue(
               select from collections e where e.partner_id = o.partner_id and e.test_mode = o.test_mode
                 and e.plan_id = o.plan_id and e.number < o.number and e.state in ('waiting', 'sent'))
           order by o.due_at limit ${ofOne}) due
+        left join (
+          select t.partner_id, t.test_mode, count(*) as calls from relay_transactions t
+          where t.chain_id = ${chainId} and t.state in ('allotted', 'sent') group by t.partner_id, t.test_mode) busy
+          on (busy.partner_id, busy.test_mode) = (due.partner_id, due.test_mode)
+      where due.turn <= ${waiting} - coalesce(busy.calls, 0)
       order by due.turn, random() limit ${all}) due
     where (c.partner_id, c.test_mode, c.request_id) = (due.partner_id, due.test_mode, due.request_id)
       and c.state = 'waiting' and c.due_at <= ${now}
@@ -31,12 +40,18 @@ export function takeDue(
 }
 
 /** A charge whose transaction the chain has decided about. */
-export type DecidedRow = CollectionRow & { relay_state: 'final' | 'reverted' | 'lost' };
+export type DecidedRow = CollectionRow & {
+  relay_state: 'final' | 'reverted' | 'lost';
+  /** No endpoint took it, and a transfer of nothing was mined in its place. */
+  cancelled: boolean;
+};
 
 /** Charges of a chain that its transactions have brought to an end, or back; at most so many. */
 export function selectDecided(sql: Sql, chainId: number, limit: number): Promise<DecidedRow[]> {
   return sql<DecidedRow[]>`
-    select c.*, t.state as relay_state from collections c join relay_transactions t on t.id = c.relay_id
+    select c.*, t.state as relay_state,
+      exists (select from relay_variants v where v.hash = t.hash and v.cancels) as cancelled
+    from collections c join relay_transactions t on t.id = c.relay_id
     where c.chain_id = ${chainId} and c.state = 'sent' and t.state in ('final', 'reverted', 'lost') limit ${limit}`;
 }
 
@@ -53,11 +68,13 @@ const isOver = (sql: Sql) => sql`
   (p.state = 'paused' or (p.state = 'ended' and p.charges is distinct from p.max_charges))`;
 
 /**
- * Makes charges due again whose transactions moved nothing. A charge of a plan that was paused or ended meanwhile is
- * stopped instead.
+ * Makes charges due again whose transactions moved nothing. One that no endpoint took cost a fee and held up what came
+ * after it, like one that was reverted: it must not be sent again at once. A charge of a plan that was paused or ended
+ * meanwhile is stopped instead.
  */
 export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): Promise<void> {
   if (rows.length === 0) return;
+  const reverted = rows.map((row) => row.relay_state === 'reverted' || row.cancelled);
   await sql`
     update collections c set reverted = k.reverted,
       state = case when ${isOver(sql)} then 'stopped' else 'waiting' end,
@@ -65,8 +82,7 @@ export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): P
       ended_at = case when ${isOver(sql)} then ${now}::timestamptz end,
       reason = case when ${isOver(sql)} then 'plan_' || p.state end,
       reason_at = case when ${isOver(sql)} then ${now}::timestamptz end
-    from unnest(${rows.map((row) => row.relay_id)}::uuid[], ${rows.map((row) => row.relay_state === 'reverted')}::boolean[])
-        as k (relay_id, reverted)
+    from unnest(${rows.map((row) => row.relay_id)}::uuid[], ${reverted}::boolean[]) as k (relay_id, reverted)
       cross join plans p
     where c.relay_id = k.relay_id and c.state = 'sent'
       and (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)`;

@@ -1,4 +1,4 @@
-import { canRelay, relayerAddresses } from '../../chain/relay/relay.ts';
+import { canRelay, mostWaitingOf, relayerAddresses } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -6,40 +6,52 @@ import { isUnreachable } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { workThrough } from '../../lib/work-through.ts';
 import type { PermitRow } from '../mandates/read.ts';
-import { type Attempt, attempt } from './attempt.ts';
+import { type Attempt, attemptAll } from './attempt.ts';
 import { type PermitOf, selectKnown, selectMandates, selectPermits } from './known-store.ts';
 import { collectionsDue, selectDecided, takeDue, updateCharged, updateReturned } from './queue-store.ts';
 
 export { collectionsDue };
 
-/** How many charges of a chain are under way together, and how many of one partner are taken at once. */
-const mostUnderWay = 12;
-const mostOfOne = 6;
+/**
+ * How many charges of a chain are taken at once, and of one partner, which are made together; and how many such
+ * groups are under way together.
+ */
+const mostTaken = 96;
+const mostOfOne = 16;
+const groupsUnderWay = 12;
 /** A charge in hand is left alone by other nodes for so long; after a crash it is taken again. */
 const leaseMs = minuteMs;
 const decidedBatch = 500;
 
 /**
- * Makes the charges of a chain that are due, several side by side and partners in turn, and ends those that the chain
- * has decided about. A charge that fails is stored as such and delays no other.
+ * Makes the charges of a chain that are due and ends those that the chain has decided about. Partners take turns, and
+ * those of one that are taken together are made together, beside those of others. A charge that fails is stored as such
+ * and delays no other.
  *
  * @returns how many transactions were sent or decided
  */
 export async function collectDue(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   const decided = await settleDecided(ctx, chain);
   const ready = await readyAddresses(ctx, chain);
-  const sent = await workThrough(
+  let groups: Attempt[][] = [];
+  let sent = 0;
+  await workThrough(
     signal,
-    async (underWay) => (underWay > mostUnderWay / 2 ? [] : take(ctx, chain, mostUnderWay - underWay)),
-    async (one) => {
+    async (underWay) => {
+      const room = groupsUnderWay - underWay;
+      if (groups.length === 0 && room > 0) groups = await take(ctx, chain);
+      return groups.splice(0, room);
+    },
+    async (group) => {
       try {
-        return await attempt(ctx, chain, one, ready);
+        const more = await attemptAll(ctx, chain, group, ready);
+        sent += more;
       } catch (error) {
-        // It is taken again when its time in hand is over.
+        // They are taken again when their time in hand is over.
         const level = isUnreachable(error) ? 'warn' : 'error';
-        ctx.log[level]({ err: error, request_id: one.row.request_id }, 'a charge could not be attempted');
-        return false;
+        ctx.log[level]({ err: error, partner_id: group[0]?.row.partner_id }, 'charges could not be attempted');
       }
+      return true;
     },
   );
   return decided + sent;
@@ -52,18 +64,26 @@ async function readyAddresses(ctx: Context, chain: ChainConfig): Promise<Readonl
   return new Set(addresses.filter((_, i) => answers[i]));
 }
 
-async function take(ctx: Context, chain: ChainConfig, room: number): Promise<Attempt[]> {
+/** Takes charges that are due, by partner, mode and executor. */
+async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   const now = ctx.clock.now();
-  const limits = { now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: mostOfOne, all: room };
+  const limits = {
+    ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: mostOfOne, all: mostTaken },
+    waiting: mostWaitingOf('charge'),
+  };
   const taken = await takeDue(ctx.db, chain.chainId, limits);
   if (taken.length === 0) return [];
   const rows = await selectKnown(ctx.db.sql, taken);
   const mandates = await selectMandates(ctx.db.sql, rows);
   const permits = await selectPermits(ctx.db.sql, mandates);
-  return rows.map((row) => {
+  const attempts = rows.map((row): Attempt => {
     const mandate = mandates.find((one) => one.partner_id === row.partner_id && one.plan_id === row.plan_id) ?? null;
     return { row, mandate, permit: permits.find((one) => isOf(one, mandate)) ?? null };
   });
+  const groups = Map.groupBy(attempts, ({ row, mandate }) =>
+    [row.partner_id, row.test_mode, mandate?.executor ?? ''].join(' '),
+  );
+  return [...groups.values()];
 }
 
 const isOf = (permit: PermitOf & PermitRow, mandate: Attempt['mandate']) =>

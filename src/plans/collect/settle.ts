@@ -10,7 +10,18 @@ import { askInstead, tellCustomer } from './ask.ts';
 import type { KnownRow } from './known-store.ts';
 import { type Delay, delayMs, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
-import { lockNamedPlan, selectMailed, updateDelayed, updateEnded, updateFailed, updateMoved } from './store.ts';
+import {
+  lockNamedPlan,
+  selectMailed,
+  updateDelayed,
+  updateEnded,
+  updateFailed,
+  updateGivenBack,
+  updateMoved,
+} from './store.ts';
+
+/** When a charge for which there was no room is taken again. */
+const roomMs = 2_000;
 
 /** A charge in hand, and the mandate of its plan that is in use. */
 export type InHand = { row: KnownRow; mandate: MandateRow | null };
@@ -40,6 +51,12 @@ export async function putOff(ctx: Context, { row }: InHand, reason: Delay, until
   const later = new Date(now.getTime() + delayMs(row.waits + 1));
   const dueAt = until && until > now ? until : later;
   await within(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
+}
+
+/** Gives a charge back for which there is no room among its partner's others that wait to be mined. */
+export async function giveBack(ctx: Context, { row }: InHand): Promise<void> {
+  const dueAt = new Date(ctx.clock.now().getTime() + roomMs);
+  await within(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
 }
 
 /** Hands a charge to the loop of the chain on which the customer has agreed since. */

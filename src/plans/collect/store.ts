@@ -26,7 +26,7 @@ export type CollectionRow = {
   reason: CollectionReason | null;
   reason_at: Date | null;
   relay_id: string | null;
-  /** The last transaction was reverted, and why is still to be found out. */
+  /** The last transaction was reverted, or no endpoint took it, and why is still to be found out. */
   reverted: boolean;
   made_at: Date;
   ended_at: Date | null;
@@ -56,22 +56,30 @@ export async function insertCollection(tx: Tx, scope: Scope, one: NewCollection)
 /** What names a charge in hand; `leaseUntil` is its `due_at`, by which nobody else has taken it since. */
 export type Taken = { partner_id: string; test_mode: boolean; request_id: string; due_at: Date };
 
+/** Whose charges they are that are sent together. */
+export type Owner = Pick<Taken, 'partner_id' | 'test_mode'>;
+
 /** A charge that is in the same hands as before. */
 export const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) => tx`
   c.partner_id = ${partner_id} and c.test_mode = ${test_mode} and c.request_id = ${request_id} and c.state = 'waiting'
     and c.due_at = ${due_at}`;
 
-/** Notes the transaction that charges, in the transaction that stores it. */
+/** Notes the transactions that charge, in the transaction that stores them. The charges are of one partner and mode. */
 export async function updateSent(
   tx: Tx,
-  taken: Taken,
-  { relayId, mandate }: { relayId: string; mandate: MandateRow },
+  { partner_id, test_mode }: Owner,
+  sent: readonly { row: Taken; relayId: string; mandate: MandateRow }[],
 ): Promise<void> {
   const { count } = await tx`
-    update collections c set state = 'sent', due_at = null, relay_id = ${relayId}, mandate_id = ${mandate.id},
-      chain_id = ${mandate.chain_id}, waits = 0, reason = null, reason_at = null
-    where ${isTaken(tx, taken)}`;
-  if (count !== 1) throw new Error(`the charge of ${taken.request_id} changed while it was locked`);
+    update collections c set state = 'sent', due_at = null, relay_id = k.relay_id, mandate_id = k.mandate_id,
+      chain_id = k.chain_id, waits = 0, reason = null, reason_at = null
+    from unnest(${sent.map(({ row }) => row.request_id)}::uuid[],
+        ${sent.map(({ row }) => row.due_at.toISOString())}::timestamptz[], ${sent.map((one) => one.relayId)}::uuid[],
+        ${sent.map(({ mandate }) => mandate.id)}::uuid[], ${sent.map(({ mandate }) => mandate.chain_id)}::bigint[])
+      as k (request_id, due_at, relay_id, mandate_id, chain_id)
+    where c.partner_id = ${partner_id} and c.test_mode = ${test_mode} and c.request_id = k.request_id
+      and c.due_at = k.due_at and c.state = 'waiting'`;
+  if (count !== sent.length) throw new Error('a charge changed while it was locked');
 }
 
 /** Puts a charge off; false when it is in other hands by now. */
@@ -84,6 +92,11 @@ export async function updateDelayed(
     update collections c set due_at = ${dueAt}, waits = c.waits + 1, reason = ${reason}, reason_at = ${now}
     where ${isTaken(tx, taken)}`;
   return count === 1;
+}
+
+/** Gives a charge in hand back, to be taken again at a time, as if it had not been tried. */
+export async function updateGivenBack(tx: Tx, taken: Taken, dueAt: Date): Promise<void> {
+  await tx`update collections c set due_at = ${dueAt} where ${isTaken(tx, taken)}`;
 }
 
 /** Hands a charge to the loop of another chain, where its plan's mandate is by now. */

@@ -62,6 +62,8 @@ async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> 
   const sent = mandate.revoke_relay_id === null ? null : await readRelay(ctx.db.sql, mandate.revoke_relay_id);
   const isUnderWay = sent !== null && !['final', 'reverted', 'lost'].includes(sent.state);
   if (isUnderWay) return keep(ctx, scope, mandate, { dueAt: new Date(ctx.clock.now().getTime() + followMs) });
+  // It ended, and the mandate stands: the next one waits, or each would cost a fee and be sent at once.
+  if (sent) return postpone(ctx, scope, { ...mandate, revoke_relay_id: null });
   const call = callOf(ctx, scope, chain, mandate);
   if (!call) return keep(ctx, scope, mandate, { dueAt: null });
   await send(ctx, scope, mandate, call);
@@ -103,7 +105,8 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
       if (!free) return null; // another node has it in hand
       const id = await allot(ctx, tx, call, tried.gas);
       const dueAt = new Date(now.getTime() + followMs);
-      await updateRevoke(tx, scope, mandate.id, { relayId: id, failures: 0, dueAt, revokedAt: null });
+      const failures = mandate.revoke_failures;
+      await updateRevoke(tx, scope, mandate.id, { relayId: id, failures, dueAt, revokedAt: null });
       return id;
     });
   } catch (error) {

@@ -18,7 +18,7 @@ import type { RefundRow } from '../../refunds/read.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { auditTexts } from '../../texts/audit.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
-import { shortAddress } from '../../ui/components.ts';
+import { shortAddress, shortId } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
@@ -174,7 +174,7 @@ function unmatchedTable(
         cell: (row) =>
           row.candidate_request_id &&
           html`
-            <a class="mono" href="/portal/requests/${row.candidate_request_id}">${short(row.candidate_request_id)}</a>
+            <a class="mono" href="/portal/requests/${row.candidate_request_id}">${shortId(row.candidate_request_id)}</a>
           `,
       },
       {
@@ -183,16 +183,13 @@ function unmatchedTable(
       },
       {
         name: unmatched.transaction,
-        cell: (row) => explorerLink(chainOf(row, chains), row.tx_hash, short(row.tx_hash)),
+        cell: (row) => explorerLink(chainOf(row, chains), row.tx_hash, shortId(row.tx_hash)),
       },
       { name: unmatched.when, cell: (row) => ago(words, row.block_time, now) },
     ],
     rows,
   );
 }
-
-/** A long text by its ends. */
-const short = (text: string) => `${text.slice(0, 8)}…${text.slice(-4)}`;
 
 const csvHeader = [
   ...['account_id', 'merchant', 'reason', 'candidate_request_id', 'amount', 'token', 'token_address', 'value'],

@@ -4,7 +4,7 @@ import { isUuid } from '../../lib/ids.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
-import { card, type StateKind } from '../../ui/components.ts';
+import { card, type StateKind, shortId } from '../../ui/components.ts';
 import { ago, formatMs } from '../../ui/formats.ts';
 import { fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
@@ -150,11 +150,11 @@ export function deliveryTable(words: Words, rows: BrowsedDelivery[], now: Date):
     [
       {
         name: webhooks.event,
-        cell: ({ id }) => html`<a class="mono" href="${deliveriesPath}/${id}">${id.slice(0, 8)}…</a>`,
+        cell: ({ id }) => html`<a class="mono" href="${deliveriesPath}/${id}">${shortId(id)}</a>`,
       },
       {
         name: webhooks.request,
-        cell: ({ request_id: id }) => html`<a class="mono" href="/portal/requests/${id}">${id.slice(0, 8)}…</a>`,
+        cell: ({ request_id: id }) => html`<a class="mono" href="/portal/requests/${id}">${shortId(id)}</a>`,
       },
       { name: requests.state, cell: (row) => deliveryBadge(words, row) },
       { name: webhooks.attempts, figures: true, cell: ({ attempts }) => String(attempts) },

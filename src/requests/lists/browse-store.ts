@@ -1,16 +1,20 @@
 import type { Scope, Tx } from '../../db/connection.ts';
-import type { Fragment } from '../../db/sql.ts';
+import { constant, type Fragment, identifiers } from '../../db/sql.ts';
+import { namesOfPage } from '../../merchants/names.ts';
 import { seenStatus } from '../expiry.ts';
 import { inStates } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
 import {
-  hasPortalStatus,
-  isOverpaid,
+  canHavePortalStatus,
   meantFor,
+  overpaidIds,
   type PortalStatus,
   portalStatus,
   statesOfPortalStatus,
+  underpaidIds,
 } from './display-status-store.ts';
+import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
+import { listedNames, readUntilFull } from './shown.ts';
 
 /** What about a request wants a person's eye. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
@@ -35,27 +39,28 @@ export type BrowseFilter = {
 };
 
 /** A request as lists show it. */
-export type BrowsedRow = RequestRow & {
+export type BrowsedRow = Pick<RequestRow, (typeof listedNames)[number] | 'status'> & {
   merchant_name: string | null;
   /** Micro units that count for it. */
   received_micro: string;
+  /** More arrived than was due, and it was not refunded. */
+  overpaid: boolean;
   display_status: PortalStatus;
 };
 
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
 /** Joined: if few match they are looked up, if many match the newest are found while reading the requests. */
-function ofConcern(tx: Tx, scope: Scope, concern: Concern) {
-  const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  const meant =
-    concern === 'underpaid'
-      ? tx`select request_id from underpaid_requests where ${inScope}`
-      : concern === 'overpaid'
-        ? tx`select request_id from overpaid_requests where ${inScope}`
-        : concern === 'replayed'
-          ? tx`select request_id from differing_replays where ${inScope}`
-          : meantFor(tx, scope, unmatchedReasons[concern]);
-  return tx`and r.id in (${meant}) ${concern === 'overpaid' ? tx`and ${isOverpaid(tx)}` : tx``}`;
+function ofConcern(tx: Tx, scope: Scope, concern: Concern): Fragment {
+  return tx`and r.id in (${idsOfConcern(tx, scope, concern)})`;
+}
+
+function idsOfConcern(tx: Tx, scope: Scope, concern: Concern): Fragment {
+  if (concern === 'underpaid') return underpaidIds(tx, scope);
+  if (concern === 'overpaid') return overpaidIds(tx, scope);
+  if (concern !== 'replayed') return meantFor(tx, scope, unmatchedReasons[concern]);
+  const { partnerId, testMode } = scope;
+  return tx`select request_id from differing_replays where partner_id = ${partnerId} and test_mode = ${testMode}`;
 }
 
 /**
@@ -71,14 +76,23 @@ export function selectBrowsedRequests(
   filter: Omit<BrowseFilter, 'search'>,
   part: Part,
 ): Promise<BrowsedRow[]> {
+  const { displayStatus, concern } = filter;
+  return readUntilFull(
+    part.limit,
+    (last, limit) => selectPage(tx, scope, filter, { ...part, before: last?.created_at ?? part.before, limit }),
+    (row) => (!displayStatus || row.display_status === displayStatus) && (concern !== 'overpaid' || row.overpaid),
+  );
+}
+
+/** Requests that can be of the filter, by what is stored of them; `display_status` says what they are. */
+function selectPage(tx: Tx, scope: Scope, filter: Omit<BrowseFilter, 'search'>, part: Part): Promise<BrowsedRow[]> {
   return tx<BrowsedRow[]>`
-    with page as (${pageOf(tx, scope, filter, part)})
-    select r.*, ${seenStatus(tx)} as status,
-      coalesce(m.business_name, m.display_name) as merchant_name,
-      (select coalesce(sum(t.value), 0)::text from transfers t
-        where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
+    with page as materialized (${pageOf(tx, scope, filter, part)}), ${paymentsOfPage(tx, scope)},
+      ${namesOfPage(tx, scope)}
+    select ${identifiers(...listedNames)}, ${seenStatus(tx)} as status, merchant_name,
+      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(tx)} as overpaid,
       ${portalStatus(tx)} as display_status
-    from page r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
+    from page r join shops on shops.shop_id = r.account_id ${joinPayments(tx)}
     order by r.created_at desc`;
 }
 
@@ -94,9 +108,9 @@ export function pageOf(
     ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
     ${before ? tx`and r.created_at < ${before}` : tx``}
     ${concern ? ofConcern(tx, scope, concern) : tx``}
-    ${displayStatus ? hasPortalStatus(tx, scope, displayStatus) : tx``}`;
+    ${displayStatus ? canHavePortalStatus(tx, scope, displayStatus) : tx``}`;
   const states = statesOfPortalStatus(displayStatus);
-  const place = tx`order by created_at desc limit ${limit}`;
+  const place = tx`order by created_at desc limit ${constant(limit)}`;
   // What is named is read first, behind a fence: the list's order could lead through all others.
   const named = tx`select * from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids ?? []}::uuid[]) offset 0`;

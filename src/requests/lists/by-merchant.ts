@@ -22,14 +22,13 @@ export type ByMerchantFilter = Pick<MerchantRequestFilter, 'displayStatus' | 'si
   search: string | null;
 };
 
-type Part = Omit<MerchantRequestFilter, 'after' | 'limit'>;
+type Part = Omit<MerchantRequestFilter, 'before' | 'limit'>;
 
 const reading =
   (db: Database, scope: Scope, accountId: string, part: Part): ReadFrom<MerchantRequestRow> =>
   (after, limit) => {
-    const place = placeOf(after);
-    const cursor = place && { createdAt: place.at, id: place.id };
-    return db.reading(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...part, after: cursor, limit }));
+    const before = placeOf(after)?.at ?? null;
+    return db.reading(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...part, before, limit }));
   };
 
 const findBy = (ctx: Context, scope: Scope, accountId: string, { search, since, until }: ByMerchantFilter) =>

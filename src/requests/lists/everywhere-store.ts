@@ -16,7 +16,11 @@ export async function selectEverywhere(
   const columns = tx`r.partner_id, r.test_mode, r.id, r.created_at`;
   const looks = [
     id && tx<Row[]>`select ${columns} from requests r where r.id = ${id}`,
-    ids && tx<Row[]>`select ${columns} from requests r where r.id between ${ids.from} and ${ids.to} limit ${mostRead}`,
+    ids &&
+      tx<Row[]>`
+        select ${columns} from requests r
+        where r.id between ${ids.from} and ${ids.to} and r.id::text like ${`%${ids.end}`}
+        order by r.id desc limit ${mostRead}`,
     email &&
       tx<Row[]>`
         select ${columns} from requests r

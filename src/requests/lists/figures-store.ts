@@ -1,6 +1,6 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import { seenStatus } from '../expiry.ts';
-import { isOverpaid } from './display-status-store.ts';
+import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
 
 /** The verified payments of one day (UTC) in one currency; `fiat_int` is a sum of minor units. */
 export type DayVolume = { day: string; fiat_code: string; payments: number; fiat_int: string };
@@ -43,16 +43,20 @@ export type ConcernCounts = { underpaid: number; overpaid: number; replayed: num
 /** Requests since a time that need attention, counted up to `most` each. */
 export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: number): Promise<ConcernCounts> {
   const [row] = await tx<ConcernCounts[]>`
+    with page as materialized (
+      select * from (
+        select * from requests
+        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
+        order by created_at desc limit ${most}) newest
+      where proof_status = 'verified'
+    ), ${paymentsOfPage(tx, scope)}
     select
       (select count(*)::int from (
         select from underpaid_requests u
           join requests r on (r.partner_id, r.test_mode, r.id) = (u.partner_id, u.test_mode, u.request_id)
         where u.partner_id = ${scope.partnerId} and u.test_mode = ${scope.testMode} and r.created_at >= ${since}
         limit ${most}) found) as underpaid,
-      (select count(*)::int from (
-        select * from requests
-        where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
-        order by created_at desc limit ${most}) r where ${isOverpaid(tx)}) as overpaid,
+      (select count(*)::int from page r ${joinPayments(tx)} where ${isOverpaid(tx)}) as overpaid,
       (select count(*)::int from (
         select from differing_replays
         where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and last_at >= ${since}

@@ -1,18 +1,17 @@
 import type { Scope, Tx } from '../../db/connection.ts';
+import { constant, type Fragment, identifiers } from '../../db/sql.ts';
 import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
-import { isRefunded } from '../refunded.ts';
 import type { RequestRow } from '../store.ts';
-import { isOverpaid } from './display-status-store.ts';
+import { isAmong, underpaidIds } from './display-status-store.ts';
+import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
+import { listedNames, readUntilFull } from './shown.ts';
 
 /**
  * A request's display status for its merchant: one word from status and proof. `part`: some money arrived, but less
  * than requested.
  */
 export type DisplayStatus = 'open' | 'part' | 'confirming' | 'paid' | 'expired' | 'voided';
-
-/** A position in a list sorted by creation, newest first. */
-export type RequestCursor = { createdAt: Date; id: string };
 
 export type MerchantRequestFilter = {
   displayStatus: DisplayStatus | null;
@@ -22,13 +21,13 @@ export type MerchantRequestFilter = {
   until: Date | null;
   /** Only these; null for all. */
   ids: string[] | null;
-  /** What comes after it in the list. */
-  after: RequestCursor | null;
+  /** Only those created earlier; `created_at` is unique within a scope. */
+  before: Date | null;
   limit: number;
 };
 
 /** A request of a merchant, with its payment where it is verified. */
-export type MerchantRequestRow = RequestRow & {
+export type MerchantRequestRow = Pick<RequestRow, (typeof listedNames)[number] | 'status'> & {
   display_status: DisplayStatus;
   /** Micro units that count for it. */
   received_micro: string;
@@ -43,58 +42,63 @@ export type MerchantRequestRow = RequestRow & {
 
 const displayStatus = (tx: Tx) => tx`
   case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
-    when r.status = 'voided' then 'voided'
-    when exists (select from underpaid_requests u
-      where (u.partner_id, u.test_mode, u.request_id) = (r.partner_id, r.test_mode, r.id)) then 'part'
+    when r.status = 'voided' then 'voided' when lacking.request_id is not null then 'part'
     when ${seenStatus(tx)} = 'expired' then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
-export async function selectByMerchant(
+export function selectByMerchant(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  { displayStatus: wanted, since, until, ids, after, limit }: MerchantRequestFilter,
+  filter: MerchantRequestFilter,
 ): Promise<MerchantRequestRow[]> {
+  const { displayStatus: wanted, before } = filter;
+  return readUntilFull(
+    filter.limit,
+    (last: MerchantRequestRow | undefined, limit) =>
+      selectPage(tx, scope, accountId, { ...filter, before: last?.created_at ?? before, limit }),
+    (row) => wanted === null || row.display_status === wanted,
+  );
+}
+
+/** Requests that can be of the filter, by what is stored of them; `display_status` says what they are. */
+function selectPage(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  filter: MerchantRequestFilter,
+): Promise<MerchantRequestRow[]> {
+  return tx<MerchantRequestRow[]>`
+    with page as materialized (${pageOf(tx, scope, accountId, filter)}), ${paymentsOfPage(tx, scope)},
+    completing as materialized (
+      select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
+      from page r join paid p on p.request_id = r.id and p.tx_hash = r.tx_hash
+      where r.proof_status = 'verified' order by r.id, p.ordinal)
+    select ${identifiers(...listedNames)}, ${seenStatus(tx)} as status, ${displayStatus(tx)} as display_status,
+      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(tx)} as overpaid,
+      coalesce(stray.micro, 0)::text as unmatched_micro,
+      completing.chain_id as paid_chain_id, completing.block_time as paid_block_time
+    from page r ${joinPayments(tx)} left join completing on completing.request_id = r.id
+    order by r.created_at desc`;
+}
+
+function pageOf(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  { displayStatus: wanted, since, until, ids, before, limit }: MerchantRequestFilter,
+): Fragment {
   const where = tx`
     and r.account_id = ${accountId}
-    ${
-      wanted === 'part' // by themselves: the few are looked up, and not all requests gone through
-        ? tx`and r.id in (select request_id from underpaid_requests
-            where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode})`
-        : tx``
-    }
+    ${wanted === 'part' ? isAmong(tx, underpaidIds(tx, scope)) : tx``}
     ${since ? tx`and r.created_at >= ${since}` : tx``}
-    ${until ? tx`and r.created_at < ${until}` : tx``}
-    ${
-      after // the time alone, too: the index can be used for it under row-level security
-        ? tx`and r.created_at <= ${after.createdAt} and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`
-        : tx``
-    }
-    ${wanted ? tx`and ${displayStatus(tx)} = ${wanted}` : tx``}`;
-  const place = tx`order by created_at desc, id desc limit ${limit}`;
+    ${until ? tx`and r.created_at < ${until}` : tx``} ${before ? tx`and r.created_at < ${before}` : tx``}`;
+  const place = tx`order by created_at desc limit ${constant(limit)}`;
+  if (!ids) return inStates(tx, scope, statesOfDisplayStatus(wanted), { where, place });
   // What is named is read first, behind a fence: the list's order could lead through all others.
   const named = tx`select * from requests
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids ?? []}::uuid[]) offset 0`;
-  const list = ids
-    ? tx`select r.* from (${named}) r where true ${where} ${place}`
-    : inStates(tx, scope, statesOfDisplayStatus(wanted), { where, place });
-  return tx<MerchantRequestRow[]>`
-    select r.*, ${displayStatus(tx)} as display_status, (
-        select coalesce(sum(t.value), 0)::text from transfers t
-        where (t.partner_id, t.test_mode, t.request_id) = (r.partner_id, r.test_mode, r.id) and t.counts) as received_micro,
-      ${isOverpaid(tx)} as overpaid, (
-        select coalesce(sum(t.value), 0)::text from transfers t
-        where (t.partner_id, t.test_mode, t.candidate_request_id) = (r.partner_id, r.test_mode, r.id)
-          and t.request_id is null and t.judged_at is not null
-          and not ${isRefunded(tx)}
-      ) as unmatched_micro,
-      paid.chain_id as paid_chain_id, paid.block_time as paid_block_time
-    from (${list}) r left join lateral (
-      select t.chain_id, t.block_time from transfers t
-      where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts
-        and t.tx_hash = r.tx_hash
-      order by t.ordinal limit 1) paid on r.proof_status = 'verified'
-    order by r.created_at desc, r.id desc`;
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids}::uuid[]) offset 0`;
+  return tx`select r.* from (${named}) r where true ${where} ${place}`;
 }
 
 /** The stored states that can have this display status; null for all. */

@@ -29,7 +29,9 @@ export async function selectNamed(tx: Tx, place: Place, search: SearchText): Pro
     tx<Found[]>`${byKey(tx, place, text)}`,
     id && tx<Found[]>`select id from requests where ${own} and id = ${id}`,
     ids &&
-      tx<Found[]>`select id from requests where ${own} and id between ${ids.from} and ${ids.to} limit ${mostFound}`,
+      tx<Found[]>`
+        select id from requests where ${own} and id between ${ids.from} and ${ids.to} and id::text like ${`%${ids.end}`}
+        order by id desc limit ${mostFound}`,
     email && tx<Found[]>`select find_by_email(${email}, ${account}, ${mostFound}) as id`,
     search.hash && tx<Found[]>`${byTransaction(tx, place, search.hash)}`,
     search.address && tx<Found[]>`${byPayer(tx, place, search.address)}`,

@@ -63,6 +63,8 @@ export const de: AdminTexts<'de'> = {
     unconfirmed:
       'Zahlungen auf {network} können nicht geprüft werden: Die Anbieter antworten nicht alle oder stimmen nicht überein',
     unread: 'Einige Transaktionen auf {network} können nicht gelesen werden; Zahlungen darin können fehlen:',
+    left_out:
+      'Ein Anbieter von {network} hat Überweisungen ausgelassen, die ein anderer meldet; sie werden von diesem gelesen:',
     final_reorged: '{network} hat endgültige Überweisungen rückgängig gemacht',
     deep_reorg: '{network} wurde tiefer umgeordnet als alle gespeicherten Blöcke; seine Blöcke werden neu gelesen',
     verified_reorged:

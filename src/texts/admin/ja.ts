@@ -62,6 +62,8 @@ export const ja: AdminTexts<'ja'> = {
     webhook_dead: '{partner}（{mode}）の Webhook が無効になりました：5 日間、配信が一度も成功していません',
     unconfirmed: '{network} の支払いを検証できません：プロバイダーの一部が応答しないか、内容が一致しません',
     unread: '{network} の取引を読み取れません。含まれる支払いが欠けている可能性があります：',
+    left_out:
+      '{network} のプロバイダーの一つが、別のプロバイダーが報告する送金を省いていました。別のほうから読み取っています：',
     final_reorged: '{network} が確定済みの送金を取り消しました',
     deep_reorg: '{network} が保存済みのどのブロックよりも深く再編成されました。ブロックを読み直しています',
     verified_reorged: '検証済みの請求 {request} が再編成により支払いを失いました。支払いを手作業で確認してください',

@@ -35,6 +35,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
   const fixtures = {
     ctx,
     db: database.db,
+    owner: database.owner,
     databaseUrl: database.url,
     node,
     chain,

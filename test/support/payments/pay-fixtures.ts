@@ -35,7 +35,7 @@ export function movableClock() {
 }
 
 /**
- * A real chain, its real watcher, and a partner with a merchant. The payment loops run only when a test says so.
+ * A real chain, its real watcher, which compares no endpoints, and a partner with a merchant. The payment loops run only when a test says so.
  *
  * @param firstEndpoint makes, from the chain's address, the endpoints that the watcher reads instead of the chain
  */
@@ -50,7 +50,7 @@ export async function payFixtures(
   const clock = movableClock();
   const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] }, clock });
   const stop = new AbortController();
-  const watching = startWatching(ctx, { onRemoved }, stop.signal);
+  const watching = startWatching(ctx, { onRemoved }, stop.signal, null);
   await until('the watcher begins', () => cursorOf(ctx, node));
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
@@ -59,6 +59,7 @@ export async function payFixtures(
     ctx,
     db: database.db,
     owner: database.owner,
+    access: database.access,
     node,
     scope,
     merchant,

@@ -1,0 +1,42 @@
+import { refuse } from '../errors.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
+import { Lanes } from '../lib/lanes.ts';
+
+/**
+ * How many calls of one key and endpoint, and of one partner, run at once on a node. Those of one key and endpoint wait
+ * for each other's count in the database anyway. A partner never has all connections, whatever its calls wait for.
+ */
+const mostOfKey = 2;
+const mostOfPartner = 3;
+/** So many keys are remembered; of a forgotten one, the partner is known after its next call. */
+const mostKept = 10_000;
+
+/** Shares the connections of the API among its callers. What waits for its turn holds none. */
+export class Shares {
+  readonly #ofKeys = new Lanes(mostOfKey);
+  readonly #ofPartners = new Lanes(mostOfPartner);
+  readonly #partners = new Map<string, string>();
+
+  /** Whose key this is. */
+  know(keyHash: string, partnerId: string): void {
+    if (this.#partners.has(keyHash)) return;
+    keepNewest(this.#partners, keyHash, partnerId, mostKept);
+  }
+
+  /**
+   * Runs a call when it is its turn.
+   *
+   * @param deadline when its client was answered (ms of `performance.now()`); it is not begun after that
+   * @throws Refusal unavailable
+   */
+  run<T>(keyHash: string, endpoint: string, deadline: number, work: () => Promise<T>): Promise<T> {
+    const begin = () => {
+      if (performance.now() >= deadline) throw refuse('unavailable');
+      return work();
+    };
+    return this.#ofKeys.run(`${keyHash} ${endpoint}`, async () => {
+      const partner = this.#partners.get(keyHash);
+      return partner === undefined ? begin() : this.#ofPartners.run(partner, async () => begin());
+    });
+  }
+}

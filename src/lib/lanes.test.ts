@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Lanes } from './lanes.ts';
+
+test('work beyond the most of its key waits in order, also behind work that fails; other keys do not', async () => {
+  const lanes = new Lanes(2);
+  const begun: string[] = [];
+  const ends: Array<PromiseWithResolvers<void>> = [];
+  const run = (key: string, name: string) => {
+    const end = Promise.withResolvers<void>();
+    ends.push(end);
+    const work = async () => {
+      begun.push(name);
+      await end.promise;
+      return name;
+    };
+    return lanes.run(key, work).catch(() => `${name} failed`);
+  };
+  const all = [run('a', 'a1'), run('a', 'a2'), run('a', 'a3'), run('a', 'a4'), run('b', 'b1')];
+  assert.deepEqual(begun, ['a1', 'a2', 'b1']);
+  ends[0]?.reject(new Error('no'));
+  await all[0];
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3']);
+  for (const end of ends) end.resolve();
+  assert.deepEqual(await Promise.all(all), ['a1 failed', 'a2', 'a3', 'a4', 'b1']);
+  assert.equal(await lanes.run('a', async () => 'again'), 'again');
+});

@@ -1,0 +1,81 @@
+import { allotAll, dispatchAll, type RelayCall, RelayRefusal } from '../../chain/relay/relay.ts';
+import type { Context } from '../../context.ts';
+import { isUnreachable } from '../../db/connection.ts';
+import { type KnownRow, type Locked, lockToSend, type UsableMandate } from './known-store.ts';
+import { giveBack, putOff } from './settle.ts';
+import { updateSent } from './store.ts';
+
+/** A charge whose transaction was run without sending it, and how much gas it used. */
+export type Ready = {
+  one: { row: KnownRow; mandate: UsableMandate };
+  call: RelayCall;
+  amountMicro: bigint;
+  gas: bigint;
+};
+
+/**
+ * Stores the transactions of charges together with them, and only then sends them; a crash in between leaves that to
+ * the relayer's loop. What keeps one of them back keeps back no other.
+ *
+ * @param ready of one partner and mode, by one executor, at most one of a wallet
+ * @returns how many were sent
+ */
+export async function sendAll(ctx: Context, ready: readonly Ready[]): Promise<number> {
+  let relayIds: string[] = [];
+  try {
+    relayIds = await store(ctx, ready);
+  } catch (error) {
+    if (ready.length > 1 && !isUnreachable(error)) return sendEach(ctx, ready);
+    if (!(error instanceof RelayRefusal)) throw error;
+    for (const { one } of ready) {
+      if (error.reason === 'queue') await giveBack(ctx, one);
+      else await putOff(ctx, one, 'relayer_unready', null);
+    }
+  }
+  if (relayIds.length > 0) await dispatchAll(ctx, relayIds);
+  return relayIds.length;
+}
+
+async function sendEach(ctx: Context, ready: readonly Ready[]): Promise<number> {
+  let sent = 0;
+  for (const each of ready) {
+    try {
+      sent += await sendAll(ctx, [each]);
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      // It is taken again when its time in hand is over.
+      ctx.log.error({ err: error, request_id: each.one.row.request_id }, 'a charge could not be sent');
+    }
+  }
+  return sent;
+}
+
+/**
+ * All in one transaction, under the locks of requests, mandates and charges: what was paid, stopped or taken by another
+ * node meanwhile is not charged. It is taken again when its time in hand is over.
+ */
+async function store(ctx: Context, ready: readonly Ready[]): Promise<string[]> {
+  const owner = ready[0]?.one.row;
+  if (!owner) return [];
+  return ctx.db.transaction(async (tx) => {
+    const locked = await lockToSend(
+      tx,
+      owner,
+      ready.map(({ one }) => one),
+    );
+    const open = ready.filter(({ one, amountMicro }) => isOpen(locked.get(one.row.request_id), amountMicro));
+    if (open.length === 0) return [];
+    const relayIds = await allotAll(ctx, tx, open);
+    await updateSent(
+      tx,
+      owner,
+      open.map(({ one }, i) => ({ ...one, relayId: relayIds[i] as string })),
+    );
+    return relayIds;
+  });
+}
+
+function isOpen(locked: Locked | undefined, amountMicro: bigint): boolean {
+  if (locked?.proof_status !== 'none' || (locked.status !== 'requested' && locked.status !== 'opened')) return false;
+  return BigInt(locked.usdc_micro) - BigInt(locked.counted_micro) === amountMicro;
+}

@@ -1,0 +1,29 @@
+/** What lists and exports show of a request. The rest of its columns are as many again, and slow to read. */
+export const listedNames = [
+  ...(['id', 'account_id', 'idempotency_key', 'created_at', 'made_at', 'expires_at', 'proof_status'] as const),
+  ...(['proof_verified_at', 'fiat_int', 'fiat_code', 'usdc_micro', 'rate', 'rate_source', 'memo'] as const),
+  ...(['payment_mode', 'customer_name', 'customer_email', 'customer_phone', 'metadata'] as const),
+  ...(['wallet_address', 'tx_hash', 'payer_address'] as const),
+] as const;
+
+/** What is read at once of a list in which many rows are not wanted. */
+const mostAtOnce = 1_000;
+
+/**
+ * Rows of a list that are wanted, at most `limit`. Nearly all are, so as many are read as are shown; where some are not,
+ * ever larger parts of the list follow, to its end.
+ */
+export async function readUntilFull<Row>(
+  limit: number,
+  read: (last: Row | undefined, limit: number) => Promise<Row[]>,
+  isWanted: (row: Row) => boolean,
+): Promise<Row[]> {
+  const wanted: Row[] = [];
+  let last: Row | undefined;
+  for (let atOnce = limit; ; atOnce = Math.max(limit, Math.min(mostAtOnce, 2 * atOnce))) {
+    const rows: Row[] = await read(last, atOnce);
+    wanted.push(...rows.filter(isWanted));
+    last = rows.at(-1);
+    if (rows.length < atOnce || wanted.length >= limit) return wanted.slice(0, limit);
+  }
+}

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import type { ChainConfig } from '../../src/config/chains.ts';
+import { limitsOf } from '../../src/config/chains.ts';
+import { connect } from '../../src/db/connection.ts';
+import { runJobs } from '../../src/jobs.ts';
+import { chargeDue } from '../../src/plans/charge.ts';
+import { takeDue } from '../../src/plans/collect/queue-store.ts';
+import { collectDue } from '../../src/plans/collect/run.ts';
+import type { PlanRow } from '../../src/plans/read.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
+import { passTime } from '../support/chain/relay-fixtures.ts';
+import { testRelayer } from '../support/chain/relayer.ts';
+import { makeMerchant, makePartner } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
+
+const running = new AbortController().signal;
+let of: CollectFixtures;
+let provider: Awaited<ReturnType<typeof fakeProvider>>;
+before(async () => {
+  of = await collectFixtures({
+    endpoint: async (target) => {
+      provider = await fakeProvider(target);
+      return provider.url;
+    },
+  });
+});
+afterEach(() => {
+  provider.fake.lie = async () => null;
+});
+after(async () => {
+  await of?.stop();
+  await provider?.stop();
+});
+/** What earlier tests have left takes no part in later ones. */
+beforeEach(async () => {
+  const { sql } = of.db;
+  await sql`update collections set state = 'stopped', due_at = null, ended_at = now() where state in ('waiting', 'sent')`;
+  await sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null, failure = null, failed_at = null
+    where state <> 'ended'`;
+  await sql`delete from relay_spending`;
+});
+
+type Party = { scope: CollectFixtures['scope']; merchant: CollectFixtures['merchant'] };
+const newParty = async (): Promise<Party> => {
+  const { test: scope } = await makePartner(of.db, { currency: 'USD' });
+  return { scope, merchant: await makeMerchant(of.db, scope, { currency: 'USD' }) };
+};
+/** So many plans of one partner, whose customers have agreed and hold so much, each with a charge that is due. */
+async function duePlans(count: number, micro = (_: number) => 100_000_000n, party?: Party): Promise<PlanRow[]> {
+  const whose = party ?? (await newParty());
+  const plans: PlanRow[] = [];
+  for (let i = 0; i < count; i++) {
+    const plan = await of.plan({ customerEmail: null }, whose);
+    await of.agree(plan, await of.payer(micro(i)));
+    plans.push(plan);
+  }
+  await chargeDue(of.ctx, running);
+  return plans;
+}
+const statesOf = async (plans: readonly PlanRow[]) =>
+  (await Promise.all(plans.map((plan) => of.collections(plan)))).map(([row]) => [row?.state, row?.reason]);
+const countOf = (method: string) => provider.fake.calls.get(method) ?? 0;
+test('Many charges of a partner at once → each is run once, all are sent, and each wallet is charged once', async () => {
+  const plans = await duePlans(12);
+  const [run, sent] = [countOf('eth_estimateGas'), countOf('eth_sendRawTransaction')];
+  assert.equal(await of.collect(), 12);
+  assert.equal(countOf('eth_estimateGas') - run, 12);
+  assert.equal(countOf('eth_sendRawTransaction') - sent, 12);
+  assert.deepEqual(new Set((await statesOf(plans)).map(String)), new Set(['charged,']));
+  const requests = (await Promise.all(plans.map((plan) => of.requests(plan)))).flat();
+  assert.ok(requests.every((request) => request.proof_status === 'verified'));
+  assert.equal(new Set(requests.map(({ tx_hash }) => tx_hash)).size, 12);
+});
+
+test('One of many has too little money → it alone fails, and the others are charged', async () => {
+  const plans = await duePlans(5, (i) => (i === 2 ? 1_000_000n : 100_000_000n));
+  assert.equal(await of.collect(), 4);
+  const states = await statesOf(plans);
+  assert.deepEqual(states[2], ['waiting', 'balance_low']);
+  assert.ok(states.every(([state], i) => i === 2 || state === 'charged'));
+});
+
+test('One of many cannot be stored → the others are sent, and it stays as it was', async () => {
+  const plans = await duePlans(4);
+  const [stuck] = await of.collections(plans[1] as PlanRow);
+  await of.owner`
+    create function stand_in_the_way() returns trigger language plpgsql as
+      'begin raise exception ''this one cannot be stored''; end'`;
+  await of.owner.unsafe(`
+    create trigger stand_in_the_way before update on collections for each row
+      when (old.request_id = '${stuck?.request_id}' and new.state = 'sent') execute function stand_in_the_way()`);
+  try {
+    assert.equal(await of.collect(), 3);
+  } finally {
+    await of.owner`drop function stand_in_the_way() cascade`;
+  }
+  const states = await statesOf(plans);
+  assert.deepEqual(states[1], ['waiting', null]);
+  assert.ok(states.every(([state], i) => i === 1 || state === 'charged'));
+});
+
+test('The day’s budget has room for some of many → so many are sent, the others put off, and it is not exceeded', async () => {
+  const first = await newParty();
+  await duePlans(1, undefined, first);
+  await of.collect();
+  const [probe] = await of.db.sql<{ wei: string }[]>`
+    select max(gas * max_fee_wei)::text as wei from relay_transactions t join relay_variants v on v.relay_id = t.id
+    where t.partner_id = ${first.scope.partnerId}`;
+  const budgetWei = BigInt(probe?.wei ?? 0) * 4n; // of which charges may use nine tenths
+  const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
+  const party = await newParty();
+  const plans = await duePlans(6, undefined, party);
+  const sent = await collectDue({ ...of.ctx, chains: { test: [chain], live: [] } }, chain, running);
+  assert.ok(sent > 0 && sent < 6, `${sent} were sent`);
+  const states = await statesOf(plans);
+  assert.equal(states.filter(([state]) => state === 'sent').length, sent);
+  assert.equal(states.filter(([, reason]) => reason === 'relayer_unready').length, 6 - sent);
+  const [spent] = await of.db.sql<{ wei: string }[]>`
+    select wei from relay_spending where partner_id = ${party.scope.partnerId}`;
+  assert.ok(BigInt(spent?.wei ?? 0) <= (budgetWei * 9n) / 10n);
+});
+
+test('Two plans of one wallet → one is charged at a time', async () => {
+  const party = await newParty();
+  const payer = await of.payer(100_000_000n);
+  const plans = [await of.plan({ customerEmail: null }, party), await of.plan({ customerEmail: null }, party)];
+  for (const plan of plans) await of.agree(plan, payer);
+  await chargeDue(of.ctx, running);
+  assert.equal(await collectDue(of.ctx, of.chain, running), 1);
+  const states = (await statesOf(plans)).map(([state]) => state);
+  assert.deepEqual(states.sort(), ['sent', 'waiting']);
+  await of.collect();
+  await of.forward(61_000);
+  await of.collect();
+  assert.deepEqual(
+    (await statesOf(plans)).map(([state]) => state),
+    ['charged', 'charged'],
+  );
+});
+
+test('No more of a partner’s charges are taken than there is room for among its calls that wait to be mined', async () => {
+  const [party, other] = [await newParty(), await newParty()];
+  await duePlans(5, undefined, party);
+  await duePlans(1, undefined, other);
+  await waitingCalls(party, 7);
+  const now = of.clock.now();
+  const limits = { now, leaseUntil: new Date(now.getTime() + 60_000), ofOne: 5, all: 20, waiting: 10 };
+  const taken = await takeDue(of.db, of.chain.chainId, limits);
+  assert.equal(taken.filter((one) => one.partner_id === party.scope.partnerId).length, 3);
+  assert.equal(taken.filter((one) => one.partner_id === other.scope.partnerId).length, 1);
+  await of.db.sql`delete from relay_transactions where nonce >= 1000000`;
+});
+
+test('The room is gone once they are run → due again within seconds, without a reason, and another partner is charged', async () => {
+  const [party, other] = [await newParty(), await newParty()];
+  const plans = await duePlans(3, undefined, party);
+  const others = await duePlans(1, undefined, other);
+  let isFull = false;
+  provider.fake.lie = async ({ method }) => {
+    if (method === 'eth_estimateGas' && !isFull) {
+      isFull = true;
+      await waitingCalls(party, 89);
+    }
+    return null;
+  };
+  assert.equal(await collectDue(of.ctx, of.chain, running), 2);
+  const states = await statesOf(plans);
+  assert.deepEqual(states.map(([state]) => state).sort(), ['sent', 'waiting', 'waiting']);
+  assert.ok(states.every(([, reason]) => reason === null));
+  assert.deepEqual(await statesOf(others), [['sent', null]]);
+  const [due] = await of.db.sql<{ at: Date }[]>`select max(due_at) as at from collections where state = 'waiting'`;
+  assert.ok((due?.at.getTime() ?? 0) <= of.clock.now().getTime() + 2_000);
+  await of.db.sql`delete from relay_transactions where nonce >= 1000000`;
+  await of.forward(3_000);
+  await of.collect();
+  assert.ok((await statesOf(plans)).every(([state]) => state === 'charged'));
+});
+
+test('Two nodes take the charges of two partners at once → each is sent once, by one of them', async () => {
+  const [party, other] = [await newParty(), await newParty()];
+  const plans = [...(await duePlans(8, undefined, party)), ...(await duePlans(4, undefined, other))];
+  const node = { ...of.ctx, db: connect(of.access) };
+  try {
+    const sent = await Promise.all([of.ctx, node, of.ctx, node].map((ctx) => collectDue(ctx, of.chain, running)));
+    assert.equal(
+      sent.reduce((all, one) => all + one, 0),
+      12,
+    );
+    const [row] = await of.db.sql`
+      select count(*)::int as calls, count(distinct t.subject_id)::int as charges from relay_transactions t
+      where t.partner_id in (${party.scope.partnerId}, ${other.scope.partnerId})`;
+    assert.deepEqual(row, { calls: 12, charges: 12 });
+    await of.collect();
+    assert.ok((await statesOf(plans)).every(([state]) => state === 'charged'));
+  } finally {
+    await node.db.close();
+  }
+});
+
+test('A partner’s charges fill its room → the next are sent once those are mined, without a poll', async () => {
+  const party = await newParty();
+  await waitingCalls(party, 88);
+  const stop = new AbortController();
+  const jobs = runJobs(of.ctx, stop.signal, 3_600_000);
+  try {
+    const plans = await duePlans(5, undefined, party);
+    const waiting = async () => (await statesOf(plans)).filter(([state]) => state === 'waiting').length;
+    await until(async () => (await waiting()) === 0, 'all to be sent');
+    await of.db.sql`delete from relay_transactions where nonce >= 1000000`;
+  } finally {
+    stop.abort();
+    await jobs;
+  }
+});
+
+test('Every endpoint refuses to send what passes when it is run → it costs one fee, and the attempt is counted', async () => {
+  const [plan] = (await duePlans(1)) as [PlanRow];
+  // A transfer of nothing, which takes its place, is shorter.
+  provider.fake.lie = async ({ method, params }) =>
+    method === 'eth_sendRawTransaction' && String(params[0]).length > 500
+      ? { error: { code: -32000, message: 'not allowed here' } }
+      : null;
+  await of.collect();
+  for (let passes = 0; passes < 3; passes++) {
+    await passTime(of.db, 61);
+    await of.collect();
+  }
+  const [charge] = await of.collections(plan);
+  assert.deepEqual([charge?.state, charge?.reason, charge?.attempts], ['waiting', 'reverted', 1]);
+  const calls = await of.db.sql`select state from relay_transactions where subject_id = ${charge?.request_id ?? ''}`;
+  assert.deepEqual(
+    calls.map(({ state }) => state),
+    ['lost'],
+  );
+});
+
+test('A charge waits → it is sent at once, without a poll', async () => {
+  const stop = new AbortController();
+  const jobs = runJobs(of.ctx, stop.signal, 3_600_000);
+  try {
+    // The first may be found when the loops begin; the second only by news.
+    for (let i = 0; i < 2; i++) {
+      const plans = await duePlans(1);
+      await until(async () => (await statesOf(plans)).every(([state]) => state !== 'waiting'), 'the charge to be sent');
+    }
+  } finally {
+    stop.abort();
+    await jobs;
+  }
+});
+
+/** Calls of a partner that nobody sends. */
+async function waitingCalls({ scope }: Party, count: number): Promise<void> {
+  await of.db.sql`
+    insert into relay_transactions (partner_id, test_mode, id, chain_id, from_address, nonce, to_address, data, gas,
+      purpose, subject_id, day, fee_wei)
+    select ${scope.partnerId}, true, gen_random_uuid(), ${of.chain.chainId}, ${testRelayer.address}, 1000000 + n,
+      ${testRelayer.address}, '', 21000, 'charge', gen_random_uuid(), current_date, 1
+    from generate_series(1, ${count}::int) n`;
+}

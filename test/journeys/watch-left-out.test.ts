@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
+import { compareEndpoints } from '../../src/chain/reader/compare.ts';
+import { poll, type Reader } from '../../src/chain/reader/read.ts';
+import { readUnread } from '../../src/chain/reader/unread.ts';
+import { startWatching } from '../../src/chain/reader/watcher.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { listAlarms } from '../../src/db/alarms.ts';
+import { dayMs } from '../../src/lib/durations.ts';
+import { headNumber } from '../../src/sandbox/wallet.ts';
+import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
+import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+
+let fixtures: WatchFixtures;
+/** The endpoint that is read, and the one that it is compared with. */
+let liar: Awaited<ReturnType<typeof fakeProvider>>;
+let other: Awaited<ReturnType<typeof fakeProvider>>;
+before(async () => {
+  fixtures = await watchFixtures();
+  liar = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  other = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  await fixtures.request();
+  await poll(await fixtures.reader());
+});
+after(async () => {
+  await liar?.stop();
+  await other?.stop();
+  await fixtures?.stop();
+});
+beforeEach(async () => {
+  liar.fake.lie = async () => null;
+  other.fake.lie = async () => null;
+  await fixtures.db.sql`delete from alarms`;
+  await fixtures.db.sql`delete from unread_transactions`;
+});
+
+/** No logs, and blocks whose filters announce none. */
+const hidesAll: Lie = async ({ method, params, ask }) => {
+  if (method === 'eth_getLogs') return { result: [] };
+  if (method !== 'eth_getBlockByNumber') return null;
+  const block = (await ask(method, params)) as object | null;
+  return { result: block && { ...block, logsBloom: `0x${'0'.repeat(512)}` } };
+};
+const hidesLogsTo =
+  (wallet: string): Lie =>
+  async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as { topics: string[] }[];
+    return { result: logs.filter(({ topics }) => !topics[2]?.endsWith(wallet.slice(2))) };
+  };
+
+/** A leader that reads from the liar, up to the chain's head, and knows the other endpoint. */
+async function readAll(reader?: Reader): Promise<Reader> {
+  const leader = reader ?? (await fixtures.reader([liar.url, other.url]));
+  const head = await headNumber(fixtures.node.chain);
+  const knows = () => leader.pool.providers.every(({ checked }) => checked === 'yes');
+  await pollUntil(leader, async () => knows() && (await fixtures.cursor())?.number === head);
+  await poll(leader);
+  return leader;
+}
+/** A payment to the merchant, in one block with another to somebody else, of which its filter tells. */
+async function payBesides(reference: Uint8Array): Promise<string> {
+  const { node, merchant } = fixtures;
+  const payers = [node.wallet(), node.wallet()] as const;
+  for (const { address } of payers) await node.fund(address, 5_000_000n);
+  await callRpc(other.url, 'evm_setAutomine', [false]);
+  try {
+    await node.offer({ from: payers[0], to: node.wallet().address, usdcMicro: 1n });
+    const txHash = await node.offer({ from: payers[1], to: merchant.wallet, usdcMicro: 5_000_000n, reference });
+    await node.mine(1);
+    return txHash;
+  } finally {
+    await callRpc(other.url, 'evm_setAutomine', [true]);
+  }
+}
+const found = async (txHash: string) => (await fixtures.transfers()).find((row) => row.tx_hash === txHash);
+const waiting = async () =>
+  (await fixtures.db.sql`select tx_hash from unread_transactions`).map(({ tx_hash }) => tx_hash as string);
+const raised = async () => (await listAlarms(fixtures.db.sql, 10)).filter(({ cleared_at }) => cleared_at === null);
+
+for (const [what, lie] of Object.entries({ 'all transfers': hidesAll, 'those to one wallet': null })) {
+  test(`the endpoint that is read leaves out ${what} → set aside by the comparison, read, and the alarm names it`, async () => {
+    const reader = await readAll();
+    await compareEndpoints(reader);
+    liar.fake.lie = lie ?? hidesLogsTo(fixtures.merchant.wallet);
+    const reference = randomBytes(16);
+    const txHash = await payBesides(reference);
+    await readAll(reader);
+    assert.equal(await found(txHash), undefined);
+    await compareEndpoints(reader);
+    assert.deepEqual(await waiting(), [txHash]);
+    await readUnread(reader);
+    assert.deepEqual((await found(txHash))?.calldata_reference, reference);
+    const [alarm, ...more] = await raised();
+    assert.deepEqual([alarm?.kind, alarm?.subject, more], ['chain-left-out', '31337', []]);
+    const { chainId, name: chain } = fixtures.node.chain;
+    assert.deepEqual(alarm?.details, { chainId, chain, host: new URL(liar.url).host, transactions: [txHash] });
+    await compareEndpoints(reader);
+    assert.deepEqual(await waiting(), [], 'compared once');
+    reader.comparison.foundAtMs -= dayMs;
+    await compareEndpoints(reader);
+    assert.deepEqual(await raised(), []);
+  });
+}
+
+test('the other endpoint is away, or refuses more than two blocks at once → found once it answers for few', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(6_000_000n);
+  await fixtures.node.mine(6);
+  other.fake.lie = async () => 'hang up';
+  const head = await headNumber(fixtures.node.chain);
+  await pollUntil(reader, async () => (await fixtures.cursor())?.number === head);
+  await compareEndpoints(reader);
+  assert.deepEqual(await waiting(), []);
+  other.fake.lie = async ({ method, params }) => {
+    const { fromBlock, toBlock } = (params[0] ?? {}) as Record<string, string>;
+    const tooMany = method === 'eth_getLogs' && Number(toBlock) - Number(fromBlock) > 1;
+    return tooMany ? { error: { code: -32000, message: 'query exceeds max block range' } } : null;
+  };
+  await until(async () => {
+    await compareEndpoints(reader);
+    return (await waiting()).includes(txHash);
+  }, 'it is found');
+});
+
+test('another process leads before what was read was compared → the next leader compares it', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(7_000_000n);
+  await readAll(reader);
+  const next = await readAll(await fixtures.reader([liar.url, other.url]));
+  await compareEndpoints(next);
+  assert.ok((await waiting()).includes(txHash));
+});
+
+test('a wallet that is watched since it was paid, and a wallet of nobody → nothing is set aside, nobody is alarmed', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  const merchant = await makeMerchant(fixtures.db, fixtures.scope);
+  await fixtures.node.pay({ from: fixtures.node.wallet(), to: merchant.wallet, usdcMicro: 5n });
+  await readAll(reader);
+  await makeRequest(fixtures.db, fixtures.scope, merchant);
+  await fixtures.node.mine(1);
+  await readAll(reader);
+  assert.ok(reader.wallets.owners.has(merchant.wallet));
+  await compareEndpoints(reader);
+  assert.deepEqual([await waiting(), await raised()], [[], []]);
+  assert.equal(reader.comparison.upTo, await headNumber(fixtures.node.chain));
+});
+
+test('a thousand transactions wait already, as one endpoint made them up → no more are set aside, until they are given up', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(8_000_000n);
+  await readAll(reader);
+  await fixtures.db.sql`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
+    select 31337, 0, 'made up', now(), n::text, '[]', '{}' from generate_series(1, 1000) n`;
+  await compareEndpoints(reader);
+  assert.equal((await waiting()).includes(txHash), false);
+  await fixtures.db.sql`delete from unread_transactions where tx_hash = '7'`;
+  await compareEndpoints(reader);
+  assert.equal((await waiting()).includes(txHash), true);
+});
+
+test('a block that is replaced after it was compared → what replaced it is compared too', async () => {
+  const reader = await readAll();
+  const { url } = other;
+  const snapshot = await callRpc(url, 'evm_snapshot', []);
+  await fixtures.node.mine(2);
+  await readAll(reader);
+  await compareEndpoints(reader);
+  await callRpc(url, 'evm_revert', [snapshot]);
+  const txHash = await fixtures.pay(8_500_000n);
+  await fixtures.node.mine(3);
+  liar.fake.lie = hidesAll;
+  await readAll(reader);
+  await compareEndpoints(reader);
+  assert.deepEqual(await waiting(), [txHash]);
+});
+
+test('the watcher, whose endpoint leaves out a payment that nobody claims → finds it by itself', async () => {
+  liar.fake.lie = hidesAll;
+  const stop = new AbortController();
+  const chain = { ...fixtures.node.chain, rpcUrls: [liar.url, other.url] };
+  const ctx = { ...fixtures.ctx, chains: { test: [chain], live: [] } };
+  await fixtures.lease();
+  await fixtures.db.sql`update leases set held_until = now() - interval '1 second'`;
+  const watching = startWatching(ctx, fixtures.hooks, stop.signal, 50);
+  try {
+    const txHash = await fixtures.pay(9_000_000n);
+    await until(async () => !!(await found(txHash)), 'the payment is found');
+  } finally {
+    stop.abort();
+    await watching;
+  }
+});

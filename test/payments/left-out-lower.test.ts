@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { callRpc } from '../../src/chain/rpc.ts';
+import { submitHash } from '../../src/payments/submitted/submit.ts';
+import type { RequestRow } from '../../src/requests/store.ts';
+import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+
+let f: PayFixtures;
+before(async () => {
+  f = await payFixtures();
+});
+after(() => f?.stop());
+
+/** Pays a request. Of the payment nothing is stored, as where an endpoint left it out of what it told. */
+async function payUnread(request: RequestRow): Promise<string> {
+  const { txHash } = await f.pay(request);
+  await f.caughtUp();
+  await f.owner`delete from transfers where tx_hash = ${txHash}`;
+  return txHash;
+}
+
+test('a payment that was left out, in a block lower than at the create since the chain got shorter → found by its hash', async () => {
+  const [url = ''] = f.node.chain.rpcUrls;
+  await f.node.mine(12);
+  await f.caughtUp();
+  const head = (await callRpc(url, 'eth_getBlockByNumber', ['latest', false])) as { number: string; hash: string };
+  const startHeads = { [f.node.chain.chainId]: { hash: head.hash, time: new Date().toISOString() } };
+  const request = await f.request({ startHeads });
+  await callRpc(url, 'anvil_rollback', [8]);
+  await f.node.mine(1);
+  const txHash = await payUnread(request);
+  const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [txHash])) as { blockNumber: string };
+  assert.ok(Number(receipt.blockNumber) < Number(head.number));
+
+  assert.equal((await submitHash(f.ctx, request.id, { txHash })).kind, 'seen');
+  await until('it is read', () => f.transfer(txHash));
+  await f.turn();
+  assert.equal((await f.read(request)).proof_status, 'attached');
+});
+
+test('a payment that was left out, older than the newest block at the create, which still stands → before_request', async () => {
+  const txHash = await payUnread(await f.request());
+  await f.node.mine(1);
+  await f.caughtUp();
+  const later = await f.request();
+  assert.equal((await submitHash(f.ctx, later.id, { txHash })).kind, 'before_request');
+});
