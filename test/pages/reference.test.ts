@@ -36,10 +36,17 @@ async function openReference(): Promise<void> {
   await page.getByText('List payment requests').first().waitFor({ state: 'attached' });
 }
 
-/** Scrolls through the page, as far as it grows meanwhile: its parts are rendered when they come into view. */
+/**
+ * Scrolls through the page, as far as it grows meanwhile: its parts are rendered when they come into view. A busy machine's
+ * headless Chromium may draw no more frames where nothing moves, so waiting for one ends after half a second.
+ */
 const readThrough = () =>
   page.evaluate(async () => {
-    const painted = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const painted = () =>
+      new Promise((resolve) => {
+        requestAnimationFrame(() => requestAnimationFrame(resolve));
+        setTimeout(resolve, 500);
+      });
     for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
       scrollTo(0, y);
       await painted();

@@ -15,7 +15,10 @@ export async function assertAccessible(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme });
     const violations = await page.evaluate(async () => {
       const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-      return (await axe.run({ resultTypes: ['violations'] })).violations;
+      const limit = new Promise<never>((_, reject) => {
+        setTimeout(() => reject(new Error('axe took longer than two minutes')), 120_000);
+      });
+      return (await Promise.race([axe.run({ resultTypes: ['violations'] }), limit])).violations;
     });
     const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
     const told = grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
