@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { parseTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { dispatch } from '../../src/chain/relay/relay.ts';
+import { dispatch, dispatchAll } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -22,6 +22,8 @@ const signer = {
   away: false,
   change: (transaction: TransactionSerializableEIP1559): TransactionSerializableEIP1559 => transaction,
   form: (raw: Hex): unknown => raw,
+  /** Calls that its policy forbids. */
+  forbids: (_: Asked): boolean => false,
   asked: [] as Asked[],
 };
 
@@ -39,6 +41,10 @@ const server = createServer(async (request, response) => {
   assert.equal(request.headers.authorization, `Basic ${Buffer.from('relay:secret-word').toString('base64')}`);
   const [asked] = params;
   signer.asked.push(asked);
+  response.setHeader('content-type', 'application/json');
+  if (signer.forbids(asked)) {
+    return response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'not allowed' } }));
+  }
   const transaction = signer.change({
     type: 'eip1559',
     to: asked.to,
@@ -50,7 +56,6 @@ const server = createServer(async (request, response) => {
     maxPriorityFeePerGas: BigInt(asked.maxPriorityFeePerGas),
   });
   const result = signer.form(await account.signTransaction(transaction));
-  response.setHeader('content-type', 'application/json');
   return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
 });
 
@@ -136,6 +141,51 @@ test('a signer that signs nothing for ten minutes → an alarm names the call th
   await f.follow(ctx);
   assert.equal((await raisedAlarms(f.db.sql)).get(key), undefined);
   assert.equal(await f.state(id), 'mined');
+});
+
+test('a signer that refuses one call for a minute → a transfer of nothing uses its nonce, and those behind it are mined', async () => {
+  await f.rpc('evm_setAutomine', [false]);
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push(await f.allot(f.call(), ctx));
+  const [refused = ''] = ids;
+  const [row] = await f.db.sql`select nonce from relay_transactions where id = ${refused}`;
+  signer.forbids = ({ nonce, data }) => Number(nonce) === Number(row?.nonce) && data !== '0x';
+  await dispatchAll(ctx, ids);
+  assert.deepEqual(await Promise.all(ids.map(f.state)), ['allotted', 'sent', 'sent']);
+  signer.forbids = ({ nonce }) => Number(nonce) === Number(row?.nonce);
+  for (let passes = 0; passes < 3; passes++) await f.follow(ctx);
+  assert.equal(await f.state(refused), 'allotted', 'it asks again, also for the transfer of nothing');
+  signer.forbids = ({ nonce, data }) => Number(nonce) === Number(row?.nonce) && data !== '0x';
+  await f.follow(ctx);
+  await f.node.mine(4);
+  for (let passes = 0; passes < 3; passes++) {
+    await f.read();
+    await f.follow(ctx);
+  }
+  assert.deepEqual(await Promise.all(ids.map(f.state)), ['lost', 'final', 'final']);
+  signer.forbids = () => false;
+  await f.rpc('evm_setAutomine', [true]);
+});
+
+test('a signer that refuses higher fees for a call that was lost → the same bytes are handed on again, and mined', async () => {
+  await f.rpc('evm_setAutomine', [false]);
+  const id = await f.allot(f.call(), ctx);
+  await dispatch(ctx, id);
+  signer.forbids = () => true;
+  await f.rpc('anvil_dropAllTransactions');
+  await f.node.mine(2);
+  await f.read();
+  const before = signer.asked.length;
+  await f.follow(ctx);
+  assert.ok(signer.asked.length > before, 'higher fees were asked for');
+  await f.node.mine(4);
+  for (let passes = 0; passes < 3; passes++) {
+    await f.read();
+    await f.follow(ctx);
+  }
+  assert.equal(await f.state(id), 'final');
+  signer.forbids = () => false;
+  await f.rpc('evm_setAutomine', [true]);
 });
 
 test('an old address sends what names it, while new calls use the newest; without its key its calls wait', async () => {

@@ -69,9 +69,18 @@ export const nothing = (from: Hex) => ({ to: from, data: '0x' as Hex, gas: 21_00
 /** The next variant of a call: what it offers, and whether it is a transfer of nothing in the call's place. */
 export type Next = { row: RelayRow; offer: Offer; cancels: boolean };
 
-/** Signs another variant of each call, stores it, and broadcasts it, unless another process was faster. */
-export async function sendVariants(ctx: Context, chain: ChainConfig, next: readonly Next[], head: number) {
-  await mapFew(chunksOf(next, batchSize), partsAtOnce, async (part) => {
+/**
+ * Signs another variant of each call, stores it, and broadcasts it, unless another process was faster.
+ *
+ * @returns how many were broadcast
+ */
+export async function sendVariants(
+  ctx: Context,
+  chain: ChainConfig,
+  next: readonly Next[],
+  head: number,
+): Promise<number> {
+  const counts = await mapFew(chunksOf(next, batchSize), partsAtOnce, async (part) => {
     const signed = await mapFew(part, few, (one) => sign(ctx, chain, one));
     const kept = await keep(
       ctx,
@@ -83,13 +92,15 @@ export async function sendVariants(ctx: Context, chain: ChainConfig, next: reado
     await handOn(ctx, chain, first.map(toHandOn), false);
     // A later variant is for nodes that may not have seen the first: all endpoints get it.
     await handOn(ctx, chain, kept.filter(isLater).map(toHandOn), true);
+    return kept.length;
   });
+  return counts.reduce((all, count) => all + count, 0);
 }
 
 async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: Next): Promise<SignedCall | null> {
   const signer = signerOf(ctx, row.from_address);
   if (!signer) {
-    await updateUnsigned(ctx.db.sql, row.id, 'the key of this address is not configured');
+    await updateUnsigned(ctx.db.sql, row.id, { trouble: 'the key of this address is not configured', refused: false });
     return null;
   }
   await setImmediate(); // a signature takes a millisecond of the processor: whoever waits has a turn before it
@@ -102,10 +113,13 @@ async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: N
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     ctx.log.warn({ err: error, relay_id: row.id }, 'a relayed call could not be signed');
-    await updateUnsigned(ctx.db.sql, row.id, error.message);
+    await updateUnsigned(ctx.db.sql, row.id, { trouble: error.message, refused: isAnswer(error) });
     return null;
   }
 }
+
+/** A signer that answers refuses this call; one that does not may sign it later. */
+const isAnswer = ({ kind }: RpcError) => kind === 'refused' || kind === 'malformed' || kind === 'too_large';
 
 /** Stores what was signed; returns what must be broadcast. One that cannot be stored keeps no other back. */
 async function keep(ctx: Context, signed: readonly SignedCall[], head: number): Promise<SignedCall[]> {
@@ -114,10 +128,13 @@ async function keep(ctx: Context, signed: readonly SignedCall[], head: number): 
     const kept = await ctx.db.transaction((tx) => insertVariants(tx, signed, head));
     return signed.filter(({ row }) => kept.has(row.id));
   } catch (error) {
-    if (isUnreachable(error) || signed.length === 1) throw error;
-    ctx.log.error({ err: error }, 'signed calls could not be stored together');
-    const each = await mapFew(signed, 1, (one) => keep(ctx, [one], head).catch(() => []));
-    return each.flat();
+    if (isUnreachable(error)) throw error;
+    const [only] = signed;
+    if (signed.length === 1) {
+      ctx.log.error({ err: error, relay_id: only?.row.id }, 'a signed call could not be stored');
+      return [];
+    }
+    return (await mapFew(signed, 1, (one) => keep(ctx, [one], head))).flat();
   }
 }
 

@@ -14,7 +14,7 @@ const againMs = 5_000;
 const few = 4;
 /** A transaction is late once so many blocks were made without it: a chain that stands still is not paid more. */
 const blocksWithout = 2;
-/** What every endpoint refuses for so long gives way, because later calls wait behind it. */
+/** What its signer or every endpoint refuses for so long gives way, because later calls wait behind it. */
 const refusedMs = 60_000;
 
 /**
@@ -45,7 +45,7 @@ export async function sendOpen(
   return late.length > 0;
 }
 
-const isRefused = ({ state, refused_ms }: RelayRow) => state === 'sent' && (refused_ms ?? 0) >= refusedMs;
+const isRefused = ({ refused_ms }: RelayRow) => (refused_ms ?? 0) >= refusedMs;
 
 /** Calls that are late, the first one among them; and those that were offered too little to be taken at all. */
 function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: AccountState): RelayRow[] {
@@ -58,7 +58,10 @@ function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: Accoun
 
 const isUnderpriced = ({ reached, trouble }: RelayRow) => !reached && trouble?.startsWith('underpriced') === true;
 
-/** Raises the fees where they are too low or the call is first in line; otherwise hands on the same bytes to all. */
+/**
+ * Raises the fees where they are too low or the call is first in line. Otherwise, or where that is not signed, hands on
+ * the same bytes to all.
+ */
 async function resend(
   ctx: Context,
   chain: ChainConfig,
@@ -71,13 +74,15 @@ async function resend(
   if (!best) return;
   const isLow = best.maxFeeWei < account.baseFeeWei + account.priorityFeeWei;
   const offer = isFirst || isLow || isUnderpriced(row) ? raisedOffer(best, account, limitsOf(chain)) : null;
-  if (offer) await sendVariants(ctx, chain, [{ row, offer, cancels: best.cancels }], account.head);
-  else if ((row.tried_ms ?? Infinity) >= limitsOf(chain).resendMs) await rebroadcast(ctx, chain, [row], true);
+  const next = offer ? [{ row, offer, cancels: best.cancels }] : [];
+  if ((await sendVariants(ctx, chain, next, account.head)) > 0) return;
+  // Nothing new was signed: an endpoint that has lost the call gets the same bytes once more.
+  if ((row.tried_ms ?? Infinity) >= limitsOf(chain).resendMs) await rebroadcast(ctx, chain, [row], true);
 }
 
 /**
- * Puts a transfer of nothing in the place of a call that all endpoints refuse as it is. Should they have kept it after
- * all, either may be mined: the chain decides which.
+ * Puts a transfer of nothing in the place of a call that its signer or all endpoints refuse as it is. Should an
+ * endpoint have kept it after all, either may be mined: the chain decides which.
  */
 async function cancel(
   ctx: Context,
@@ -89,6 +94,9 @@ async function cancel(
   const [best] = variants;
   const limits = limitsOf(chain);
   const offer = best ? raisedOffer(best, account, limits) : firstOffer(account, limits);
-  ctx.log.warn({ relay_id: row.id }, 'a relayed call is refused by every endpoint; its nonce is used up');
+  ctx.log.warn(
+    { relay_id: row.id },
+    'a relayed call is refused by its signer or by every endpoint; its nonce is used up',
+  );
   if (offer) await sendVariants(ctx, chain, [{ row, offer, cancels: true }], account.head);
 }

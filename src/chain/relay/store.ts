@@ -221,10 +221,15 @@ export async function updateTried(sql: Sql, tried: readonly Tried[]): Promise<vo
     where r.id = k.id and r.hash = k.hash and r.state = 'sent'`;
 }
 
-/** Why a call could not be signed. */
-export async function updateUnsigned(sql: Sql, id: string, trouble: string): Promise<void> {
+/** Why a call could not be signed, and whether its signer refuses it. One that was signed before may still be mined. */
+export async function updateUnsigned(
+  sql: Sql,
+  id: string,
+  { trouble, refused }: { trouble: string; refused: boolean },
+): Promise<void> {
   await sql`
-    update relay_transactions set trouble = ${trouble}, tried_at = now()
+    update relay_transactions set trouble = ${trouble}, tried_at = now(),
+      refused_at = case when state = 'sent' then refused_at when ${refused} then coalesce(refused_at, now()) end
     where id = ${id} and state in ('allotted', 'sent')`;
 }
 
