@@ -10,10 +10,10 @@ import {
   type Facts,
   type GateRule,
   mustHaveKey,
-  mustKnowKey,
   type NamedKey,
   nameKey,
   noFacts,
+  partnerOfKey,
   passGate,
 } from './gate.ts';
 import { Shares } from './share.ts';
@@ -78,7 +78,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const shares = sharesOf(ctx);
   const answerCall = async (request: FastifyRequest, reply: FastifyReply, named: NamedKey) => {
     const unread = request.body as UnreadBody | undefined;
-    if (takesBody && isLarge(unread)) await mustKnowKey(ctx, named);
+    if (takesBody && isLarge(unread)) await partnerOfKey(ctx, named);
     const parsed = takesBody ? judgeBody(unread) : noBody;
     const [body, keyOrder] = parsed.fault === null ? [parsed.value, parsed.keyOrder] : [{}, new Map()];
     const query = coerceQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
@@ -87,7 +87,6 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const { caller, key, facts } = await passGate<F>(ctx, named, request.headers.host, route, (sql) =>
       route.facts ? route.facts(sql, { ...sent, keyHash: named.hash }) : noFacts(sql),
     );
-    shares.know(named.hash, caller.scope.partnerId);
     if (parsed.fault !== null) throw refuse(parsed.fault);
     const params = request.params as Record<string, string>;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
@@ -98,7 +97,9 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const named = nameKey(ctx, request.headers);
     const deadline = performance.now() + limitMs;
-    return withinLimit(shares.run(named.hash, route.endpoint, deadline, () => answerCall(request, reply, named)));
+    const findPartner = () => partnerOfKey(ctx, named);
+    const answer = () => answerCall(request, reply, named);
+    return withinLimit(shares.run(named.hash, route.endpoint, deadline, findPartner, answer));
   };
   // Before the body is taken in.
   const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);

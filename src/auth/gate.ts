@@ -50,13 +50,15 @@ export function nameKey({ config }: Context, headers: IncomingHttpHeaders): Name
 }
 
 /**
- * Looks up only the key, without counting: before work is done for a caller that may be unknown.
+ * Whose key it is. Looks up only the key, without counting: before work is done for a caller that may be unknown.
  *
  * @throws Refusal unauthorized when the key does not exist, has ended or was revoked
  */
-export async function mustKnowKey({ db: { sql } }: Context, { hashes }: NamedKey): Promise<void> {
-  const rows = await sql`select from api_keys where hash in ${list(hashes)} and revoked_at is null and ${isOpen(sql)}`;
-  if (rows.length === 0) throw refuse('unauthorized');
+export async function partnerOfKey({ db: { sql } }: Context, { hashes }: NamedKey): Promise<string> {
+  const [key] = await sql<{ partner_id: string }[]>`
+    select partner_id from api_keys where hash in ${list(hashes)} and revoked_at is null and ${isOpen(sql)}`;
+  if (!key) throw refuse('unauthorized');
+  return key.partner_id;
 }
 
 /** By the database's clock, as limits are. */

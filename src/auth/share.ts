@@ -8,7 +8,7 @@ import { Lanes } from '../lib/lanes.ts';
  */
 const mostOfKey = 2;
 const mostOfPartner = 3;
-/** So many keys are remembered; of a forgotten one, the partner is known after its next call. */
+/** So many keys are remembered; of a forgotten one, the partner is looked up again. */
 const mostKept = 10_000;
 
 /** Shares the connections of the API among its callers. What waits for its turn holds none. */
@@ -17,26 +17,31 @@ export class Shares {
   readonly #ofPartners = new Lanes(mostOfPartner);
   readonly #partners = new Map<string, string>();
 
-  /** Whose key this is. */
-  know(keyHash: string, partnerId: string): void {
-    if (this.#partners.has(keyHash)) return;
-    keepNewest(this.#partners, keyHash, partnerId, mostKept);
-  }
-
   /**
    * Runs a call when it is its turn.
    *
    * @param deadline when its client was answered (ms of `performance.now()`); it is not begun after that
-   * @throws Refusal unavailable
+   * @param findPartner looks up whose key it is, waiting for nobody: a key's first call is one of its partner's, too
+   * @throws Refusal unavailable; what `findPartner` throws
    */
-  run<T>(keyHash: string, endpoint: string, deadline: number, work: () => Promise<T>): Promise<T> {
-    const begin = () => {
+  run<T>(
+    keyHash: string,
+    endpoint: string,
+    deadline: number,
+    findPartner: () => Promise<string>,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const mustBeInTime = () => {
       if (performance.now() >= deadline) throw refuse('unavailable');
-      return work();
     };
     return this.#ofKeys.run(`${keyHash} ${endpoint}`, async () => {
-      const partner = this.#partners.get(keyHash);
-      return partner === undefined ? begin() : this.#ofPartners.run(partner, async () => begin());
+      mustBeInTime();
+      const partner = this.#partners.get(keyHash) ?? (await findPartner());
+      keepNewest(this.#partners, keyHash, partner, mostKept);
+      return this.#ofPartners.run(partner, async () => {
+        mustBeInTime();
+        return work();
+      });
     });
   }
 }

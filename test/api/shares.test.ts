@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { Shares } from '../../src/auth/share.ts';
 import { connect, type Database } from '../../src/db/connection.ts';
+import { refuse } from '../../src/errors.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { type Answer, send } from '../support/api/client.ts';
 import { testContext } from '../support/app.ts';
@@ -29,14 +30,14 @@ after(async () => {
 
 type Till = { key: string; account: string; wallet: string; partnerId: string };
 
-/** A partner with so many keys, each with a merchant of its own, which was used before. */
-async function tills(count: number): Promise<Till[]> {
+/** A partner with so many keys, each with a merchant of its own, which this node has seen before or not. */
+async function tills(count: number, isSeen = true): Promise<Till[]> {
   const { test: scope } = await makePartner(database.db);
   const all: Till[] = [];
   for (let i = 0; i < count; i++) {
     const [{ key }, { id, wallet }] = [await makeKey(database.db, scope), await makeMerchant(database.db, scope)];
     const till = { key, account: id, wallet, partnerId: scope.partnerId };
-    assert.equal((await create(till)).status, 201);
+    if (isSeen) assert.equal((await create(till)).status, 201);
     all.push(till);
   }
   return all;
@@ -90,11 +91,38 @@ test('creates of all keys of a partner that wait → other partners’ do not', 
   });
 });
 
+test('creates of many keys of a partner that this node sees for the first time, and that wait → other partners’ do not', async () => {
+  const [slow, [other]] = [await tills(12, false), await tills(1)] as [Till[], [Till]];
+  await whileSlow(slow, 1, async () => {
+    await until(async () => (await stuck()) >= 3, 'several of them to wait');
+    assert.equal((await create(other)).status, 201);
+    assert.equal((await send(url, 'GET', '/api/v1/requests', { key: other.key })).status, 200);
+  });
+});
+
+test('a key that nobody has → refused without its call; whose key it is, is looked up once', async () => {
+  const shares = new Shares();
+  const always = Number.POSITIVE_INFINITY;
+  const unknown = async () => Promise.reject(refuse('unauthorized'));
+  const must = async () => assert.fail('it was called');
+  await assert.rejects(shares.run('key', 'create', always, unknown, must), { code: 'unauthorized' });
+  const known = shares.run(
+    'key',
+    'create',
+    always,
+    async () => 'partner',
+    async () => 1,
+  );
+  assert.equal(await known, 1);
+  assert.equal(await shares.run('key', 'create', always, must, async () => 2), 2);
+});
+
 test('a call whose client was answered while it waited → is not begun', async () => {
   const shares = new Shares();
   let begun = 0;
   const work = async () => ++begun;
-  await assert.rejects(shares.run('key', 'create', performance.now(), work), { code: 'unavailable' });
+  const find = async () => 'partner';
+  await assert.rejects(shares.run('key', 'create', performance.now(), find, work), { code: 'unavailable' });
   assert.equal(begun, 0);
-  assert.equal(await shares.run('key', 'create', Number.POSITIVE_INFINITY, work), 1);
+  assert.equal(await shares.run('key', 'create', Number.POSITIVE_INFINITY, find, work), 1);
 });
