@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import { parseTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { followRelays } from '../../src/chain/relay/follow.ts';
 import { dispatch, dispatchAll } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
@@ -186,6 +187,26 @@ test('a signer that refuses higher fees for a call that was lost → the same by
   assert.equal(await f.state(id), 'final');
   signer.forbids = () => false;
   await f.rpc('evm_setAutomine', [true]);
+});
+
+test('a signer that refused everything for a minute and is back → what is first in line is signed as it is', async () => {
+  const ids = [await f.allot(f.call(), ctx), await f.allot(f.call(), ctx)];
+  signer.forbids = () => true;
+  await dispatchAll(ctx, ids);
+  await f.follow(ctx);
+  assert.deepEqual(await Promise.all(ids.map(f.state)), ['allotted', 'allotted']);
+  signer.forbids = () => false;
+  await passTime(f.db, 2); // sooner than what waits is tried again
+  await followRelays(ctx, f.chain);
+  const variants = await f.db.sql`select relay_id, cancels from relay_variants where relay_id = any(${ids}::uuid[])`;
+  assert.deepEqual(
+    variants.map(({ relay_id, cancels }) => [relay_id, cancels]),
+    [[ids[0], false]],
+  );
+  await f.follow(ctx);
+  await f.read();
+  await f.follow(ctx);
+  assert.deepEqual(await Promise.all(ids.map(f.state)), ['mined', 'mined']);
 });
 
 test('an old address sends what names it, while new calls use the newest; without its key its calls wait', async () => {

@@ -32,14 +32,15 @@ export async function sendOpen(
   account: AccountState,
 ): Promise<boolean> {
   const isOld = (ms: number | null, limitMs: number) => ms === null || ms >= limitMs;
+  const first = open[0];
   const unsent = open.filter((row) =>
     row.state === 'allotted'
-      ? row.allotted_ms >= patienceMs && isOld(row.tried_ms, againMs)
+      ? row.allotted_ms >= patienceMs && (isOld(row.tried_ms, againMs) || (row === first && isRefused(row)))
       : !row.reached && isOld(row.tried_ms, row.tried_ms === null ? patienceMs : againMs),
   );
+  // A signer that is back has now signed what it refused, which is then not replaced.
   await dispatchRows(ctx, chain, unsent, account);
   const late = lateOnes(chain, open, account);
-  const first = open[0];
   if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
   else await mapFew(late, few, (row) => resend(ctx, chain, row, variants.get(row.id) ?? [], account, row === first));
   return late.length > 0;
