@@ -18,8 +18,8 @@ export type AlarmDetails = {
   'chain-unconfirmed': { chainId: number; chain: string; since: string };
   /** Hashes of transactions, or `block <number>` where not even the hash is known. */
   'chain-unread': { chainId: number; chain: string; transactions: string[] };
-  /** The host of the endpoint that left out transfers of these transactions. */
-  'chain-left-out': { chainId: number; chain: string; host: string; transactions: string[] };
+  /** The host of the endpoint that does not report transfers of these transactions, and of the one that does. */
+  'chain-left-out': { chainId: number; chain: string; host: string; other?: string; transactions: string[] };
   'chain-final-reorged': { chainId: number; transactions: string[] };
   'chain-deep-reorg': { chainId: number; blocks: number };
   'verified-reorged': { requestId: string };
@@ -63,8 +63,8 @@ const sentences: ByAlarmKind<string> = {
     `Payments on ${chain} cannot be verified: its RPC endpoints have not all responded and agreed since ${since}.`,
   'chain-unread': ({ chain, transactions }) =>
     `Some transactions on ${chain} cannot be read; payments in them may be missing: ${transactions.join(', ')}`,
-  'chain-left-out': ({ chain, host, transactions }) =>
-    `The RPC endpoint ${host} left out transfers on ${chain} that another one reports; they are read from that one: ${transactions.join(', ')}`,
+  'chain-left-out': ({ chain, host, other = 'another one', transactions }) =>
+    `The RPC endpoint ${host} does not report transfers on ${chain} that ${other} reports; one of the two is wrong: ${transactions.join(', ')}`,
   'chain-final-reorged': ({ chainId, transactions }) =>
     `Chain ${chainId} reversed final transfers: ${transactions.join(', ')}`,
   'chain-deep-reorg': ({ chainId, blocks }) =>

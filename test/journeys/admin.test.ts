@@ -457,7 +457,9 @@ test('Each alarm is told in the reader’s language, with what others said of it
     ],
     'chain-unconfirmed': [{ chainId, chain: network, since: 'only for the log' }],
     'chain-unread': [{ chainId, chain: network, transactions: ['0xdef'] }],
-    'chain-left-out': [{ chainId, chain: network, host: 'rpc.example', transactions: ['0xfee'] }],
+    'chain-left-out': [
+      { chainId, chain: network, host: 'rpc.example', other: 'rpc2.example', transactions: ['0xfee'] },
+    ],
     'chain-final-reorged': [
       { chainId, transactions: ['0xabc'] },
       { chainId, transactions: ['0xfed'] },

@@ -82,7 +82,7 @@ const waiting = async () =>
 const raised = async () => (await listAlarms(fixtures.db.sql, 10)).filter(({ cleared_at }) => cleared_at === null);
 
 for (const [what, lie] of Object.entries({ 'all transfers': hidesAll, 'those to one wallet': null })) {
-  test(`the endpoint that is read leaves out ${what} → set aside by the comparison, read, and the alarm names it`, async () => {
+  test(`the endpoint that is read leaves out ${what} → set aside by the comparison, read, and the alarm names both`, async () => {
     const reader = await readAll();
     await compareEndpoints(reader);
     liar.fake.lie = lie ?? hidesLogsTo(fixtures.merchant.wallet);
@@ -97,7 +97,8 @@ for (const [what, lie] of Object.entries({ 'all transfers': hidesAll, 'those to 
     const [alarm, ...more] = await raised();
     assert.deepEqual([alarm?.kind, alarm?.subject, more], ['chain-left-out', '31337', []]);
     const { chainId, name: chain } = fixtures.node.chain;
-    assert.deepEqual(alarm?.details, { chainId, chain, host: new URL(liar.url).host, transactions: [txHash] });
+    const [host, by] = [liar, other].map(({ url }) => new URL(url).host);
+    assert.deepEqual(alarm?.details, { chainId, chain, host, other: by, transactions: [txHash] });
     await compareEndpoints(reader);
     assert.deepEqual(await waiting(), [], 'compared once');
     reader.comparison.foundAtMs -= dayMs;
@@ -168,6 +169,120 @@ test('a thousand transactions wait already, as one endpoint made them up → no 
   await fixtures.db.sql`delete from unread_transactions where tx_hash = '7'`;
   await compareEndpoints(reader);
   assert.equal((await waiting()).includes(txHash), true);
+});
+
+test('the endpoint that leaves out a payment rests afterwards → what it told is compared with the other, not with itself', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(8_100_000n);
+  await readAll(reader);
+  const [first, second] = reader.pool.providers;
+  liar.fake.lie = async (call) => (call.method === 'eth_getBlockByNumber' ? { status: 429 } : hidesAll(call));
+  await poll(reader);
+  liar.fake.lie = hidesAll;
+  await pollUntil(reader, async () => reader.cursor !== null && !!first && reader.pool.isAwake(first));
+  assert.equal(reader.pool.pick(), second);
+  await compareEndpoints(reader);
+  assert.deepEqual(await waiting(), [txHash]);
+});
+
+test('the other endpoint is always a block behind → what it has is compared', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(8_200_000n);
+  await fixtures.node.mine(1);
+  const head = await headNumber(fixtures.node.chain);
+  other.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getBlockByNumber') return null;
+    if (params[0] === 'latest') return { result: await ask(method, [`0x${(head - 1).toString(16)}`, false]) };
+    return Number(params[0]) >= head ? { result: null } : null;
+  };
+  await readAll(reader);
+  await compareEndpoints(reader);
+  assert.deepEqual(await waiting(), [txHash]);
+  assert.equal(reader.comparison.upTo, head - 1);
+});
+
+test('of three endpoints the second stands still → the third is compared with', async () => {
+  const third = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  try {
+    const reader = await readAll(await fixtures.reader([liar.url, other.url, third.url]));
+    await compareEndpoints(reader);
+    const head = await headNumber(fixtures.node.chain);
+    other.fake.lie = async ({ method, params, ask }) => {
+      if (method !== 'eth_getBlockByNumber') return null;
+      if (params[0] === 'latest') return { result: await ask(method, [`0x${head.toString(16)}`, false]) };
+      return Number(params[0]) > head ? { result: null } : null;
+    };
+    liar.fake.lie = hidesAll;
+    const txHash = await fixtures.pay(8_300_000n);
+    await readAll(reader);
+    await compareEndpoints(reader);
+    assert.deepEqual(await waiting(), [txHash]);
+  } finally {
+    await third.stop();
+  }
+});
+
+test('a block is replaced while the other endpoint is asked about it → what replaced it is compared too', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  const { url } = other;
+  await fixtures.node.mine(1);
+  const snapshot = await callRpc(url, 'evm_snapshot', []);
+  await fixtures.node.mine(2);
+  await readAll(reader);
+  let txHash = '';
+  other.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs' || txHash !== '') return null;
+    const logs = await ask(method, params);
+    await callRpc(url, 'evm_revert', [snapshot]);
+    txHash = await fixtures.pay(8_400_000n);
+    await fixtures.node.mine(2);
+    liar.fake.lie = hidesAll;
+    await readAll(reader);
+    return { result: logs };
+  };
+  await compareEndpoints(reader);
+  await compareEndpoints(reader);
+  assert.deepEqual(await waiting(), [txHash]);
+});
+
+test('transactions that nobody can read wait already → one that was just left out is read before them', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(8_450_000n);
+  await readAll(reader);
+  const { number, hash } = (await fixtures.cursor()) ?? {};
+  await fixtures.db.sql`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, tries, look_at)
+    select 31337, ${number ?? 0}, ${hash ?? ''}, now(), n::text, '[]', '{}', 3, now() - interval '1 minute'
+    from generate_series(1, 20) n`;
+  await compareEndpoints(reader);
+  await readUnread(reader);
+  assert.ok(await found(txHash));
+});
+
+test('a transaction that was made up in a block that nobody has → given up after a day, as one that all deny', async () => {
+  const reader = await readAll();
+  const block = `0x${'ab'.repeat(32)}`;
+  await fixtures.db.sql`
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, seen_at)
+    select 31337, 1, ${block}, now(), name, '[]', '{}', now() - age
+    from (values ('old', interval '25 hours'), ('new', interval '23 hours')) one (name, age)`;
+  await readUnread(reader);
+  assert.deepEqual(await waiting(), ['new']);
+  await fixtures.db.sql`update unread_transactions set seen_at = seen_at - interval '2 hours', look_at = now()`;
+  other.fake.lie = async ({ method }) => (method === 'eth_getBlockByNumber' ? 'hang up' : null);
+  await readUnread(reader);
+  assert.deepEqual(await waiting(), ['new'], 'the other endpoint may have it');
+  other.fake.lie = async () => null;
+  await fixtures.db.sql`update unread_transactions set look_at = now()`;
+  await readUnread(reader);
+  assert.deepEqual(await waiting(), []);
 });
 
 test('a block that is replaced after it was compared → what replaced it is compared too', async () => {

@@ -34,8 +34,8 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
     'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,
     'chain-unread': ({ chainId, transactions }) =>
       html`${onNetwork(t.unread, chainId)} ${asSaid(transactions.join(', '))}`,
-    'chain-left-out': ({ chainId, host, transactions }) =>
-      html`${onNetwork(t.left_out, chainId)} ${asSaid([host, ...transactions].join(', '))}`,
+    'chain-left-out': ({ chainId, host, other = '?', transactions }) =>
+      html`${onNetwork(t.left_out, chainId)} ${asSaid([host, other, ...transactions].join(', '))}`,
     'chain-final-reorged': ({ chainId, transactions }) =>
       html`${onNetwork(t.final_reorged, chainId)} ${asSaid(transactions.join(', '))}`,
     'chain-deep-reorg': ({ chainId }) => html`${onNetwork(t.deep_reorg, chainId)}`,

@@ -239,7 +239,7 @@ async function readOn(
   const scope = { chainId: reader.chain.chainId, testMode: reader.testMode };
   await store.saveBlocks(reader.db, scope, reader.lease, at, headers, found, progress);
   if (reader.chain.rpcUrls.length > 1)
-    for (const { number } of headers) noteRead(reader.comparison, number, logs.get(number) ?? []);
+    for (const { number } of headers) noteRead(reader.comparison, number, logs.get(number) ?? [], provider.rpc);
   if (found.transfers.length > 0) reader.hooks.onFound?.();
   for (const { txHash, block } of found.unread) {
     reader.mayBeUnread = true;

@@ -42,14 +42,17 @@ export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: nu
   await tx`delete from unread_transactions where chain_id = ${chainId} and block_number > ${blockNumber}`;
 }
 
-/** Entries due for a retry, longest due first. */
+/**
+ * Entries due for a retry: those that were tried least, longest due first. So what an endpoint makes up, any number of
+ * times, holds up nothing that has just been set aside.
+ */
 export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
   return db.sql<UnreadRow[]>`
     select block_number, block_hash, block_time, tx_hash, logs, owners,
       seen_at < now() - ${patienceMs} * interval '1 ms' as is_late,
       seen_at < now() - ${soughtFor}::interval as is_stale
     from unread_transactions where chain_id = ${chainId} and stored_at is null and look_at <= now()
-    order by look_at, block_number, tx_hash limit ${limit}`;
+    order by tries, look_at, block_number, tx_hash limit ${limit}`;
 }
 
 /**

@@ -43,6 +43,13 @@ export async function readUnread(reader: Reader): Promise<void> {
 }
 
 type Read = Found & { complete: boolean };
+const nothing: Read = { transfers: [], unread: [], complete: true };
+
+/** Whether all endpoints answer that a block is not on their chain. */
+async function denyBlock(rpcs: readonly Rpc[], row: store.UnreadRow): Promise<boolean> {
+  const headers = await Promise.all(rpcs.map((rpc) => rpc.header(Number(row.block_number))));
+  return headers.every((header) => header !== null && header.hash !== row.block_hash);
+}
 
 /** Null when it is to be tried later. */
 async function tryAgain(reader: Reader, provider: RpcProvider, row: store.UnreadRow): Promise<Read | null> {
@@ -52,11 +59,11 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
   const contract = reader.chain.recurringContract;
   try {
     const header = await provider.rpc.header(Number(row.block_number));
-    // The reader will detect the reorganisation and remove this then.
-    if (header?.hash !== row.block_hash) return null;
+    // The reader will detect the reorganisation and remove this then, unless the block was made up long ago.
+    if (header?.hash !== row.block_hash) return row.is_stale && (await denyBlock(rpcs, row)) ? nothing : null;
     if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
     const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
-    if (told === 'denied' && row.is_stale) return { transfers: [], unread: [], complete: true };
+    if (told === 'denied' && row.is_stale) return nothing;
     if (!told || told === 'denied') return null;
     const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, { ...told, contract }, anyhow);
     const transfers = await read(false);

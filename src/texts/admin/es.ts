@@ -62,7 +62,8 @@ export const es: AdminTexts<'es'> = {
     webhook_dead: 'Se desactivó el webhook de {partner} ({mode}): ninguna entrega tuvo éxito en cinco días',
     unconfirmed: 'No se pueden verificar los pagos en {network}: sus proveedores no responden todos o no coinciden',
     unread: 'No se pueden leer algunas transacciones en {network}; pueden faltar los pagos que contienen:',
-    left_out: 'Un proveedor de {network} omitió transferencias que otro comunica; se leen de este otro:',
+    left_out:
+      'Un proveedor de {network} no comunica transferencias que otro comunica. Uno de los dos se equivoca; el primero, el otro y las transacciones:',
     final_reorged: '{network} revirtió transferencias que eran definitivas',
     deep_reorg: '{network} se reorganizó más allá de todos los bloques guardados; se están volviendo a leer',
     verified_reorged:

@@ -64,7 +64,8 @@ export const fr: AdminTexts<'fr'> = {
       'Les paiements sur {network} ne peuvent pas être vérifiés : ses fournisseurs ne répondent pas tous ou ne concordent pas',
     unread:
       'Certaines transactions sur {network} ne peuvent pas être lues ; les paiements qu’elles contiennent peuvent manquer :',
-    left_out: 'Un fournisseur de {network} a omis des transferts qu’un autre signale ; ils sont lus chez cet autre :',
+    left_out:
+      'Un fournisseur de {network} ne signale pas des transferts qu’un autre signale. L’un des deux se trompe ; le premier, l’autre et les transactions :',
     final_reorged: '{network} a annulé des transferts qui étaient définitifs',
     deep_reorg: '{network} s’est réorganisé au-delà de tous les blocs stockés ; ses blocs sont relus',
     verified_reorged:

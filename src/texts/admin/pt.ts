@@ -62,7 +62,8 @@ export const pt: AdminTexts<'pt'> = {
     webhook_dead: 'O webhook de {partner} ({mode}) foi desativado: nenhuma entrega teve sucesso durante cinco dias',
     unconfirmed: 'Não é possível verificar pagamentos na rede {network}: nem todos os provedores respondem e concordam',
     unread: 'Não é possível ler algumas transações na rede {network}; podem faltar pagamentos nelas:',
-    left_out: 'Um provedor da rede {network} omitiu transferências que outro informa; elas são lidas desse outro:',
+    left_out:
+      'Um provedor da rede {network} não informa transferências que outro informa. Um dos dois está errado; o primeiro, o outro e as transações:',
     final_reorged: 'A rede {network} reverteu transferências que eram definitivas',
     deep_reorg:
       'A rede {network} foi reorganizada além de todos os blocos armazenados; os blocos estão sendo lidos de novo',
