@@ -133,9 +133,9 @@ export function connect(
   const prove = (scope: Scope) => createHmac('sha256', scopeKey).update(scopeText(scope)).digest('hex');
   const enter = ({ partnerId, testMode }: Scope, proof: string, onlyReads: boolean): Opening => ({
     onlyReads,
-    // Sent as text and answered before the proof is sent: an earlier transaction could have planted a prepared
+    // Sent as text, and answered before the next proof is sent: an earlier transaction could have planted a prepared
     // statement.
-    first: sessionUrl ? beginInShared : 'select public.begin_scoped()',
+    clear: sessionUrl ? beginInShared : 'select public.begin_scoped()',
     enter: (tx) => tx`select enter_scope(${partnerId}, ${testMode}, ${proof})`.execute(),
   });
   const begin = <T>(scope: Scope, work: (tx: Tx) => Promise<T>, onlyReads: boolean) =>

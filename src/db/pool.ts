@@ -27,10 +27,12 @@ export type Observer = (connection: number, statement: Sendable) => void;
 /** How a transaction opens. */
 export type Opening = {
   /**
-   * A text sent together with `begin`. If it fails, the connection is closed, because its session may be in any state.
+   * A text that clears the session of what earlier work left in it. If it fails, the connection is closed, because its
+   * session may be in any state. It is sent after each transaction, or, in a session that was not cleared by then,
+   * together with `begin`.
    */
-  first: string;
-  /** Sent once that was answered; the work's first statement does not wait for it. */
+  clear: string;
+  /** Sent only into a cleared session; the work's first statement does not wait for it. */
   enter(tx: Transaction): Promise<unknown>;
   /** The work changes nothing, so its value does not wait for the commit. */
   onlyReads: boolean;
@@ -139,6 +141,8 @@ export function openPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: options.waits.queue * 1000,
   });
   const open = new Set<pg.PoolClient>();
+  /** Connections that nothing was sent over since their session was cleared. */
+  const cleared = new WeakSet<pg.PoolClient>();
   const listener = new Listener(sessionUrl ? connectionOptions({ ...address, url: sessionUrl, settings }) : own);
   pool.on('error', () => {}); // a connection that nobody used was lost: the next one to need it makes another
   pool.on('connect', (client) => {
@@ -149,7 +153,8 @@ export function openPool(options: PoolOptions): Pool {
 
   const acquire = async () => {
     try {
-      return await pool.connect();
+      const client = await pool.connect();
+      return { client, wasCleared: cleared.delete(client) };
     } catch (error) {
       throw lostError(error);
     }
@@ -166,7 +171,7 @@ export function openPool(options: PoolOptions): Pool {
   };
 
   const single: Send = async (statement) => {
-    const client = await acquire();
+    const { client } = await acquire();
     let broken: Error | undefined;
     try {
       return await send(client, statement).catch((error) => {
@@ -183,32 +188,38 @@ export function openPool(options: PoolOptions): Pool {
   };
 
   const begin: Pool['begin'] = async (work, opening) => {
-    const client = await acquire();
+    const { client, wasCleared } = await acquire();
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => {}); // told by the race
     let broken: Error | undefined;
-    let ended: Promise<unknown> = Promise.resolve();
+    let committed: Promise<unknown> = Promise.resolve();
     const lose = (error: Error) => {
       broken ??= lostError(error);
       lost.reject(broken);
     };
+    const sendText = (text: string) => send(client, { text, values: [] });
     client.on('error', lose);
     const scope = openTransaction((statement) => send(client, statement));
     try {
-      await send(client, { text: opening ? `${begun}; ${opening.first}` : begun, values: [] }).catch((error) => {
-        lose(error);
-        throw error;
-      });
-      if (opening) sendTogether(client);
+      if (opening && wasCleared) {
+        sendTogether(client);
+        sendText(begun).catch(lose);
+      } else {
+        await sendText(opening ? `${begun}; ${opening.clear}` : begun).catch((error) => {
+          lose(error);
+          throw error;
+        });
+        if (opening) sendTogether(client);
+      }
       const done = opening
         ? Promise.all([opening.enter(scope.tx), work(scope.tx)]).then(([, value]) => value)
         : work(scope.tx);
       const value = await Promise.race([done, lost.promise]);
       scope.check();
       scope.close();
-      const commit = send(client, { text: 'commit', values: [] });
+      const commit = sendText('commit');
       if (opening?.onlyReads) {
-        ended = commit.catch(lose);
+        committed = commit;
         return value;
       }
       // A statement that nobody awaited may have failed meanwhile. The server then rolls everything back and reports it
@@ -218,15 +229,19 @@ export function openPool(options: PoolOptions): Pool {
       return value;
     } catch (error) {
       scope.close(broken);
-      if (!broken) await send(client, { text: 'rollback', values: [] }).catch(lose);
+      if (!broken) await sendText('rollback').catch(lose);
       const reason = scope.reason(error);
       if (isReadOnly(reason)) broken ??= reason as Error;
       throw reason;
     } finally {
-      void ended.then(() => {
-        client.off('error', lose);
-        client.release(broken);
-      });
+      // Nobody waits for this. Behind a pooler the next transaction has another session.
+      const clearing = opening && !sessionUrl && !broken ? sendText(opening.clear) : null;
+      void Promise.all([committed, clearing])
+        .then(() => clearing && cleared.add(client), lose)
+        .finally(() => {
+          client.off('error', lose);
+          client.release(broken);
+        });
     }
   };
 
