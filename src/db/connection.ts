@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
-import { type Opening, openPool, type Pool, type Transaction, type Waits } from './pool.ts';
+import { type Opening, openPool, type Pool, type Waits } from './pool.ts';
+import type { Transaction } from './transaction.ts';
 
 /**
  * A connection pool that sees the rows of all partners. Only `db/`, `auth/` and the named lookups of loops use it

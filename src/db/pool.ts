@@ -4,6 +4,8 @@ import { outsideTrails } from '../lib/trail.ts';
 import { cutOff, Listener, type ListenOptions, type Subscriber } from './listen.ts';
 import { sendOver } from './query.ts';
 import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
+import { isStale, openTransaction, type Transaction } from './transaction.ts';
+
 import { type SlowStatement, watched } from './watched.ts';
 
 /**
@@ -11,15 +13,6 @@ import { type SlowStatement, watched } from './watched.ts';
  * After that they fail as unreachable. A connection that did not answer is closed, which frees its place in the pool.
  */
 export type Waits = { queue: number; connect: number; answer: number };
-
-/**
- * A transaction. If one of its statements fails, the transaction fails, even if the error was caught, except inside a
- * savepoint.
- */
-export type Transaction = Tag & {
-  /** Work that is rolled back by itself when it fails. Only one at a time. */
-  savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-};
 
 /** Called with each statement before it is sent; for tests and measurements. */
 export type Observer = (connection: number, statement: Sendable) => void;
@@ -80,11 +73,6 @@ function lostError(cause: unknown): Error {
   const timedOut = /time-?out/i.test(message);
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }
-
-/** A migration has made the plan of a prepared statement stale: its columns changed, or the statement is gone. */
-const isStale = (error: unknown) =>
-  error instanceof pg.DatabaseError &&
-  ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000');
 
 /** The server has become a standby, so the connection is of no more use; a new one may lead to the promoted server. */
 const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25006';
@@ -261,69 +249,3 @@ export function openPool(options: PoolOptions): Pool {
   });
   return result;
 }
-
-/** What a transaction or savepoint may send, and which of its statements failed. */
-function openTransaction(sendIt: Send) {
-  let [savepoints, isOver] = [0, false];
-  let closedBy: Error | undefined;
-  const level = (hasEnded: () => boolean) => {
-    let failed: { error: unknown } | undefined;
-    let isReleased = false;
-    const isPast = () => isReleased || hasEnded();
-    const sendHere: Send = (statement) => {
-      // The connection may serve others by now, and a late statement must not reach their transactions.
-      // Nor must one of a savepoint run when that was released or rolled back: the scope that it was sent in has ended.
-      if (isPast()) return Promise.reject(closedBy ?? endedError());
-      const answer = sendIt(statement).catch((error) => {
-        if (!isStale(error)) throw error;
-        preparedAnew(statement);
-        throw staleError(error);
-      });
-      answer.catch((error) => {
-        failed ??= { error };
-      });
-      return answer;
-    };
-    const savepoint: Transaction['savepoint'] = async (work) => {
-      const name = `s${++savepoints}`;
-      const inner = level(isPast);
-      await tx.unsafe(`savepoint ${name}`);
-      try {
-        const value = await work(inner.tx);
-        inner.check();
-        inner.release();
-        await tx.unsafe(`release savepoint ${name}`);
-        return value;
-      } catch (error) {
-        inner.release();
-        await tx.unsafe(`rollback to savepoint ${name}`);
-        throw inner.reason(error);
-      }
-    };
-    const tx: Transaction = Object.assign(tagOf(sendHere), { savepoint });
-    return {
-      tx,
-      check: () => {
-        if (failed) throw failed.error;
-      },
-      release: () => {
-        isReleased = true;
-      },
-      /** The first error, rather than the follow-up error that the transaction was aborted. */
-      reason: (error: unknown) => (failed && (error as { code?: unknown }).code === '25P02' ? failed.error : error),
-    };
-  };
-  return {
-    ...level(() => isOver),
-    close: (error?: Error) => {
-      isOver = true;
-      closedBy = error;
-    },
-  };
-}
-
-/** The transaction was rolled back. Its caller retries, as after a lost connection. */
-const staleError = (cause: unknown) =>
-  Object.assign(new Error('the plan of a statement is stale', { cause }), { code: 'CONNECTION_PLAN_STALE' });
-
-const endedError = () => Object.assign(new Error('the transaction has ended'), { code: 'TRANSACTION_ENDED' });
