@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { minuteMs } from '../lib/durations.ts';
+import { buildConnector } from 'undici';
 import { makeStorable } from '../lib/text/storable.ts';
+import { type Clients, makeClients } from './clients.ts';
 import { bareHost, mayConnect, type OutboundPolicy } from './guard.ts';
 import { createResolve, type Resolve } from './resolve.ts';
 
@@ -49,26 +49,19 @@ class GuardError extends Error {
 export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}): Poster {
   const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   const resolve = options.resolve ?? createResolve(policy.allowCidrs.length > 0);
-  const agent = new Agent({
-    connect: guardedConnector(policy, resolve, timeoutMs),
-    pipelining: 1,
-    keepAliveTimeout: 10_000,
-    keepAliveMaxTimeout: minuteMs,
-    headersTimeout: 0, // each POST has its own clock
-    bodyTimeout: 0,
-  });
+  const clients = makeClients(guardedConnector(policy, resolve, timeoutMs));
   return {
     post: async (url, headers, body) => {
       const startedAt = performance.now();
       const deadline = startedAt + timeoutMs;
-      let outcome = await dispatch(agent, url, headers, body, startedAt, deadline);
+      let outcome = await dispatch(clients, url, headers, body, startedAt, deadline);
       // A kept-alive connection that the other side has just closed says nothing about the receiver: use another one.
       for (let stale = 0; 'staleConnection' in outcome && stale < 3; stale++) {
-        outcome = await dispatch(agent, url, headers, body, startedAt, deadline);
+        outcome = await dispatch(clients, url, headers, body, startedAt, deadline);
       }
       return 'staleConnection' in outcome ? { durationMs: outcome.durationMs, error: 'connection' } : outcome;
     },
-    close: () => agent.destroy(),
+    close: async () => clients.close(),
   };
 }
 
@@ -132,7 +125,7 @@ function partsOf(url: string): Parts {
 type Stale = { durationMs: number; staleConnection: true };
 
 function dispatch(
-  agent: Agent,
+  clients: Clients,
   url: string,
   headers: Record<string, string>,
   body: string,
@@ -140,40 +133,34 @@ function dispatch(
   deadline: number,
 ): Promise<PostOutcome | Stale> {
   const { origin, path } = partsOf(url);
+  const kept = clients.take(origin);
   return new Promise((settle) => {
-    let controller: Dispatcher.DispatchController | undefined;
     let status: Omit<Extract<PostOutcome, { statusCode: number }>, 'responseBody'> | undefined;
     const chunks: Buffer[] = [];
     let received = 0;
     let ended = false;
     const dispatchedAt = performance.now();
     let timer = setTimeout(
-      () => {
-        end({ error: 'timeout', durationMs: since(startedAt) });
-        controller?.abort(new Error('too late'));
-      },
+      () => end({ error: 'timeout', durationMs: since(startedAt) }),
       Math.max(0, deadline - dispatchedAt),
     );
 
-    const end = (outcome: PostOutcome | Stale) => {
+    const end = (outcome: PostOutcome | Stale, isRead = false) => {
       if (ended) return;
       ended = true;
       clearTimeout(timer);
+      if (isRead) clients.giveBack(kept);
+      else clients.drop(kept);
       settle(outcome);
     };
-    const endWithStatus = (abort: boolean) => {
-      if (!status) return;
-      end({ ...status, responseBody: readable(chunks) });
-      if (abort) controller?.abort(new Error('enough was read'));
+    const endWithStatus = (isRead: boolean) => {
+      if (status) end({ ...status, responseBody: readable(chunks) }, isRead);
     };
 
-    agent.dispatch(
-      { origin, path, method: 'POST', headers, body },
+    kept.client.dispatch(
+      { path, method: 'POST', headers, body },
       {
-        onRequestStart: (started) => {
-          controller = started;
-          if (ended) started.abort(new Error('too late'));
-        },
+        onRequestStart: () => {},
         onResponseStart: (_controller, statusCode, responseHeaders) => {
           if (ended || statusCode < 200) return;
           const retryAfter = responseHeaders['retry-after'];
@@ -184,14 +171,17 @@ function dispatch(
             durationMs: since(startedAt),
           };
           clearTimeout(timer);
-          timer = setTimeout(() => endWithStatus(true), bodyTimeoutMs);
+          // Most bodies come with the status: only those that do not need a clock of their own.
+          queueMicrotask(() => {
+            if (!ended) timer = setTimeout(() => endWithStatus(false), bodyTimeoutMs);
+          });
         },
         onResponseData: (_controller, chunk) => {
           chunks.push(chunk.subarray(0, maxBodyBytes - received));
           received += chunk.length;
-          if (received > maxBodyBytes) endWithStatus(true);
+          if (received > maxBodyBytes) endWithStatus(false);
         },
-        onResponseEnd: () => endWithStatus(false),
+        onResponseEnd: () => endWithStatus(true),
         onResponseError: (_controller, error) => {
           if (status) endWithStatus(false);
           else if ((connectedAt.get(error) ?? Infinity) < dispatchedAt)
