@@ -128,6 +128,10 @@ export type AttemptRecord = {
   wait_ms: number;
 };
 
+/** An array of values without anything that arrays quote: numbers, ids, times, words of ours. pg looks through each. */
+const plainArray = (values: (string | number | boolean | null)[]) =>
+  `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+
 /**
  * Records attempts and, where the lease still holds, what follows. If the lease was lost meanwhile (it expired, or a
  * replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a condition on that
@@ -136,15 +140,16 @@ export type AttemptRecord = {
  */
 export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
   const all = <T>(of: (attempt: AttemptRecord) => T) => attempts.map(of);
+  const plain = (of: (attempt: AttemptRecord) => string | number | boolean | null) => plainArray(all(of));
   await sql`
     with made as materialized (
       select * from rows from (
-        unnest(${all((a) => a.partner_id)}::uuid[], ${all((a) => a.test_mode)}::boolean[],
-          ${all((a) => a.delivery_id)}::uuid[], ${all((a) => a.lease)}::uuid[], ${all((a) => a.attempt_id)}::uuid[],
-          ${all((a) => a.url)}::text[], ${all((a) => a.started_at)}::timestamptz[],
-          ${all((a) => a.duration_ms)}::int[], ${all((a) => a.status_code)}::int[], ${all((a) => a.error)}::text[],
-          ${all((a) => a.response_body)}::text[], ${all((a) => a.state)}::text[],
-          ${all((a) => a.wait_ms)}::double precision[]),
+        unnest(${plain((a) => a.partner_id)}::uuid[], ${plain((a) => a.test_mode)}::boolean[],
+          ${plain((a) => a.delivery_id)}::uuid[], ${plain((a) => a.lease)}::uuid[], ${plain((a) => a.attempt_id)}::uuid[],
+          ${all((a) => a.url)}::text[], ${plain((a) => a.started_at)}::timestamptz[],
+          ${plain((a) => a.duration_ms)}::int[], ${plain((a) => a.status_code)}::int[], ${plain((a) => a.error)}::text[],
+          ${all((a) => a.response_body)}::text[], ${plain((a) => a.state)}::text[],
+          ${plain((a) => a.wait_ms)}::double precision[]),
         json_array_elements(${JSON.stringify(all((a) => a.request_headers))}::json),
         json_array_elements(${JSON.stringify(all((a) => a.response_headers))}::json)
       ) as a (partner_id, test_mode, delivery_id, lease, attempt_id, url, started_at, duration_ms, status_code, error,
