@@ -25,21 +25,30 @@ const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
 /**
  * Refuses a client that opens pages faster than people do, before the database is queried for it. Clients with a
  * session are counted separately, so that strangers at the same address do not use up a merchant's limit. The session
- * is not checked here: made-up ones share the limit of all sessions of their client.
+ * is not checked here: made-up ones share the limit of all sessions of their client. What leads nowhere is counted
+ * too, by itself: to say so costs as much as a page.
+ *
+ * @param leadsNowhere whether no page has this address and method
  */
-export function limitPages(app: FastifyInstance, ctx: Context): void {
+export function limitPages(
+  app: FastifyInstance,
+  ctx: Context,
+  leadsNowhere: (request: FastifyRequest) => boolean,
+): void {
   const { pageLimit } = ctx.config;
   const strangers = new AttemptLimit(pageLimit, windowMs);
   const sessions = new AttemptLimit(pageLimit, windowMs);
   const allSessions = new AttemptLimit(pageLimit * sessionsOfClient, windowMs);
+  const nowhere = new AttemptLimit(pageLimit, windowMs);
   // A pay page's own questions have limits of theirs.
   const unlimited = [...free, `${payRoute(ctx.config)}/state`, `${payRoute(ctx.config)}/events`];
   const isLimited = ({ routeOptions: { url, config } }: FastifyRequest): boolean => {
     if (url === undefined || config.auth === undefined || config.auth === 'api-key') return false;
     return !unlimited.some((path) => url === path || url.startsWith(`${path}/`));
   };
-  const take = (request: FastifyRequest): boolean => {
+  const take = (request: FastifyRequest, isNowhere: boolean): boolean => {
     const [client, now] = [clientSubject(request.ip), ctx.clock.now()];
+    if (isNowhere) return nowhere.take(client, now);
     const shown = request.routeOptions.config.auth === 'session' ? shownTokens(request, ctx.config) : '';
     if (shown === '') return strangers.take(client, now);
     const session = createHash('sha256').update(shown).digest('base64url');
@@ -49,7 +58,8 @@ export function limitPages(app: FastifyInstance, ctx: Context): void {
   app.addHook('preClose', async () => ending.abort());
   let held = 0;
   app.addHook('onRequest', async (request, reply) => {
-    if (!isLimited(request) || take(request)) return;
+    const isNowhere = leadsNowhere(request);
+    if ((!isNowhere && !isLimited(request)) || take(request, isNowhere)) return;
     if (held < mostHeld) {
       held++;
       await pause(holdMs, ending.signal);

@@ -93,14 +93,21 @@ export async function buildServer(
     cutUserAgent(request);
     begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
+  });
+  const isForApi = ({ url }: FastifyRequest) => url.startsWith('/api/');
+  limitPages(
+    app,
+    ctx,
+    (request) => !isForApi(request) && !routes.allowedMethods(pathOf(request)).includes(request.method),
+  );
+  app.addHook('onRequest', async (request, reply) => {
     const allowed = routes.allowedMethods(pathOf(request));
     // Fastify would match an empty id, escaped letters, and a whole URL. A path that only resembles a route is unknown,
     // so headers, checks and errors that depend on the path agree with what is served.
-    const isAlike = request.routeOptions.url !== undefined || request.url.startsWith('/api/');
+    const isAlike = request.routeOptions.url !== undefined || isForApi(request);
     if (allowed.length === 0 && isAlike) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
-  limitPages(app, ctx);
   guardHosts(app, pages);
   ctx.sandbox?.guardDev(app, ctx.config);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));

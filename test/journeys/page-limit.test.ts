@@ -129,3 +129,21 @@ test('Pages › sessions that are made up have an end together', async () => {
   assert.deepEqual([...statuses], [303]);
   assert.equal((await openWith('/dashboard', '203.0.113.6', 'one-more')).status, 429);
 });
+
+test('Addresses that lead nowhere › as many as pages, counted by themselves; a missing script costs no page', async () => {
+  clock.forward(10_000);
+  const client = '203.0.113.6';
+  const nowhere = ['/nothing', '/portal/%73ign-in', '/dashboard/x/y', '/%68ealthz', '/pay/x/y/z'];
+  for (let opened = 0; opened < 200; opened++) {
+    assert.equal((await open(nowhere[opened % nowhere.length] ?? '', client)).status, 404);
+  }
+  const refused = await Promise.all(nowhere.map((path) => open(path, client)));
+  for (const { status, html } of refused) assert.deepEqual([status, html.length < 2_000], [429, true]);
+  const wrong = await send(app.url, 'POST', '/healthz', from(client));
+  assert.equal(wrong.status, 429, 'a method that the address does not have leads nowhere, too');
+  assert.equal((await open(payPath, client)).status, 200);
+  assert.equal((await open('/nothing', '203.0.113.7')).status, 404);
+  assert.equal((await send(app.url, 'GET', '/api/v1/nothing', { key, ...from(client) })).status, 404);
+  const asset = await open('/assets/nothing.js', client);
+  assert.deepEqual([asset.status, asset.html], [404, 'There is no such file.\n']);
+});
