@@ -2186,19 +2186,20 @@ CREATE OR REPLACE FUNCTION public.scope_partner()
  RETURNS uuid
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  partner constant text := current_setting('quittance.partner_id', true);
+  partner constant pg_catalog.text := pg_catalog.current_setting('quittance.partner_id', true);
 begin
   -- Hashed once more: how long the comparison takes tells nothing of the proof that is right.
-  if partner <> '' and exists (
-    select from scope_keys k where k.login = session_user
-      and sha256(sha256(k.outer_pad || sha256(k.inner_pad
-        || convert_to(partner || ' ' || current_setting('quittance.test_mode', true), 'UTF8'))))
-      = sha256(decode(current_setting('quittance.proof', true), 'hex')))
+  if partner operator(pg_catalog.<>) '' and exists (
+    select from public.scope_keys k where k.login operator(pg_catalog.=) session_user
+      and pg_catalog.sha256(pg_catalog.sha256(k.outer_pad operator(pg_catalog.||) pg_catalog.sha256(
+        k.inner_pad operator(pg_catalog.||) pg_catalog.convert_to(partner operator(pg_catalog.||) ' '
+          operator(pg_catalog.||) pg_catalog.current_setting('quittance.test_mode', true), 'UTF8'))))
+      operator(pg_catalog.=) pg_catalog.sha256(pg_catalog.decode(
+        pg_catalog.current_setting('quittance.proof', true), 'hex')))
   then
-    return partner::uuid;
+    return partner::pg_catalog.uuid;
   end if;
   return null;
 end $function$;
@@ -2208,16 +2209,18 @@ CREATE OR REPLACE FUNCTION public.scope_test_mode()
  RETURNS boolean
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  test constant text := current_setting('quittance.test_mode', true);
+  test constant pg_catalog.text := pg_catalog.current_setting('quittance.test_mode', true);
 begin
-  if test <> '' and exists (
-    select from scope_keys k where k.login = session_user
-      and sha256(sha256(k.outer_pad || sha256(k.inner_pad
-        || convert_to(current_setting('quittance.partner_id', true) || ' ' || test, 'UTF8'))))
-      = sha256(decode(current_setting('quittance.proof', true), 'hex')))
+  if test operator(pg_catalog.<>) '' and exists (
+    select from public.scope_keys k where k.login operator(pg_catalog.=) session_user
+      and pg_catalog.sha256(pg_catalog.sha256(k.outer_pad operator(pg_catalog.||) pg_catalog.sha256(
+        k.inner_pad operator(pg_catalog.||) pg_catalog.convert_to(
+          pg_catalog.current_setting('quittance.partner_id', true) operator(pg_catalog.||) ' '
+            operator(pg_catalog.||) test, 'UTF8'))))
+      operator(pg_catalog.=) pg_catalog.sha256(pg_catalog.decode(
+        pg_catalog.current_setting('quittance.proof', true), 'hex')))
   then
     return test::boolean;
   end if;

@@ -366,6 +366,16 @@ test('settings left in the session › are taken back before the next scope is e
   assert.deepEqual(JSON.parse(next.answer), [{ style: 'ISO, MDY', path: 'public' }]);
 });
 
+test('a search path that leads elsewhere › the scope’s own rows are shown, and no others', async () => {
+  const count = 'select count(*)::int as n from public.merchants';
+  const { answer } = await inject(count);
+  assert.match(answer, /"n":[1-9]/);
+  for (const path of [`''`, 'pg_temp', 'public, pg_temp, pg_catalog', 'information_schema, public']) {
+    const told = await inject(`set search_path = ${path}; ${count}`);
+    assert.deepEqual([told.code, told.answer], [null, answer], path);
+  }
+});
+
 test('the logins › own nothing, are bound by row-level security, and cannot make anything', async () => {
   for (const url of [database.access.service, database.access.scoped]) {
     const sql = openOne(url);
