@@ -484,3 +484,21 @@ async function endConnections(probability: number): Promise<void> {
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'quittance' and random() < ${probability}`;
 }
+
+test('times of any year, with and without fractions → the millisecond that the database means', async () => {
+  const texts = [
+    '2026-11-23 06:01:11+00',
+    '2026-03-29 01:30:00.123456+00',
+    '2026-03-29 01:30:00.999999+02',
+    '0001-01-01 00:00:00+00',
+  ].concat(['10000-01-01 00:00:00.5+00', '0044-03-15 12:00:00+00 BC', '1969-12-31 23:59:59.9+00']);
+  await withPool(async (db) => {
+    for (const text of texts) {
+      const [row] = await db.sql<{ at: Date; ms: string }[]>`
+        select t.at, floor(extract(epoch from t.at) * 1000)::text as ms from (select ${text}::text::timestamptz as at) t`;
+      assert.equal(row?.at.getTime(), Number(row?.ms), text);
+    }
+    const [never] = await db.sql`select 'infinity'::timestamptz as at`;
+    assert.equal(never?.at, Number.POSITIVE_INFINITY);
+  });
+});
