@@ -997,19 +997,11 @@ create table requests (
   customer_language text,
   wallet_chain_ids integer[],
   made_at timestamp with time zone,
-  constraint requests_check CHECK (((proof_status = 'verified'::text) = (proof_verified_at IS NOT NULL))),
-  constraint requests_check1 CHECK (((proof_status <> 'verified'::text) OR ((tx_hash IS NOT NULL) AND (payer_address IS NOT NULL)))),
-  constraint requests_check2 CHECK (((status <> 'voided'::text) OR (voided_at IS NOT NULL))),
-  constraint requests_fiat_int_check CHECK (((fiat_int >= 1) AND (fiat_int <= 2147483647))),
   constraint requests_id_key UNIQUE (id),
   constraint requests_order TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint requests_partner_id_test_mode_account_id_fkey FOREIGN KEY (partner_id, test_mode, account_id) REFERENCES merchants(partner_id, test_mode, id),
-  constraint requests_payment_mode_check CHECK ((payment_mode = ANY (ARRAY['pos'::text, 'invoice'::text]))),
   constraint requests_pkey PRIMARY KEY (partner_id, test_mode, id),
-  constraint requests_proof_status_check CHECK ((proof_status = ANY (ARRAY['none'::text, 'attached'::text, 'verified'::text]))),
-  constraint requests_reference_check CHECK ((length(reference) = 16)),
-  constraint requests_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'opened'::text, 'expired'::text, 'voided'::text]))),
-  constraint requests_usdc_micro_check CHECK ((usdc_micro > (0)::numeric))
+  constraint requests_sound CHECK (request_is_sound(status, proof_status, proof_verified_at, tx_hash, payer_address, voided_at, fiat_int, usdc_micro, payment_mode, reference))
 );
 CREATE INDEX requests_account_list ON public.requests USING btree (partner_id, test_mode, account_id, created_at);
 CREATE INDEX requests_account_paid ON public.requests USING btree (partner_id, test_mode, account_id, proof_verified_at) INCLUDE (fiat_code, fiat_int, usdc_micro) WHERE (proof_status = 'verified'::text);
@@ -1618,8 +1610,12 @@ CREATE OR REPLACE FUNCTION public.copy_wallet_chains()
  LANGUAGE plpgsql
 AS $function$
 begin
-  select wallet_chains(m, new.wallet_address) into new.wallet_chain_ids from merchants m
-    where m.partner_id = new.partner_id and m.test_mode = new.test_mode and m.id = new.account_id;
+  if new.wallet_chain_ids is null then
+    select wallet_chains(m, new.wallet_address) into new.wallet_chain_ids from merchants m
+      where m.partner_id = new.partner_id and m.test_mode = new.test_mode and m.id = new.account_id;
+  elsif new.wallet_chain_ids = '{}' then
+    new.wallet_chain_ids := null;
+  end if;
   return new;
 end $function$;
 
@@ -2140,6 +2136,21 @@ begin
   raise exception 'the audit log is only ever added to' using errcode = 'integrity_constraint_violation';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.request_is_sound(status text, proof_status text, proof_verified_at timestamp with time zone, tx_hash text, payer_address text, voided_at timestamp with time zone, fiat_int bigint, usdc_micro numeric, payment_mode text, reference bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return status in ('requested', 'opened', 'expired', 'voided') and proof_status in ('none', 'attached', 'verified')
+    and (proof_status = 'verified') = (proof_verified_at is not null)
+    and (proof_status <> 'verified' or (tx_hash is not null and payer_address is not null))
+    and (status <> 'voided' or voided_at is not null)
+    and fiat_int between 1 and 2147483647 and usdc_micro > 0
+    and payment_mode in ('pos', 'invoice') and length(reference) = 16;
+end $function$;
+grant execute on function request_is_sound(text,text,timestamp with time zone,text,text,timestamp with time zone,bigint,numeric,text,bytea) to quittance_app, quittance_service;
+
 CREATE OR REPLACE FUNCTION public.reserve_rest(partner uuid, test boolean, request uuid, exact_micro numeric, fresh interval)
  RETURNS numeric
  LANGUAGE plpgsql
@@ -2227,6 +2238,86 @@ begin
   return null;
 end $function$;
 grant execute on function scope_test_mode() to quittance_app, quittance_service;
+
+CREATE OR REPLACE FUNCTION public.store_as_assumed(allowed boolean, partner uuid, test boolean, request uuid, account uuid, key text, fiat bigint, code text, exact_micro numeric, rate_used text, rate_at timestamp with time zone, rate_from text, memo_text text, mode text, name text, mail text, phone text, meta json, wallet text, paid_on integer[], ref bytea, chains bigint[], expiry interval, OUT id uuid, OUT usdc_micro numeric, OUT created_at timestamp with time zone, OUT expires_at timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  made timestamptz;
+  at timestamptz;
+  watch_to timestamptz;
+  locked text; -- nothing: assigned, since `perform` would cost as much as any statement
+  watched boolean;
+  blocks jsonb;
+  free numeric := exact_micro;
+begin
+  if allowed is not true then return; end if;
+  -- As create_request locks, in the same order: it looks for the key before it stores.
+  if key is not null then
+    locked := pg_advisory_xact_lock(hashtext('request key'), hashtext(concat(partner, test, account, key)));
+  end if;
+  locked := pg_advisory_xact_lock(hashtext('request wallet'), hashtext(wallet));
+
+  watch_to := real_time() + expiry + interval '59 days';
+  -- Held until commit, so that the wallet stays the merchant's.
+  select
+      exists (select from watched_wallets s where s.wallet_address = wallet and s.partner_id = partner
+        and s.test_mode = test and s.account_id = account and s.watch_until >= watch_to),
+      (select coalesce(jsonb_object_agg(c.chain_id, c.number), '{}') || jsonb_build_object('heads',
+          coalesce(jsonb_object_agg(c.chain_id, jsonb_build_object('hash', c.hash, 'time', c.block_time)), '{}'))
+        from chain_cursors c where c.chain_id = any(chains)
+          and c.block_time between now() - interval '15 seconds' and now() + interval '15 seconds')
+    into watched, blocks
+    from wallets w join merchants m on (m.partner_id, m.test_mode, m.id) = (w.partner_id, w.test_mode, w.account_id)
+      left join rates r on r.code = m.display_currency
+      left join rate_overrides o on o.code = m.display_currency and (o.until is null or o.until > now())
+    where w.address = wallet and m.partner_id = partner and m.test_mode = test and m.id = account
+      and m.wallet_address = wallet and m.onboarded_at is not null and m.wallet_chain_ids is not distinct from paid_on
+      and not m.disabled_by_partner and not m.disabled_by_operator and m.display_currency = store_as_assumed.code
+      and coalesce(o.rate, r.rate) = rate_used and (o.rate is not null) = (rate_from = 'override')
+      and (o.rate is not null or r.fetched_at = rate_at)
+    for key share of w;
+  if not found then return; end if;
+
+  made := real_time();
+  for attempt in 0..5 loop
+    insert into amount_reservations
+      values (wallet, free, partner, test, request, made, made + expiry + interval '24 hours')
+      on conflict do nothing;
+    exit when found;
+    free := case when attempt < 5 then free_amount(wallet, exact_micro) end;
+    if free is null then return; end if;
+  end loop;
+
+  if not watched then
+    insert into watched_wallets values (wallet, partner, test, account, made + expiry + interval '60 days', made)
+      on conflict (wallet_address, partner_id, test_mode, account_id) do update
+        set watch_until = excluded.watch_until, changed_at = excluded.changed_at
+        where watched_wallets.watch_until < excluded.watch_until - interval '1 day';
+  end if;
+
+  insert into partner_clocks as clock (partner_id, test_mode, last_at) values (partner, test, real_time())
+    on conflict (partner_id, test_mode) do update set last_at = greatest(clock.last_at + interval '1 ms', real_time())
+    returning clock.last_at into at;
+  made := least(at, real_time());
+  insert into requests (partner_id, test_mode, id, account_id, idempotency_key, fiat_int, fiat_code, usdc_micro, reserved,
+      rate, rate_source, memo, payment_mode, customer_name, customer_email, customer_phone, metadata, wallet_address,
+      reference, start_blocks, wallet_chain_ids, created_at, made_at, expires_at)
+    values (partner, test, request, account, key, fiat, store_as_assumed.code, free, true,
+      rate_used, rate_from, memo_text, mode, name, mail, phone, meta, wallet,
+      ref, blocks, coalesce(paid_on, '{}'), at, made, made + expiry)
+    on conflict (partner_id, test_mode, account_id, idempotency_key) do nothing;
+  if not found then
+    delete from amount_reservations a where a.wallet_address = wallet and a.usdc_micro = free;
+    return;
+  end if;
+  id := request;
+  usdc_micro := free;
+  created_at := at;
+  expires_at := made + expiry;
+end $function$;
+grant execute on function store_as_assumed(boolean,uuid,boolean,uuid,uuid,text,bigint,text,numeric,text,timestamp with time zone,text,text,text,text,text,text,json,text,integer[],bytea,bigint[],interval) to quittance_service;
 
 CREATE OR REPLACE FUNCTION public.take_clock(partner uuid, test boolean)
  RETURNS timestamp with time zone

@@ -84,6 +84,7 @@ const functions: Record<string, string[]> = {
   order_request: ['requests'],
   queue_receipts: ['receipts'],
   reserve_rest: ['amount_reservations', 'reserved_rests'],
+  store_as_assumed: ['amount_reservations', 'partner_clocks', 'requests', 'watched_wallets'],
 };
 
 const schema = readFileSync('migrations/schema.sql', 'utf8');

@@ -20,11 +20,15 @@ export type Caller = {
 
 /**
  * What an endpoint adds to the gate's statement. `columns` may use the row `key` (partner_id, test_mode). `join` is a
- * table `made` of the row that the statement itself makes, if it does: then its columns are returned. Where its `id` is
- * null it made none, and `columns` are read by a statement of their own, so that they cost nothing where it made one. It
- * may make one where `within` (the limit) and `key.may` (its scopes).
+ * table `made` of the row that the statement itself makes, if it does: then its columns are returned, and the function
+ * `made` turns the row into facts. Where its `id` is null it made none, and `columns` are read by a statement of their
+ * own, so that they cost nothing where it made one. It may make one where `within` (the limit) and `key.may` (its
+ * scopes).
  */
-export type Facts = { columns: Fragment; join?: Fragment };
+export type Facts = { columns: Fragment } & (
+  | { join: Fragment; made(row: Record<string, unknown>): object }
+  | { join?: never; made?: never }
+);
 
 /** The key of a call, as far as it may be told, and the hash by which this process knows it. */
 export type CallingKey = { id: string; hint: string; hash: string };
@@ -94,8 +98,8 @@ export async function passGate<F extends object>(
   facts: (sql: Sql) => Facts,
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
   const owner = hostOwner(ctx.config, host);
-  const { columns, join } = facts(ctx.db.sql);
-  const row = await readAndCount(ctx, hashes, rule, owner, { columns, join });
+  const wanted = facts(ctx.db.sql);
+  const row = await readAndCount(ctx, hashes, rule, owner, wanted);
   if (!row) throw refuse('unauthorized');
   if (owner === undefined) throw refuse('not_found');
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
@@ -108,8 +112,13 @@ export async function passGate<F extends object>(
     allowedExpiryMinutes: row.allowed_expiry_minutes,
     defaultExpiryMinutes: row.default_expiry_minutes,
   };
-  const found = join && row.id === null ? await readFacts(ctx.db.sql, caller.scope, columns) : row;
+  const found = await factsOf(ctx.db.sql, caller.scope, wanted, row);
   return { caller, key: { id: row.key_id, hint: row.hint, hash }, facts: found as unknown as F };
+}
+
+async function factsOf(sql: Sql, scope: Scope, { columns, made }: Facts, row: GateRow) {
+  if (!made) return row;
+  return row.id === null ? await readFacts(sql, scope, columns) : made(row);
 }
 
 async function readFacts(sql: Sql, { partnerId, testMode }: Scope, columns: Fragment) {

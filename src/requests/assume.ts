@@ -9,13 +9,13 @@ import { modeOf } from '../lib/mode.ts';
 import { createRequest, type ReadFacts, requestCreateFacts } from './create.ts';
 import { type CreateFacts, planCreate } from './plan-create.ts';
 import { isIdempotencyKey } from './rules.ts';
-import { assumedRequest, type PlannedRequest, type RequestRow } from './store.ts';
+import { assumedRequest, type PlannedRequest, type ShownRequest } from './store.ts';
 
 type Merchant = NonNullable<CreateFacts['merchant']>;
 type Known = { caller: Caller; merchant: Merchant };
 
 /** What the gate found: the request that its statement stored, or what decides. */
-export type GateFacts = ReadFacts | RequestRow;
+export type GateFacts = ReadFacts | { stored: ShownRequest };
 
 /** So many keys and so many merchants are remembered. What is forgotten, the oldest first, is read again. */
 const mostKept = 10_000;
@@ -44,9 +44,9 @@ export class Assumptions {
    *
    * @throws Refusal as `createRequest`
    */
-  async create(ctx: Context, call: ApiCall<GateFacts>): Promise<{ row: RequestRow; replayed: boolean }> {
+  async create(ctx: Context, call: ApiCall<GateFacts>): Promise<{ row: ShownRequest; replayed: boolean }> {
     const { caller, facts, keyHash } = call;
-    if ('reference' in facts) return { row: facts, replayed: false };
+    if ('stored' in facts) return { row: facts.stored, replayed: false };
     this.#callers.delete(keyHash);
     this.#merchants.delete(merchantOf(caller, call));
     const made = await createRequest(ctx, { ...call, facts, ordered: 'now' });

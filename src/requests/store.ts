@@ -147,15 +147,18 @@ export type Assumed = {
   chainIds: number[];
 };
 
+/** What the database decided of a request that was stored as assumed. */
+type Stored = Pick<RequestRow, 'id' | 'usdc_micro' | 'created_at' | 'expires_at'>;
+
 /**
- * Stores a request in the gate's statement where everything is as assumed: then the statement's row is a `RequestRow`,
- * and the commit waits for the disk. Otherwise its `id` is null, and `columns` are read.
+ * Stores a request in the gate's statement where everything is as assumed: then `made` makes the facts of its row, and
+ * the commit waits for the disk. Otherwise its `id` is null, and `columns` are read.
  */
 export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment): Facts {
   const { request: r, caller, rateAt, paidOn, chainIds } = assumed;
   const { partnerId, testMode } = caller.scope;
   const join = sql`
-    left join lateral create_as_assumed(
+    left join lateral store_as_assumed(
       within and key.may and key.partner_id = ${partnerId}::uuid and key.test_mode = ${testMode}::boolean
         and key.allowed_expiry_minutes = ${caller.allowedExpiryMinutes}::int[]
         and key.default_expiry_minutes = ${caller.defaultExpiryMinutes}::int,
@@ -163,7 +166,22 @@ export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment): F
       ${r.exactMicro.toString()}, ${r.rate}, ${rateAt}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
       ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${paidOn}, ${Buffer.from(r.reference)},
       ${chainIds}, ${`${r.expiryMinutes} minutes`}) as made on true`;
-  return { columns, join };
+  return { columns, join, made: (row) => ({ stored: shownAs(assumed, row as Stored) }) };
+}
+
+/** A new request as the API shows it: what was sent, and what the database decided. */
+function shownAs(
+  { request: r, caller, paidOn }: Assumed,
+  { id, usdc_micro, created_at, expires_at }: Stored,
+): ShownRequest {
+  return {
+    ...{ id, usdc_micro, created_at, expires_at },
+    ...{ account_id: r.accountId, test_mode: caller.scope.testMode, status: 'requested', proof_status: 'none' },
+    ...{ fiat_int: String(r.fiatInt), fiat_code: r.fiatCode, wallet_chain_ids: paidOn },
+    ...{ proof_verified_at: null, asset_id: null, tx_hash: null, memo: r.memo, payment_mode: r.paymentMode },
+    ...{ customer_name: r.customerName, customer_email: r.customerEmail, customer_phone: r.customerPhone },
+    metadata: r.metadata,
+  };
 }
 
 export type RequestFilter = {

@@ -26,7 +26,7 @@ async function remembered(currency = 'USD'): Promise<Situation> {
   const situation = { one, merchant, key, keyId: key_id };
   assert.equal((await create(situation)).status, 201);
   const sent = await statementsOf(() => create(situation, { fiat_amount_int: 1260 }));
-  assert.deepEqual([sent.length, /create_as_assumed/.test(sent[0] ?? '')], [1, true], 'one statement for all');
+  assert.deepEqual([sent.length, /store_as_assumed/.test(sent[0] ?? '')], [1, true], 'one statement for all');
   return situation;
 }
 
@@ -120,6 +120,27 @@ for (const [title, [change, status, error]] of Object.entries({ ...ofMerchant, .
     if (status === 401 || status === 403) return;
     const { key } = await makeKey(api.db, situation.one.test.scope);
     assert.deepEqual(said(answer), said(await create({ ...situation, key }, { fiat_amount_int: 1270 })));
+  });
+}
+
+for (const chains of [null, [31337], [31337, 1]]) {
+  test(`a wallet paid on ${chains?.join(' and ') ?? 'any chain'} → the row is as that of a create that reads first`, async () => {
+    const one = await api.partner({ currency: 'USD' });
+    const merchant = await makeMerchant(api.db, one.test.scope, { currency: 'USD' });
+    await api.db.sql`update merchants set wallet_chain_ids = ${chains} where id = ${merchant.id}`;
+    const { key, key_id: keyId } = await makeKey(api.db, one.test.scope);
+    const more = { memo: 'Table 7', customer_name: 'Ada', metadata: { order: 'A-1', 7: 'b' } };
+    const situation = { one, merchant, key, keyId };
+    const [first, second] = [await create(situation, more), await create(situation, more)];
+    assert.deepEqual(said(second), said(first));
+    const rows = await api.db.sql`
+      select (to_jsonb(r) - '{id,reference,usdc_micro,created_at,made_at,expires_at}'::text[])::text as kept,
+        r.expires_at - r.made_at as lasts, r.created_at = r.made_at as at_once, r.wallet_chain_ids
+      from requests r where account_id = ${merchant.id} order by created_at`;
+    assert.deepEqual(rows[1], rows[0]);
+    assert.deepEqual([rows.length, rows[0]?.wallet_chain_ids], [2, chains]);
+    const shown = (await one.test.api.call('GET', `/api/v1/requests/${second.json.request_id}`, { key })).json;
+    assert.deepEqual(shown, second.json, 'shown as it is read');
   });
 }
 
