@@ -2,8 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { hourMs } from '../lib/durations.ts';
 import { decrypt } from '../lib/encrypt.ts';
-import { traced } from '../lib/trace.ts';
-import { withFields } from '../lib/trail.ts';
+import { type Step, traced } from '../lib/trace.ts';
 import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
 import { outboundPolicy } from './endpoint.ts';
 import type { AttemptRecord, Claimed } from './queue-store.ts';
@@ -42,26 +41,22 @@ function decryptSecret(ctx: Context, encrypted: Uint8Array): string {
 /** One attempt: signs for this moment, sends, and decides what follows. Writes nothing. */
 export function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
   const { id, request_id, attempts } = claimed;
-  const attributes = {
-    'quittance.delivery_id': id,
-    'quittance.request_id': request_id,
-    'quittance.attempt': attempts + 1,
-  };
-  // No part of the address: a receiver's path or name may be a secret.
-  return withFields({ delivery_id: id, request_id }, () =>
-    traced(
-      () => ({ name: 'deliver webhook', kind: 'internal', attributes }),
-      async (span) => {
-        const finished = await makeAttempt(ctx, deps, claimed);
-        const { state, status_code, error, duration_ms } = finished.record;
-        span?.set({ 'quittance.state': state });
-        if (status_code !== null) span?.set({ 'http.response.status_code': status_code });
-        if (error !== null) span?.set({ 'error.type': error });
-        ctx.log.debug({ attempt: attempts + 1, state, status_code, error, duration_ms }, 'a delivery was attempted');
-        return finished;
-      },
-    ),
-  );
+  const step = (): Step => ({
+    name: 'deliver webhook',
+    kind: 'internal',
+    attributes: { 'quittance.delivery_id': id, 'quittance.request_id': request_id, 'quittance.attempt': attempts + 1 },
+  });
+  return traced(step, async (span) => {
+    const finished = await makeAttempt(ctx, deps, claimed);
+    const { state, status_code, error, duration_ms } = finished.record;
+    span?.set({ 'quittance.state': state });
+    if (status_code !== null) span?.set({ 'http.response.status_code': status_code });
+    if (error !== null) span?.set({ 'error.type': error });
+    // No part of the address: a receiver's path or name may be a secret.
+    const fields = { delivery_id: id, request_id, attempt: attempts + 1, state, status_code, error, duration_ms };
+    ctx.log.debug(fields, 'a delivery was attempted');
+    return finished;
+  });
 }
 
 /**

@@ -42,44 +42,50 @@ export type ClaimLimits = {
 /**
  * Claims due deliveries, over all partners, in one statement that commits the leases. Each endpoint gets at most its
  * room, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
- * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Rows
- * that another process is claiming are skipped; expired leases are taken over.
+ * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Each
+ * step begins where the one before found something: before it, the index leads to what is leased, or delivered lately.
+ * Rows that another process is claiming are skipped; expired leases are taken over.
  */
 export function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<Claimed[]> {
   const { lease, free, freeUnproven, window, firstWaitMs } = limits;
   const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
     and (d.lease_until is null or d.lease_until <= now())
     ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
-  const takesAttempts = sql`e.url is not null and e.disabled_at is null
-    and exists (select from webhook_deliveries d
-      where d.partner_id = e.partner_id and d.test_mode = e.test_mode and ${isDue})`;
+  const takesEvents = sql`e.url is not null and e.disabled_at is null`;
   return sql<Claimed[]>`
     with recursive receivers as (
-      (select partner_id, test_mode from webhook_deliveries
-        where state = 'waiting' order by partner_id, test_mode limit 1)
+      (select partner_id, test_mode, next_attempt_at as from_at from webhook_deliveries
+        where state = 'waiting' order by partner_id, test_mode, next_attempt_at limit 1)
       union all
-      select next.partner_id, next.test_mode from receivers r cross join lateral (
-        select d.partner_id, d.test_mode from webhook_deliveries d
+      select next.* from receivers r cross join lateral (
+        select d.partner_id, d.test_mode, d.next_attempt_at from webhook_deliveries d
         where d.state = 'waiting' and (d.partner_id, d.test_mode) > (r.partner_id, r.test_mode)
-        order by d.partner_id, d.test_mode limit 1) next
+        order by d.partner_id, d.test_mode, d.next_attempt_at limit 1) next
     ), probing as (
       update webhook_endpoints e set probe_at = now() + ${leaseMs} * interval '1 ms'
       from (
         select e.partner_id, e.test_mode from webhook_endpoints e join receivers using (partner_id, test_mode)
-        where e.failures >= ${probeAfterFailures} and coalesce(e.probe_at, '-infinity') <= now() and ${takesAttempts}
+        where e.failures >= ${probeAfterFailures} and coalesce(e.probe_at, '-infinity') <= now() and ${takesEvents}
+          and exists (select from webhook_deliveries d
+            where d.partner_id = e.partner_id and d.test_mode = e.test_mode and ${isDue})
         limit ${Math.ceil(freeUnproven / 2)} for update of e skip locked
       ) p
       where e.partner_id = p.partner_id and e.test_mode = p.test_mode
       returning e.*
     ), ready as (
       select e.*, coalesce(l.room, ${window}::int) as room, coalesce(l.held, 0) as held,
-        coalesce(l.proven, e.failures = 0 and e.last_success_at > now() - ${provenForMs} * interval '1 ms', false) as proven
-      from webhook_endpoints e join receivers using (partner_id, test_mode)
+        coalesce(l.proven, e.failures = 0 and e.last_success_at > now() - ${provenForMs} * interval '1 ms', false) as proven,
+        first.next_attempt_at as from_at
+      from webhook_endpoints e join receivers r using (partner_id, test_mode)
         left join json_to_recordset(${JSON.stringify(rooms)}::json)
           as l (partner_id uuid, test_mode boolean, held int, room int, proven boolean) using (partner_id, test_mode)
-      where e.failures < ${probeAfterFailures} and coalesce(l.room, 1) > 0 and ${takesAttempts}
+        cross join lateral (
+          select d.next_attempt_at from webhook_deliveries d
+          where d.partner_id = e.partner_id and d.test_mode = e.test_mode and d.next_attempt_at >= r.from_at and ${isDue}
+          order by d.next_attempt_at limit 1) first
+      where e.failures < ${probeAfterFailures} and coalesce(l.room, 1) > 0 and ${takesEvents}
       union all
-      select p.*, 1, 0, false from probing p
+      select p.*, 1, 0, false, '-infinity' from probing p
     ), open as (
       select r.*, case
           when r.proven then least(r.room, greatest(1, ${free}::int / count(*) over ()))
@@ -91,7 +97,7 @@ export function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): 
         o.held + row_number() over (partition by o.partner_id, o.test_mode order by d.next_attempt_at) as turn
       from open o cross join lateral (
         select d.id, d.next_attempt_at from webhook_deliveries d
-        where d.partner_id = o.partner_id and d.test_mode = o.test_mode and ${isDue}
+        where d.partner_id = o.partner_id and d.test_mode = o.test_mode and d.next_attempt_at >= o.from_at and ${isDue}
         order by d.next_attempt_at limit o.fair for update skip locked
       ) d
     ), chosen as (
