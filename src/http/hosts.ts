@@ -4,8 +4,10 @@ import { scopeOfRequest } from '../auth/scope.ts';
 import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readPartner } from '../partners/read.ts';
+import { sendSlowDown } from '../web/slow-down.ts';
 
 /** Answered on any host: probes call a node by whatever name it has for them. */
 const everywhere = ['/healthz', '/readyz', '/metrics'];
@@ -16,6 +18,8 @@ const parts = ['/assets', '/logo', '/favicon.ico'];
 
 /** Partners found by slug are cached, because neither slug nor id ever changes. Unknown names are not. */
 const mostKept = 10_000;
+
+const looksWindowMs = 10_000;
 
 const isBelow = (url: string, paths: string[]) => paths.some((path) => url === path || url.startsWith(`${path}/`));
 
@@ -28,6 +32,8 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const payHost = hostName(new URL(ctx.config.payUrl).host);
 
   const partners = new Map<string, OwnHost>();
+  // Names that are not known yet cost a query each, also where what is asked for costs none.
+  const looks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const partnerOf = async (slug: string): Promise<OwnHost | null> => {
     const known = partners.get(slug);
     if (known) return known;
@@ -38,7 +44,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
   };
 
   app.decorateRequest('ownHost', null);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { url, config } = request.routeOptions;
     if (url === undefined || config.auth === 'api-key' || everywhere.includes(url)) return;
     const isPayPage = url.startsWith(payUrl);
@@ -47,7 +53,10 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
 
     const owner = hostOwner(ctx.config, request.headers.host);
     if (owner === null) return;
-    const partner = owner === undefined || isBelow(url, sharedOnly) ? null : await partnerOf(owner);
+    const isNowhere = owner === undefined || isBelow(url, sharedOnly);
+    const isNew = !isNowhere && !partners.has(owner);
+    if (isNew && !looks.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
+    const partner = isNowhere ? null : await partnerOf(owner);
     if (!partner) throw refuse('not_found');
     request.ownHost = partner;
     if (isPayPage && !(await isRequestOf(ctx, request, partner))) throw refuse('not_found');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { createShell } from '../../src/merchants/create.ts';
@@ -147,3 +148,29 @@ test('Addresses that lead nowhere › as many as pages, counted by themselves; a
   const asset = await open('/assets/nothing.js', client);
   assert.deepEqual([asset.status, asset.html], [404, 'There is no such file.\n']);
 });
+
+test('Hosts that are made up › as many are looked up for a client as it may open pages, also for what is not limited', async () => {
+  clock.forward(10_000);
+  const client = '203.0.113.8';
+  const asked: string[] = [];
+  app.db.sql.observer = (_connection, { text }) => asked.push(text);
+  try {
+    const at = (name: string) =>
+      askHost(`/assets/nothing.js`, `${name}.${new URL(app.ctx.config.baseUrl).host}`, client);
+    for (let opened = 0; opened < 200; opened++) assert.equal(await at(`made-up-${opened}`), 404);
+    assert.equal(asked.filter((text) => text.includes('partners')).length, 200);
+    assert.equal(await at('made-up'), 429);
+    assert.equal(asked.filter((text) => text.includes('partners')).length, 200);
+  } finally {
+    app.db.sql.observer = null;
+  }
+});
+
+/** The status of an answer under another host's name. */
+function askHost(path: string, host: string, client: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { host, ...from(client).headers };
+    const asking = request(app.url + path, { headers }, (answer) => resolve(answer.resume().statusCode ?? 0));
+    asking.on('error', reject).end();
+  });
+}
