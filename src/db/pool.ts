@@ -185,7 +185,7 @@ export function openPool(options: PoolOptions): Pool {
       broken ??= lostError(error);
       lost.reject(broken);
     };
-    const sendText = (text: string) => send(client, { text, values: [] });
+    const sendText = async (text: string) => send(client, { text, values: [] });
     client.on('error', lose);
     const scope = openTransaction((statement) => send(client, statement));
     try {

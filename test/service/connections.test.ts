@@ -502,3 +502,26 @@ test('times of any year, with and without fractions → the millisecond that the
     assert.equal(never?.at, Number.POSITIVE_INFINITY);
   });
 });
+
+test('a statement that cannot even be sent, whichever of a transaction → its connection is given up, and the next one works', async () => {
+  await withPool(
+    async (db) => {
+      const scope = scopeOf(randomUUID(), true);
+      const [, scoped] = db.pools;
+      assert.ok(scoped);
+      for (const begin of [db.scoped, db.reading]) {
+        for (let sent = 0; sent < 7; sent++) {
+          let taken = 0;
+          scoped.observer = () => {
+            if (++taken > sent) throw new Error('not sent');
+          };
+          await begin(scope, (tx) => tx`select 1`).catch(() => {});
+          scoped.observer = null;
+          const next = begin(scope, (tx) => tx<{ one: number }[]>`select 1 as one`);
+          assert.equal((await within(10_000, 'the next one', next))[0]?.one, 1);
+        }
+      }
+    },
+    { size: 1 },
+  );
+});
