@@ -3,7 +3,6 @@
  * passkeys.
  */
 import './lib/regions.ts';
-// After the regions, which remember what the server said.
 import './lib/copy-buttons.ts';
 import './lib/mode-in-address.ts';
 import './lib/send-once.ts';

@@ -1,15 +1,13 @@
 import { copyFrom } from './copy.ts';
+// Remembers what the server said before the buttons below are shown. The bundler keeps that order for names only.
+import { onRenewed } from './regions.ts';
 
 /** Buttons that copy what their `data-copy` holds; they say `data-copied` for a moment. */
 const shownMs = 2_000;
 
-function show(place: ParentNode): void {
+onRenewed((place) => {
   for (const button of place.querySelectorAll<HTMLElement>('[data-copy][data-copied]')) button.hidden = false;
-}
-
-show(document);
-// Regions that renew themselves bring new buttons.
-new MutationObserver(() => show(document)).observe(document.body, { childList: true, subtree: true });
+});
 document.addEventListener('click', ({ target }) => {
   const button = (target as Element).closest<HTMLElement>('[data-copy][data-copied]');
   if (!button) return;

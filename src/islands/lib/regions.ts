@@ -11,17 +11,26 @@ const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 /** What the server said last: browser code may have changed a region since, to make its buttons work. */
 const told = new WeakMap<Element, string>();
 for (const region of document.querySelectorAll('[data-region]')) told.set(region, region.innerHTML);
-localTimes(document);
+
+const hearers: ((place: HTMLElement) => void)[] = [];
+/** Calls this now for the whole page, and for each region that was renewed: for code that makes buttons work. */
+export function onRenewed(hear: (place: HTMLElement) => void): void {
+  hearers.push(hear);
+  hear(document.body);
+}
+onRenewed(localTimes);
 
 const quietMs = 300;
+/** A button says for two seconds that it has copied. */
+const doneMs = 2_000;
 const firstRetryMs = 5000;
 const longestRetryMs = minuteMs;
 
-/** Somebody types or has unfolded a question: the region waits. */
+/** Somebody types, has unfolded a question, or has just copied: the region waits. */
 function inUse(region: Element): boolean {
   const active = document.activeElement;
   const typing = active !== null && region.contains(active) && active.matches('input, select, textarea');
-  return typing || region.querySelector('details.confirm[open]') !== null;
+  return typing || region.querySelector('details.confirm[open], .done') !== null;
 }
 
 /** Asks for the address anew. A reload would send a form again where the page is the answer to one. */
@@ -29,28 +38,48 @@ function leave(): void {
   location.replace(location.pathname + location.search);
 }
 
-async function renew(): Promise<void> {
+/** @returns whether a region waits that has something new */
+async function renew(): Promise<boolean> {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
   // The session has ended, so the page's content must not stay visible. A form's address leads to its page.
-  if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) return leave();
-  if (!answer.ok) return;
+  if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) {
+    leave();
+    return false;
+  }
+  if (!answer.ok) return false;
+  let waits = false;
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
     const next = fresh.querySelector<HTMLElement>(`[data-region="${region.dataset.region}"]`);
-    if (!next || next.innerHTML === told.get(region) || inUse(region)) continue;
+    if (!next || next.innerHTML === told.get(region)) continue;
+    if (inUse(region)) {
+      waits = true;
+      continue;
+    }
     region.innerHTML = next.innerHTML;
     told.set(region, next.innerHTML);
-    localTimes(region);
+    for (const hear of hearers) hear(region);
   }
+  return waits;
 }
 
+let timer = 0;
+let waits = false;
+
+function renewIn(ms: number): void {
+  clearTimeout(timer);
+  timer = window.setTimeout(async () => {
+    waits = await renew().catch(() => false);
+    if (waits && document.querySelector('[data-region] .done')) renewIn(doneMs);
+  }, ms);
+}
+
+const soon = () => renewIn(quietMs);
+// Who has typed, or folded the question again, sees what changed meanwhile.
+for (const end of ['focusout', 'toggle']) document.addEventListener(end, () => waits && soon(), { capture: true });
+
 function follow(address: string, retryMs = firstRetryMs): void {
-  let timer = 0;
   let nextRetryMs = retryMs;
-  const soon = () => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => renew().catch(() => {}), quietMs);
-  };
   const events = new EventSource(address);
   events.addEventListener('message', soon);
   // A connection that was lost may have missed something.
