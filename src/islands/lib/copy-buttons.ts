@@ -1,10 +1,8 @@
-import { copyFrom } from './copy.ts';
+import { copyFrom, doneMs } from './copy.ts';
 // Remembers what the server said before the buttons below are shown. The bundler keeps that order for names only.
 import { onRenewed } from './regions.ts';
 
 /** Buttons that copy what their `data-copy` holds; they say `data-copied` for a moment. */
-const shownMs = 2_000;
-
 onRenewed((place) => {
   for (const button of place.querySelectorAll<HTMLElement>('[data-copy][data-copied]')) button.hidden = false;
 });
@@ -22,7 +20,7 @@ document.addEventListener('click', ({ target }) => {
         else button.textContent = text;
       };
       say(copied);
-      setTimeout(() => say(label), shownMs);
+      setTimeout(() => say(label), doneMs);
     },
     button.dataset.copied ?? '',
   );

@@ -1,4 +1,5 @@
-const shownMs = 2_000;
+/** So long a button is `.done`, and says that it has copied (ms). */
+export const doneMs = 2_000;
 
 /**
  * Copies what a `[data-copy]` button names. Where the browser denies access to the clipboard, the text is selected so
@@ -14,5 +15,5 @@ export async function copyFrom(button: HTMLElement, say: (text: string) => void,
   }
   button.classList.add('done');
   say(copied);
-  setTimeout(() => button.classList.remove('done'), shownMs);
+  setTimeout(() => button.classList.remove('done'), doneMs);
 }

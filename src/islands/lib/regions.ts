@@ -1,4 +1,5 @@
 import { minuteMs } from '../../lib/durations.ts';
+import { doneMs } from './copy.ts';
 import { localTimes } from './local-times.ts';
 
 /**
@@ -21,8 +22,6 @@ export function onRenewed(hear: (place: HTMLElement) => void): void {
 onRenewed(localTimes);
 
 const quietMs = 300;
-/** A button says for two seconds that it has copied. */
-const doneMs = 2_000;
 const firstRetryMs = 5000;
 const longestRetryMs = minuteMs;
 
