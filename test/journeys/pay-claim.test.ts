@@ -19,6 +19,7 @@ import { callRpc } from '../../src/chain/rpc.ts';
 import { claim, claimTypedData, claimTypedDataJson } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { submit } from '../../src/sandbox/wallet.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
@@ -29,6 +30,9 @@ before(async () => {
 after(() => fixtures?.stop());
 
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
+/** Sends a transaction of an account that the node signs for. @returns its hash, mined */
+const send = (transaction: object) =>
+  submit(fixtures.node.chain.rpcUrls[0] ?? '', () => rpc('eth_sendTransaction', [transaction]));
 
 /** Pays untagged and not the amount due, so only a claim can apply it. */
 async function payMore(request: RequestRow) {
@@ -213,7 +217,7 @@ async function payFrom(wallet: string, request: RequestRow) {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, value] });
   await rpc('anvil_impersonateAccount', [wallet]);
   const transaction = { from: wallet, to: fixtures.node.chain.tokens[0]?.address, data, gas: '0x7a120' };
-  const txHash = (await rpc('eth_sendTransaction', [transaction])) as string;
+  const txHash = await send(transaction);
   await fixtures.turn();
   const outcome = await submitHash(fixtures.ctx, request.id, { txHash });
   assert.ok(outcome.kind === 'needs_signature');
@@ -231,7 +235,7 @@ function walletCode(owner: string): Hex {
 
 async function deployWallet(owner: string): Promise<string> {
   const [from] = (await rpc('eth_accounts', [])) as string[];
-  const hash = await rpc('eth_sendTransaction', [{ from, data: walletCode(owner), gas: '0x2dc6c0' }]);
+  const hash = await send({ from, data: walletCode(owner), gas: '0x2dc6c0' });
   const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as { contractAddress: string };
   return receipt.contractAddress.toLowerCase();
 }

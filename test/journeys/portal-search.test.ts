@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import type { Scope } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { receiptNumber } from '../../src/lib/text/receipt-number.ts';
 import { indexMetadata } from '../../src/requests/lists/index-metadata.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { shortId } from '../../src/ui/components.ts';
+import { withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalVisitor } from '../support/people/portal.ts';
@@ -30,6 +32,19 @@ const find = async (who: Visitor, q: string, query: Record<string, string> = {})
   [
     ...(await pageOf(who, { ...query, q })).matchAll(/<th scope="row"><a href="\/portal\/requests\/([0-9a-f-]{36})"/g),
   ].map(([, id]) => id);
+
+/** Stores requests with the memos “Coffee 1”, “Coffee 2” and so on, the later ones newer. */
+async function storeMany(scope: Scope, merchant: { id: string; wallet: string }, count: number): Promise<void> {
+  await withoutLimits(fixtures.owner, async (tx) => {
+    await tx`
+      insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate,
+        payment_mode, metadata, memo, wallet_address, reference, start_blocks, created_at, expires_at)
+      select ${scope.partnerId}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}',
+        'Coffee ' || g, ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms',
+        now() + interval '1 day'
+      from generate_series(1, ${count}::int) g`;
+  });
+}
 
 test('requests of the same minute → their ids begin alike: the beginning finds all of them, an id as lists shorten it only one', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
@@ -148,12 +163,7 @@ test('the search field › finds an unmatched payment by its transaction and pay
 test('the search field › more matches than it collects → says how many it shows', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
-  await fixtures.db.sql`
-    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
-      metadata, memo, wallet_address, reference, start_blocks, created_at, expires_at)
-    select ${partner.id}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}', 'Coffee ' || g,
-      ${merchant.wallet}, decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms', now() + interval '1 day'
-    from generate_series(1, 10001) g`;
+  await storeMany(scope, merchant, 10_001);
   const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
   assert.equal((await find(visitor, 'coffee')).length, 50);
   assert.match(await pageOf(visitor, { q: 'coffee' }), /Showing the newest 500 matches/);
@@ -166,12 +176,7 @@ test('a value of the metadata behind more requests than a search looks through �
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
   const old = await makeRequest(fixtures.db, scope, merchant, { metadata: '{"order":"Straße 9","note":"straße 9"}' });
-  await fixtures.db.sql`
-    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
-      metadata, wallet_address, reference, start_blocks, created_at, expires_at)
-    select ${partner.id}, true, gen_random_uuid(), ${merchant.id}, g, 'EUR', g, false, '1', 'pos', '{}', ${merchant.wallet},
-      decode(lpad(to_hex(g), 32, '0'), 'hex'), '{}', now() + g * interval '1 ms', now() + interval '1 day'
-    from generate_series(1, 100001) g`;
+  await storeMany(scope, merchant, 100_001);
   const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
   assert.deepEqual(await find(visitor, 'STRASSE 9'), [], 'not a spelling of it');
   await indexMetadata(fixtures.ctx, new AbortController().signal);

@@ -4,7 +4,7 @@ import { confirmTransfer } from '../../src/chain/confirm.ts';
 import { poll, type Reader } from '../../src/chain/reader/read.ts';
 import { readUnread } from '../../src/chain/reader/unread.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
-import { headNumber } from '../../src/sandbox/wallet.ts';
+import { headNumber, waitMined } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { giants } from '../support/chain/giant.ts';
@@ -214,6 +214,7 @@ test('a block whose logs nobody tells → set aside as a whole, and read once so
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getLogs');
   const txHash = await giant.send({ logs: 0, transfers: 1, to: fixtures.merchant.wallet, usdcMicro: 1n });
+  assert.equal(await waitMined(fixtures.node.chain.rpcUrls[0] ?? '', txHash), '0x1');
   await caughtUp(reader);
   assert.ok(!(await found(txHash)));
   provider.fake.lie = async () => null;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
+import { submit } from '../../src/sandbox/wallet.ts';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
 import { fundRelayer } from '../support/chain/relayer.ts';
@@ -196,7 +197,8 @@ async function moveAll({ account }: PageWallet): Promise<void> {
   const data = `0xa9059cbb${'11'.repeat(20).padStart(64, '0')}${String(balance).slice(2)}`;
   await rpc('anvil_setBalance', [from, '0xde0b6b3a7640000']);
   await rpc('anvil_impersonateAccount', [from]);
-  await rpc('eth_sendTransaction', [{ from, to, data, gas: '0x186a0' }]);
+  const url = fixtures.node.chain.rpcUrls[0] ?? '';
+  await submit(url, () => rpc('eth_sendTransaction', [{ from, to, data, gas: '0x186a0' }]));
 }
 
 test('what takes long leaves the other ways open, with a warning', async () => {

@@ -9,7 +9,7 @@ import { readHandedIn } from '../../src/payments/authorized/progress.ts';
 import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
-import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { sendTransaction, waitMined } from '../../src/sandbox/wallet.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
 let f: AuthorizedFixtures;
@@ -257,7 +257,8 @@ test('the balance is moved away after the simulation → it fails, can be sent a
     await f.node.fund(from.address, due);
     const ours = await heldBack(request, signed);
     await drain(from, due);
-    await f.rpc('eth_sendRawTransaction', [ours]);
+    const hash = String(await f.rpc('eth_sendRawTransaction', [ours]));
+    assert.equal(await waitMined(f.chain.rpcUrls[0] ?? '', hash), '0x0');
     await f.caughtUp();
     await f.follow();
     assert.deepEqual(await progress(request), ['failed'], 'as soon as its block shows it');

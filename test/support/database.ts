@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type Access, connect, type Database, openOwner, type Sql, usualWaits } from '../../src/db/connection.ts';
+import {
+  type Access,
+  connect,
+  type Database,
+  openOwner,
+  type Sql,
+  type Tx,
+  usualWaits,
+} from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { testSecrets } from './fixtures.ts';
@@ -48,3 +56,14 @@ export async function testDatabase(): Promise<TestDatabase> {
     },
   };
 }
+
+/**
+ * Stores many rows in one transaction, without triggers, foreign keys and a limit of time: on a busy machine a hundred
+ * thousand rows take longer than any statement of the service may.
+ */
+export const withoutLimits = (owner: Sql, work: (tx: Tx) => Promise<unknown>): Promise<unknown> =>
+  owner.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`set local statement_timeout = 0`;
+    await work(tx);
+  });
