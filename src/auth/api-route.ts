@@ -13,9 +13,9 @@ import {
   type NamedKey,
   nameKey,
   noFacts,
-  partnerOfKey,
   passGate,
 } from './gate.ts';
+import { KeyOwners } from './key-owners.ts';
 import { Shares } from './share.ts';
 import { coerceQuery, compileCheck } from './validate.ts';
 
@@ -60,12 +60,16 @@ export type ApiRoute<F extends object> = GateRule & {
 };
 
 /** One for all endpoints that use the same connections. */
-const known = new WeakMap<Context['db'], Shares>();
+type Callers = { shares: Shares; owners: KeyOwners };
+const known = new WeakMap<Context['db'], Callers>();
 
-function sharesOf({ db }: Context): Shares {
-  const shares = known.get(db) ?? new Shares();
-  known.set(db, shares);
-  return shares;
+function callersOf(app: FastifyInstance, ctx: Context): Callers {
+  const before = known.get(ctx.db);
+  if (before) return before;
+  const callers = { shares: new Shares(), owners: new KeyOwners(ctx) };
+  known.set(ctx.db, callers);
+  app.addHook('preClose', async () => callers.owners.end());
+  return callers;
 }
 
 /** Registers an endpoint. Order: the key's form, the body, the gate, the contract, the handler. */
@@ -75,10 +79,10 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
   const checkQuery = compileCheck(route.schema.querystring ?? empty);
   const takesBody = route.schema.body !== undefined;
 
-  const shares = sharesOf(ctx);
-  const answerCall = async (request: FastifyRequest, reply: FastifyReply, named: NamedKey) => {
+  const { shares, owners } = callersOf(app, ctx);
+  const answerCall = async (request: FastifyRequest, reply: FastifyReply, named: NamedKey, deadline: number) => {
     const unread = request.body as UnreadBody | undefined;
-    if (takesBody && isLarge(unread)) await partnerOfKey(ctx, named);
+    if (takesBody && isLarge(unread)) await owners.find(named, deadline);
     const parsed = takesBody ? judgeBody(unread) : noBody;
     const [body, keyOrder] = parsed.fault === null ? [parsed.value, parsed.keyOrder] : [{}, new Map()];
     const query = coerceQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
@@ -94,12 +98,17 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const answer = await route.handle({ ...sent, keyHash: key.hash, caller, actor, facts, params, query });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };
-  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const named = nameKey(ctx, request.headers);
     const deadline = performance.now() + limitMs;
-    const findPartner = () => partnerOfKey(ctx, named);
-    const answer = () => answerCall(request, reply, named);
-    return withinLimit(shares.run(named.hash, route.endpoint, deadline, findPartner, answer));
+    const findPartner = () => owners.find(named, deadline);
+    const answer = () => answerCall(request, reply, named, deadline);
+    try {
+      return await withinLimit(shares.run(named.hash, route.endpoint, deadline, findPartner, answer));
+    } catch (error) {
+      await owners.beforeAnswer(error, request.ip);
+      throw error;
+    }
   };
   // Before the body is taken in.
   const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);

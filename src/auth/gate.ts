@@ -54,15 +54,18 @@ export function nameKey({ config }: Context, headers: IncomingHttpHeaders): Name
 }
 
 /**
- * Whose key it is. Looks up only the key, without counting: before work is done for a caller that may be unknown.
- *
- * @throws Refusal unauthorized when the key does not exist, has ended or was revoked
+ * Whose keys these are; null for one that does not exist, has ended or was revoked. Looks up only the keys, without
+ * counting: before work is done for callers that may be unknown.
  */
-export async function partnerOfKey({ db: { sql } }: Context, { hashes }: NamedKey): Promise<string> {
-  const [key] = await sql<{ partner_id: string }[]>`
-    select partner_id from api_keys where hash in ${list(hashes)} and revoked_at is null and ${isOpen(sql)}`;
-  if (!key) throw refuse('unauthorized');
-  return key.partner_id;
+export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promise<(string | null)[]> {
+  const rows = await sql<{ hash: Buffer; partner_id: string }[]>`
+    select hash, partner_id from api_keys
+    where hash = any(${keys.flatMap(({ hashes }) => hashes)}::bytea[]) and revoked_at is null and ${isOpen(sql)}`;
+  const owners = new Map(rows.map(({ hash, partner_id }) => [hash.toString('base64'), partner_id]));
+  return keys.map(({ hashes }) => {
+    const own = hashes.map((hash) => hash.toString('base64')).find((hash) => owners.has(hash));
+    return owners.get(own ?? '') ?? null;
+  });
 }
 
 /** By the database's clock, as limits are. */

@@ -6,7 +6,7 @@ import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
-import { pause } from '../lib/time.ts';
+import { Hold } from '../lib/hold.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
 
@@ -16,9 +16,6 @@ const windowMs = 10_000;
  * limit.
  */
 const sessionsOfClient = 10;
-/** The refusal is delayed this long, to slow down a program that retries at once; only so many clients may wait. */
-const holdMs = 1_000;
-const mostHeld = 1_000;
 /** Said from memory, or kept for a while. */
 const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
 
@@ -54,17 +51,12 @@ export function limitPages(
     const session = createHash('sha256').update(shown).digest('base64url');
     return sessions.take(`${client} ${session}`, now) && allSessions.take(client, now);
   };
-  const ending = new AbortController();
-  app.addHook('preClose', async () => ending.abort());
-  let held = 0;
+  const hold = new Hold();
+  app.addHook('preClose', async () => hold.end());
   app.addHook('onRequest', async (request, reply) => {
     const isNowhere = leadsNowhere(request);
     if ((!isNowhere && !isLimited(request)) || take(request, isNowhere)) return;
-    if (held < mostHeld) {
-      held++;
-      await pause(holdMs, ending.signal);
-      held--;
-    }
+    await hold.wait();
     if (isForAgent(ctx.config, request)) throw refuse('rate_limited');
     return sendSlowDown(reply);
   });

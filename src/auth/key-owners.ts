@@ -1,0 +1,51 @@
+import type { Context } from '../context.ts';
+import { Refusal, refuse } from '../errors.ts';
+import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { Gathered } from '../lib/gathered.ts';
+import { Hold } from '../lib/hold.ts';
+import { type NamedKey, partnersOfKeys } from './gate.ts';
+
+const windowMs = 10_000;
+
+/**
+ * Looks up whose a key is that this node does not know. Anybody can invent keys with a valid checksum: so many are
+ * looked up in one statement, and a client that has shown more that nobody has than people open pages is answered a
+ * second later. A key that somebody has is never held back, whatever else comes from its address.
+ */
+export class KeyOwners {
+  readonly #ctx: Context;
+  readonly #lookups: Gathered<NamedKey, string | null>;
+  readonly #unknown: AttemptLimit;
+  readonly #hold = new Hold();
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+    this.#lookups = new Gathered(
+      (keys) => partnersOfKeys(ctx.db.sql, keys),
+      () => refuse('unavailable'),
+    );
+    this.#unknown = new AttemptLimit(ctx.config.pageLimit, windowMs);
+  }
+
+  /**
+   * @param deadline when its client was answered (ms of `performance.now()`); it is not looked up after that
+   * @returns the id of its partner
+   * @throws Refusal unauthorized when the key does not exist, has ended or was revoked; unavailable
+   */
+  async find(named: NamedKey, deadline: number): Promise<string> {
+    const partner = await this.#lookups.ask(named, deadline);
+    if (partner === null) throw refuse('unauthorized');
+    return partner;
+  }
+
+  /** Returns when a client may be told so: at once, or a second later where its key is one of many that nobody has. */
+  async beforeAnswer(error: unknown, ip: string): Promise<void> {
+    if (!(error instanceof Refusal) || error.code !== 'unauthorized') return;
+    if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#hold.wait();
+  }
+
+  /** Holds back nothing any longer. */
+  end(): void {
+    this.#hold.end();
+  }
+}

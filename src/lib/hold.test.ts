@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { Hold } from './hold.ts';
+
+test('a thousand are held for a second each, the next one is not, and nobody once it has ended', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const hold = new Hold();
+    let released = 0;
+    const all = Array.from({ length: 1_000 }, () => hold.wait().then(() => released++));
+    await hold.wait();
+    mock.timers.tick(999);
+    await Promise.resolve();
+    assert.equal(released, 0);
+    mock.timers.tick(1);
+    await Promise.all(all);
+    const again = hold.wait();
+    hold.end();
+    await again;
+    await hold.wait();
+  } finally {
+    mock.timers.reset();
+  }
+});
