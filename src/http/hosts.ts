@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { isUuid } from '../lib/ids.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
 import { readPartner } from '../partners/read.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
 
@@ -16,7 +17,7 @@ const sharedOnly = ['/admin', '/dev'];
 /** What pages of customers are made of, besides themselves. */
 const parts = ['/assets', '/logo', '/favicon.ico'];
 
-/** Partners found by slug are cached, because neither slug nor id ever changes. Unknown names are not. */
+/** Partners by slug and by request are cached, because none of these ever changes. Unknown names and ids are not. */
 const mostKept = 10_000;
 
 const looksWindowMs = 10_000;
@@ -32,8 +33,10 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const payHost = hostName(new URL(ctx.config.payUrl).host);
 
   const partners = new Map<string, OwnHost>();
-  // Names that are not known yet cost a query each, also where what is asked for costs none.
+  const owners = new Map<string, string>();
+  // Names and ids that are not known yet cost a query each, also where what is asked for has a limit of its own or none.
   const looks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
+  const idLooks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const partnerOf = async (slug: string): Promise<OwnHost | null> => {
     const known = partners.get(slug);
     if (known) return known;
@@ -41,6 +44,14 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     const found = partner && { partnerId: partner.id, slug: partner.slug };
     if (found && partners.size < mostKept) partners.set(slug, found);
     return found;
+  };
+
+  const ownerOf = async (id: string): Promise<string | null> => {
+    const known = owners.get(id);
+    if (known !== undefined || !isUuid(id)) return known ?? null;
+    const scope = await scopeOfRequest(ctx.db, id);
+    if (scope) keepNewest(owners, id, scope.partnerId, mostKept);
+    return scope?.partnerId ?? null;
   };
 
   app.decorateRequest('ownHost', null);
@@ -59,15 +70,13 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     const partner = isNowhere ? null : await partnerOf(owner);
     if (!partner) throw refuse('not_found');
     request.ownHost = partner;
-    if (isPayPage && !(await isRequestOf(ctx, request, partner))) throw refuse('not_found');
+    if (isPayPage) {
+      const id = paramOf(request, 'request_id')?.toLowerCase() ?? '';
+      if (!owners.has(id) && !idLooks.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
+      if ((await ownerOf(id)) !== partner.partnerId) throw refuse('not_found');
+    }
     if (isBelow(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
   });
 }
 
 const paramOf = ({ params }: FastifyRequest, name: string) => (params as Record<string, string | undefined>)[name];
-
-async function isRequestOf({ db }: Context, request: FastifyRequest, { partnerId }: OwnHost): Promise<boolean> {
-  const id = paramOf(request, 'request_id');
-  const scope = isUuid(id) ? await scopeOfRequest(db, id.toLowerCase()) : null;
-  return scope?.partnerId === partnerId;
-}

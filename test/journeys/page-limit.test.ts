@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
@@ -16,6 +17,7 @@ let app: Awaited<ReturnType<typeof startApp>>;
 const clock = movedClock();
 let payPath: string;
 let paths: string[];
+let slug: string;
 let key: string;
 
 before(async () => {
@@ -27,6 +29,7 @@ before(async () => {
   const onboarding = new URL(onboardingUrl(app.ctx.config, shell, clock.now())).pathname;
   paths = [payPath, `${payPath}/receipt`, `${payPath}/qr/0`, onboarding, '/portal/sign-in', '/portal/link/x'];
   paths.push('/dashboard/sign-in', '/admin/sign-in', `/logo/${partner.slug}`, '/dev/mail');
+  slug = partner.slug;
   key = (await makeKey(app.db, scope)).key;
 });
 after(() => app.stop());
@@ -161,6 +164,28 @@ test('Hosts that are made up › as many are looked up for a client as it may op
     assert.equal(asked.filter((text) => text.includes('partners')).length, 200);
     assert.equal(await at('made-up'), 429);
     assert.equal(asked.filter((text) => text.includes('partners')).length, 200);
+  } finally {
+    app.db.sql.observer = null;
+  }
+});
+
+test('Made-up payments on a partner’s own host › as many are looked up for a client as it may open pages; a known one costs no look', async () => {
+  clock.forward(10_000);
+  const client = '203.0.113.10';
+  const own = `${slug}.${new URL(app.ctx.config.baseUrl).host}`;
+  const state = (id: string) => askHost(`/pay/${id}/state`, own, client);
+  const looked: string[] = [];
+  const looks = () => looked.filter((text) => /from requests/.test(text)).length;
+  app.db.sql.observer = (_connection, { text }) => looked.push(text);
+  try {
+    for (let asked = 0; asked < 200; asked++) assert.equal(await state(randomUUID()), 404);
+    assert.equal(looks(), 200);
+    assert.equal(await state(randomUUID()), 429);
+    assert.equal(looks(), 200);
+    clock.forward(10_000);
+    assert.equal(await askHost(`${payPath}/state`, own, client), 200);
+    for (let asked = 1; asked < 200; asked++) await state(randomUUID());
+    assert.deepEqual([await state(randomUUID()), await askHost(`${payPath}/state`, own, client)], [429, 200]);
   } finally {
     app.db.sql.observer = null;
   }
