@@ -34,7 +34,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
 
   const partners = new Map<string, OwnHost>();
   const owners = new Map<string, string>();
-  // Names and ids that are not known yet cost a query each, also where what is asked for has a limit of its own or none.
+  // Unknown names and ids cost a query each, also where what is asked for has a limit of its own, or none.
   const looks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const idLooks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const partnerOf = async (slug: string): Promise<OwnHost | null> => {

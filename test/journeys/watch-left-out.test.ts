@@ -129,6 +129,34 @@ test('the other endpoint is away, or refuses more than two blocks at once → fo
   }, 'it is found');
 });
 
+test('the other endpoint refuses all logs of a single block → compared by wallet, or passed over where it refuses that too', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const tooMany: Lie = async ({ method, params }) => {
+    const { topics } = (params[0] ?? {}) as { topics?: unknown[] };
+    if (method !== 'eth_getLogs' || Array.isArray(topics?.[2])) return null;
+    return { error: { code: -32005, message: 'query returned more than 10000 results' } };
+  };
+  other.fake.lie = tooMany;
+  const txHash = await payBesides(randomBytes(16));
+  await readAll(reader);
+  await until(async () => {
+    await compareEndpoints(reader);
+    return reader.comparison.upTo === reader.cursor?.number;
+  }, 'all is compared');
+  assert.deepEqual(await waiting(), [txHash]);
+
+  other.fake.lie = async (call) =>
+    call.method === 'eth_getLogs' ? { error: { code: -32005, message: 'too many' } } : tooMany(call);
+  await fixtures.node.mine(1);
+  await readAll(reader);
+  await until(async () => {
+    await compareEndpoints(reader);
+    return reader.comparison.upTo === reader.cursor?.number;
+  }, 'what cannot be compared holds up nothing');
+});
+
 test('another process leads before what was read was compared → the next leader compares it', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);

@@ -4,7 +4,8 @@ import { dayMs } from '../../lib/durations.ts';
 import { keepNewest } from '../../lib/keep-newest.ts';
 import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { nextRange, paidBy, transferTopic } from './blocks.ts';
-import type { RpcProvider } from './pool.ts';
+import { watchedTransfers } from './find.ts';
+import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 import { countUnread, insertOmitted, selectPlaces } from './unread-store.ts';
@@ -192,9 +193,23 @@ async function logsOf(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<An
   } catch (error) {
     if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
     comparison.range = nextRange(to - from + 1, false);
-    // One block with more logs than it returns: those of watched wallets were read by wallet.
-    return from === to ? { url, host, logs: new Map() } : null;
+    return from === to ? { url, host, logs: new Map([[from, await watchedLogsOf(reader, rpc, from)]]) } : null;
   }
+}
+
+/** For one block with more logs than an endpoint returns. What it does not tell by wallet either is not compared. */
+async function watchedLogsOf(reader: Reader, rpc: Rpc, number: number): Promise<Log[]> {
+  const { chain, wallets, log } = reader;
+  await wallets.refresh();
+  const header = await rpc.header(number);
+  const tokens = chain.tokens.map(({ address }) => address);
+  const asked = header && watchedTransfers(header, { tokens, rpc, owners: wallets.owners });
+  const logs = await asked?.catch((error) => {
+    if (error instanceof ProviderFault) return null; // told of another block, or of other tokens
+    throw error;
+  });
+  if (!logs) log.warn({ chain: chain.chainId, provider: rpc.host, block: number }, 'a block could not be compared');
+  return logs ?? [];
 }
 
 /** False when too many wait already. */

@@ -89,16 +89,46 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
 const walletsAtOnce = 500;
 const mostQuestions = 200;
 
+/**
+ * Only the transfers of a block to these wallets, for one with more than a provider returns.
+ *
+ * @param wallets as topics
+ * @returns null where these cannot be returned either
+ */
+async function logsTo(
+  header: Header,
+  wallets: readonly string[],
+  { tokens, rpc }: Pick<Search, 'tokens' | 'rpc'>,
+): Promise<Log[] | null> {
+  const count = Math.ceil(wallets.length / walletsAtOnce);
+  if (count > mostQuestions) return null;
+  const parts = Array.from({ length: count }, (_, i) => wallets.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
+  const answers = await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
+  if (answers.includes(null)) return null;
+  return answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
+}
+
+const topicsOf = (owners: ReadonlyMap<string, Owner>) =>
+  [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
+
+/**
+ * The transfers of a block to watched wallets, as one provider reports them; null where it does not return them.
+ *
+ * @throws ProviderFault, RpcError
+ */
+export async function watchedTransfers(
+  header: Header,
+  { owners, ...asked }: Pick<Search, 'tokens' | 'rpc' | 'owners'>,
+): Promise<Log[] | null> {
+  return logsTo(header, topicsOf(owners), asked);
+}
+
 /** Requests only the transfers to watched wallets; null when these cannot be returned either, however often asked. */
 async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Search): Promise<Log[] | null> {
-  const topics = [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
-  const count = Math.ceil(topics.length / walletsAtOnce);
-  const parts = Array.from({ length: count }, (_, i) => topics.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
-  const answers = count > mostQuestions ? [null] : await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
-  const told = !answers.includes(null);
-  const logs = answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
-  if (told && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
-  if (isEnough(doubts, header)) return told ? logs : null;
+  const topics = topicsOf(owners);
+  const logs = await logsTo(header, topics, { tokens, rpc });
+  if (logs && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
+  if (isEnough(doubts, header)) return logs;
   throw new ProviderFault(`block ${header.number}: its transfers cannot be determined`);
 }
 
