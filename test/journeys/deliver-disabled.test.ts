@@ -3,50 +3,35 @@ import { after, before, test } from 'node:test';
 import { verifyChains } from '../../src/audit/verify.ts';
 import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
-import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { disableDead } from '../../src/webhooks/disabled.ts';
 import { enableEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import { testDatabase } from '../support/database.ts';
-import { deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
+import { deliveryRow, deliveryStage, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { type Behaviour, behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { type Behaviour, behaviours } from '../support/net/receiver.ts';
 
 const hour = 3_600_000;
-let fixtures: Awaited<ReturnType<typeof testDatabase>>;
-let made: ReturnType<typeof deliveryContext>;
-let deps: DeliveryDeps;
-const receivers: Receiver[] = [];
-
+let stage: Awaited<ReturnType<typeof deliveryStage>>;
 before(async () => {
-  fixtures = await testDatabase();
-  made = deliveryContext(fixtures.db);
-  deps = createDeliveryDeps(made.ctx, { timeoutMs: 300 });
+  stage = await deliveryStage();
 });
-after(async () => {
-  await Promise.all(receivers.map((receiver) => receiver.close()));
-  await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-  await fixtures.drop();
-});
+after(() => stage?.stop());
 
 async function partnerWithReceiver(behave: Behaviour, email?: string) {
-  const receiver = await startReceiver({ behave });
-  receivers.push(receiver);
-  const { partner, test: scope } = await makePartner(fixtures.db, email ? { email } : {});
-  await setUrl(made.ctx, theService, scope, receiver.url);
+  const receiver = await stage.receiver({ behave });
+  const { partner, test: scope } = await makePartner(stage.db, email ? { email } : {});
+  await setUrl(stage.ctx, theService, scope, receiver.url);
   const alarms = async () =>
-    [...(await raisedAlarms(fixtures.db.sql)).keys()].filter((name) =>
-      name.startsWith(`webhook_disabled:${partner.id}:`),
-    );
+    [...(await raisedAlarms(stage.db.sql)).keys()].filter((name) => name.startsWith(`webhook_disabled:${partner.id}:`));
   return { receiver, scope, alarms };
 }
-const mailsTo = (recipient: string) => fixtures.db.sql`select subject, body from mails where recipient = ${recipient}`;
-const pass = () => deliverDue(made.ctx, deps);
+const mailsTo = (recipient: string) => stage.db.sql`select subject, body from mails where recipient = ${recipient}`;
+const pass = () => stage.pass();
 
 test('410 → the partner is mailed once and the operator alarmed; nothing is lost', async () => {
   const email = 'gone@partner.example';
   const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(410), email);
-  await makeEvents(fixtures.db, scope, 3);
+  await makeEvents(stage.db, scope, 3);
   await pass();
   await pass();
   const mails = await mailsTo(email);
@@ -57,7 +42,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   assert.match(mails[0]?.body, /No payment is affected and no event is lost/);
   assert.equal((await alarms()).length, 1);
   receiver.behave(behaviours.status(200));
-  await enableEndpoint(made.ctx, theService, scope);
+  await enableEndpoint(stage.ctx, theService, scope);
   assert.equal(await pass(), 3);
   assert.equal((await mailsTo(email)).length, 1);
   assert.equal((await alarms()).length, 0);
@@ -65,7 +50,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
 
 /** What the service did according to the partner's audit log, oldest first. */
 async function logged(scope: Scope) {
-  const rows = await fixtures.db.sql<{ action: string; details: string; object_id: string }[]>`
+  const rows = await stage.db.sql<{ action: string; details: string; object_id: string }[]>`
     select action, details, object_id from audit_log
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and actor_kind = 'service' and action <> 'webhook.url_set'
     order by number`;
@@ -76,14 +61,14 @@ test('Endpoints that are disabled at the same time are each in the log of their 
   const partners = await Promise.all(
     Array.from({ length: 6 }, () => partnerWithReceiver(behaviours.status(410), 'many@partner.example')),
   );
-  await Promise.all(partners.map(({ scope }) => makeEvents(fixtures.db, scope, 3)));
+  await Promise.all(partners.map(({ scope }) => makeEvents(stage.db, scope, 3)));
   await Promise.all([pass(), pass(), pass()]);
   await pass();
   for (const { scope, receiver } of partners) {
     const { host } = new URL(receiver.url);
     const id = `${scope.partnerId}/test`;
     assert.deepEqual(await logged(scope), [['webhook.disabled', { host, why: 'gone' }, id]]);
-    const [check] = await verifyChains(made.ctx, scope.partnerId);
+    const [check] = await verifyChains(stage.ctx, scope.partnerId);
     assert.equal(check?.broken, null);
   }
 });
@@ -91,36 +76,36 @@ test('Endpoints that are disabled at the same time are each in the log of their 
 test('disabled a second time → told a second time', async () => {
   const email = 'twice@partner.example';
   const { scope } = await partnerWithReceiver(behaviours.status(410), email);
-  await makeEvents(fixtures.db, scope);
+  await makeEvents(stage.db, scope);
   await pass();
-  await enableEndpoint(made.ctx, theService, scope);
+  await enableEndpoint(stage.ctx, theService, scope);
   await pass();
   assert.equal((await mailsTo(email)).length, 2);
 });
 
 test('a partner without an address → the operator alone is told', async () => {
-  const before = await fixtures.db.sql`select from mails`;
+  const before = await stage.db.sql`select from mails`;
   const { scope, alarms } = await partnerWithReceiver(behaviours.status(410));
-  await makeEvents(fixtures.db, scope);
+  await makeEvents(stage.db, scope);
   await pass();
   assert.equal((await alarms()).length, 1);
-  assert.equal((await fixtures.db.sql`select from mails`).length, before.length);
+  assert.equal((await stage.db.sql`select from mails`).length, before.length);
 });
 
 test('120 h without success and no attempt due → disabled and told all the same; later events wait', async () => {
   const email = 'dead@partner.example';
   const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(500), email);
   const healthy = await partnerWithReceiver(behaviours.status(200));
-  await makeEvents(fixtures.db, scope);
-  await makeEvents(fixtures.db, healthy.scope);
+  await makeEvents(stage.db, scope);
+  await makeEvents(stage.db, healthy.scope);
   await pass();
-  made.clock.forward(120 * hour - 1);
-  assert.equal(await disableDead(made.ctx), 0);
-  made.clock.forward(1);
-  const counts = await Promise.all([disableDead(made.ctx), disableDead(made.ctx)]);
+  stage.clock.forward(120 * hour - 1);
+  assert.equal(await disableDead(stage.ctx), 0);
+  stage.clock.forward(1);
+  const counts = await Promise.all([disableDead(stage.ctx), disableDead(stage.ctx)]);
   assert.equal(counts[0] + counts[1], 1, 'one of several nodes disables it');
-  assert.equal((await endpointRow(fixtures.db, scope)).disabled_reason, 'no_success_for_120_hours');
-  assert.equal((await endpointRow(fixtures.db, healthy.scope)).disabled_at, null);
+  assert.equal((await endpointRow(stage.db, scope)).disabled_reason, 'no_success_for_120_hours');
+  assert.equal((await endpointRow(stage.db, healthy.scope)).disabled_at, null);
   assert.equal((await alarms()).length, 1);
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
@@ -129,12 +114,12 @@ test('120 h without success and no attempt due → disabled and told all the sam
   assert.deepEqual(await logged(scope), [['webhook.disabled', { host, why: 'dead' }, `${scope.partnerId}/test`]]);
   assert.deepEqual(await logged(healthy.scope), []);
 
-  const [id = ''] = await makeEvents(fixtures.db, scope);
-  await makeDue(fixtures.db, scope);
+  const [id = ''] = await makeEvents(stage.db, scope);
+  await makeDue(stage.db, scope);
   assert.equal(await pass(), 0);
-  assert.deepEqual([(await deliveryRow(fixtures.db, id)).state, receiver.received.length], ['waiting', 1]);
+  assert.deepEqual([(await deliveryRow(stage.db, id)).state, receiver.received.length], ['waiting', 1]);
   receiver.behave(behaviours.status(200));
-  await enableEndpoint(made.ctx, theService, scope);
+  await enableEndpoint(stage.ctx, theService, scope);
   assert.equal(await pass(), 2);
-  assert.equal(await disableDead(made.ctx), 0);
+  assert.equal(await disableDead(stage.ctx), 0);
 });

@@ -228,7 +228,7 @@ describe('the delivery loop', () => {
           .sql`update webhook_deliveries set lease = ${lease}, lease_until = now() + interval '20 s' where id = ${id}`;
         await until(async () => (await attemptRows(fixtures.db, id)).length === 1, 'the attempt is recorded');
       },
-      { timeoutMs: 200 },
+      { timeoutMs: 2_000 },
     );
     const row = await deliveryRow(fixtures.db, id);
     assert.deepEqual([row.lease, row.attempts, row.state], [lease, 0, 'waiting']);

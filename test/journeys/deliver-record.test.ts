@@ -1,35 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
-import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { testDatabase } from '../support/database.ts';
-import { attemptRows, deliveryContext, deliveryRow, makeEvents } from '../support/deliveries.ts';
+import { attemptRows, deliveryRow, deliveryStage, makeEvents } from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { type Behaviour, behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { type Behaviour, behaviours } from '../support/net/receiver.ts';
 
-let fixtures: Awaited<ReturnType<typeof testDatabase>>;
-let made: ReturnType<typeof deliveryContext>;
-let deps: DeliveryDeps;
-const receivers: Receiver[] = [];
+let stage: Awaited<ReturnType<typeof deliveryStage>>;
 before(async () => {
-  fixtures = await testDatabase();
-  made = deliveryContext(fixtures.db);
-  deps = createDeliveryDeps(made.ctx, { timeoutMs: 1000 });
+  stage = await deliveryStage();
 });
-after(async () => {
-  await Promise.all(receivers.map((receiver) => receiver.close()));
-  await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-  await fixtures.drop();
-});
+after(() => stage?.stop());
 
 /** An event for a receiver of its own. Returns its id. */
 async function eventFor(behave: Behaviour): Promise<string> {
-  const receiver = await startReceiver({ behave });
-  receivers.push(receiver);
-  const { test: scope } = await makePartner(fixtures.db);
-  await setUrl(made.ctx, theService, scope, `${receiver.url}?a={"b",'c'}&d=NULL`);
-  const [id = ''] = await makeEvents(fixtures.db, scope);
+  const receiver = await stage.receiver({ behave });
+  const { test: scope } = await makePartner(stage.db);
+  await setUrl(stage.ctx, theService, scope, `${receiver.url}?a={"b",'c'}&d=NULL`);
+  const [id = ''] = await makeEvents(stage.db, scope);
   return id;
 }
 
@@ -42,10 +30,10 @@ test('a batch of attempts, answered in any words or not at all → each is recor
     events.set(id, answer.replace('\0', '\uFFFD'));
   }
   events.set(await eventFor(behaviours.hang), null);
-  assert.equal(await deliverDue(made.ctx, deps), events.size);
+  assert.equal(await stage.pass(), events.size);
 
   for (const [id, answer] of events) {
-    const [attempt, ...more] = await attemptRows(fixtures.db, id);
+    const [attempt, ...more] = await attemptRows(stage.db, id);
     assert.ok(attempt);
     assert.equal(more.length, 0);
     assert.equal(attempt.response_body, answer);
@@ -61,7 +49,7 @@ test('a batch of attempts, answered in any words or not at all → each is recor
       assert.equal(attempt.status_code, 503);
       assert.equal(JSON.parse(attempt.response_headers)['x-said'], said);
     }
-    const { state, attempts, lease } = await deliveryRow(fixtures.db, id);
+    const { state, attempts, lease } = await deliveryRow(stage.db, id);
     assert.deepEqual({ state, attempts, lease }, { state: 'waiting', attempts: 1, lease: null });
     assert.deepEqual([id[14], attempt.id[14]], ['7', '7'], 'the version of ids that begin with the time');
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { theService } from '../../src/audit/write.ts';
-import { createDeliveryDeps, type DeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
+import { deliverDue } from '../../src/webhooks/deliver.ts';
 import {
   activateDueSecrets,
   activateSecret,
@@ -14,44 +14,40 @@ import {
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import { testDatabase } from '../support/database.ts';
-import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeDue, makeEvents } from '../support/deliveries.ts';
+import {
+  attemptRows,
+  deliveryContext,
+  deliveryRow,
+  deliveryStage,
+  endpointRow,
+  makeDue,
+  makeEvents,
+} from '../support/deliveries.ts';
 import { makePartner } from '../support/fixtures.ts';
-import { behaviours, type Receiver, startReceiver } from '../support/net/receiver.ts';
+import { behaviours, type startReceiver } from '../support/net/receiver.ts';
 
 describe('delivering', () => {
   const hour = 3_600_000;
-  let fixtures: Awaited<ReturnType<typeof testDatabase>>;
-  let made: ReturnType<typeof deliveryContext>;
-  let deps: DeliveryDeps;
-  const receivers: Receiver[] = [];
-
+  let stage: Awaited<ReturnType<typeof deliveryStage>>;
   before(async () => {
-    fixtures = await testDatabase();
-    made = deliveryContext(fixtures.db);
-    deps = createDeliveryDeps(made.ctx, { timeoutMs: 300 });
+    stage = await deliveryStage();
   });
-  after(async () => {
-    await Promise.all(receivers.map((receiver) => receiver.close()));
-    await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-    await fixtures.drop();
-  });
+  after(() => stage?.stop());
 
   // What one test leaves waiting must not reach the next test, however long that one takes.
-  afterEach(() => fixtures.db.sql`update webhook_endpoints set disabled_at = now()`);
+  afterEach(() => stage.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
-    const receiver = await startReceiver(options);
-    receivers.push(receiver);
-    const { partner, test: scope, live } = await makePartner(fixtures.db);
-    const secret = await setUrl(made.ctx, theService, scope, receiver.url);
+    const receiver = await stage.receiver(options);
+    const { partner, test: scope, live } = await makePartner(stage.db);
+    const secret = await setUrl(stage.ctx, theService, scope, receiver.url);
     return { receiver, scope, live, secret, partner };
   }
-  const pass = () => deliverDue(made.ctx, deps);
+  const pass = () => stage.pass();
 
   test('a verified request’s event arrives signed, with the payload of the OpenAPI document in its order', async () => {
     const { receiver, scope, secret } = await partnerWithReceiver();
-    const [id] = await makeEvents(fixtures.db, scope, 1, '{"order":"A-1","7":"b"}');
+    const [id] = await makeEvents(stage.db, scope, 1, '{"order":"A-1","7":"b"}');
     assert.equal(await pass(), 1);
     const [post] = receiver.received;
     assert.ok(post && id);
@@ -75,11 +71,11 @@ describe('delivering', () => {
     assert.equal(post.headers['x-service-event'], 'payment.proof_verified');
     assert.equal(post.headers['x-service-delivery'], id);
     assert.equal(post.headers['content-type'], 'application/json');
-    assert.ok(verifySignature(secret, String(post.headers['x-service-signature']), post.body, made.clock.now()));
+    assert.ok(verifySignature(secret, String(post.headers['x-service-signature']), post.body, stage.clock.now()));
     new Webhook(secret).verify(post.body, post.headers as Record<string, string>);
-    const row = await deliveryRow(fixtures.db, id);
+    const row = await deliveryRow(stage.db, id);
     assert.equal(row.state, 'delivered');
-    const [attempt] = await attemptRows(fixtures.db, id);
+    const [attempt] = await attemptRows(stage.db, id);
     assert.equal(attempt?.status_code, 200);
     assert.equal(attempt?.error, null);
     assert.equal(await pass(), 0);
@@ -87,9 +83,9 @@ describe('delivering', () => {
 
   test('a request has one event, however often it is enqueued', async () => {
     const { scope } = await partnerWithReceiver();
-    const [id] = await makeEvents(fixtures.db, scope);
-    const row = await deliveryRow(fixtures.db, String(id));
-    await fixtures.db.scoped(scope, (tx) =>
+    const [id] = await makeEvents(stage.db, scope);
+    const row = await deliveryRow(stage.db, String(id));
+    await stage.db.scoped(scope, (tx) =>
       enqueueProofVerified(tx, [
         {
           scope,
@@ -102,7 +98,7 @@ describe('delivering', () => {
         },
       ]),
     );
-    const rows = await fixtures.db.sql`select body from webhook_deliveries where request_id = ${row.request_id}`;
+    const rows = await stage.db.sql`select body from webhook_deliveries where request_id = ${row.request_id}`;
     assert.deepEqual(
       rows.map(({ body }) => body),
       [row.body],
@@ -112,11 +108,11 @@ describe('delivering', () => {
 
   test('failed attempts follow the schedule within 20 %, then the event waits for a replay', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.status(500) });
-    const [id = ''] = await makeEvents(fixtures.db, scope);
-    const schedule = made.ctx.config.webhookScheduleMs;
+    const [id = ''] = await makeEvents(stage.db, scope);
+    const schedule = stage.ctx.config.webhookScheduleMs;
     for (let attempt = 1; attempt <= schedule.length; attempt++) {
       assert.equal(await pass(), 1);
-      const row = await deliveryRow(fixtures.db, id);
+      const row = await deliveryRow(stage.db, id);
       assert.equal(row.attempts, attempt);
       const planned = schedule[attempt];
       if (planned === undefined) assert.equal(row.state, 'exhausted');
@@ -124,12 +120,12 @@ describe('delivering', () => {
         assert.equal(row.state, 'waiting');
         assert.ok(Number(row.wait_ms) > planned * 0.8 - 5000 && Number(row.wait_ms) <= planned * 1.2, `${row.wait_ms}`);
         assert.equal(await pass(), 0, 'nothing is sent before its time');
-        await makeDue(fixtures.db, scope);
+        await makeDue(stage.db, scope);
       }
     }
     assert.equal(receiver.received.length, 12);
     assert.equal(new Set(receiver.received.map(({ body }) => body)).size, 1);
-    await makeDue(fixtures.db, scope);
+    await makeDue(stage.db, scope);
     assert.equal(await pass(), 0);
   });
 
@@ -142,22 +138,22 @@ describe('delivering', () => {
   ] as const) {
     test(`${name} is a failed attempt: ${error}`, async () => {
       const { receiver, scope } = await partnerWithReceiver({ behave });
-      const [id = ''] = await makeEvents(fixtures.db, scope);
+      const [id = ''] = await makeEvents(stage.db, scope);
       await pass();
-      const [attempt] = await attemptRows(fixtures.db, id);
+      const [attempt] = await attemptRows(stage.db, id);
       assert.equal(attempt?.error, error);
       assert.equal(attempt?.status_code, status);
       assert.equal(receiver.received.length, 1);
-      assert.equal((await deliveryRow(fixtures.db, id)).state, 'waiting');
-      assert.equal((await endpointRow(fixtures.db, scope)).failures, 1);
+      assert.equal((await deliveryRow(stage.db, id)).state, 'waiting');
+      assert.equal((await endpointRow(stage.db, scope)).failures, 1);
     });
   }
 
   test('a certificate that nobody signed is a failed attempt: tls', async () => {
     const { scope, receiver } = await partnerWithReceiver({ secure: true });
-    const [id = ''] = await makeEvents(fixtures.db, scope);
+    const [id = ''] = await makeEvents(stage.db, scope);
     await pass();
-    const [attempt] = await attemptRows(fixtures.db, id);
+    const [attempt] = await attemptRows(stage.db, id);
     assert.equal(attempt?.error, 'tls');
     assert.equal(receiver.received.length, 0);
   });
@@ -165,68 +161,67 @@ describe('delivering', () => {
   test('a 2xx status is success whatever its body does; at most 4 KiB are kept', async () => {
     for (const behave of [behaviours.endlessBody, behaviours.hugeBody, behaviours.status(204)]) {
       const { scope } = await partnerWithReceiver({ behave });
-      const [id = ''] = await makeEvents(fixtures.db, scope);
+      const [id = ''] = await makeEvents(stage.db, scope);
       await pass();
-      assert.equal((await deliveryRow(fixtures.db, id)).state, 'delivered');
-      const [attempt] = await attemptRows(fixtures.db, id);
+      assert.equal((await deliveryRow(stage.db, id)).state, 'delivered');
+      const [attempt] = await attemptRows(stage.db, id);
       assert.ok(attempt?.response_body.length <= 4096);
     }
   });
 
   test('Retry-After stretches a wait up to twofold', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.status(503, { 'retry-after': '7' }) });
-    const [id = ''] = await makeEvents(fixtures.db, scope);
-    const steady = { ...deps, random: () => 0.5 };
-    await deliverDue(made.ctx, steady);
-    const first = Number((await deliveryRow(fixtures.db, id)).wait_ms);
+    const [id = ''] = await makeEvents(stage.db, scope);
+    const steady = { ...stage.deps, random: () => 0.5 };
+    await deliverDue(stage.ctx, steady);
+    const first = Number((await deliveryRow(stage.db, id)).wait_ms);
     assert.ok(first > 5100 && first <= 7000, `${first}`);
-    await makeDue(fixtures.db, scope);
+    await makeDue(stage.db, scope);
     receiver.behave(behaviours.status(503, { 'retry-after': '3600' }));
-    await deliverDue(made.ctx, steady);
-    const second = Number((await deliveryRow(fixtures.db, id)).wait_ms);
+    await deliverDue(stage.ctx, steady);
+    const second = Number((await deliveryRow(stage.db, id)).wait_ms);
     assert.ok(second > 55_000 && second <= 60_000, `${second}`);
   });
 
   test('without a URL events wait and go out when one is set; attempts go to the current URL', async () => {
-    const { test: scope } = await makePartner(fixtures.db);
-    const [id = ''] = await makeEvents(fixtures.db, scope);
+    const { test: scope } = await makePartner(stage.db);
+    const [id = ''] = await makeEvents(stage.db, scope);
     assert.equal(await pass(), 0);
-    const failing = await startReceiver({ behave: behaviours.status(500) });
-    const working = await startReceiver();
-    receivers.push(failing, working);
-    await setUrl(made.ctx, theService, scope, failing.url);
+    const failing = await stage.receiver({ behave: behaviours.status(500) });
+    const working = await stage.receiver();
+    await setUrl(stage.ctx, theService, scope, failing.url);
     assert.equal(await pass(), 1);
-    await setUrl(made.ctx, theService, scope, working.url);
+    await setUrl(stage.ctx, theService, scope, working.url);
     assert.equal(await pass(), 1, 'a new URL is tried at once');
     assert.deepEqual([failing.received.length, working.received.length], [1, 1]);
-    assert.equal((await deliveryRow(fixtures.db, id)).state, 'delivered');
+    assert.equal((await deliveryRow(stage.db, id)).state, 'delivered');
   });
 
   test('test and live mode have their own URL and secret; setting a URL keeps the secret', async () => {
     const { scope, live, secret, receiver } = await partnerWithReceiver();
-    const other = await setUrl(made.ctx, theService, live, receiver.url.replace('/hook', '/live'));
+    const other = await setUrl(stage.ctx, theService, live, receiver.url.replace('/hook', '/live'));
     assert.notEqual(other, secret);
-    assert.equal(await setUrl(made.ctx, theService, scope, `${receiver.url}/new`), secret);
-    await makeEvents(fixtures.db, live);
-    await makeEvents(fixtures.db, scope);
+    assert.equal(await setUrl(stage.ctx, theService, scope, `${receiver.url}/new`), secret);
+    await makeEvents(stage.db, live);
+    await makeEvents(stage.db, scope);
     await pass();
     assert.deepEqual(receiver.received.map(({ path }) => path).sort(), ['/hook/new', '/live']);
     const atLive = receiver.received.find(({ path }) => path === '/live');
     assert.ok(
-      verifySignature(other, String(atLive?.headers['x-service-signature']), atLive?.body ?? '', made.clock.now()),
+      verifySignature(other, String(atLive?.headers['x-service-signature']), atLive?.body ?? '', stage.clock.now()),
     );
   });
 
   test('a rotated secret is pending until activated: v1 is made with the old one, webhook-signature with both', async () => {
     const { scope, secret, receiver } = await partnerWithReceiver();
-    const next = await rotateSecret(made.ctx, theService, scope, null);
+    const next = await rotateSecret(stage.ctx, theService, scope, null);
     const send = async () => {
-      await makeEvents(fixtures.db, scope);
+      await makeEvents(stage.db, scope);
       await pass();
       const post = receiver.received.at(-1);
       assert.ok(post);
       const v1 = (key: string) =>
-        verifySignature(key, String(post.headers['x-service-signature']), post.body, made.clock.now());
+        verifySignature(key, String(post.headers['x-service-signature']), post.body, stage.clock.now());
       const standard = (key: string) => {
         try {
           new Webhook(key).verify(post.body, post.headers as Record<string, string>);
@@ -238,14 +233,14 @@ describe('delivering', () => {
       return [v1(secret), v1(next), standard(secret), standard(next)];
     };
     assert.deepEqual(await send(), [true, false, true, true]);
-    await activateSecret(made.ctx, theService, scope);
+    await activateSecret(stage.ctx, theService, scope);
     assert.deepEqual(await send(), [false, true, false, true]);
-    await assert.rejects(activateSecret(made.ctx, theService, scope), /No secret is pending/);
+    await assert.rejects(activateSecret(stage.ctx, theService, scope), /No secret is pending/);
   });
 
   test('a pending secret takes over by itself after 24 h', async () => {
     const { scope, secret } = await partnerWithReceiver();
-    const { ctx, clock } = deliveryContext(fixtures.db);
+    const { ctx, clock } = deliveryContext(stage.db);
     const next = await rotateSecret(ctx, theService, scope, null);
     clock.forward(24 * hour - 1);
     await activateDueSecrets(ctx);
@@ -253,14 +248,14 @@ describe('delivering', () => {
     clock.forward(1);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [next, null]);
     await activateDueSecrets(ctx);
-    assert.equal((await endpointRow(fixtures.db, scope)).pending_secret, null);
+    assert.equal((await endpointRow(stage.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
 
     const last = await rotateSecret(ctx, theService, scope, null);
     clock.forward(24 * hour);
     const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope, null), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
-    const acts = await fixtures.db.sql`
+    const acts = await stage.db.sql`
       select actor_kind, action from audit_log
       where partner_id = ${scope.partnerId} and action = 'webhook.secret_activated' order by number`;
     const byItself = { actor_kind: 'service', action: 'webhook.secret_activated' };
@@ -273,53 +268,53 @@ describe('delivering', () => {
 
   test('after ten failures in a row one probe at a time is sent; a success sets all free', async () => {
     const { scope, receiver } = await partnerWithReceiver({ behave: behaviours.status(500) });
-    await makeEvents(fixtures.db, scope, 12);
+    await makeEvents(stage.db, scope, 12);
     assert.equal(await pass(), 12);
-    const row = await endpointRow(fixtures.db, scope);
+    const row = await endpointRow(stage.db, scope);
     assert.equal(row.failures, 12);
     assert.ok(Number(row.probe_in_ms) > 0);
-    await fixtures.db.sql`update webhook_deliveries set next_attempt_at = now() where partner_id = ${scope.partnerId}`;
+    await stage.db.sql`update webhook_deliveries set next_attempt_at = now() where partner_id = ${scope.partnerId}`;
     assert.equal(await pass(), 0, 'no attempt before the probe');
-    await makeDue(fixtures.db, scope);
+    await makeDue(stage.db, scope);
     assert.equal(await pass(), 1);
     assert.equal(await pass(), 0);
     receiver.behave(behaviours.status(200));
-    await makeDue(fixtures.db, scope);
+    await makeDue(stage.db, scope);
     assert.equal(await pass(), 1);
     assert.equal(await pass(), 11);
-    const after = await endpointRow(fixtures.db, scope);
+    const after = await endpointRow(stage.db, scope);
     assert.deepEqual([after.failures, after.probe_at, after.failing_since], [0, null, null]);
   });
 
   test('410 disables the endpoint; its events wait and go out when it is enabled again', async () => {
     const { scope, receiver, partner } = await partnerWithReceiver({ behave: behaviours.status(410) });
-    await makeEvents(fixtures.db, scope, 2);
+    await makeEvents(stage.db, scope, 2);
     await pass();
-    const row = await endpointRow(fixtures.db, scope);
+    const row = await endpointRow(stage.db, scope);
     assert.ok(row.disabled_at);
     assert.equal(row.disabled_reason, 'gone');
-    const alarm = async () => (await raisedAlarms(fixtures.db.sql)).get(`webhook_disabled:${partner.id}:test`);
+    const alarm = async () => (await raisedAlarms(stage.db.sql)).get(`webhook_disabled:${partner.id}:test`);
     assert.match((await alarm()) ?? '', /410/);
-    await makeDue(fixtures.db, scope);
+    await makeDue(stage.db, scope);
     assert.equal(await pass(), 0);
     receiver.behave(behaviours.status(200));
-    await enableEndpoint(made.ctx, theService, scope);
+    await enableEndpoint(stage.ctx, theService, scope);
     assert.equal(await pass(), 2);
     assert.equal(await alarm(), undefined);
   });
 
   test('an endpoint without success for 120 h is disabled', async () => {
-    const { ctx, clock } = deliveryContext(fixtures.db);
+    const { ctx, clock } = deliveryContext(stage.db);
     const { scope } = await partnerWithReceiver({ behave: behaviours.status(500) });
-    await makeEvents(fixtures.db, scope);
-    await deliverDue(ctx, deps);
+    await makeEvents(stage.db, scope);
+    await deliverDue(ctx, stage.deps);
     clock.forward(120 * hour - 1);
-    await makeDue(fixtures.db, scope);
-    await deliverDue(ctx, deps);
-    assert.equal((await endpointRow(fixtures.db, scope)).disabled_at, null);
+    await makeDue(stage.db, scope);
+    await deliverDue(ctx, stage.deps);
+    assert.equal((await endpointRow(stage.db, scope)).disabled_at, null);
     clock.forward(1);
-    await makeDue(fixtures.db, scope);
-    await deliverDue(ctx, deps);
-    assert.equal((await endpointRow(fixtures.db, scope)).disabled_reason, 'no_success_for_120_hours');
+    await makeDue(stage.db, scope);
+    await deliverDue(ctx, stage.deps);
+    assert.equal((await endpointRow(stage.db, scope)).disabled_reason, 'no_success_for_120_hours');
   });
 });

@@ -2,8 +2,11 @@ import pino from 'pino';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
 import type { Database, Scope } from '../../src/db/connection.ts';
+import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
+import { testDatabase } from './database.ts';
 import { makeMerchant, makeRequest, randomAddress, testSecrets } from './fixtures.ts';
+import { type Receiver, startReceiver } from './net/receiver.ts';
 
 /** A clock that stands still until it is moved. */
 export function movedClock() {
@@ -29,6 +32,33 @@ export function deliveryContext(db: Database, config: Partial<Config> = {}) {
     sandbox: null,
   };
   return { ctx, clock };
+}
+
+/** A database and receivers of its own for tests that deliver in single passes. */
+export async function deliveryStage() {
+  const database = await testDatabase();
+  const { ctx, clock } = deliveryContext(database.db);
+  // Long enough for any receiver that answers, on a busy machine too.
+  const deps = createDeliveryDeps(ctx, { timeoutMs: 2_000 });
+  const receivers: Receiver[] = [];
+  return {
+    ctx,
+    clock,
+    db: database.db,
+    deps,
+    /** Delivers what is due. @returns how many attempts were made */
+    pass: () => deliverDue(ctx, deps),
+    receiver: async (options?: Parameters<typeof startReceiver>[0]): Promise<Receiver> => {
+      const receiver = await startReceiver(options);
+      receivers.push(receiver);
+      return receiver;
+    },
+    stop: async () => {
+      await Promise.all(receivers.map((receiver) => receiver.close()));
+      await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
+      await database.drop();
+    },
+  };
 }
 
 /** Events of verified requests, written as verification writes them. Returns the delivery ids. */
