@@ -284,3 +284,28 @@ test('a page renews itself: what is as before stays, and a button that says “C
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   assert.equal(await page.locator('[data-mark="kept"]').count(), 1);
 });
+
+test('a part that somebody has unfolded → stays open when the page renews itself; the others stay closed', async () => {
+  const { url, paid } = fixtures;
+  const address = `${url}/dashboard/payments/${paid.id}`;
+  const parts = ['Attempt 1', 'Attempt 2'].map((name) => `<details><summary>${name}</summary>Its answer</details>`);
+  const isOpened = Promise.withResolvers<void>();
+  await page.route(address, async (route) => {
+    const isRenewal = route.request().resourceType() === 'fetch';
+    if (isRenewal) await isOpened.promise;
+    const answer = await route.fetch();
+    const added = isRenewal ? ['<p>Changed meanwhile</p>', '<details><summary>Attempt 3</summary></details>'] : [];
+    const body = (await answer.text()).replace('data-region="payment">', `$&${[...added, ...parts].join('')}`);
+    await route.fulfill({ response: answer, body });
+  });
+  await page.goto(address);
+  await page.getByText('Attempt 2').click();
+  isOpened.resolve();
+  await page.getByText('Changed meanwhile').waitFor();
+  const open = await page.locator('details[open] > summary').allTextContents();
+  assert.deepEqual(
+    open.filter((name) => name.startsWith('Attempt')),
+    ['Attempt 2'],
+  );
+  await page.unrouteAll({ behavior: 'ignoreErrors' }); // another renewal may be under way
+});

@@ -1,6 +1,7 @@
 import { minuteMs } from '../../lib/durations.ts';
 import { doneMs } from './copy.ts';
 import { localTimes } from './local-times.ts';
+import { keepUnfolded } from './unfolded.ts';
 
 /**
  * Regions of a page that refresh themselves: `<div data-region="name">` on a page where an element names the stream,
@@ -55,7 +56,9 @@ async function renew(): Promise<boolean> {
       waits = true;
       continue;
     }
-    region.innerHTML = next.innerHTML;
+    keepUnfolded(region, told.get(region) ?? '', () => {
+      region.innerHTML = next.innerHTML;
+    });
     told.set(region, next.innerHTML);
     for (const hear of hearers) hear(region);
   }
