@@ -7,6 +7,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { readerWaits, type Unused, withReader } from '../../src/db/reader.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { signalProcess } from '../../src/lib/processes.ts';
 import { send } from '../support/api/client.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
@@ -157,7 +158,7 @@ test('a standby that stalls, connections and all → the primary answers while t
       select pid from pg_stat_activity union select split_part(pg_read_file('postmaster.pid'), E'\n', 1)::int`,
   );
   const signal = (name: NodeJS.Signals) => {
-    for (const { pid } of processes) process.kill(pid, name);
+    for (const { pid } of processes) signalProcess(pid, name); // one that has ended meanwhile stalls nobody
   };
   signal('SIGSTOP');
   try {

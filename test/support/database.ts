@@ -9,12 +9,15 @@ import {
   usualWaits,
 } from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool, type Pool, type Waits } from '../../src/db/pool.ts';
 import { testSecrets } from './fixtures.ts';
+
+/** For statements that store more than the service ever does at once, on a busy machine (s). */
+const patience: Waits = { ...usualWaits, answer: 300 };
 
 /** A single connection outside the service's pools, with its own settings. */
 export const openOne = (url: string, settings: Record<string, string | number> = {}): Pool =>
-  openPool({ url, connections: 1, waits: usualWaits, settings });
+  openPool({ url, connections: 1, waits: patience, settings });
 
 /** How a service with the tests' secrets connects to a database. */
 export const accessTo = (url: string): Access => accessOf(url, testSecrets);
@@ -40,7 +43,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   await admin.unsafe(`create database ${name} template ${template}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const owner = openOwner(url.href);
+  const owner = openOwner(url.href, patience);
   await ensureLogins(owner, testSecrets);
   const access = accessTo(url.href);
   const db = connect(access);

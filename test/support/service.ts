@@ -8,7 +8,7 @@ import { removeFolder } from './folders.ts';
 import { until } from './net/receiver.ts';
 
 const root = join(import.meta.dirname, '../..');
-const startLimitMs = 60_000;
+const startLimitMs = 90_000;
 const stopLimitMs = 45_000;
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
@@ -104,7 +104,7 @@ async function startOn(port: string, env: Record<string, string>, options: Start
 
 /** Starts a service that is expected to exit by itself. */
 export function runService(env: Record<string, string>, options: StartOptions = {}): Promise<Ended> {
-  return withLimit(launch(env, options).ended, 'the service to refuse the start');
+  return withLimit(launch(env, options).ended, 'the service to refuse the start', startLimitMs);
 }
 
 /** Starts a service and kills it hard after a while, whatever it is doing. */
@@ -121,10 +121,10 @@ export async function stopStarting(env: Record<string, string>, isTime: () => Pr
   return withLimit(ended, 'the starting service to end');
 }
 
-async function withLimit<T>(promise: Promise<T>, what: string): Promise<T> {
+async function withLimit<T>(promise: Promise<T>, what: string, limitMs = stopLimitMs): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), stopLimitMs);
+    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), limitMs);
   });
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }
