@@ -59,8 +59,8 @@ export type ApiRoute<F extends object> = GateRule & {
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
-/** One for all endpoints that use the same connections. */
 type Callers = { shares: Shares; owners: KeyOwners };
+/** One for all endpoints that use the same connections. */
 const known = new WeakMap<Context['db'], Callers>();
 
 function callersOf(app: FastifyInstance, ctx: Context): Callers {
