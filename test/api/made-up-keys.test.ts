@@ -1,58 +1,45 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { FastifyInstance } from 'fastify';
-import { connect, type Database } from '../../src/db/connection.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
 import { assertRefused, send } from '../support/api/client.ts';
-import { testConfig, testContext } from '../support/app.ts';
-import { openOne, testDatabase } from '../support/database.ts';
+import { startWithPools, testConfig } from '../support/app.ts';
+import { openOne } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
 
 const clock = movedClock();
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let api: Database;
-let app: FastifyInstance;
-let url: string;
+let app: Awaited<ReturnType<typeof startWithPools>>;
 before(async () => {
-  database = await testDatabase();
-  api = connect(database.access, { service: 8, scoped: 4 }); // as a node has them
   const config = testConfig({ pageLimit: 100, trustProxy: ['127.0.0.0/8'] });
-  app = await buildServer(testContext(api, { clock, config, chains: { test: [], live: [] } }), database.db);
-  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  app = await startWithPools({ clock, config });
 });
-after(async () => {
-  await app?.close();
-  await api?.close();
-  await database?.drop();
-});
+after(() => app?.stop());
 
 function madeUp(): string {
   const body = `qt_test_${randomBase62(32)}`;
   return body + checksum62(body);
 }
 const list = (key: string, client: string) =>
-  send(url, 'GET', '/api/v1/requests', { key, headers: { 'x-forwarded-for': client } });
-const newKey = async () => (await makeKey(database.db, (await makePartner(database.db)).test)).key;
+  send(app.url, 'GET', '/api/v1/requests', { key, headers: { 'x-forwarded-for': client } });
+const newKey = async () => (await makeKey(app.database.db, (await makePartner(app.database.db)).test)).key;
 
 const waiting = async () =>
   (
-    await database.db.sql`
+    await app.database.db.sql`
     select from pg_stat_activity
     where wait_event_type = 'Lock' and datname = current_database() and query like '%from api_keys%'`
   ).length;
 
 test('many made-up keys at once → looked up in two statements at a time, and keys that somebody has with them', async () => {
   const key = await newKey();
-  const lock = openOne(database.url);
+  const lock = openOne(app.database.url);
   await lock`begin`;
   await lock`lock table api_keys in access exclusive mode`;
   const refused = Array.from({ length: 60 }, (_, i) => list(madeUp(), `203.0.113.${i}`));
   const known = list(key, '203.0.113.1');
   await until(async () => (await waiting()) > 0, 'keys are looked up');
-  assert.equal((await api.sql`select 1 as one`)[0]?.one, 1, 'the other connections are free');
+  assert.equal((await app.api.sql`select 1 as one`)[0]?.one, 1, 'the other connections are free');
   const most = await waiting();
   await lock`rollback`;
   await lock.end();

@@ -1,41 +1,31 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { FastifyInstance } from 'fastify';
 import { Shares } from '../../src/auth/share.ts';
-import { connect, type Database } from '../../src/db/connection.ts';
 import { refuse } from '../../src/errors.ts';
-import { buildServer } from '../../src/http/server.ts';
 import { type Answer, send } from '../support/api/client.ts';
-import { testContext } from '../support/app.ts';
-import { openOne, testDatabase } from '../support/database.ts';
+import { startWithPools } from '../support/app.ts';
+import { openOne } from '../support/database.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
 
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let api: Database;
-let app: FastifyInstance;
-let url: string;
+let app: Awaited<ReturnType<typeof startWithPools>>;
 before(async () => {
-  database = await testDatabase();
-  await setRate(database.db, 'EUR', '0.92');
-  api = connect(database.access, { service: 8, scoped: 4 }); // as a node has them
-  app = await buildServer(testContext(api, { chains: { test: [], live: [] } }), database.db);
-  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  app = await startWithPools();
+  await setRate(app.database.db, 'EUR', '0.92');
 });
-after(async () => {
-  await app?.close();
-  await api?.close();
-  await database?.drop();
-});
+after(() => app?.stop());
 
 type Till = { key: string; account: string; wallet: string; partnerId: string };
 
 /** A partner with so many keys, each with a merchant of its own, which this node has seen before or not. */
 async function tills(count: number, isSeen = true): Promise<Till[]> {
-  const { test: scope } = await makePartner(database.db);
+  const { test: scope } = await makePartner(app.database.db);
   const all: Till[] = [];
   for (let i = 0; i < count; i++) {
-    const [{ key }, { id, wallet }] = [await makeKey(database.db, scope), await makeMerchant(database.db, scope)];
+    const [{ key }, { id, wallet }] = [
+      await makeKey(app.database.db, scope),
+      await makeMerchant(app.database.db, scope),
+    ];
     const till = { key, account: id, wallet, partnerId: scope.partnerId };
     if (isSeen) assert.equal((await create(till)).status, 201);
     all.push(till);
@@ -45,18 +35,18 @@ async function tills(count: number, isSeen = true): Promise<Till[]> {
 
 function create({ key, account }: Till): Promise<Answer> {
   const body = { account_id: account, fiat_amount_int: 1250 };
-  return send(url, 'POST', '/api/v1/requests/create', { key, body });
+  return send(app.url, 'POST', '/api/v1/requests/create', { key, body });
 }
 
 const stuck = async () => {
-  const [row] = await database.db.sql<{ n: number }[]>`
+  const [row] = await app.database.db.sql<{ n: number }[]>`
     select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
   return row?.n ?? 0;
 };
 
 /** While creates for these tills' wallets wait in the database, as they do for another one that is slow. */
 async function whileSlow(slow: Till[], each: number, work: () => Promise<void>): Promise<void> {
-  const lock = openOne(database.url);
+  const lock = openOne(app.database.url);
   await lock`begin`;
   for (const { wallet } of slow)
     await lock`select pg_advisory_xact_lock(hashtext('request wallet'), hashtext(${wallet}))`;
@@ -77,7 +67,7 @@ test('twenty creates of one key that wait → its other calls, other keys of its
   await whileSlow([slow], 20, async () => {
     for (const till of [own, other]) assert.equal((await create(till)).status, 201);
     for (const { key } of [slow, own, other]) {
-      const listed = await send(url, 'GET', '/api/v1/requests', { key });
+      const listed = await send(app.url, 'GET', '/api/v1/requests', { key });
       assert.equal(listed.status, 200);
     }
   });
@@ -87,7 +77,7 @@ test('creates of all keys of a partner that wait → other partners’ do not', 
   const [slow, [other]] = [await tills(10), await tills(1)] as [Till[], [Till]];
   await whileSlow(slow, 2, async () => {
     assert.equal((await create(other)).status, 201);
-    assert.equal((await send(url, 'GET', '/api/v1/requests', { key: other.key })).status, 200);
+    assert.equal((await send(app.url, 'GET', '/api/v1/requests', { key: other.key })).status, 200);
   });
 });
 
@@ -96,7 +86,7 @@ test('creates of many keys of a partner that this node sees for the first time, 
   await whileSlow(slow, 1, async () => {
     await until(async () => (await stuck()) >= 3, 'several of them to wait');
     assert.equal((await create(other)).status, 201);
-    assert.equal((await send(url, 'GET', '/api/v1/requests', { key: other.key })).status, 200);
+    assert.equal((await send(app.url, 'GET', '/api/v1/requests', { key: other.key })).status, 200);
   });
 });
 

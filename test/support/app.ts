@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Config } from '../../src/config.ts';
 import type { Context } from '../../src/context.ts';
-import type { Database } from '../../src/db/connection.ts';
+import { connect, type Database } from '../../src/db/connection.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { makeLog } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
@@ -65,6 +65,23 @@ export function testContext(db: Database, overrides: Partial<Context> = {}): Con
   const chains = { test: [idleChain(31337)], live: [idleChain(31338)] };
   const base = { config, db, clock: systemClock, log: makeLog(config.logLevel), chains };
   return { ...base, sandbox: config.sandbox ? sandbox : null, ...overrides };
+}
+
+/** The real server, whose API has as many connections as a node's, apart from those of `database.db`. Without chains. */
+export async function startWithPools(overrides: Partial<Context> = {}) {
+  const database = await testDatabase();
+  const api = connect(database.access, { service: 8, scoped: 4 });
+  const app = await buildServer(testContext(api, { chains: { test: [], live: [] }, ...overrides }), database.db);
+  return {
+    database,
+    api,
+    url: await app.listen({ host: '127.0.0.1', port: 0 }),
+    stop: async () => {
+      await app.close();
+      await api.close();
+      await database.drop();
+    },
+  };
 }
 
 /** The real server on a free loopback port, with its own database and without loops. */

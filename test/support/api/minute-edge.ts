@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/db/connection.ts';
+import { minuteMs } from '../../../src/lib/durations.ts';
 import { pause } from '../../../src/lib/time.ts';
 import { send } from './client.ts';
 
@@ -9,8 +10,8 @@ const leadMs = 6_000;
 const mostMsAfter = 20_000;
 const clockSlackMs = 5;
 
-/** How many milliseconds are left in the calendar minute. The tests' database runs on this machine, by the same clock. */
-const minuteLeftMs = () => 60_000 - (Date.now() % 60_000);
+/** When the calendar minute ends. The tests' database runs on this machine, by the same clock. */
+const minuteEnd = () => (Math.floor(Date.now() / minuteMs) + 1) * minuteMs;
 
 /**
  * Calls a list with one key from nine clients at once, from six seconds before a minute's end until after it. Asserts
@@ -23,10 +24,9 @@ export async function assertExactLimit(
   { key, key_id }: { key: string; key_id: string },
   urlAt: (client: number) => string,
 ): Promise<void> {
-  const leftMs = minuteLeftMs();
-  await pause(leftMs > leadMs ? leftMs - leadMs : leftMs + 60_000 - leadMs);
-  const now = Date.now();
-  const boundary = now - (now % 60_000) + 60_000;
+  const leftMs = minuteEnd() - Date.now();
+  await pause(leftMs > leadMs ? leftMs - leadMs : leftMs + minuteMs - leadMs);
+  const boundary = minuteEnd();
   const calls: { startMs: number; endMs: number; status: number }[] = [];
   const callsPast = () => calls.filter(({ startMs }) => startMs > boundary + clockSlackMs);
   const client = async (index: number) => {
