@@ -29,7 +29,7 @@ import {
 import { watchStuckPlans } from './stuck.ts';
 
 /** How many charges are looked up together: a partner never waits for more of another's, however many are due. */
-const batch = { ofOne: 20, all: 100 };
+export const dueTogether = { ofOne: 20, all: 100 };
 const mostPerTurn = 1000;
 /** While one waits for its commit, another is made. */
 const sideBySide = 4;
@@ -58,7 +58,7 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
   for (let settled = 0; settled < mostPerTurn; ) {
     const before = settled;
     let collects = false;
-    await mapFew(await selectDue(ctx.db, now, batch), sideBySide, async (plan) => {
+    await mapFew(await selectDue(ctx.db, now, dueTogether), sideBySide, async (plan) => {
       if (signal.aborted) return;
       const outcome = await chargeOne(ctx, plan, now);
       if (outcome === 'made' || outcome === 'made to collect') made++;
