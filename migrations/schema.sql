@@ -1313,6 +1313,7 @@ create table unread_transactions (
   tries integer not null default 0,
   look_at timestamp with time zone not null default now(),
   stored_at timestamp with time zone,
+  told_by text,
   constraint unread_transactions_pkey PRIMARY KEY (chain_id, block_hash, tx_hash)
 );
 alter table unread_transactions enable row level security, force row level security;

@@ -183,20 +183,74 @@ test('a wallet that is watched since it was paid, and a wallet of nobody → not
   assert.equal(reader.comparison.upTo, await headNumber(fixtures.node.chain));
 });
 
-test('a thousand transactions wait already, as one endpoint made them up → no more are set aside, until they are given up', async () => {
+/** A thousand transactions that an endpoint is said to have made up. */
+const makeUp = ({ url }: { url: string }) => fixtures.db.sql`
+  insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, told_by)
+  select 31337, 0, 'made up', now(), n::text, '[]', '{}', ${new URL(url).host} from generate_series(1, 1000) n`;
+
+test('an endpoint has made up a thousand transactions → no more of its are set aside, until they are given up', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);
   liar.fake.lie = hidesAll;
   const txHash = await fixtures.pay(8_000_000n);
   await readAll(reader);
-  await fixtures.db.sql`
-    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
-    select 31337, 0, 'made up', now(), n::text, '[]', '{}' from generate_series(1, 1000) n`;
+  await makeUp(other);
   await compareEndpoints(reader);
   assert.equal((await waiting()).includes(txHash), false);
   await fixtures.db.sql`delete from unread_transactions where tx_hash = '7'`;
   await compareEndpoints(reader);
   assert.equal((await waiting()).includes(txHash), true);
+});
+
+/** Has the pool read from its second endpoint from now on, as its first one asks for a rest. */
+async function readFromSecond(reader: Reader): Promise<void> {
+  const [first, second] = reader.pool.providers;
+  const { lie } = liar.fake;
+  liar.fake.lie = async (call) => (call.method === 'eth_getBlockByNumber' ? { status: 429 } : lie(call));
+  await poll(reader);
+  liar.fake.lie = lie;
+  await pollUntil(reader, async () => reader.cursor !== null && !!first && reader.pool.isAwake(first));
+  assert.equal(reader.pool.pick(), second);
+}
+
+for (const [what, begin] of Object.entries({
+  'has made up a thousand transactions': () => makeUp(other),
+  'does not answer': async () => {
+    other.fake.lie = async () => 'hang up';
+  },
+}))
+  test(`an endpoint ${what} → what it leaves out itself is found all the same`, async () => {
+    const reader = await readAll();
+    await compareEndpoints(reader);
+    await fixtures.node.mine(1);
+    await readAll(reader); // a block that only the other one could be asked about
+    await readFromSecond(reader);
+    other.fake.lie = hidesAll;
+    const txHash = await fixtures.pay(8_050_000n);
+    await readAll(reader);
+    await begin();
+    await compareEndpoints(reader);
+    assert.ok((await waiting()).includes(txHash));
+  });
+
+test('an endpoint makes up more transactions in one block than are taken of one → no more are set aside', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  const txHash = await fixtures.pay(8_070_000n);
+  await readAll(reader);
+  other.fake.lie = async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const [log] = ((await ask(method, params)) as object[]).slice(-1);
+    const more = Array.from({ length: 1_500 }, (_, i) => ({
+      ...log,
+      transactionHash: `0x${(i + 1).toString(16).padStart(64, '0')}`,
+      logIndex: `0x${(i + 1).toString(16)}`,
+    }));
+    return { result: [log, ...more] };
+  };
+  for (const _ of [1, 2]) await compareEndpoints(reader);
+  assert.equal((await waiting()).length, 1_000);
+  assert.ok(await found(txHash));
 });
 
 test('the endpoint that leaves out a payment rests afterwards → what it told is compared with the other, not with itself', async () => {
@@ -205,12 +259,7 @@ test('the endpoint that leaves out a payment rests afterwards → what it told i
   liar.fake.lie = hidesAll;
   const txHash = await fixtures.pay(8_100_000n);
   await readAll(reader);
-  const [first, second] = reader.pool.providers;
-  liar.fake.lie = async (call) => (call.method === 'eth_getBlockByNumber' ? { status: 429 } : hidesAll(call));
-  await poll(reader);
-  liar.fake.lie = hidesAll;
-  await pollUntil(reader, async () => reader.cursor !== null && !!first && reader.pool.isAwake(first));
-  assert.equal(reader.pool.pick(), second);
+  await readFromSecond(reader);
   await compareEndpoints(reader);
   assert.deepEqual(await waiting(), [txHash]);
 });

@@ -1,133 +1,96 @@
-import { createHash } from 'node:crypto';
-import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
+import { clearAlarm } from '../../db/alarms.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { keepNewest } from '../../lib/keep-newest.ts';
 import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { nextRange, paidBy, transferTopic } from './blocks.ts';
+import { digestOf, nextTold, noteCompared, type Range, type Reading } from './compared.ts';
 import { watchedTransfers } from './find.ts';
+import { fullTellers, setAside, type ToldLog } from './left-out.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { type Cursor, selectBlocks } from './store.ts';
-import { countUnread, insertOmitted, selectPlaces } from './unread-store.ts';
-
-/** How far the logs that were read have been compared with another endpoint. */
-export type Comparison = {
-  /** Null before it is known. */
-  upTo: number | null;
-  /** By block number: what it was read with. */
-  read: Map<number, Reading>;
-  range: number;
-  /** How often blocks that were read were taken back. */
-  rewinds: number;
-  /** When logs were last found left out. */
-  foundAtMs: number;
-};
-
-/** A digest of a block's logs, and the endpoint that told them. */
-type Reading = { digest: string; url: string };
 
 const firstRange = 100;
-/** What was read is forgotten beyond that many blocks: two endpoints are then asked. */
-const mostRemembered = 5_000;
-/** While so many transactions are set aside, nothing more is compared: an endpoint can invent any number of them. */
-const mostSetAside = 1_000;
 /** The operator is told so long of logs that were left out. */
 const toldForMs = dayMs;
-
-/** A comparison that begins with the oldest stored block. An alarm of an earlier one may still be raised. */
-export function newComparison(): Comparison {
-  return { upTo: null, read: new Map(), range: firstRange, rewinds: 0, foundAtMs: performance.now() };
-}
-
-/** Remembers which logs a block was read with, and who told them. */
-export function noteRead({ read }: Comparison, number: number, logs: readonly Log[], { url }: Pick<Rpc, 'url'>): void {
-  keepNewest(read, number, { digest: digestOf(logs), url }, mostRemembered);
-}
-
-/** After a reorganisation: what follows this block is read again, and compared again. */
-export function forgetAfter(comparison: Comparison, number: number): void {
-  comparison.rewinds++;
-  for (const later of comparison.read.keys()) if (later > number) comparison.read.delete(later);
-  if (comparison.upTo !== null) comparison.upTo = Math.min(comparison.upTo, number);
-}
-
-const placeOf = ({ txHash, logIndex }: { txHash: string; logIndex: number | null }) => `${txHash} ${logIndex}`;
-const digestOf = (logs: readonly Log[]) => createHash('sha256').update(logs.map(placeOf).join()).digest('base64');
+/** What one endpoint told is compared for so long at most; the rest follows in the next pass. */
+const longestPassMs = 10_000;
 
 /**
  * Compares the token transfers of the blocks that were read with those that another endpoint than the one that told
  * them reports. An endpoint can leave some out; a transfer to a watched wallet that only the other one reports is set
  * aside to be read again, and the operator is told. Each message is limited, and what could not be compared is compared
- * next time.
+ * next time. What each endpoint told is compared by itself: so one that does not answer, answers late or makes
+ * transactions up delays what it is asked about, and never what it told itself.
  *
  * @throws database errors
  */
 export async function compareEndpoints(reader: Reader): Promise<void> {
   const { db, chain, comparison, cursor } = reader;
   if (!cursor) return;
-  try {
-    await compareUpTo(reader, cursor);
-  } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
-    tellFailure(reader, error);
-  }
-  if (performance.now() - comparison.foundAtMs < toldForMs) return;
-  comparison.foundAtMs = Number.POSITIVE_INFINITY;
-  await clearAlarm(db.sql, 'chain-left-out', String(chain.chainId));
-}
-
-const tellFailure = ({ log, chain }: Reader, { message: reason }: RpcError): void =>
-  log.warn({ chain: chain.chainId, reason }, 'endpoints could not be compared');
-
-async function compareUpTo(reader: Reader, cursor: Cursor): Promise<void> {
-  const { db, chain, comparison } = reader;
   comparison.upTo ??= Math.min(...(await selectBlocks(db, chain.chainId)).keys());
+  if (comparison.full.size > 0) comparison.full = await fullTellers(reader);
   const ends = new Map<Rpc, Promise<number>>();
   const endOf = (rpc: Rpc) => {
     const end = ends.get(rpc) ?? lastShared(reader, rpc, cursor);
     ends.set(rpc, end);
     return end;
   };
-  while (comparison.upTo < cursor.number && !reader.signal.aborted) {
-    const part = nextPart(comparison, cursor.number);
-    const asked = await endpointsFor(reader, part, endOf);
-    if (!asked || asked.to < part.from) return;
-    const { rewinds } = comparison;
-    const range = { from: part.from, to: Math.min(part.to, asked.to) };
-    const compared = await compareRange(reader, range, asked.rpcs);
-    if (!compared || comparison.rewinds !== rewinds) return; // a reorganisation was faster
-    comparison.upTo = range.to;
+  const tellers = new Set([null, ...[...comparison.read.values()].map(({ url }) => url)]);
+  const passes = [...tellers].map((url) => compareTold(reader, url, cursor, endOf));
+  for (const pass of await Promise.allSettled(passes)) if (pass.status === 'rejected') throw pass.reason;
+  if (performance.now() - comparison.foundAtMs < toldForMs) return;
+  comparison.foundAtMs = Number.POSITIVE_INFINITY;
+  await clearAlarm(db.sql, 'chain-left-out', String(chain.chainId));
+}
+
+const tellFailure = ({ log, chain }: Reader, { host }: Rpc, { message: reason }: RpcError): void =>
+  log.warn({ chain: chain.chainId, provider: host, reason }, 'endpoints could not be compared');
+
+type EndOf = (rpc: Rpc) => Promise<number>;
+
+/** Compares what one endpoint told, as far as another can be asked. */
+async function compareTold(reader: Reader, url: string | null, cursor: Cursor, endOf: EndOf): Promise<void> {
+  const { comparison, signal } = reader;
+  const { rewinds } = comparison;
+  const failed = new Set<Rpc>();
+  const untilMs = performance.now() + longestPassMs;
+  let after = comparison.upTo ?? 0;
+  while (!signal.aborted && performance.now() < untilMs) {
+    const told = nextTold(comparison, url, after, cursor.number);
+    const asked = told && (await endpointsFor(reader, url, failed, endOf));
+    if (!asked || asked.to < told.from || comparison.rewinds !== rewinds) return;
+    const range = { from: told.from, to: Math.min(told.to, asked.to, told.from + asked.range - 1) };
+    const isCompared = await compareRange(reader, range, asked.rpcs, failed);
+    if (comparison.rewinds !== rewinds) return; // a reorganisation was faster
+    if (!isCompared) continue;
+    noteCompared(comparison, range);
+    after = range.to;
   }
 }
 
-type Range = { from: number; to: number };
-/** Blocks that the same endpoint has told, if that is known. */
-type Part = Range & { url: string | null };
-
-function nextPart({ upTo, range, read }: Comparison, last: number): Part {
-  const from = (upTo ?? 0) + 1;
-  const url = read.get(from)?.url ?? null;
-  let to = from;
-  while (to < Math.min(from + range - 1, last) && (read.get(to + 1)?.url ?? null) === url) to++;
-  return { from, to, url };
-}
-
 /**
- * Whom to ask about a part: one that has not told it, which is furthest; two where nobody knows who told it.
+ * Whom to ask about what one endpoint told: another, which is furthest; two where nobody knows who told it.
  *
- * @returns null when there is nobody; `to`: the last block that they have
+ * @returns null when there is nobody; `to`: the last block that they have; `range`: how many blocks they tell at once
  */
 async function endpointsFor(
-  { pool }: Reader,
-  { url }: Part,
-  endOf: (rpc: Rpc) => Promise<number>,
-): Promise<{ rpcs: Rpc[]; to: number } | null> {
-  const isUsable = (provider: RpcProvider) => provider.checked === 'yes' && pool.isAwake(provider);
+  { pool, comparison }: Reader,
+  url: string | null,
+  failed: ReadonlySet<Rpc>,
+  endOf: EndOf,
+): Promise<{ rpcs: Rpc[]; to: number; range: number } | null> {
+  const isUsable = (one: RpcProvider) =>
+    one.checked === 'yes' && pool.isAwake(one) && !failed.has(one.rpc) && !comparison.full.has(one.rpc.host);
   const rpcs = pool.providers.filter((one) => one.rpc.url !== url && isUsable(one)).map(({ rpc }) => rpc);
   const ends = await Promise.all(rpcs.map(async (rpc) => ({ rpc, to: await endOf(rpc) })));
-  const chosen = ends.sort((a, b) => b.to - a.to).slice(0, url === null ? 2 : 1);
-  if (chosen.length < (url === null ? 2 : 1)) return null;
-  return { rpcs: chosen.map(({ rpc }) => rpc), to: Math.min(...chosen.map(({ to }) => to)) };
+  const wanted = url === null ? 2 : 1;
+  const chosen = ends.sort((a, b) => b.to - a.to).slice(0, wanted);
+  if (chosen.length < wanted) return null;
+  return {
+    rpcs: chosen.map(({ rpc }) => rpc),
+    to: Math.min(...chosen.map(({ to }) => to)),
+    range: Math.min(...chosen.map(({ rpc }) => comparison.ranges.get(rpc.url) ?? firstRange)),
+  };
 }
 
 /** The last block of those that were read that an endpoint has, and all before it; -1 where it is not known to. */
@@ -142,19 +105,20 @@ async function lastShared(reader: Reader, rpc: Rpc, cursor: Cursor): Promise<num
     return theirs?.hash === ours ? number : -1;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    tellFailure(reader, error);
+    tellFailure(reader, rpc, error);
     return -1;
   }
 }
 
-/** A log, the host of the endpoint that reports it, and of one that reports other logs of its block. */
-type ToldLog = { log: Log; by: string; unlike: string };
-
-/** False when the blocks must be compared later. */
-async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[]): Promise<boolean> {
+/**
+ * False when the blocks are to be compared later, or with others.
+ *
+ * @param failed gets those that do not answer
+ */
+async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[], failed: Set<Rpc>): Promise<boolean> {
   const { comparison, wallets } = reader;
   const { rewinds } = comparison;
-  const [first, second] = await Promise.all(rpcs.map((rpc) => logsOf(reader, rpc, range)));
+  const [first, second] = await Promise.all(rpcs.map((rpc) => logsOf(reader, rpc, range, failed)));
   if (!first || second === null) return false;
   const told: ToldLog[] = [];
   for (let number = range.from; number <= range.to; number++) {
@@ -168,9 +132,7 @@ async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[]):
   if (told.length > 0) await wallets.refresh();
   const watched = told.filter(({ log }) => wallets.owners.has(paidBy(log) ?? ''));
   if (comparison.rewinds !== rewinds) return false;
-  if (watched.length > 0 && !(await setAside(reader, range, watched))) return false;
-  for (let number = range.from; number <= range.to; number++) comparison.read.delete(number);
-  return true;
+  return watched.length === 0 || setAside(reader, range, watched);
 }
 
 /** What an endpoint reports of some blocks. */
@@ -181,19 +143,26 @@ const readingOf = ({ url, logs }: Answer, number: number): Reading => ({
   digest: digestOf(logs.get(number) ?? []),
 });
 
-/** Null where fewer blocks are to be asked for. */
-async function logsOf(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<Answer | null> {
+/** Null where fewer blocks are to be asked for, or the endpoint failed. */
+async function logsOf(reader: Reader, rpc: Rpc, { from, to }: Range, failed: Set<Rpc>): Promise<Answer | null> {
   const { url, host } = rpc;
   const tokens = reader.chain.tokens.map(({ address }) => address);
-  const { comparison } = reader;
+  const { ranges } = reader.comparison;
   try {
-    const logs = await rpc.logsOfRange(from, to, tokens, transferTopic);
-    comparison.range = nextRange(comparison.range, true);
-    return { url, host, logs: Map.groupBy(logs, (log) => log.blockNumber) };
+    try {
+      const logs = await rpc.logsOfRange(from, to, tokens, transferTopic);
+      ranges.set(url, nextRange(ranges.get(url) ?? firstRange, true));
+      return { url, host, logs: Map.groupBy(logs, (log) => log.blockNumber) };
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
+      ranges.set(url, nextRange(to - from + 1, false));
+      return from === to ? { url, host, logs: new Map([[from, await watchedLogsOf(reader, rpc, from)]]) } : null;
+    }
   } catch (error) {
-    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
-    comparison.range = nextRange(to - from + 1, false);
-    return from === to ? { url, host, logs: new Map([[from, await watchedLogsOf(reader, rpc, from)]]) } : null;
+    if (!(error instanceof RpcError)) throw error;
+    tellFailure(reader, rpc, error);
+    failed.add(rpc);
+    return null;
   }
 }
 
@@ -210,28 +179,4 @@ async function watchedLogsOf(reader: Reader, rpc: Rpc, number: number): Promise<
   });
   if (!logs) log.warn({ chain: chain.chainId, provider: rpc.host, block: number }, 'a block could not be compared');
   return logs ?? [];
-}
-
-/** False when too many wait already. */
-async function setAside(reader: Reader, { from }: Range, told: readonly ToldLog[]): Promise<boolean> {
-  const { db, testMode } = reader;
-  const { chainId, name } = reader.chain;
-  const stored = await selectPlaces(db, chainId, [...new Set(told.map(({ log }) => log.txHash))]);
-  const places = new Set(stored.map(placeOf));
-  const left = told.filter(({ log }) => !places.has(placeOf(log)) && !places.has(placeOf({ ...log, logIndex: null })));
-  const [first] = left;
-  if (!first) return true;
-  if ((await countUnread(db, chainId)) >= mostSetAside) return false;
-  const logs = left.map(({ log }) => log);
-  let added = 0;
-  for (const [wallet, own] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
-    added += await insertOmitted(db, { chainId, testMode }, wallet, from - 1, own, true);
-  if (added === 0) return true;
-  reader.mayBeUnread = true;
-  reader.comparison.foundAtMs = performance.now();
-  const transactions = [...new Set(logs.map(({ txHash }) => txHash))].slice(0, 5);
-  const details = { chainId, chain: name, host: first.unlike, other: first.by, transactions };
-  reader.log.error(details, 'an endpoint does not report transfers that another one reports');
-  await raiseAlarm(db.sql, { kind: 'chain-left-out', subject: String(chainId), details });
-  return true;
 }

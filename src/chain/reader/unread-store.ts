@@ -85,7 +85,8 @@ export type Pointed = { txHash: string; blockHash: string; blockNumber: number }
  * as nobody has read any. What they pay others may already be stored: a provider can return a part of a transaction.
  *
  * @param sinceBlock blocks after it were read, including those no longer stored; null where that is unknown
- * @param anew sets them aside even where something is stored for the wallet, because it is known to be incomplete
+ * @param told `isKnown`: even where something is stored for the wallet, because more is known to exist; `host`: the
+ * endpoint that reports them, where one does
  * @returns how many were set aside that were not before
  */
 export async function insertOmitted(
@@ -94,11 +95,11 @@ export async function insertOmitted(
   wallet: string,
   sinceBlock: number | null,
   pointed: readonly Pointed[],
-  anew = false,
+  { isKnown = false, host }: { isKnown?: boolean; host?: string } = {},
 ): Promise<number> {
   const { count } = await sql`
-    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
-    select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}'
+    insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, told_by)
+    select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}', ${host ?? null}
     from unnest(${pointed.map(({ txHash }) => txHash)}::text[], ${pointed.map(({ blockHash }) => blockHash)}::text[],
         ${pointed.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (tx_hash, block_hash, number)
       join chain_cursors c on c.chain_id = ${chain.chainId} and c.number >= p.number
@@ -106,7 +107,7 @@ export async function insertOmitted(
     where case when b.number is null
         then p.number > ${sinceBlock} and p.number < (select min(number) from chain_blocks k where k.chain_id = c.chain_id)
         else b.hash = p.block_hash end
-      and (${anew} or not exists (
+      and (${isKnown} or not exists (
         select from transfers t
         where t.chain_id = c.chain_id and t.tx_hash = p.tx_hash and t.to_address = ${wallet}))
       and not exists (
@@ -126,11 +127,18 @@ export function selectPlaces({ sql }: Database, chainId: number, txHashes: reado
     where chain_id = ${chainId} and tx_hash in ${list(txHashes)}`;
 }
 
-/** How many transactions and blocks of a chain wait to be read. */
-export async function countUnread({ sql }: Database, chainId: number): Promise<number> {
-  const [row] = await sql<{ n: number }[]>`
-    select count(*)::int as n from unread_transactions where chain_id = ${chainId} and stored_at is null`;
-  return row?.n ?? 0;
+/** Those of some transactions that were set aside, and in which block. */
+export function selectSetAside({ sql }: Database, chainId: number, txHashes: readonly string[]) {
+  return sql<{ txHash: string; blockHash: string }[]>`
+    select tx_hash as "txHash", block_hash as "blockHash" from unread_transactions
+    where chain_id = ${chainId} and tx_hash in ${list(txHashes)}`;
+}
+
+/** Hosts of endpoints that report transactions that wait to be read, and how many. */
+export function selectTellers({ sql }: Database, chainId: number) {
+  return sql<{ host: string; count: number }[]>`
+    select told_by as host, count(*)::int as count from unread_transactions
+    where chain_id = ${chainId} and stored_at is null and told_by is not null group by told_by`;
 }
 
 /** Whether a transaction, or its whole block, waits to be read. */

@@ -32,7 +32,7 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
-    await requestReread(nestedIn(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], true);
+    await requestReread(nestedIn(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], { isKnown: true });
     return true;
   });
 }

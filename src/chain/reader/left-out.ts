@@ -1,0 +1,64 @@
+import { raiseAlarm } from '../../db/alarms.ts';
+import type { Log } from '../rpc.ts';
+import { paidBy } from './blocks.ts';
+import { placeOf, type Range } from './compared.ts';
+import type { Reader } from './read.ts';
+import { insertOmitted, selectPlaces, selectSetAside, selectTellers } from './unread-store.ts';
+
+/** A log, the host of the endpoint that reports it, and of one that reports other logs of its block. */
+export type ToldLog = { log: Log; by: string; unlike: string };
+
+/** So many of one endpoint wait at most: it can make up any number of them. */
+const mostOfOne = 1_000;
+
+/** The hosts of endpoints of which so much waits that no more is taken. */
+export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
+  const tellers = await selectTellers(db, chain.chainId);
+  return new Set(tellers.flatMap(({ host, count }) => (count >= mostOfOne ? [host] : [])));
+}
+
+/**
+ * Sets aside the transactions of logs that were not read, and tells the operator.
+ *
+ * @returns false when an endpoint has told more than is taken of one: the rest is set aside once it has room
+ */
+export async function setAside(reader: Reader, { from }: Range, told: readonly ToldLog[]): Promise<boolean> {
+  const { db, testMode, comparison } = reader;
+  const { chainId, name } = reader.chain;
+  const left = await unknownOf(reader, told);
+  const [first] = left;
+  if (!first) return true;
+  const tellers = new Map((await selectTellers(db, chainId)).map(({ host, count }) => [host, count]));
+  let added = 0;
+  let isWhole = true;
+  for (const [host, own] of Map.groupBy(left, ({ by }) => by)) {
+    const room = Math.max(0, mostOfOne - (tellers.get(host) ?? 0));
+    const logs = own.slice(0, room).map(({ log }) => log);
+    for (const [wallet, paying] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
+      added += await insertOmitted(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });
+    if (own.length <= room) continue;
+    isWhole = false;
+    comparison.full = new Set([...comparison.full, host]);
+  }
+  if (added === 0) return isWhole;
+  reader.mayBeUnread = true;
+  comparison.foundAtMs = performance.now();
+  const transactions = [...new Set(left.map(({ log }) => log.txHash))].slice(0, 5);
+  const details = { chainId, chain: name, host: first.unlike, other: first.by, transactions };
+  reader.log.error(details, 'an endpoint does not report transfers that another one reports');
+  await raiseAlarm(db.sql, { kind: 'chain-left-out', subject: String(chainId), details });
+  return isWhole;
+}
+
+/** Those that are neither stored nor set aside. */
+async function unknownOf({ db, chain }: Reader, told: readonly ToldLog[]): Promise<ToldLog[]> {
+  const hashes = [...new Set(told.map(({ log }) => log.txHash))];
+  const places = new Set((await selectPlaces(db, chain.chainId, hashes)).map(placeOf));
+  const unread = new Set((await selectSetAside(db, chain.chainId, hashes)).map(inBlock));
+  return told.filter(
+    ({ log }) =>
+      !places.has(placeOf(log)) && !places.has(placeOf({ ...log, logIndex: null })) && !unread.has(inBlock(log)),
+  );
+}
+
+const inBlock = ({ txHash, blockHash }: { txHash: string; blockHash: string }) => `${txHash} ${blockHash}`;
