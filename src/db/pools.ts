@@ -1,3 +1,4 @@
+import { limitPartners } from './by-partner.ts';
 import type { Connections, Database } from './connection.ts';
 
 /**
@@ -20,7 +21,9 @@ const connections = {
 export function openPools(open: (most: Connections) => Database): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {
-    ...{ api, pages, loops },
+    ...{ api, loops },
+    // One partner's users, exports and customers leave the others a connection. Calls of the API have shares by key.
+    pages: limitPartners(pages, connections.pages.scoped - 1),
     close: async () => {
       await Promise.all([api.close(), pages.close(), loops.close()]);
     },

@@ -25,3 +25,16 @@ test('work beyond the most of its key waits in order, also behind work that fail
   assert.deepEqual(await Promise.all(all), ['a1 failed', 'a2', 'a3', 'a4', 'b1']);
   assert.equal(await lanes.run('a', async () => 'again'), 'again');
 });
+
+test('work that waits longer than it may fails, and what comes after it has its turn', async () => {
+  const lanes = new Lanes(1, 20);
+  const first = Promise.withResolvers<void>();
+  const running = lanes.run('a', () => first.promise);
+  await assert.rejects(
+    lanes.run('a', async () => assert.fail('it began')),
+    { code: 'CONNECTION_TIMEOUT' },
+  );
+  first.resolve();
+  await running;
+  assert.equal(await lanes.run('a', async () => 'again'), 'again');
+});

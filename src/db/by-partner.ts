@@ -1,0 +1,19 @@
+import { Lanes } from '../lib/lanes.ts';
+import { type Database, type Scope, usualWaits } from './connection.ts';
+
+/**
+ * The same database, of which no partner's transactions ever have all connections, however many come and however long
+ * they take. What waits for its partner's others holds none, and fails as unreachable when it waits as long as anything
+ * may for a connection.
+ *
+ * @param most how many transactions of one partner run at once. Transactions do not wait for each other: so none may
+ * begin inside another
+ */
+export function limitPartners(db: Database, most: number): Database {
+  const lanes = new Lanes(most, usualWaits.queue * 1000);
+  const inTurn =
+    (run: Database['scoped']): Database['scoped'] =>
+    (scope: Scope, work) =>
+      lanes.run(scope.partnerId, () => run(scope, work));
+  return { ...db, scoped: inTurn(db.scoped), reading: inTurn(db.reading) };
+}
