@@ -12,11 +12,31 @@ function readDurations(): Record<string, number> {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Files that never ran here first, then the slowest, so that no slow one runs alone at the end. */
-export function slowestFirst(tests: string[]): string[] {
-  const durations = readDurations();
+/** Files that start browsers, or several processes each. */
+const isHeavy = (test: string) => /^test\/(?:pages|service)\//.test(test);
+
+/**
+ * Heavy files dealt out evenly among the others, and begun before the last of those: side by side they would keep each
+ * other waiting for longer than anything else does.
+ */
+export function dealtOut(tests: string[]): string[] {
+  const places = (some: string[], end: number) =>
+    some.map((test, i): [string, number] => [test, (end * i) / some.length]);
+  const heavy = places(tests.filter(isHeavy), 0.9);
+  const others = places(
+    tests.filter((test) => !isHeavy(test)),
+    1,
+  );
+  return [...heavy, ...others].sort(([, a], [, b]) => a - b).map(([test]) => test);
+}
+
+/**
+ * Files that never ran here first, dealt out by how heavy their folders are; then the slowest, so that no slow one runs
+ * alone at the end.
+ */
+export function slowestFirst(tests: string[], durations = readDurations()): string[] {
   const last = (test: string) => durations[test] ?? Infinity;
-  return [...tests].sort((a, b) => (last(a) === last(b) ? 0 : last(b) - last(a)));
+  return dealtOut(tests).sort((a, b) => (last(a) === last(b) ? 0 : last(b) - last(a)));
 }
 
 type Timed = { name: string; file: string; ms: number };
