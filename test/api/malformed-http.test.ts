@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { assertRefused } from '../support/api/client.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { until } from '../support/net/receiver.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const logged: string[] = [];
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -24,7 +25,7 @@ async function talk(begin: (socket: Socket) => void): Promise<string> {
     text += chunk;
   });
   socket.on('error', () => {}); // a reset after the answer
-  socket.setTimeout(10_000, () => socket.destroy(new Error('the service kept the connection')));
+  socket.setTimeout(patienceMs, () => socket.destroy(new Error('the service kept the connection')));
   await once(socket, 'connect');
   begin(socket);
   await new Promise((resolve) => socket.once('close', resolve));

@@ -16,6 +16,7 @@ import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { randomAddress } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
+import { patienceMs } from '../support/patience.ts';
 
 let dataDir: string;
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -38,7 +39,7 @@ async function saved(stateFile: string): Promise<void> {
   const written = () => statSync(stateFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   // Waits for two saves: the first may have begun before this call.
   for (let times = 0, at = written(); times < 2; times++, at = written()) {
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + patienceMs;
     while (written() === at) {
       if (performance.now() > deadline) throw new Error('the chain does not save its state');
       await pause(20);

@@ -49,7 +49,7 @@ async function startAndKill({ access, chain, clock }: CollectFixtures, afterMs: 
 }
 
 test('SIGKILL at any moment of two months of charges → each date is charged exactly once', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (t) => {
   t.diagnostic(`CRASH_SEED=${seed}`);
   const random = randomFrom(seed);

@@ -26,7 +26,7 @@ const lastDay = '2028-01-30';
 const mostSteps = 160;
 
 test(`A year of monthly, weekly and month-end plans, with kills between any two steps → each date is charged exactly once`, {
-  timeout: 280_000,
+  timeout: 900_000,
 }, async (t) => {
   t.diagnostic(`YEAR_SEED=${seed}`);
   const random = randomFrom(seed);

@@ -13,7 +13,6 @@ import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts'
 
 const root = join(import.meta.dirname, '../..');
 const text = (file: string) => readFileSync(join(root, file), 'utf8');
-const limitMs = 60_000;
 
 const builder = imageBuilder();
 let chains: Awaited<ReturnType<typeof twoChains>>;
@@ -107,7 +106,7 @@ test('the image started as it says → ready and healthy, not as root, its comma
       ({ status }) => status === 200,
       () => false,
     );
-  await until(async () => service.child.exitCode !== null || (await ready()), 'the container to be ready', limitMs);
+  await until(async () => service.child.exitCode !== null || (await ready()), 'the container to be ready');
   assert.equal(service.child.exitCode, null, service.said.join(''));
   assert.equal(await healthy(), true);
   const own = descendants(service.child.pid).findLast((pid) => commandOf(pid).at(-1) === image.config.Cmd.at(-1)) ?? 0;

@@ -12,6 +12,7 @@ import type { RequestRow } from '../../src/requests/store.ts';
 import { startApp, testConfig, testContext } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
+import { patienceMs } from '../support/patience.ts';
 import { makePlan, planOf, turnAt } from '../support/plans.ts';
 
 const running = new AbortController().signal;
@@ -283,7 +284,7 @@ test('Plans that ended longer ago than the configured days forget their customer
   await end(active.id, 0);
 });
 
-test('Two nodes that come upon the same old plans log them once', { timeout: 20_000 }, async () => {
+test('Two nodes that come upon the same old plans log them once', { timeout: patienceMs }, async () => {
   const { scope, merchant, partner } = await shop();
   const { id } = await makePlan(app.ctx, scope, merchant);
   await app.db.sql`

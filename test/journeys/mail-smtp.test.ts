@@ -15,6 +15,7 @@ import { testDatabase } from '../support/database.ts';
 import { until } from '../support/net/receiver.ts';
 import { selfSigned } from '../support/net/self-signed.ts';
 import { startSmtp } from '../support/net/smtp.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const running = new AbortController().signal;
 const from = 'Quittance <pay@quittance.example>';
@@ -80,7 +81,7 @@ test('Mails go out by SMTP, once each, as they were written; the alarm about a m
 test('A mail that can be stopped carries the headers by which mail programs stop it; others carry none', async (t) => {
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
   const transport = smtpTransport({ smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from });
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(patienceMs);
   const url = `https://pay.example/pay/${randomUUID()}/stop-mails/${'x'.repeat(43)}`;
   await transport({ id: randomUUID(), ...mailTo('stop@example.com'), unsubscribeUrl: url }, signal);
   await transport({ id: randomUUID(), ...mailTo('code@example.com'), unsubscribeUrl: null }, signal);

@@ -12,6 +12,7 @@ import { ApiClient } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
+import { patienceMs } from '../support/patience.ts';
 import { at, makePlan, planOf, turnAt } from '../support/plans.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
@@ -37,7 +38,7 @@ const requestsOf = (account: { id: string }) =>
 const day = '2030-01-01';
 
 test('A merchant has as many open plans as one may have and not one more, also where two forms are sent at once', {
-  timeout: 20_000,
+  timeout: patienceMs,
 }, async () => {
   const { scope, merchant } = await shop();
   const { id } = await makePlan(app.ctx, scope, merchant, { firstOn: day });
@@ -447,7 +448,7 @@ test('Nobody but its merchant sees or changes a plan: not another merchant, part
 });
 
 test('A merchant’s open pages hear of what becomes of its plans; those of its neighbours do not, those of partners of the log alone', {
-  timeout: 20_000,
+  timeout: patienceMs,
 }, async () => {
   const { scope, merchant } = await shop();
   const neighbour = await makeMerchant(app.db, scope);

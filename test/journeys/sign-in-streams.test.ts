@@ -5,6 +5,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { changeRole, setUserDisabled } from '../../src/users/change.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+import { patienceMs } from '../support/patience.ts';
 import { makeOnboarded, signInMerchant } from '../support/people/merchants.ts';
 import { inviteOperator, isInside, signInOperator, signInPartnerUser } from '../support/people/people.ts';
 import type { Visitor } from '../support/people/visitor.ts';
@@ -16,7 +17,7 @@ let fixtures: Awaited<ReturnType<typeof makePartner>>;
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const minuteMs = 60_000;
 const commandLine = { kind: 'command_line' } as const;
-const limited = { timeout: 20_000 };
+const limited = { timeout: patienceMs };
 
 before(async () => {
   app = await startApp({ clock: { now: () => new Date(nowMs) } });

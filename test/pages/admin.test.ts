@@ -141,7 +141,7 @@ test('The overview renews itself when something happens', async () => {
   const message = 'The two providers of Local chain do not agree.';
   await raiseAlarm(fixtures.db.sql, { kind: 'other', subject: 'chain_31337', details: { message } });
   await fixtures.node.mine(1); // the watcher reads it and notifies
-  await page.getByText('do not agree').waitFor({ timeout: 20_000 });
+  await page.getByText('do not agree').waitFor();
   await fixtures.db.sql`delete from alarms`;
 });
 

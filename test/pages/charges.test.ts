@@ -33,7 +33,6 @@ async function openAt(path: string, size: keyof typeof sizes, locale = 'en'): Pr
   const value = await sessionOf(of.ctx, of.scope, merchant);
   await context.addCookies([{ name: 'dashboard-session', value, url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
   await page.goto(url + path);
   return page;
 }

@@ -80,7 +80,6 @@ async function mailsIn(scope: Scope): Promise<Map<Language, string>> {
 /** A phone's browser set to a language. */
 async function browserIn(locale: string): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: sizes.phone, locale });
-  context.setDefaultTimeout(60_000);
   return context;
 }
 

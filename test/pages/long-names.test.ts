@@ -175,7 +175,6 @@ for (const [kind, name] of Object.entries(names)) {
     ];
     const context = await browser.newContext({ viewport: sizes.phone, hasTouch: true, locale: 'en-GB' });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
     const faults: string[] = [];
     let visited = 0;
     const walk = async (paths: string[]) => {

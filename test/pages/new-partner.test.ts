@@ -11,11 +11,10 @@ import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../suppo
 import { type PageWallet, pageWallet, putWallets } from '../support/browser/wallet-in-page.ts';
 import { press, see } from '../support/browser/wallet-pages.ts';
 import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { patienceMs } from '../support/patience.ts';
 import { inviteOperator, newEmail } from '../support/people/people.ts';
 
 const run = promisify(execFile);
-/** The limit for one step on a busy machine. */
-const limitMs = 30_000;
 let fixtures: PayPageFixtures;
 let receiver: Receiver;
 /** The public address of the service. Links and programs contain it and work unchanged. */
@@ -39,7 +38,6 @@ after(async () => {
 /** A separate browser for one of the people. */
 async function browserOf(wallets: PageWallet[], options: BrowserContextOptions): Promise<Page> {
   const context = await fixtures.browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(limitMs);
   await putWallets(context, wallets);
   const page = await context.newPage();
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -139,7 +137,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   const hint = await owner.locator('#curl-create').textContent();
   await picture(owner, 'start-snippet');
   const pasted = (hint ?? '').replace(/Bearer qt_test_[^']+/, `Bearer ${key}`);
-  const { stdout } = await run('sh', ['-c', pasted], { timeout: limitMs });
+  const { stdout } = await run('sh', ['-c', pasted], { timeout: patienceMs });
   const { pay_page_url: payPage, request_id: requestId } = JSON.parse(stdout);
   await turnTo(owner, 'Requests');
   await owner.locator(`a[href$="${requestId}"]`).click();
@@ -166,7 +164,7 @@ test('A partner who was invited gets from the mail to a payment and its delivere
   // No reload: the detail page updates itself, including the answer of the partner's own server.
   await owner.locator('.timeline').getByText('Event delivered').waitFor();
   await picture(owner, 'event-delivered');
-  await until(() => receiver.received.length > 0, 'the event at the receiver', limitMs);
+  await until(() => receiver.received.length > 0, 'the event at the receiver');
   const [event, ...more] = receiver.received;
   assert.deepEqual(more, []);
   const header = String(event?.headers['x-service-signature']);

@@ -30,7 +30,6 @@ async function openAt(plan: { id: string }, wallets: PageWallet[], size: keyof t
   const context = await browser.newContext({ viewport: sizes[size], hasTouch: size === 'phone' });
   await putWallets(context, wallets);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
   await page.goto(fixtures.urlOf(plan));
   return page;
 }
@@ -115,7 +114,6 @@ test('A merchant makes a plan that charges automatically, shows its code, change
   const url = fixtures.origin;
   await context.addCookies([{ name: 'dashboard-session', value, url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
   await page.goto(`${url}/dashboard/plans/new`);
   await page.getByLabel('What is it for?').fill('Membership');
   await page.getByLabel('Amount in USD').fill('20');

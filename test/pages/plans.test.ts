@@ -29,7 +29,6 @@ async function openAt(
   const value = await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant);
   await context.addCookies([{ name: 'dashboard-session', value, url: fixtures.url, sameSite: 'Lax', httpOnly: true }]);
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
   await page.goto(fixtures.url + path);
   return { page, context };
 }

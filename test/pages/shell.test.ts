@@ -28,7 +28,6 @@ before(async () => {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
   await context.addCookies(Object.entries(cookies).map(([name, value]) => ({ name, value, url })));
   page = await context.newPage();
-  page.setDefaultTimeout(60_000);
 });
 after(async () => {
   await browser?.close();

@@ -90,7 +90,6 @@ for (const language of languages) {
   for (const who of Object.keys(places) as (keyof typeof places)[]) {
     test(`${language}: the ${who} reads each page in it, and none is wider than a phone`, async () => {
       const context = await browser.newContext({ viewport: sizes.phone, locale: language });
-      context.setDefaultTimeout(60_000);
       await context.addCookies([{ name: cookieNames[who], value: sessions[who], url: fixtures.url }]);
       const page = await context.newPage();
       const wide: string[] = [];

@@ -11,6 +11,7 @@ import type { Demo } from '../../src/sandbox/demo.ts';
 import { fund, usdcBalance } from '../../src/sandbox/wallet.ts';
 import { send } from '../support/api/client.ts';
 import { startReceiver, until } from '../support/net/receiver.ts';
+import { patienceMs } from '../support/patience.ts';
 import { dataFolder, endAll, startService } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -44,7 +45,7 @@ test('docs/agents.md › its program pays a request of a new sandbox: verified, 
   await fund(chain, privateKeyToAccount(agentKey).address, 20_000_000n);
   const env = { PATH: process.env.PATH, AGENT_KEY: agentKey, PAY_PAGE_URL: made.pay_page_url };
   const program = ['--input-type=module', '--eval', documentedProgram()];
-  const { stdout } = await run(process.execPath, program, { cwd: root, env, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, program, { cwd: root, env, timeout: patienceMs });
   assert.match(stdout, /^200 \{/);
   const transaction = /^0x[0-9a-f]{64}$/m.exec(stdout)?.[0] ?? assert.fail(stdout);
 

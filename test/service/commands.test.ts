@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { isWellFormedKey } from '../../src/auth/api-keys.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, secretsText, setRate } from '../support/fixtures.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const script = join(import.meta.dirname, '../../bin/quittance');
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -19,7 +20,7 @@ after(() => database.drop());
 function quittance(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, DATABASE_URL: database.url, SECRET_KEYS: secretsText };
   return new Promise((resolve) => {
-    execFile(script, words, { env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(script, words, { env, timeout: patienceMs }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
     });
   });

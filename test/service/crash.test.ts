@@ -157,7 +157,7 @@ async function allDelivered({ db }: NodeFixtures, paid: RequestRow[]): Promise<v
   const open = () => db.sql`
     select id from requests r where id in ${list(ids)} and not exists (
       select from webhook_deliveries d where d.request_id = r.id and d.state = 'delivered')`;
-  await until(async () => (await open()).length === 0, 'all events to be delivered', 60_000);
+  await until(async () => (await open()).length === 0, 'all events to be delivered');
 }
 
 test(`SIGKILL between any two steps of verify and deliver, ${rounds} times → each paid request verified, told once`, async (t) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { patienceMs } from '../support/patience.ts';
 import { dataFolder, endAll, startService } from '../support/service.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -46,7 +47,7 @@ test('README › every command, in order, as pasted into a second terminal', asy
   const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: folder,
     env,
-    timeout: 120_000,
+    timeout: patienceMs,
   });
   rmSync(folder, { recursive: true });
 

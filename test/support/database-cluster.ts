@@ -75,7 +75,7 @@ export type DatabaseCluster = {
   stop(): Promise<void>;
 };
 
-const wholeLimitMs = 120_000;
+const wholeLimitMs = 300_000;
 
 /** Three machines with the configuration of `ops/ha`, each on loopback addresses of its own, and haproxy in front. */
 export async function startDatabaseCluster(): Promise<DatabaseCluster> {

@@ -1,19 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type Access,
-  connect,
-  type Database,
-  openOwner,
-  type Sql,
-  type Tx,
-  usualWaits,
-} from '../../src/db/connection.ts';
+import { type Access, connect, type Database, openOwner, type Sql, type Tx } from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { openPool, type Pool, type Waits } from '../../src/db/pool.ts';
 import { testSecrets } from './fixtures.ts';
 
-/** For statements that store more than the service ever does at once, on a busy machine (s). */
-const patience: Waits = { ...usualWaits, answer: 300 };
+/** A busy machine connects late, and stores late what is more than the service ever stores at once (s). */
+const patience: Waits = { queue: 120, connect: 60, answer: 300 };
 
 /** A single connection outside the service's pools, with its own settings. */
 export const openOne = (url: string, settings: Record<string, string | number> = {}): Pool =>
@@ -46,7 +38,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   const owner = openOwner(url.href, patience);
   await ensureLogins(owner, testSecrets);
   const access = accessTo(url.href);
-  const db = connect(access);
+  const db = connect(access, undefined, patience);
   return {
     db,
     owner,

@@ -17,7 +17,7 @@ import { removeFolder } from './folders.ts';
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const programs = ['/usr/bin/buildah', '/usr/sbin/debootstrap'];
-const stepLimitMs = 300_000;
+const stepLimitMs = 900_000;
 const authorities = 'etc/ssl/certs/ca-certificates.crt';
 /** What the base image must allow before the service's image is built on it: a failure after that is the image's own. */
 const allowed = 'apt-get update --quiet=2 && npm ping';

@@ -6,10 +6,9 @@ import { freePort } from '../../src/lib/ports.ts';
 import { listCommands, signalProcess } from '../../src/lib/processes.ts';
 import { removeFolder } from './folders.ts';
 import { until } from './net/receiver.ts';
+import { patienceMs } from './patience.ts';
 
 const root = join(import.meta.dirname, '../..');
-const startLimitMs = 90_000;
-const stopLimitMs = 45_000;
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
 export type Service = {
@@ -84,7 +83,7 @@ async function startOn(port: string, env: Record<string, string>, options: Start
     over = end;
   });
   const settled = () => over !== null || text.stdout.includes('is ready at');
-  await until(settled, 'the service to be ready', startLimitMs).catch((error) => {
+  await until(settled, 'the service to be ready').catch((error) => {
     signalProcess(pid, 'SIGKILL'); // or it would keep the port
     throw error;
   });
@@ -104,7 +103,7 @@ async function startOn(port: string, env: Record<string, string>, options: Start
 
 /** Starts a service that is expected to exit by itself. */
 export function runService(env: Record<string, string>, options: StartOptions = {}): Promise<Ended> {
-  return withLimit(launch(env, options).ended, 'the service to refuse the start', startLimitMs);
+  return withLimit(launch(env, options).ended, 'the service to refuse the start');
 }
 
 /** Starts a service and kills it hard after a while, whatever it is doing. */
@@ -117,14 +116,14 @@ export async function crashService(env: Record<string, string>, afterMs: number)
 /** Starts a service and sends it SIGTERM once this is true, which is before it is ready. */
 export async function stopStarting(env: Record<string, string>, isTime: () => Promise<boolean>): Promise<Ended> {
   const { pid, ended } = launch(env, {});
-  await until(isTime, 'the service to get so far', startLimitMs).finally(() => signalProcess(pid, 'SIGTERM'));
+  await until(isTime, 'the service to get so far').finally(() => signalProcess(pid, 'SIGTERM'));
   return withLimit(ended, 'the starting service to end');
 }
 
-async function withLimit<T>(promise: Promise<T>, what: string, limitMs = stopLimitMs): Promise<T> {
+async function withLimit<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), limitMs);
+    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), patienceMs);
   });
   return Promise.race([promise, limit]).finally(() => clearTimeout(timer));
 }

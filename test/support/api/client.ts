@@ -4,6 +4,7 @@ import type { ScopeName } from '../../../src/auth/api-keys.ts';
 import type { Database, Scope } from '../../../src/db/connection.ts';
 import { startApp } from '../app.ts';
 import { makeKey, makeMerchant, makePartner, setRate } from '../fixtures.ts';
+import { patienceMs } from '../patience.ts';
 
 /** The fields that tests look at. A field that an answer lacks is undefined at run time. */
 export type ApiJson = {
@@ -60,18 +61,22 @@ export function send(url: string, method: string, path: string, options: CallOpt
     else headers[name] = value;
   }
   return new Promise((resolve, reject) => {
-    const request = httpRequest(new URL(path, url), { method, headers, agent, timeout: 30_000 }, async (response) => {
-      try {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk as Buffer);
-        const text = Buffer.concat(chunks).toString('utf8');
-        resolve(
-          checked(path, { status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) }),
-        );
-      } catch (error) {
-        reject(error);
-      }
-    });
+    const request = httpRequest(
+      new URL(path, url),
+      { method, headers, agent, timeout: patienceMs },
+      async (response) => {
+        try {
+          const chunks: Buffer[] = [];
+          for await (const chunk of response) chunks.push(chunk as Buffer);
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve(
+            checked(path, { status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) }),
+          );
+        } catch (error) {
+          reject(error);
+        }
+      },
+    );
     request.on('error', reject);
     request.on('timeout', () => request.destroy(new Error(`${method} ${path} did not answer`)));
     request.end(body);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { patienceMs } from '../patience.ts';
 import { findChromium } from './chromium.ts';
 
 export const sizes = { phone: { width: 360, height: 740 }, desktop: { width: 1280, height: 900 } } as const;
@@ -13,10 +14,11 @@ const headlessShell = '/usr/bin/chromium-headless-shell';
  *
  * @param flags for its command line; with flags the full Chromium runs, as the headless shell does not know them all
  */
-export function openBrowser(flags: string[] = []): Promise<Browser> {
+export async function openBrowser(flags: string[] = []): Promise<Browser> {
   const executablePath = flags.length === 0 && existsSync(headlessShell) ? headlessShell : findChromium();
   if (!executablePath) throw new Error('Chromium was not found.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] });
+  return browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 }
 
 /** Where screenshots are saved. If unset, none are taken: they are for people to look at, and are slow. */

@@ -107,7 +107,6 @@ type Customer = {
 
 async function openPage(browser: Browser, url: string, request: RequestRow, customer: Customer) {
   const context = await browser.newContext({ viewport: sizes.phone, locale: 'en-GB', ...customer.context });
-  context.setDefaultTimeout(60_000);
   if (customer.wallets) await putWallets(context, customer.wallets);
   await customer.prepare?.(context);
   const page = await context.newPage();

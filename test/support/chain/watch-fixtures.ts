@@ -8,6 +8,7 @@ import { pause } from '../../../src/lib/time.ts';
 import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
+import { patienceMs } from '../patience.ts';
 import { testChain } from './chain.ts';
 
 export type TransferRow = {
@@ -82,9 +83,9 @@ export type WatchFixtures = Awaited<ReturnType<typeof watchFixtures>>;
 
 /** Keeps reading until the condition holds. */
 export async function pollUntil(reader: Reader, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + patienceMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('not within a minute');
+    if (performance.now() > deadline) throw new Error('waited in vain');
     await pause((await poll(reader)).waitMs);
   }
 }

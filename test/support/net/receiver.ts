@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { patienceMs } from '../patience.ts';
 import { selfSigned } from './self-signed.ts';
 
 /** A POST as it arrived. */
@@ -86,7 +87,7 @@ export async function startReceiver(options: { secure?: boolean; behave?: Behavi
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  limitMs = 60_000,
+  limitMs = patienceMs,
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await condition())) {

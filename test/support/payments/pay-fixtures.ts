@@ -11,16 +11,17 @@ import { testContext } from '../app.ts';
 import { type TestChain, testChain } from '../chain/chain.ts';
 import { testDatabase } from '../database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
+import { patienceMs } from '../patience.ts';
 
 /** Asks again until there is an answer. */
 export async function until<T>(what: string, ask: () => Promise<T | null | undefined | false>): Promise<T> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + patienceMs;
   while (performance.now() < deadline) {
     const answer = await ask();
     if (answer) return answer;
     await pause(20);
   }
-  throw new Error(`${what}: not within a minute`);
+  throw new Error(`${what}: waited in vain`);
 }
 
 /** A clock that tests can set forward. */
