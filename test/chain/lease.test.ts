@@ -8,6 +8,7 @@ import { Deposed } from '../../src/chain/reader/store.ts';
 import { leaseName, startWatching } from '../../src/chain/reader/watcher.ts';
 import { pause } from '../../src/lib/time.ts';
 import { type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
+import { patienceMs } from '../support/patience.ts';
 
 let fixtures: WatchFixtures;
 before(async () => {
@@ -17,28 +18,33 @@ before(async () => {
 after(() => fixtures?.stop());
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + patienceMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`${what}: not within a minute`);
+    if (performance.now() > deadline) throw new Error(`${what}: waited in vain`);
     await pause(20);
   }
 }
 
+/** A term that ends within no test. */
+const longMs = 3_600_000;
+
 test('a lease has one holder; its fence grows with every new one', async () => {
   const [one, two] = [randomUUID(), randomUUID()];
-  const first = await acquireLease(fixtures.db, 'job', one);
+  const first = await acquireLease(fixtures.db, 'job', one, longMs);
   assert.equal(first?.fence, 1);
-  assert.equal(await acquireLease(fixtures.db, 'job', two), null);
+  assert.equal(await acquireLease(fixtures.db, 'job', two, longMs), null);
   assert.ok(first);
   await releaseLease(fixtures.db, first);
-  const second = await acquireLease(fixtures.db, 'job', two);
+  const second = await acquireLease(fixtures.db, 'job', two, longMs);
   assert.equal(second?.fence, 2);
   await releaseLease(fixtures.db, first);
-  assert.equal(await acquireLease(fixtures.db, 'job', one), null, 'who lost it cannot release it');
+  assert.equal(await acquireLease(fixtures.db, 'job', one, longMs), null, 'who lost it cannot release it');
 });
 
 test('many processes ask for a free lease at once → one gets it', async () => {
-  const asked = await Promise.all(Array.from({ length: 20 }, () => acquireLease(fixtures.db, 'rush', randomUUID())));
+  const asked = await Promise.all(
+    Array.from({ length: 20 }, () => acquireLease(fixtures.db, 'rush', randomUUID(), longMs)),
+  );
   assert.equal(asked.filter(Boolean).length, 1);
 });
 
@@ -70,10 +76,11 @@ test('work ends when the lease is taken away, and begins again when it is won ba
   };
   const fail = (error: unknown) => assert.fail(error as Error);
   const leading = whileLeading(fixtures.db, new Map([[name, work]]), randomUUID(), stop.signal, fail);
-  await until('leads', async () => fence === 1);
+  await until('leads', async () => fence > 0);
+  const first = fence;
   await fixtures.db
     .sql`update leases set fence = fence + 1, holder = ${randomUUID()}, held_until = now() where name = ${name}`;
-  await until('leads again', async () => fence === 3);
+  await until('leads again', async () => fence > first + 1); // a busy machine may lose it once more
   stop.abort();
   await leading;
   assert.ok(await acquireLease(fixtures.db, name, randomUUID()), 'given back at once when it stops');
@@ -106,7 +113,11 @@ test('holders that all want the same leases, and stop one after the other → on
   }
   for (const name of names) {
     const fences = leads.filter((lead) => lead.name === name).map(({ fence }) => fence);
-    assert.deepEqual(fences, [...new Set(fences)].sort(), 'each holder has a greater fence');
+    assert.deepEqual(
+      fences,
+      [...new Set(fences)].sort((a, b) => a - b),
+      'each holder has a greater fence',
+    );
   }
   const [left] = await fixtures.db.sql`select from leases where name = any(${names}::text[]) and held_until > now()`;
   assert.equal(left, undefined);
@@ -141,14 +152,14 @@ test('the leader is killed → another process takes over and finds what was pai
   const first = await fixtures.pay(2n);
   await until('the leader reads', () => seen(first));
 
+  const [before] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
   const stop = new AbortController();
   const watching = startWatching(fixtures.ctx, fixtures.hooks, stop.signal);
-  const [before] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
   leader.kill('SIGKILL');
   const second = await fixtures.pay(3n);
   await until('the other reads', () => seen(second));
   const [later] = await fixtures.db.sql`select fence from leases where name = ${leaseName(fixtures.node.chain)}`;
-  assert.equal(Number(later?.fence), Number(before?.fence) + 1);
+  assert.ok(Number(later?.fence) > Number(before?.fence));
   stop.abort();
   await watching;
 });

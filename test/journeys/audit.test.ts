@@ -353,7 +353,7 @@ test('A log is read in pages, the newest first, by action, person and time', asy
   assert.deepEqual((await numbers({ since: new Date(Date.now() - 3_600_000) }, 9))[0], [6, 5, 4, 3, 2, 1]);
 });
 
-/** How many ms something takes while a transaction stalls after its last statement. The server ends the stalled one. */
+/** Does something while a transaction stalls after its last statement. The server ends the stalled one. */
 async function whileStalled(begin: (inner: Context) => Promise<unknown>, meanwhile: () => Promise<unknown>) {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async (inner: Context) => {
@@ -363,21 +363,17 @@ async function whileStalled(begin: (inner: Context) => Promise<unknown>, meanwhi
   };
   const lost = assert.rejects(withAudit(app.ctx, ada, work, () => someAct(null)));
   await begun.promise;
-  const from = performance.now();
   await meanwhile();
-  const ms = performance.now() - from;
   end.resolve();
   await lost;
-  return ms;
 }
 
-test('Who stalls with the end of a log in hand loses it within seconds', async () => {
+test('Who stalls with the end of a log in hand loses it to who waits for it', async () => {
   const { partner } = await makePartner(app.db);
-  const end = await whileStalled(
+  await whileStalled(
     (inner) => inner.db.transaction((tx) => audit(app.ctx, tx, ada, someAct(partner.id))),
     () => append(partner.id),
   );
-  assert.ok(end > 500 && end < 6_000, `the end was free after ${end} ms`);
   assert.deepEqual(await checkOf(partner.id).then(({ rows, broken }) => [rows, broken]), [1, null]);
 });
 

@@ -42,8 +42,14 @@ async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void>
   for (; !stop.signal.aborted; await pause(everyMs, stop.signal)) await run();
 }
 
+/** Presses again while others rehearse for longer than it waits, as a person would. */
 const press = (request: { id: string }, outcome: SandboxOutcome) =>
-  sandboxOutcome(ctx, fixtures.scope, request.id, outcome);
+  until(`${outcome} is rehearsed`, () =>
+    sandboxOutcome(ctx, fixtures.scope, request.id, outcome).catch((error) => {
+      if (refusedFor('busy')(error)) return null;
+      throw error;
+    }),
+  );
 const progress = (request: { id: string }) => readProgress(ctx, fixtures.scope, request.id);
 const rpc = (method: string, params: unknown[]) => callRpc(fixtures.node.chain.rpcUrls[0] ?? '', method, params);
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { theService } from '../../src/audit/write.ts';
+import { scopeOf } from '../../src/auth/scope.ts';
 import { type Change, listenForChanges } from '../../src/db/changes.ts';
-import type { Database } from '../../src/db/connection.ts';
-import { watchScope } from '../../src/db/scope-changes.ts';
+import type { Database, Scope } from '../../src/db/connection.ts';
+import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
 import { cancelRecovery, startRecovery } from '../../src/wallets/recovery.ts';
@@ -24,15 +26,44 @@ before(async () => {
   fixtures = await payFixtures();
   app = await buildServer(fixtures.ctx);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const woken = watch({ requestId: randomUUID() });
+  await until('the process listens', async () => woken() > 0);
 });
 after(async () => {
+  for (const end of ends) end();
   await app?.close();
   await fixtures?.stop();
 });
 
+const ends: (() => void)[] = [];
+/** Watches beside the pages until the end of all tests. Returns how often it was woken. */
+function watch(details: Partial<Watcher>): () => number {
+  let woken = 0;
+  const watcher = { scope: fixtures.scope, chains: false, ...details, wake: () => woken++ };
+  ends.push(watchScope(fixtures.ctx.db, watcher, (error) => assert.fail(String(error))));
+  return () => woken;
+}
+
+const known = new Set<string>();
+/** Waits until all changes so far are told, and the clock is known: who begins to listen then is told of neither. */
+async function settle(scope: Scope, accountId: string | undefined): Promise<void> {
+  const marker = randomUUID();
+  // What is told comes in order.
+  const marked = watch({ userId: marker, requestId: marker });
+  await fixtures.db.sql`select pg_notify('changes', ${`user ${marker}`})`;
+  await until('what was before is told', async () => marked() > 0);
+  const key = [scope.partnerId, scope.testMode, accountId].join(' ');
+  if (known.has(key)) return;
+  known.add(key);
+  const clock = watch({ scope, ...(accountId && { accountId }) });
+  await until('the clock is known', async () => clock() > 0);
+}
+
 /** Listens as a page does. Counts the messages after the first one, which starts every stream. */
 async function listen(partnerId: string, query = '') {
   const { token } = await portalPerson(fixtures.ctx, partnerId, 'viewer');
+  const asked = new URLSearchParams(query);
+  await settle(scopeOf(partnerId, asked.get('mode') !== 'live'), asked.get('account') ?? undefined);
   const leaving = new AbortController();
   const answer = await fetch(new URL(`/portal/events${query}`, url), {
     headers: { cookie: `portal-session=${token}` },

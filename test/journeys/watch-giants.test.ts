@@ -87,7 +87,7 @@ test('a receipt of 38 MiB → its transfer is found in its place and confirmed, 
       calldata: null,
       bindings: null,
     };
-    assert.equal(await confirmTransfer(fixtures.node.chain, key), 'agreed');
+    await until('it is confirmed', async () => (await confirmTransfer(fixtures.node.chain, key)) === 'agreed');
     // The short receipt is checked by the ordinal, the long one by the block's logs.
     const elsewhere = i === 0 ? { ordinal: row.ordinal + 1 } : { logIndex: row.log_index + 1 };
     for (const wrong of [{ value: 2n }, elsewhere, { blockHash: txHash }]) {

@@ -5,6 +5,7 @@ import { startWatching } from '../../src/chain/reader/watcher.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
+import { until } from '../support/net/receiver.ts';
 
 let fixtures: WatchFixtures;
 let provider: Awaited<ReturnType<typeof fakeProvider>>;
@@ -193,7 +194,7 @@ test('a chain whose provider never answers does not delay another chain', async 
   const txHash = await fixtures.pay(600n);
   await found.promise;
   assert.ok((await fixtures.transfers()).some((row) => row.tx_hash === txHash));
-  assert.ok((hung.fake.calls.get('eth_chainId') ?? 0) > 0);
+  await until(() => (hung.fake.calls.get('eth_chainId') ?? 0) > 0, 'the other one to be asked');
   stop.abort();
   await hung.stop();
   await watching;

@@ -162,13 +162,13 @@ test('many that wait to be final → those that are not mined are still looked a
 test('a block was read → the account is looked at before its time, but not while another process has it in hand', async () => {
   await f.follow();
   await f.db.sql`
-    update relay_accounts set look_at = now() + interval '9 seconds',
+    update relay_accounts set look_at = now() + interval '14 seconds',
       seen_number = (select number from chain_cursors where chain_id = ${key.chainId})`;
-  assert.equal(await claimAccount(f.db.sql, key, 10_000), false, 'nothing is new');
+  assert.equal(await claimAccount(f.db.sql, key, 15_000), false, 'nothing is new');
   await f.node.mine(1);
   await f.read();
-  assert.equal(await claimAccount(f.db.sql, key, 5_000), false, 'nothing was under way');
-  assert.equal(await claimAccount(f.db.sql, key, 10_000), true);
+  assert.equal(await claimAccount(f.db.sql, key, 1), false, 'nothing was under way');
+  assert.equal(await claimAccount(f.db.sql, key, 15_000), true);
   assert.equal(await claimAccount(f.db.sql, key, 60_000), false, 'it is in hand');
   await releaseAccount(f.db.sql, key, { liveMs: 10, idleMs: 10 });
 });

@@ -136,12 +136,10 @@ describe('several services on one database', { concurrency: true }, () => {
   test('the leader of a chain killed, or stopped in its tracks → another one takes over, and payments go on', async () => {
     const own = await nodeFixtures(chains);
     const started = await Promise.all(Array.from({ length: 3 }, () => startService({ ...own.env, LOG_LEVEL: 'info' })));
-    const leads = (node: Service) =>
-      node
-        .stdout()
-        .split('\n')
-        .filter((line) => isLeading(line)).length;
-    const lease = async () => (await own.db.sql`select holder, fence from leases where name = 'chain-31337'`)[0];
+    const fence = async () => {
+      const [lease] = await own.db.sql`select fence from leases where name = 'chain-31337'`;
+      return Number(lease?.fence);
+    };
     const payAndVerify = async () => {
       const request = await own.request();
       await own.pay(request);
@@ -150,19 +148,23 @@ describe('several services on one database', { concurrency: true }, () => {
       await until(async () => (await rows()).length === 1, 'a payment to be verified');
     };
     const leaderAmong = async (candidates: Service[], what: string): Promise<Service> => {
-      await until(() => candidates.some((node) => leads(node) > 0), what);
-      const leaders = candidates.filter((node) => leads(node) > 0);
-      assert.equal(leaders.length, 1, 'one leader at a time');
-      return leaders[0] as Service;
+      let leader: Service | undefined;
+      const look = async () => {
+        const last = await fence();
+        leader = candidates.find((node) => fencesOf(node).includes(last));
+        return leader !== undefined;
+      };
+      await until(look, what);
+      return leader as Service;
     };
     const first = await leaderAmong(started, 'a first leader');
     await payAndVerify();
-    const before = await lease();
+    const before = await fence();
 
     await first.stop('SIGKILL');
     const others = started.filter((node) => node !== first);
     const second = await leaderAmong(others, 'another leader');
-    assert.equal(Number((await lease())?.fence), Number(before?.fence) + 1);
+    assert.ok((await fence()) > before);
     await payAndVerify();
 
     signalProcess(second.pid, 'SIGSTOP');
@@ -170,16 +172,16 @@ describe('several services on one database', { concurrency: true }, () => {
       others.filter((node) => node !== second),
       'a third leader',
     );
-    const fence = (await lease())?.fence;
     signalProcess(second.pid, 'SIGCONT');
     await payAndVerify();
     await payAndVerify();
-    assert.deepEqual([leads(second), leads(third), (await lease())?.fence], [1, 1, fence]);
+    const fences = started.flatMap(fencesOf);
+    assert.equal(new Set(fences).size, fences.length, 'one leader at a time');
     for (const node of [second, third]) assert.equal((await node.stop()).code, 0);
     await own.drop();
   });
 });
 
-function isLeading(line: string): boolean {
-  return line.includes('"leading the chain"') && line.includes('"chain":31337');
-}
+/** Each time that a node has led the chain. On a busy machine a leader may lose it without being stopped. */
+const fencesOf = (node: Service): number[] =>
+  [...node.stdout().matchAll(/"chain":31337,"fence":(\d+).*"leading the chain"/g)].map(([, fence]) => Number(fence));

@@ -23,12 +23,14 @@ after(async () => {
   await chains?.stop();
 });
 
-const startNode = (port: number) => startService({ ...fixtures.env, PORT: String(port), DRAIN_SECONDS: '1' });
+/** @param drainSeconds how long a node that stops still answers: a busy machine must notice it meanwhile */
+const startNode = (port: number, drainSeconds = 3) =>
+  startService({ ...fixtures.env, PORT: String(port), DRAIN_SECONDS: String(drainSeconds) });
 const statusOf = (url: string, path: string) => send(url, 'GET', path).then(({ status }) => status);
 
 test('nodes behind a load balancer, stopped and started one after the other under load → every create is answered, and made once', async (t) => {
   const ports = [await freePort(), await freePort()];
-  const nodes = await Promise.all(ports.map(startNode));
+  const nodes = await Promise.all(ports.map((port) => startNode(port)));
   const balancer = await startBalancer(ports);
   try {
     const answers: Answer[] = [];
@@ -71,7 +73,7 @@ const untilCreated = (answers: Answer[], more: number) => {
 };
 
 test('a node told to stop → not ready at once, still answering, and each answer closes its connection', async () => {
-  const node = await startNode(await freePort());
+  const node = await startNode(await freePort(), 10);
   const port = Number(new URL(node.url).port);
   const kept = connect(port, '127.0.0.1').setEncoding('utf8');
   await once(kept, 'connect');

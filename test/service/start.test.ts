@@ -107,8 +107,10 @@ test('an empty data folder → ready, no warnings, and the printed curl works wh
   service = await startService(home);
   await assertReady(service);
   assert.equal(service.stderr(), '');
-  assert.match(service.stdout(), /^\n {2}Quittance is ready at http:\/\/localhost:\d+\n/);
-  assert.doesNotMatch(service.stdout(), /warn|deprecat|experimental|"level"/i);
+  // A busy machine makes some statement wait, which the service says.
+  const told = service.stdout().replace(/^\{.*"a statement was slow".*\n/gm, '');
+  assert.match(told, /^\n {2}Quittance is ready at http:\/\/localhost:\d+\n/);
+  assert.doesNotMatch(told, /warn|deprecat|experimental|"level"/i);
   partsOf(dataDir);
   first = await pasteCurl(service);
   assert.equal(first.ok, true);

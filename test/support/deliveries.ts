@@ -39,7 +39,7 @@ export async function deliveryStage() {
   const database = await testDatabase();
   const { ctx, clock } = deliveryContext(database.db);
   // Long enough for any receiver that answers, on a busy machine too.
-  const deps = createDeliveryDeps(ctx, { timeoutMs: 2_000 });
+  const deps = createDeliveryDeps(ctx, { timeoutMs: 4_000 });
   const receivers: Receiver[] = [];
   return {
     ctx,
