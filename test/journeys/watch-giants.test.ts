@@ -109,11 +109,10 @@ test('two giants beside each other → the second is set aside and told of, and 
   const [first = '', second = ''] = hashes;
   const later = await fixtures.pay(6n);
   await pollUntil(reader, () => found(later));
-  assert.ok((await found(first)) && !(await found(second)));
-  assert.deepEqual(
-    (await unread()).map(({ tx_hash }) => tx_hash),
-    [second],
-  );
+  // A busy endpoint may have no time for the first one either.
+  const aside = (await unread()).map(({ tx_hash }) => tx_hash);
+  assert.ok(aside.includes(second) && !(await found(second)));
+  assert.ok(aside.includes(first) !== (await found(first)));
   await fixtures.db.sql`update unread_transactions set seen_at = now() - interval '2 minutes'`;
   await readUnread(reader);
   assert.ok((await alarms()).includes('chain-unread:31337'));
@@ -124,10 +123,9 @@ test('two giants beside each other → the second is set aside and told of, and 
     const receipt = (await ask(method, params)) as { logs: unknown[] };
     return { result: { ...receipt, logs: receipt.logs.slice(-1) } };
   };
-  await triedUntil(reader, 'the second is found', () => found(second));
+  await triedUntil(reader, 'both are found', async () => (await unread()).length === 0);
   const row = await rowOf(second);
   assert.deepEqual([{ ordinal: row?.ordinal, logIndex: row?.log_index }], await places(second));
-  assert.deepEqual([...(await unread())], []);
   await readUnread(reader);
   assert.ok(!(await alarms()).includes('chain-unread:31337'));
 });
@@ -143,9 +141,8 @@ for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt']) 
     await readUnread(reader);
     assert.ok(!(await found(txHash)));
     provider.fake.lie = async () => null;
-    await triedUntil(reader, 'the payment is found', () => found(txHash));
+    await triedUntil(reader, 'the payment is read', async () => (await unread()).length === 0);
     assert.deepEqual((await rowOf(txHash))?.calldata_reference, Buffer.from(request.reference));
-    assert.deepEqual([...(await unread())], []);
   });
 }
 

@@ -17,7 +17,8 @@ const headlessShell = '/usr/bin/chromium-headless-shell';
 export async function openBrowser(flags: string[] = []): Promise<Browser> {
   const executablePath = flags.length === 0 && existsSync(headlessShell) ? headlessShell : findChromium();
   if (!executablePath) throw new Error('Chromium was not found.');
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', ...flags] });
+  const args = ['--no-sandbox', ...flags];
+  const browser = await chromium.launch({ executablePath, args, timeout: patienceMs });
   return browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 }
 
