@@ -1,5 +1,4 @@
-import type { Sql, Tx } from './connection.ts';
-import type { Fragment } from './sql.ts';
+import type { Fragment, Tag } from './sql.ts';
 
 /**
  * Combines several queries into one list. Each has an index in the list's order and stops by itself: a state without
@@ -7,7 +6,7 @@ import type { Fragment } from './sql.ts';
  *
  * @param place the clause that orders and limits the list: `order by … limit …`
  */
-export function branchesOf(sql: Sql | Tx, branches: Fragment[], place: Fragment): Fragment {
+export function branchesOf(sql: Tag, branches: Fragment[], place: Fragment): Fragment {
   const list = branches.map((branch) => sql`(${branch} ${place})`);
   return sql`select * from (${list.reduce((all, branch) => sql`${all} union all ${branch}`)}) list ${place}`;
 }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { type Opening, openPool, type Pool, type Waits } from './pool.ts';
+import type { Statement, Tag } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
@@ -31,6 +32,11 @@ export type Database = {
    * answer (see `reader.ts`), and the work may be run again on the primary.
    */
   reading<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * As `reading`, for a single statement: all of it is one message to the server, without `begin` and `commit`. Two
+   * statements are two transactions.
+   */
+  read<T>(scope: Scope, ask: (sql: Tag) => Statement<T>): Promise<T>;
   /** Both pools, for who listens to what is sent. */
   pools: readonly Sql[];
   /** What proves a scope to the database, in hex. */
@@ -149,7 +155,7 @@ export function connect(
     // Sent as text, and answered before the next proof is sent: an earlier transaction could have planted a prepared
     // statement.
     clear: sessionUrl ? beginInShared : 'select public.begin_scoped()',
-    enter: (tx) => tx`select enter_scope(${partnerId}, ${testMode}, ${proof})`.execute(),
+    enter: scopedPool`select enter_scope(${partnerId}, ${testMode}, ${proof})`,
   });
   const begin = <T>(scope: Scope, work: (tx: Tx) => Promise<T>, onlyReads: boolean) =>
     scopedPool.begin(work, enter(scope, prove(scope), onlyReads));
@@ -160,6 +166,7 @@ export function connect(
     transaction: (work) => sql.begin(work),
     scoped: (scope, work) => begin(scope, work, false),
     reading: (scope, work) => begin(scope, work, true),
+    read: (scope, ask) => scopedPool.alone(ask, enter(scope, prove(scope), true)),
     close: async () => {
       await Promise.all([sql.end(), scopedPool.end()]);
     },

@@ -21,6 +21,7 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
     transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
     scoped,
     reading: scoped,
+    read: (scope, ask) => scoped(scope, async (inner) => ask(inner)),
     close: () => Promise.resolve(),
   };
 }
@@ -39,6 +40,7 @@ export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'pro
     transaction: part,
     scoped,
     reading: scoped,
+    read: (scope, ask) => scoped(scope, async (inner) => ask(inner)),
     close: () => Promise.resolve(),
   };
 }

@@ -1,9 +1,21 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
 import { outsideTrails } from '../lib/trail.ts';
+import { isBroken, isReadOnly, lostError } from './broken.ts';
 import { cutOff, Listener, type ListenOptions, type Subscriber } from './listen.ts';
-import { sendOver } from './query.ts';
-import { preparedAnew, type Row, type Rows, type Send, type Sendable, type Tag, tagOf } from './sql.ts';
+import { isPreparedOn, sendOver } from './query.ts';
+import {
+  type Fragment,
+  preparedAnew,
+  type Row,
+  type Rows,
+  type Send,
+  type Sendable,
+  type Statement,
+  sendableOf,
+  type Tag,
+  tagOf,
+} from './sql.ts';
 import { isStale, openTransaction, type Transaction } from './transaction.ts';
 
 import { type SlowStatement, watched } from './watched.ts';
@@ -25,8 +37,8 @@ export type Opening = {
    * together with `begin`.
    */
   clear: string;
-  /** Sent only into a cleared session; the work's first statement does not wait for it. */
-  enter(tx: Transaction): Promise<unknown>;
+  /** A statement. Sent only into a cleared session; the work's first statement does not wait for it. */
+  enter: Fragment;
   /** The work changes nothing, so its value does not wait for the commit. */
   onlyReads: boolean;
 };
@@ -35,6 +47,11 @@ export type Opening = {
 export type Pool = Tag & {
   /** The transaction begins before the work does. */
   begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
+  /**
+   * A statement that only reads, in a transaction of its own. Where the session was cleared, everything goes in one
+   * message: what enters, the statement, and what clears the session again, which nobody waits for.
+   */
+  alone<T>(ask: (sql: Tag) => Statement<T>, opening: Opening): Promise<T>;
   /** @returns what ends it */
   listen(channel: string, hearer: Subscriber): () => void;
   observer: Observer | null;
@@ -64,19 +81,6 @@ export type PoolOptions = {
 const idleMs = minuteMs;
 const endMs = 5_000;
 
-/** An error of the connection rather than of a statement, with a code that says so. */
-function lostError(cause: unknown): Error {
-  if (cause instanceof pg.DatabaseError) return cause;
-  const { code, message } = cause as { code?: unknown; message: string };
-  // A restarting server removes the socket that it listens at.
-  if (typeof code === 'string' && code !== 'ENOENT') return cause as Error;
-  const timedOut = /time-?out/i.test(message);
-  return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
-}
-
-/** The server has become a standby, so the connection is of no more use; a new one may lead to the promoted server. */
-const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25006';
-
 /** The options for connecting to an address. Parameters other than host, names and TLS become session settings. */
 export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
   const { username, password, hostname, port, pathname, searchParams } = new URL(url);
@@ -102,6 +106,12 @@ export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'c
     query_timeout: waits.answer * 1000,
   };
 }
+
+/** For statements that are only written. */
+const unsent = tagOf(() => Promise.reject(new Error('a statement that was only to be written was sent')));
+
+type Acquired = { client: pg.PoolClient; wasCleared: boolean };
+type Work<T> = (tx: Transaction) => Promise<T>;
 
 /** Everything sent from now until the code next has to wait goes out as one message. */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {
@@ -139,7 +149,7 @@ export function openPool(options: PoolOptions): Pool {
   });
   pool.on('remove', (client) => open.delete(client));
 
-  const acquire = async () => {
+  const acquire = async (): Promise<Acquired> => {
     try {
       const client = await pool.connect();
       return { client, wasCleared: cleared.delete(client) };
@@ -147,15 +157,23 @@ export function openPool(options: PoolOptions): Pool {
       throw lostError(error);
     }
   };
-  const send = (client: pg.PoolClient, given: Sendable): Promise<Rows<Row[]>> => {
+  const send = (client: pg.PoolClient, given: Sendable, ahead: Sendable | null = null): Promise<Rows<Row[]>> => {
     const statement = sessionUrl ? { text: given.text, values: given.values } : given;
     const session = (client as unknown as { processID: number }).processID;
+    if (ahead) result.observer?.(session, ahead);
     result.observer?.(session, statement);
     return watched(statement, session, result.onSlow, () =>
-      sendOver(client, statement, mostPrepared).catch((error) => {
+      sendOver(client, statement, { mostKept: mostPrepared, ahead }).catch((error) => {
         throw lostError(error);
       }),
     );
+  };
+
+  /** @returns why it cannot be used any more: it was left in a transaction, whose scope would go on */
+  const noteCleared = (client: pg.PoolClient): Error | undefined => {
+    if (client.getTransactionStatus() !== 'I') return new Error('a session was left in a transaction');
+    cleared.add(client);
+    return undefined;
   };
 
   const single: Send = async (statement) => {
@@ -167,16 +185,16 @@ export function openPool(options: PoolOptions): Pool {
         return send(client, preparedAnew(statement));
       });
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || isReadOnly(error))
-        broken = error as Error;
+      if (isBroken(error)) broken = error as Error;
       throw error;
     } finally {
       client.release(broken);
     }
   };
 
-  const begin: Pool['begin'] = async (work, opening) => {
-    const { client, wasCleared } = await acquire();
+  const begin: Pool['begin'] = async (work, opening) => beginOn(await acquire(), work, opening);
+
+  const beginOn = async <T>({ client, wasCleared }: Acquired, work: Work<T>, opening?: Opening): Promise<T> => {
     const lost = Promise.withResolvers<never>();
     lost.promise.catch(() => {}); // told by the race
     let broken: Error | undefined;
@@ -200,11 +218,12 @@ export function openPool(options: PoolOptions): Pool {
         if (opening) sendTogether(client);
       }
       const done = opening
-        ? Promise.all([opening.enter(scope.tx), work(scope.tx)]).then(([, value]) => value)
+        ? Promise.all([scope.tx`${opening.enter}`.execute(), work(scope.tx)]).then(([, value]) => value)
         : work(scope.tx);
       const value = await Promise.race([done, lost.promise]);
       scope.check();
       scope.close();
+      if (opening?.onlyReads) sendTogether(client); // after the value has reached who waits for it
       const commit = sendText('commit');
       if (opening?.onlyReads) {
         committed = commit;
@@ -225,12 +244,43 @@ export function openPool(options: PoolOptions): Pool {
       // Nobody waits for this. Behind a pooler the next transaction has another session.
       const clearing = opening && !sessionUrl && !broken ? sendText(opening.clear) : null;
       void Promise.all([committed, clearing])
-        .then(() => clearing && cleared.add(client), lose)
+        .then(() => {
+          const unclear = clearing && noteCleared(client);
+          if (unclear) lose(unclear);
+        }, lose)
         .finally(() => {
           client.off('error', lose);
           client.release(broken);
         });
     }
+  };
+
+  const alone = async <T>(ask: (sql: Tag) => Statement<T>, opening: Opening): Promise<T> => {
+    const [enter, statement] = [sendableOf(opening.enter), sendableOf(ask(unsent))];
+    const acquired = await acquire();
+    const { client, wasCleared } = acquired;
+    if (!wasCleared || statement.name === undefined || !isPreparedOn(client, enter))
+      return beginOn(acquired, ask, opening);
+    sendTogether(client);
+    const sendNext = async (...next: [Sendable, Sendable?]) => send(client, ...next);
+    const answer = sendNext(statement, enter);
+    let broken: Error | undefined;
+    // Nobody waits for this.
+    const clearing = sendNext({ text: opening.clear, values: [] }).then(
+      () => noteCleared(client),
+      (error) => error,
+    );
+    const release = () => void clearing.then((unclear) => client.release(broken ?? unclear));
+    try {
+      return (await answer) as T;
+    } catch (error) {
+      if (isBroken(error)) broken = error as Error;
+      if (!isStale(error)) throw error;
+      for (const stale of [enter, statement]) preparedAnew(stale);
+    } finally {
+      release();
+    }
+    return begin(ask, opening);
   };
 
   const end = async () => {
@@ -241,6 +291,7 @@ export function openPool(options: PoolOptions): Pool {
   };
   const result: Pool = Object.assign(tagOf(single), {
     begin,
+    alone,
     end,
     listen: (...asked: Parameters<Pool['listen']>) => outsideTrails(() => listener.listen(...asked)),
     observer: null,

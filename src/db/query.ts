@@ -50,7 +50,15 @@ const PgQuery = pg.Query as unknown as new (text: string) => Answered;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 
 /** The columns of each connection's prepared statements, by name, as first answered. The last one used is the last. */
-const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>();
+const knownColumns = new WeakMap<Wire, Known>();
+type Known = Map<string, readonly Column[]>;
+
+/** The columns of a statement that is used now. */
+function lastUsed(known: Known, name: string): readonly Column[] | undefined {
+  const columns = known.get(name);
+  if (columns && known.delete(name)) known.set(name, columns);
+  return columns;
+}
 
 /**
  * A statement in progress. pg asks the server at every call what the rows of a prepared statement look like. This asks
@@ -61,13 +69,16 @@ class Query extends PgQuery {
   #rows: Row[] = [];
   #answer: Rows<Row[]> | undefined;
   /** Where its columns are noted once they are known. */
-  #known: Map<string, readonly Column[]> | undefined;
+  #known: Known | undefined;
   #fault: Error | undefined;
   readonly #mostKept: number;
+  readonly #ahead: Sendable | null;
+  #isAnsweredAhead = true;
 
-  constructor({ text, values, name }: Sendable, mostKept: number, callback: Callback) {
+  constructor({ text, values, name }: Sendable, { mostKept, ahead }: Sending, callback: Callback) {
     super(text);
     this.#mostKept = mostKept;
+    this.#ahead = ahead;
     this.values = values;
     this.name = name;
     this.callback = callback;
@@ -76,18 +87,18 @@ class Query extends PgQuery {
   override submit(connection: Wire): Error | null {
     const { name, values } = this;
     if (name === undefined) return super.submit(connection);
-    const known = knownColumns.get(connection) ?? new Map<string, readonly Column[]>();
+    const known = knownColumns.get(connection) ?? (new Map() as Known);
     knownColumns.set(connection, known);
-    const columns = known.get(name);
     connection.stream.cork();
     try {
+      const ahead = this.#ahead && this.#writeAhead(this.#ahead, known);
+      const columns = lastUsed(known, name);
+      if (!columns) forgetOldest(connection, known, this.#mostKept);
+      ahead?.(connection);
       if (!columns) {
-        forgetOldest(connection, known, this.#mostKept);
         this.#known = known;
         return super.submit(connection);
       }
-      known.delete(name);
-      known.set(name, columns);
       this.#columns = columns;
       connection.bind({ statement: name, values, valueMapper: prepareValue });
       connection.execute({});
@@ -100,11 +111,28 @@ class Query extends PgQuery {
     }
   }
 
+  /**
+   * Whatever cannot be written must say so before anything is sent, and what comes first must not be forgotten to make
+   * room for what follows.
+   *
+   * @returns sends it without `sync`: what follows runs in the same transaction, and not at all if this fails
+   */
+  #writeAhead({ name = '', values }: Sendable, known: Known): (connection: Wire) => void {
+    this.values = this.values.map(prepareValue);
+    if (!lastUsed(known, name)) throw new Error('what is sent ahead was not prepared');
+    return (connection) => {
+      connection.bind({ statement: name, values, valueMapper: prepareValue });
+      connection.execute({});
+      this.#isAnsweredAhead = false;
+    };
+  }
+
   override handleRowDescription({ fields }: { fields: Field[] }): void {
     this.#columns = fields.map(columnOf);
   }
 
   override handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    if (!this.#isAnsweredAhead) return;
     const row: Row = {};
     try {
       this.#columns.forEach(({ name, parse }, at) => {
@@ -119,6 +147,10 @@ class Query extends PgQuery {
 
   /** For a text of several statements, the last one's answer counts. */
   override handleCommandComplete({ text }: { text: string }): void {
+    if (!this.#isAnsweredAhead) {
+      this.#isAnsweredAhead = true;
+      return;
+    }
     const [, command = '', count = 0] = /^(\w+).*?(\d+)?$/.exec(text) ?? [];
     this.#answer = Object.assign(this.#rows, { count: Number(count), command });
     this.#rows = [];
@@ -132,7 +164,7 @@ class Query extends PgQuery {
 }
 
 /** Makes room for one more. The server does so before it reads what is sent next. */
-function forgetOldest(connection: Wire, known: Map<string, readonly Column[]>, mostKept: number): void {
+function forgetOldest(connection: Wire, known: Known, mostKept: number): void {
   for (const oldest of known.keys()) {
     if (known.size < mostKept) return;
     known.delete(oldest);
@@ -141,16 +173,24 @@ function forgetOldest(connection: Wire, known: Map<string, readonly Column[]>, m
   }
 }
 
+/** Whether this statement is prepared on a connection. */
+export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): boolean {
+  const { connection } = client as unknown as { connection: Wire };
+  return knownColumns.get(connection)?.has(name) ?? false;
+}
+
 /**
- * Sends a statement over a connection.
- *
- * @param mostKept so many statements stay prepared on it
+ * `mostKept`: so many statements stay prepared on a connection. `ahead`: a statement that is prepared there. It is sent
+ * in the same message before a prepared one, so that both are a transaction of their own. Its answer is left out.
  */
-export async function sendOver(client: pg.ClientBase, statement: Sendable, mostKept: number): Promise<Rows<Row[]>> {
+export type Sending = { mostKept: number; ahead: Sendable | null };
+
+/** Sends a statement over a connection. */
+export async function sendOver(client: pg.ClientBase, statement: Sendable, sending: Sending): Promise<Rows<Row[]>> {
   try {
     return await new Promise((resolve, reject) => {
       const callback: Callback = (error, rows) => (error ? reject(error) : resolve(rows as Rows<Row[]>));
-      client.query(new Query(statement, mostKept, callback) as unknown as pg.Submittable);
+      client.query(new Query(statement, sending, callback) as unknown as pg.Submittable);
     });
   } catch (error) {
     Error.captureStackTrace(error as Error); // so that it names who sent the statement, not the socket

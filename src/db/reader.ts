@@ -140,9 +140,11 @@ export async function whyUnused(primary: Database, reader: Database): Promise<Un
 
 /** A database whose reads go to a reader, which is closed with it. */
 export function withReader(primary: Database, reader: Database, told: Told): Database {
+  const reading = readFrom(primary, reader, told);
   return {
     ...primary,
-    reading: readFrom(primary, reader, told),
+    reading,
+    read: (scope, ask) => reading(scope, async (tx) => ask(tx)),
     close: async () => {
       await Promise.all([primary.close(), reader.close()]);
     },

@@ -60,9 +60,7 @@ export class Statement<T> extends Fragment implements Promise<T> {
   }
 
   async #run(): Promise<T> {
-    const draft = new Draft();
-    this.write(draft);
-    return this.#send(draft.finish()) as Promise<T>;
+    return this.#send(sendableOf(this)) as Promise<T>;
   }
 }
 
@@ -99,6 +97,13 @@ export class Draft {
 function castOf(value: unknown): string {
   if (value instanceof Date) return '::timestamptz';
   return typeof value === 'boolean' ? '::boolean' : '';
+}
+
+/** What would be sent of a statement that nobody has awaited. */
+export function sendableOf(statement: Fragment): Sendable {
+  const draft = new Draft();
+  statement.write(draft);
+  return draft.finish();
 }
 
 /**

@@ -1,11 +1,11 @@
-import type { Scope, Tx } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
+import type { Scope } from '../db/connection.ts';
+import type { Fragment, Tag } from '../db/sql.ts';
 
 /**
  * The merchants' names of a page of rows with `account_id`, as a query `shops` (`shop_id`, `merchant_name`) that
  * follows `with page as materialized (…)`. One scan reads all: a join would check the scope anew for each row.
  */
-export const namesOfPage = (tx: Tx, { partnerId, testMode }: Scope): Fragment => tx`
+export const namesOfPage = (sql: Tag, { partnerId, testMode }: Scope): Fragment => sql`
   shops as materialized (
     select m.id as shop_id, coalesce(m.business_name, m.display_name) as merchant_name from merchants m
     where m.partner_id = ${partnerId} and m.test_mode = ${testMode}

@@ -1,19 +1,19 @@
-import type { Sql, Tx } from '../db/connection.ts';
+import type { Tag } from '../db/sql.ts';
 
 // Expiry is visible to every reader at once, stored or not. The conditions below say so of a request `r`, as of the
 // start of the statement; `effectiveStatus` says so of a row.
 
 /** True of a request `r` that nobody has paid or cancelled and whose expiry is not stored. */
-export const isWaiting = (sql: Sql | Tx) => sql`(r.proof_status = 'none' and r.status in ('requested', 'opened'))`;
+export const isWaiting = (sql: Tag) => sql`(r.proof_status = 'none' and r.status in ('requested', 'opened'))`;
 
 /** True of a request `r` whose time has passed but whose expiry is not stored. */
-export const isPast = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and r.expires_at <= statement_timestamp())`;
+export const isPast = (sql: Tag) => sql`(${isWaiting(sql)} and r.expires_at <= statement_timestamp())`;
 
 /** True of a request `r` whose time has not passed, whatever its state. */
-export const hasTimeLeft = (sql: Sql | Tx) => sql`(r.expires_at > statement_timestamp())`;
+export const hasTimeLeft = (sql: Tag) => sql`(r.expires_at > statement_timestamp())`;
 
 /** True of a request `r` that is waiting for payment and has time left. */
-export const isOpen = (sql: Sql | Tx) => sql`(${isWaiting(sql)} and ${hasTimeLeft(sql)})`;
+export const isOpen = (sql: Tag) => sql`(${isWaiting(sql)} and ${hasTimeLeft(sql)})`;
 
 /** The status of a request `r` as every reader sees it. */
-export const seenStatus = (sql: Sql | Tx) => sql`case when ${isPast(sql)} then 'expired' else r.status end`;
+export const seenStatus = (sql: Tag) => sql`case when ${isPast(sql)} then 'expired' else r.status end`;

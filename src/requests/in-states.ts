@@ -1,6 +1,6 @@
 import { branchesOf } from '../db/branches.ts';
-import type { Scope, Tx } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
+import type { Scope } from '../db/connection.ts';
+import type { Fragment, Tag } from '../db/sql.ts';
 import { hasTimeLeft, isPast } from './expiry.ts';
 import type { RequestRow } from './store.ts';
 
@@ -36,23 +36,23 @@ export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow
  * @param place `order by … limit …`; columns without their table's name
  */
 export function inStates(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   states: States | null,
   { where, place }: { where: Fragment; place: Fragment },
 ): Fragment {
-  const inScope = tx`r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}`;
-  const own = tx`select r.* from requests r where ${inScope} ${where}`;
-  if (!states) return tx`${own} ${place}`;
+  const inScope = sql`r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}`;
+  const own = sql`select r.* from requests r where ${inScope} ${where}`;
+  if (!states) return sql`${own} ${place}`;
   const branches = states.stored.map(([status, proof]) => {
     // The states are not repeated as constants: they would offer the index of expiries, which covers all partners.
-    const waiting = states.waiting && proof === 'none' ? tx`and ${hasTimeLeft(tx)}` : tx``;
-    return tx`${own} and r.status = ${status} and r.proof_status = ${proof} ${waiting}`;
+    const waiting = states.waiting && proof === 'none' ? sql`and ${hasTimeLeft(sql)}` : sql``;
+    return sql`${own} and r.status = ${status} and r.proof_status = ${proof} ${waiting}`;
   });
   if (states.past) {
     // Kept separate by a fence: these are few, and found by the time at which they end.
-    const past = tx`select r.* from requests r where ${inScope} and ${isPast(tx)} offset 0`;
-    branches.push(tx`select r.* from (${past}) r where true ${where}`);
+    const past = sql`select r.* from requests r where ${inScope} and ${isPast(sql)} offset 0`;
+    branches.push(sql`select r.* from (${past}) r where true ${where}`);
   }
-  return branchesOf(tx, branches, place);
+  return branchesOf(sql, branches, place);
 }

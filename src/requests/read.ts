@@ -16,7 +16,7 @@ export async function readRequest(db: Database, scope: Scope, id: string): Promi
 
 /** One page of a scope's requests plus one row, by `created_at`. */
 export function listRequests(db: Database, scope: Scope, filter: RequestFilter): Promise<ShownRequest[]> {
-  return db.reading(scope, (tx) => selectRequests(tx, scope, filter));
+  return db.read(scope, (sql) => selectRequests(sql, scope, filter));
 }
 
 /** A request of the scope, with its current status; null for an unknown id. Unlike `readRequest` it expects a UUID. */

@@ -1,6 +1,6 @@
 import type { Caller, Facts } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
-import { constant, type Fragment, identifiers } from '../db/sql.ts';
+import { constant, type Fragment, identifiers, type Statement, type Tag } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
 import { inStates, statesOf } from './in-states.ts';
 
@@ -201,18 +201,18 @@ const pageSizes = [51, 101];
  * One page plus one row, oldest first: `created_at` is unique within a scope. Expiry counts from the moment it has
  * passed, stored or not.
  */
-export async function selectRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<ShownRequest[]> {
+export function selectRequests(sql: Tag, scope: Scope, filter: RequestFilter): Statement<ShownRequest[]> {
   const { status, proofStatus, accountId, since, until } = filter;
-  const where = tx`
-    ${accountId ? tx`and r.account_id = ${accountId}` : tx``}
-    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}`;
+  const where = sql`
+    ${accountId ? sql`and r.account_id = ${accountId}` : sql``}
+    ${since ? sql`and r.created_at >= ${since}` : sql``} ${until ? sql`and r.created_at < ${until}` : sql``}`;
   const { limit, offset } = filter;
   const end = offset + limit + 1;
   const size = pageSizes.find((most) => end <= most);
-  const place = tx`order by created_at limit ${size === undefined ? tx`${end}` : constant(size)}`;
-  const list = inStates(tx, scope, statesOf(status, proofStatus), { where, place });
-  return tx<ShownRequest[]>`
-    select ${identifiers(...shownNames)}, ${seenStatus(tx)} as status from (${list}) r
+  const place = sql`order by created_at limit ${size === undefined ? sql`${end}` : constant(size)}`;
+  const list = inStates(sql, scope, statesOf(status, proofStatus), { where, place });
+  return sql<ShownRequest[]>`
+    select ${identifiers(...shownNames)}, ${seenStatus(sql)} as status from (${list}) r
     order by created_at limit ${limit + 1} offset ${offset}`;
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Scope, Tx } from '../../src/db/connection.ts';
+import type { Database, Scope } from '../../src/db/connection.ts';
+import type { Tag } from '../../src/db/sql.ts';
 import { browseRequests, type Concern, concerns } from '../../src/requests/lists/browse.ts';
 import { selectBrowsedRequests } from '../../src/requests/lists/browse-store.ts';
 import { startApp } from '../support/app.ts';
@@ -67,20 +68,23 @@ async function concern(which: string): Promise<void> {
 /** The number of memory pages that the database reads for the first page of a list. */
 async function pagesRead(concern: Concern): Promise<number> {
   let explained = '[{}]';
-  const explaining = (tx: Tx): Tx =>
-    new Proxy(tx, {
-      apply: (target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) => {
-        if (!strings[0]?.includes('with page as')) return Reflect.apply(target as never, self, [strings, ...values]);
-        const text = [`explain (analyze, buffers, format json) ${strings[0]}`, ...strings.slice(1)];
-        const plan = Reflect.apply(target as never, self, [Object.assign([...text], { raw: text }), ...values]);
-        return (plan as Promise<{ 'QUERY PLAN': string }[]>).then(([row]) => {
-          explained = row?.['QUERY PLAN'] ?? '';
-          return [];
-        });
-      },
+  // As `read` sends a page, with what explains it before its text.
+  const read: Database['read'] = (of, ask) =>
+    app.db.scoped(of, async (tx) => {
+      const explaining = Object.assign(
+        (strings: TemplateStringsArray, ...values: unknown[]) => {
+          if (!strings[0]?.includes('with page as')) return Reflect.apply(tx as never, null, [strings, ...values]);
+          const text = [`explain (analyze, buffers, format json) ${strings[0]}`, ...strings.slice(1)];
+          return Reflect.apply(tx as never, null, [Object.assign([...text], { raw: text }), ...values]);
+        },
+        { unsafe: tx.unsafe },
+      ) as Tag;
+      const [row] = (await ask(explaining)) as { 'QUERY PLAN': string }[];
+      explained = row?.['QUERY PLAN'] ?? '';
+      return [] as never;
     });
   const position = { ids: null, before: null, limit: 51 };
-  await app.db.scoped(scope, (tx) => selectBrowsedRequests(explaining(tx), scope, { concern }, position));
+  await selectBrowsedRequests({ ...app.db, read }, scope, { concern }, position);
   const [{ Plan: root }] = JSON.parse(explained);
   return root['Shared Hit Blocks'] + root['Shared Read Blocks'];
 }

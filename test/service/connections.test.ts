@@ -110,12 +110,21 @@ async function echo(db: Database): Promise<void> {
   assert.equal(row?.value, value);
 }
 
+/** What a read sees of its scope is what it entered, whatever ends its connection. */
+async function readOwn(db: Database): Promise<void> {
+  const scope = scopeOf(randomUUID(), true);
+  const [row] = await db.read(scope, (sql) => sql`select scope_partner() as partner, pg_sleep(0.001)`);
+  assert.equal(row?.partner, scope.partnerId);
+}
+
 const large = 'a'.repeat(300_000);
 
 const tasks: Array<(db: Database) => Promise<unknown>> = [
   (db) => db.sql`select 1`,
   echo,
   (db) => db.scoped(scopeOf(randomUUID(), true), markAround),
+  readOwn,
+  readOwn,
   (db) => db.transaction((tx) => Promise.all([tx`select 1`, markAround(tx), tx`select pg_sleep(0.002)`])),
   (db) => db.transaction((tx) => markAndFind(tx, () => tx`select length(${large}::text)`)),
   (db) => db.transaction((tx) => markAround(tx).catch(() => turn().then(() => tx`select 2`))),
@@ -510,7 +519,8 @@ test('a statement that cannot even be sent, whichever of a transaction → its c
       const scope = scopeOf(randomUUID(), true);
       const [, scoped] = db.pools;
       assert.ok(scoped);
-      for (const begin of [db.scoped, db.reading]) {
+      const alone: Database['scoped'] = (of, ask) => db.read(of, ask as never);
+      for (const begin of [db.scoped, db.reading, alone]) {
         for (let sent = 0; sent < 7; sent++) {
           let taken = 0;
           scoped.observer = () => {

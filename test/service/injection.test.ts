@@ -63,6 +63,16 @@ async function inject(text: string, scope: Scope = own): Promise<{ answer: strin
   }
 }
 
+/** The same as the one statement of a read, which is prepared: the text takes the place of a list's. */
+async function injectRead(text: string, scope: Scope = own): Promise<{ answer: string; code: string | null }> {
+  try {
+    const rows = await db.read(scope, (sql) => sql(Object.assign([text], { raw: [text] })));
+    return { answer: JSON.stringify(rows), code: null };
+  } catch (error) {
+    return { answer: '', code: (error as { code?: string }).code ?? String(error) };
+  }
+}
+
 /** Values that reveal another partner or mode. */
 const foreign = () => others.flatMap(({ merchant, requestId }) => [merchant.id, merchant.wallet, requestId]);
 
@@ -156,6 +166,45 @@ test('SQL text in a scope’s transaction › reads and writes nothing of anothe
   }
 });
 
+test('SQL text in place of a read’s statement › reads and writes nothing of another partner or mode, nor what follows it', async () => {
+  const before = await foreignRows();
+  const look = (table: string) => `select to_json(t)::text as row from ${table} t`;
+  for (const [name, way] of Object.entries(ways())) {
+    await injectRead(way);
+    for (const table of looks) {
+      const { answer } = await injectRead(look(table));
+      for (const word of foreign()) assert.ok(!answer.includes(word), `${name} → read ${table}: ${answer}`);
+    }
+    const { answer: seen } = await injectRead('select id from merchants');
+    assert.deepEqual(JSON.parse(seen || '[]'), [{ id: ownMerchant.id }], `${name}: its own it sees`);
+    await injectRead(
+      `with gone as (delete from merchants where id <> '${ownMerchant.id}' returning 1) select from gone`,
+    );
+    const { scope, merchant } = others[1] as (typeof others)[0];
+    const { answer: theirs } = await injectRead('select id from merchants', scope);
+    assert.deepEqual(JSON.parse(theirs || '[]'), [{ id: merchant.id }], `${name}: the next scope sees its own`);
+  }
+  assert.equal(await foreignRows(), before);
+});
+
+test('a statement planted by a read › ends the session before the next proof is sent', async () => {
+  const other = others[1] as (typeof others)[0];
+  const sessionOf = async () => (await injectRead('select pg_backend_pid() as pid', other.scope)).answer;
+  await sessionOf();
+  const session = await sessionOf();
+  assert.equal(await sessionOf(), session, 'one session serves the scopes, as long as nothing is planted');
+  const planted = await injectRead(`do $x$ declare s record; begin
+    for s in select name from pg_prepared_statements where statement like '%enter_scope%' and not from_sql loop
+      execute format('deallocate %I', s.name);
+      execute format('prepare %I (uuid, boolean, text) as select set_config(''mine.stolen'', $3, false)', s.name);
+    end loop; end $x$`);
+  assert.equal(planted.code, null);
+  assert.notEqual(await sessionOf(), session);
+  const left = await injectRead(`select current_setting('mine.stolen', true) as stolen,
+    (select count(*)::int from pg_prepared_statements where from_sql) as planted`);
+  assert.deepEqual(JSON.parse(left.answer), [{ stolen: null, planted: 0 }]);
+});
+
 test('one statement of a scope › the scope it changes on the way shows nothing else', async () => {
   const other = others[1] as (typeof others)[0];
   const set = `set_config('quittance.partner_id', '${other.scope.partnerId}', true),
@@ -166,8 +215,8 @@ test('one statement of a scope › the scope it changes on the way shows nothing
     `select (select string_agg(id::text, ' ') from merchants), ${set}, (select string_agg(id::text, ' ') from requests)`,
     `select g, (${set}) is null, (select string_agg(id::text, ' ') from requests where g > 0) from generate_series(1, 3) g`,
   ]) {
-    const { answer } = await inject(text);
-    for (const word of foreign()) assert.ok(!answer.includes(word), answer);
+    for (const { answer } of [await inject(text), await injectRead(text), await injectRead(text)])
+      for (const word of foreign()) assert.ok(!answer.includes(word), answer);
   }
 });
 

@@ -58,6 +58,12 @@ describe('behind pgbouncer in transaction mode', () => {
           rows.map(({ id }) => id),
           of === scope ? [request.id] : [],
         );
+        assert.deepEqual(
+          (
+            await db.read(of, (sql) => sql`select id, current_setting('statement_timeout') as timeout from requests`)
+          ).map((row) => ({ ...row })),
+          of === scope ? [{ id: request.id, timeout: '30s' }] : [],
+        );
         const [row] = await db.sql`select ${index}::int as echo, current_setting('timezone') as zone`;
         assert.deepEqual({ ...row }, { echo: index, zone: 'UTC' });
       }),
@@ -65,6 +71,23 @@ describe('behind pgbouncer in transaction mode', () => {
     const sessions = await database.owner`
       select from pg_stat_activity where datname = current_database() and usename like 'quittance\\_s%'`;
     assert.ok(sessions.length <= 41, `${sessions.length} sessions of the server`);
+    await db.close();
+  });
+
+  test('a read of one statement → in a transaction that is begun and committed, since its session is shared in between', async () => {
+    const db = connect(accessOf(pooler.url, testSecrets, database.url), { service: 1, scoped: 1 });
+    const { test: scope } = await makePartner(db);
+    const sent: string[] = [];
+    for (let time = 0; time < 3; time++) {
+      for (const pool of db.pools) pool.observer = (_session, { text, name }) => sent.push(`${name ?? ''}${text}`);
+      await db.read(scope, (sql) => sql`select id from requests`);
+    }
+    for (let at = 0; at < sent.length; at += 4) {
+      assert.match(sent[at] ?? '', /^begin isolation level read committed, read write; select public.begin_scoped\(\)/);
+      assert.match(sent[at + 1] ?? '', /^select enter_scope\(/);
+      assert.deepEqual(sent.slice(at + 2, at + 4), ['select id from requests', 'commit']);
+    }
+    assert.equal(sent.length, 12);
     await db.close();
   });
 

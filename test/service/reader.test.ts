@@ -104,6 +104,25 @@ test('a standby sees one scope only, as the primary does', async () => {
   assert.equal((await look(db, live)).requests, 0);
 });
 
+test('a read of one statement → answered by the standby, in its scope, and by the primary where the standby cannot', async () => {
+  const { db, said } = openNode();
+  const { test: scope, live } = await makePartner(primary);
+  await makeRequest(primary, scope, await makeMerchant(primary, scope));
+  const read = async (of: Scope) =>
+    (
+      await db.read(
+        of,
+        (sql) => sql<Seen[]>`
+      select pg_is_in_recovery() as standby, count(*)::int as requests from requests`,
+      )
+    )[0];
+  await until(async () => (await read(scope))?.standby === true, 'the standby answers');
+  assert.equal((await read(scope))?.requests, 1);
+  assert.equal((await read(live))?.requests, 0);
+  const changing = await db.read(scope, (sql) => sql`update merchants set phone = '1' returning id`);
+  assert.deepEqual([changing.length, said.at(-1)], [1, 'unreachable']);
+});
+
 test('the API’s list with a reader → shows every create on every node, and the reader was asked', async () => {
   const nodes = await Promise.all(
     [openNode(), openNode()].map(async ({ db, reader }) => {

@@ -73,10 +73,11 @@ export function openExplainer(url: string) {
       let as = '';
       for (const { login, text, parameters } of statements) {
         if (login !== as) await explaining.query(`rollback; set session authorization ${login}`);
-        if (login !== as || /^(begin|commit|rollback)/.test(text)) await afresh();
+        // Where a transaction begins or ends. What clears a session would also undo the settings above.
+        const isEdge = /^(begin|commit|rollback)|begin_scoped/.test(text);
+        if (login !== as || isEdge) await afresh();
         as = login;
-        // These would undo the settings above.
-        if (/^(begin|commit|rollback)|begin_scoped/.test(text)) continue;
+        if (isEdge) continue;
         await explaining.query(text, parameters);
       }
       await explaining.query('rollback; reset session authorization');

@@ -1,5 +1,5 @@
-import type { Scope, Tx } from '../../db/connection.ts';
-import { constant, type Fragment, identifiers } from '../../db/sql.ts';
+import type { Database, Scope } from '../../db/connection.ts';
+import { constant, type Fragment, identifiers, type Statement, type Tag } from '../../db/sql.ts';
 import { namesOfPage } from '../../merchants/names.ts';
 import { seenStatus } from '../expiry.ts';
 import { inStates } from '../in-states.ts';
@@ -51,16 +51,16 @@ export type BrowsedRow = Pick<RequestRow, (typeof listedNames)[number] | 'status
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
 /** Joined: if few match they are looked up, if many match the newest are found while reading the requests. */
-function ofConcern(tx: Tx, scope: Scope, concern: Concern): Fragment {
-  return tx`and r.id in (${idsOfConcern(tx, scope, concern)})`;
+function ofConcern(sql: Tag, scope: Scope, concern: Concern): Fragment {
+  return sql`and r.id in (${idsOfConcern(sql, scope, concern)})`;
 }
 
-function idsOfConcern(tx: Tx, scope: Scope, concern: Concern): Fragment {
-  if (concern === 'underpaid') return underpaidIds(tx, scope);
-  if (concern === 'overpaid') return overpaidIds(tx, scope);
-  if (concern !== 'replayed') return meantFor(tx, scope, unmatchedReasons[concern]);
+function idsOfConcern(sql: Tag, scope: Scope, concern: Concern): Fragment {
+  if (concern === 'underpaid') return underpaidIds(sql, scope);
+  if (concern === 'overpaid') return overpaidIds(sql, scope);
+  if (concern !== 'replayed') return meantFor(sql, scope, unmatchedReasons[concern]);
   const { partnerId, testMode } = scope;
-  return tx`select request_id from differing_replays where partner_id = ${partnerId} and test_mode = ${testMode}`;
+  return sql`select request_id from differing_replays where partner_id = ${partnerId} and test_mode = ${testMode}`;
 }
 
 /**
@@ -71,7 +71,7 @@ export type Part = { ids: string[] | null; before: Date | null; limit: number };
 
 /** Requests of a scope, newest first. */
 export function selectBrowsedRequests(
-  tx: Tx,
+  db: Database,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
   part: Part,
@@ -79,48 +79,51 @@ export function selectBrowsedRequests(
   const { displayStatus, concern } = filter;
   return readUntilFull(
     part.limit,
-    (last, limit) => selectPage(tx, scope, filter, { ...part, before: last?.created_at ?? part.before, limit }),
+    (last, limit) => {
+      const from = { ...part, before: last?.created_at ?? part.before, limit };
+      return db.read(scope, (sql) => selectPage(sql, scope, filter, from));
+    },
     (row) => (!displayStatus || row.display_status === displayStatus) && (concern !== 'overpaid' || row.overpaid),
   );
 }
 
 /** Requests that can be of the filter, by what is stored of them; `display_status` says what they are. */
-function selectPage(tx: Tx, scope: Scope, filter: Omit<BrowseFilter, 'search'>, part: Part): Promise<BrowsedRow[]> {
-  return tx<BrowsedRow[]>`
-    with page as materialized (${pageOf(tx, scope, filter, part)}), ${paymentsOfPage(tx, scope)},
-      ${namesOfPage(tx, scope)}
-    select ${identifiers(...listedNames)}, ${seenStatus(tx)} as status, merchant_name,
-      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(tx)} as overpaid,
-      ${portalStatus(tx)} as display_status
-    from page r join shops on shops.shop_id = r.account_id ${joinPayments(tx)}
+function selectPage(sql: Tag, scope: Scope, filter: Omit<BrowseFilter, 'search'>, part: Part): Statement<BrowsedRow[]> {
+  return sql<BrowsedRow[]>`
+    with page as materialized (${pageOf(sql, scope, filter, part)}), ${paymentsOfPage(sql, scope)},
+      ${namesOfPage(sql, scope)}
+    select ${identifiers(...listedNames)}, ${seenStatus(sql)} as status, merchant_name,
+      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
+      ${portalStatus(sql)} as display_status
+    from page r join shops on shops.shop_id = r.account_id ${joinPayments(sql)}
     order by r.created_at desc`;
 }
 
 /** A part of such a list, as a query of its own. */
 export function pageOf(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
   { ids, before, limit }: Part,
 ): Fragment {
   const { displayStatus, accountId, since, until, concern } = filter;
-  const where = tx`
-    ${since ? tx`and r.created_at >= ${since}` : tx``} ${until ? tx`and r.created_at < ${until}` : tx``}
-    ${before ? tx`and r.created_at < ${before}` : tx``}
-    ${concern ? ofConcern(tx, scope, concern) : tx``}
-    ${displayStatus ? canHavePortalStatus(tx, scope, displayStatus) : tx``}`;
+  const where = sql`
+    ${since ? sql`and r.created_at >= ${since}` : sql``} ${until ? sql`and r.created_at < ${until}` : sql``}
+    ${before ? sql`and r.created_at < ${before}` : sql``}
+    ${concern ? ofConcern(sql, scope, concern) : sql``}
+    ${displayStatus ? canHavePortalStatus(sql, scope, displayStatus) : sql``}`;
   const states = statesOfPortalStatus(displayStatus);
-  const place = tx`order by created_at desc limit ${constant(limit)}`;
+  const place = sql`order by created_at desc limit ${constant(limit)}`;
   // What is named is read first, behind a fence: the list's order could lead through all others.
-  const named = tx`select * from requests
+  const named = sql`select * from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids ?? []}::uuid[]) offset 0`;
   const newest = (of: Fragment) =>
     ids
-      ? tx`select r.* from (${named}) r where true ${where} ${of} ${place}`
-      : inStates(tx, scope, states, { where: tx`${where} ${of}`, place });
+      ? sql`select r.* from (${named}) r where true ${where} ${of} ${place}`
+      : inStates(sql, scope, states, { where: sql`${where} ${of}`, place });
   const [account, ...more] = [accountId ?? []].flat();
   return more.length > 0 // each by itself: the order of the index serves one merchant
-    ? tx`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
-        cross join lateral (${newest(tx`and r.account_id = a.id`)}) r ${place}`
-    : newest(account ? tx`and r.account_id = ${account}` : tx``);
+    ? sql`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+        cross join lateral (${newest(sql`and r.account_id = a.id`)}) r ${place}`
+    : newest(account ? sql`and r.account_id = ${account}` : sql``);
 }

@@ -45,7 +45,7 @@ const readFrom =
   (ctx: Context, scope: Scope, filter: BrowseFilter, ids: string[] | null): ReadFrom<BrowsedRow> =>
   (after, limit) => {
     const before = after === null ? null : instantOfMs(after);
-    return ctx.db.reading(scope, (tx) => selectBrowsedRequests(tx, scope, filter, { ids, before, limit }));
+    return selectBrowsedRequests(ctx.db, scope, filter, { ids, before, limit });
   };
 /** `created_at` is unique within a scope. */
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());

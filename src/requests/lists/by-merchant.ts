@@ -28,7 +28,7 @@ const reading =
   (db: Database, scope: Scope, accountId: string, part: Part): ReadFrom<MerchantRequestRow> =>
   (after, limit) => {
     const before = placeOf(after)?.at ?? null;
-    return db.reading(scope, (tx) => selectByMerchant(tx, scope, accountId, { ...part, before, limit }));
+    return selectByMerchant(db, scope, accountId, { ...part, before, limit });
   };
 
 const findBy = (ctx: Context, scope: Scope, accountId: string, { search, since, until }: ByMerchantFilter) =>

@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../../db/connection.ts';
-import type { Fragment } from '../../db/sql.ts';
+import type { Fragment, Tag } from '../../db/sql.ts';
 import { seenStatus } from '../expiry.ts';
 import { type States, statesOf } from '../in-states.ts';
 import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
@@ -17,14 +17,14 @@ export const portalStatuses = [
 export type PortalStatus = (typeof portalStatuses)[number];
 
 /** The display status of a request `r` that its page's payments are joined to. */
-export const portalStatus = (tx: Tx) => tx`(
+export const portalStatus = (sql: Tag) => sql`(
   case when r.proof_status = 'attached' then 'confirming'
     when r.proof_status = 'verified' then
-      case when stray.reason = 'already_paid' then 'paidTwice' when ${isOverpaid(tx)} then 'overpaid' else 'paid' end
+      case when stray.reason = 'already_paid' then 'paidTwice' when ${isOverpaid(sql)} then 'overpaid' else 'paid' end
     when stray.reason = 'voided' then 'paidVoided'
     when stray.reason = 'late' then 'late'
     when lacking.request_id is not null then 'underpaid'
-    else ${seenStatus(tx)} end)`;
+    else ${seenStatus(sql)} end)`;
 
 /** The stored states that can have this display status; null where the few requests in question are looked up. */
 export function statesOfPortalStatus(wanted: PortalStatus | undefined): States | null {
@@ -50,26 +50,26 @@ const reasons = { paidTwice: 'already_paid', late: 'late', paidVoided: 'voided' 
  * The condition that a request `r` can have a display status beside its stored states. What is rare is looked up, all of
  * it in one scan, rather than come across.
  */
-export function canHavePortalStatus(tx: Tx, scope: Scope, wanted: PortalStatus): Fragment {
-  if (wanted === 'underpaid') return isAmong(tx, underpaidIds(tx, scope));
-  if (wanted === 'overpaid') return isAmong(tx, overpaidIds(tx, scope));
-  if (wanted in reasons) return isAmong(tx, meantFor(tx, scope, reasons[wanted as keyof typeof reasons]));
-  return tx``;
+export function canHavePortalStatus(sql: Tag, scope: Scope, wanted: PortalStatus): Fragment {
+  if (wanted === 'underpaid') return isAmong(sql, underpaidIds(sql, scope));
+  if (wanted === 'overpaid') return isAmong(sql, overpaidIds(sql, scope));
+  if (wanted in reasons) return isAmong(sql, meantFor(sql, scope, reasons[wanted as keyof typeof reasons]));
+  return sql``;
 }
 
 /** That a request `r` is one of these. */
-export const isAmong = (tx: Tx, ids: Fragment): Fragment => tx`and r.id = any(array(${ids}))`;
+export const isAmong = (sql: Tag, ids: Fragment): Fragment => sql`and r.id = any(array(${ids}))`;
 
 /** The requests of which a part was paid. */
-export const underpaidIds = (tx: Tx, { partnerId, testMode }: Scope): Fragment => tx`
+export const underpaidIds = (sql: Tag, { partnerId, testMode }: Scope): Fragment => sql`
   select request_id from underpaid_requests where partner_id = ${partnerId} and test_mode = ${testMode}`;
 
 /** The requests for which more arrived than was due, refunded or not. */
-export const overpaidIds = (tx: Tx, { partnerId, testMode }: Scope): Fragment => tx`
+export const overpaidIds = (sql: Tag, { partnerId, testMode }: Scope): Fragment => sql`
   select request_id from overpaid_requests where partner_id = ${partnerId} and test_mode = ${testMode}`;
 
 /** The requests for which money that does not count was probably meant. */
-export const meantFor = (tx: Tx, { partnerId, testMode }: Scope, reason: string): Fragment => tx`
+export const meantFor = (sql: Tag, { partnerId, testMode }: Scope, reason: string): Fragment => sql`
   select candidate_request_id from transfers
   where partner_id = ${partnerId} and test_mode = ${testMode} and request_id is null
     and judged_at is not null and candidate_request_id is not null and reason = ${reason}`;

@@ -1,5 +1,5 @@
-import type { Scope, Tx } from '../../db/connection.ts';
-import { constant, type Fragment, identifiers } from '../../db/sql.ts';
+import type { Database, Scope, Tx } from '../../db/connection.ts';
+import { constant, type Fragment, identifiers, type Statement, type Tag } from '../../db/sql.ts';
 import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
@@ -40,14 +40,14 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof listedNames)[number] |
   paid_block_time: Date | null;
 };
 
-const displayStatus = (tx: Tx) => tx`
+const displayStatus = (sql: Tag) => sql`
   case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
     when r.status = 'voided' then 'voided' when lacking.request_id is not null then 'part'
-    when ${seenStatus(tx)} = 'expired' then 'expired' else 'open' end`;
+    when ${seenStatus(sql)} = 'expired' then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
 export function selectByMerchant(
-  tx: Tx,
+  db: Database,
   scope: Scope,
   accountId: string,
   filter: MerchantRequestFilter,
@@ -55,50 +55,52 @@ export function selectByMerchant(
   const { displayStatus: wanted, before } = filter;
   return readUntilFull(
     filter.limit,
-    (last: MerchantRequestRow | undefined, limit) =>
-      selectPage(tx, scope, accountId, { ...filter, before: last?.created_at ?? before, limit }),
+    (last: MerchantRequestRow | undefined, limit) => {
+      const part = { ...filter, before: last?.created_at ?? before, limit };
+      return db.read(scope, (sql) => selectPage(sql, scope, accountId, part));
+    },
     (row) => wanted === null || row.display_status === wanted,
   );
 }
 
 /** Requests that can be of the filter, by what is stored of them; `display_status` says what they are. */
 function selectPage(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   accountId: string,
   filter: MerchantRequestFilter,
-): Promise<MerchantRequestRow[]> {
-  return tx<MerchantRequestRow[]>`
-    with page as materialized (${pageOf(tx, scope, accountId, filter)}), ${paymentsOfPage(tx, scope)},
+): Statement<MerchantRequestRow[]> {
+  return sql<MerchantRequestRow[]>`
+    with page as materialized (${pageOf(sql, scope, accountId, filter)}), ${paymentsOfPage(sql, scope)},
     completing as materialized (
       select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
       from page r join paid p on p.request_id = r.id and p.tx_hash = r.tx_hash
       where r.proof_status = 'verified' order by r.id, p.ordinal)
-    select ${identifiers(...listedNames)}, ${seenStatus(tx)} as status, ${displayStatus(tx)} as display_status,
-      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(tx)} as overpaid,
+    select ${identifiers(...listedNames)}, ${seenStatus(sql)} as status, ${displayStatus(sql)} as display_status,
+      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
       coalesce(stray.micro, 0)::text as unmatched_micro,
       completing.chain_id as paid_chain_id, completing.block_time as paid_block_time
-    from page r ${joinPayments(tx)} left join completing on completing.request_id = r.id
+    from page r ${joinPayments(sql)} left join completing on completing.request_id = r.id
     order by r.created_at desc`;
 }
 
 function pageOf(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   accountId: string,
   { displayStatus: wanted, since, until, ids, before, limit }: MerchantRequestFilter,
 ): Fragment {
-  const where = tx`
+  const where = sql`
     and r.account_id = ${accountId}
-    ${wanted === 'part' ? isAmong(tx, underpaidIds(tx, scope)) : tx``}
-    ${since ? tx`and r.created_at >= ${since}` : tx``}
-    ${until ? tx`and r.created_at < ${until}` : tx``} ${before ? tx`and r.created_at < ${before}` : tx``}`;
-  const place = tx`order by created_at desc limit ${constant(limit)}`;
-  if (!ids) return inStates(tx, scope, statesOfDisplayStatus(wanted), { where, place });
+    ${wanted === 'part' ? isAmong(sql, underpaidIds(sql, scope)) : sql``}
+    ${since ? sql`and r.created_at >= ${since}` : sql``}
+    ${until ? sql`and r.created_at < ${until}` : sql``} ${before ? sql`and r.created_at < ${before}` : sql``}`;
+  const place = sql`order by created_at desc limit ${constant(limit)}`;
+  if (!ids) return inStates(sql, scope, statesOfDisplayStatus(wanted), { where, place });
   // What is named is read first, behind a fence: the list's order could lead through all others.
-  const named = tx`select * from requests
+  const named = sql`select * from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids}::uuid[]) offset 0`;
-  return tx`select r.* from (${named}) r where true ${where} ${place}`;
+  return sql`select r.* from (${named}) r where true ${where} ${place}`;
 }
 
 /** The stored states that can have this display status; null for all. */

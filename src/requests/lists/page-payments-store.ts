@@ -1,5 +1,5 @@
-import type { Scope, Tx } from '../../db/connection.ts';
-import type { Fragment } from '../../db/sql.ts';
+import type { Scope } from '../../db/connection.ts';
+import type { Fragment, Tag } from '../../db/sql.ts';
 import { refundedStates } from '../refunded.ts';
 
 /**
@@ -12,9 +12,9 @@ import { refundedStates } from '../refunded.ts';
  * - `received`: of a request that got any, the micro units that count, and whether some of them were refunded
  * - `stray`: of a request with strays, the micro units that were not refunded, and why the newest does not count
  */
-export function paymentsOfPage(tx: Tx, scope: Scope): Fragment {
-  const own = tx`t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}`;
-  return tx`
+export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
+  const own = sql`t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}`;
+  return sql`
     lacking as materialized (
       select t.request_id from underpaid_requests t
       where ${own} and t.request_id = any(array(select id from page where proof_status = 'none'))
@@ -43,11 +43,11 @@ export function paymentsOfPage(tx: Tx, scope: Scope): Fragment {
 }
 
 /** Joins these to the page's requests `r`. */
-export const joinPayments = (tx: Tx): Fragment => tx`
+export const joinPayments = (sql: Tag): Fragment => sql`
   left join received on received.request_id = r.id
   left join stray on stray.request_id = r.id
   left join lacking on lacking.request_id = r.id`;
 
 /** True of a joined request `r` that was overpaid, as long as nothing of it was refunded. */
-export const isOverpaid = (tx: Tx): Fragment =>
-  tx`(r.proof_status = 'verified' and r.usdc_micro < coalesce(received.micro, 0) and not received.refunded)`;
+export const isOverpaid = (sql: Tag): Fragment =>
+  sql`(r.proof_status = 'verified' and r.usdc_micro < coalesce(received.micro, 0) and not received.refunded)`;
