@@ -1,30 +1,6 @@
 import pg from 'pg';
+import { type BuildRow, type Field, rowsOf } from './rows.ts';
 import type { Row, Rows, Sendable } from './sql.ts';
-
-const asText = (text: string) => text;
-const anyTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ, 'text');
-/** Sessions tell times in UTC, which JavaScript reads by itself in half the time. A list has hundreds. */
-const readTime = (text: string) =>
-  text[10] === ' ' && text.endsWith('+00') ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : anyTime(text);
-const textArray = pg.types.getTypeParser(1009 as never, 'text');
-/** Types where the driver would lose something (digits of numbers, the order of keys, the day of a date) or be slow. */
-const parsers = new Map<number, (text: string) => unknown>([
-  [pg.types.builtins.TIMESTAMPTZ, readTime],
-  [114, asText], // json: JSON.parse would move keys that look like integers to the front
-  [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
-  [1186, asText], // interval
-  [1003, textArray], // name[]
-  [1016, textArray], // bigint[]
-  [1231, textArray], // numeric[]
-]);
-
-type Field = { name: string; dataTypeID: number };
-type Column = { name: string; parse: (text: string) => unknown };
-
-const columnOf = ({ name, dataTypeID }: Field): Column => ({
-  name,
-  parse: parsers.get(dataTypeID) ?? pg.types.getTypeParser(dataTypeID, 'text'),
-});
 
 /** What pg's types leave out: what a query sends, and how it receives the answer. `pg-cursor` works the same way. */
 type Wire = {
@@ -49,15 +25,15 @@ type Callback = (error: Error | null, rows?: Rows<Row[]>) => void;
 const PgQuery = pg.Query as unknown as new (text: string) => Answered;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 
-/** The columns of each connection's prepared statements, by name, as first answered. The last one used is the last. */
+/** What makes the rows of each connection's prepared statements, by name. The one that was used last is the last. */
 const knownColumns = new WeakMap<Wire, Known>();
-type Known = Map<string, readonly Column[]>;
+type Known = Map<string, BuildRow>;
 
-/** The columns of a statement that is used now. */
-function lastUsed(known: Known, name: string): readonly Column[] | undefined {
-  const columns = known.get(name);
-  if (columns && known.delete(name)) known.set(name, columns);
-  return columns;
+/** What makes rows of a statement that is used now. */
+function lastUsed(known: Known, name: string): BuildRow | undefined {
+  const build = known.get(name);
+  if (build && known.delete(name)) known.set(name, build);
+  return build;
 }
 
 /**
@@ -65,7 +41,7 @@ function lastUsed(known: Known, name: string): readonly Column[] | undefined {
  * once per connection, since the server refuses a plan whose columns have changed.
  */
 class Query extends PgQuery {
-  #columns: readonly Column[] = [];
+  #build: BuildRow = () => ({});
   #rows: Row[] = [];
   #answer: Rows<Row[]> | undefined;
   /** Where its columns are noted once they are known. */
@@ -92,14 +68,14 @@ class Query extends PgQuery {
     connection.stream.cork();
     try {
       const ahead = this.#ahead && this.#writeAhead(this.#ahead, known);
-      const columns = lastUsed(known, name);
-      if (!columns) forgetOldest(connection, known, this.#mostKept);
+      const build = lastUsed(known, name);
+      if (!build) forgetOldest(connection, known, this.#mostKept);
       ahead?.(connection);
-      if (!columns) {
+      if (!build) {
         this.#known = known;
         return super.submit(connection);
       }
-      this.#columns = columns;
+      this.#build = build;
       connection.bind({ statement: name, values, valueMapper: prepareValue });
       connection.execute({});
       connection.sync();
@@ -128,21 +104,16 @@ class Query extends PgQuery {
   }
 
   override handleRowDescription({ fields }: { fields: Field[] }): void {
-    this.#columns = fields.map(columnOf);
+    this.#build = rowsOf(fields);
   }
 
   override handleDataRow({ fields }: { fields: (string | null)[] }): void {
     if (!this.#isAnsweredAhead) return;
-    const row: Row = {};
     try {
-      this.#columns.forEach(({ name, parse }, at) => {
-        const text = fields[at] as string | null;
-        row[name] = text === null ? null : parse(text);
-      });
+      this.#rows.push(this.#build(fields));
     } catch (error) {
       this.#fault = error as Error;
     }
-    this.#rows.push(row);
   }
 
   /** For a text of several statements, the last one's answer counts. */
@@ -154,7 +125,7 @@ class Query extends PgQuery {
     const [, command = '', count = 0] = /^(\w+).*?(\d+)?$/.exec(text) ?? [];
     this.#answer = Object.assign(this.#rows, { count: Number(count), command });
     this.#rows = [];
-    if (this.name !== undefined) this.#known?.set(this.name, this.#columns);
+    if (this.name !== undefined) this.#known?.set(this.name, this.#build);
   }
 
   override handleReadyForQuery(): void {
