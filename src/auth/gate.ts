@@ -4,7 +4,7 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { type Fragment, list } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
-import { hostOwner } from './host.ts';
+import { type HostOwner, hostOwner } from './host.ts';
 import { scopeOf } from './scope.ts';
 
 /** What one endpoint asks of a caller. */
@@ -26,9 +26,23 @@ export type Caller = {
  * scopes).
  */
 export type Facts = { columns: Fragment } & (
-  | { join: Fragment; made(row: Record<string, unknown>): object }
-  | { join?: never; made?: never }
+  | { join: Fragment; made(row: Record<string, unknown>): object; together?: Together }
+  | { join?: never; made?: never; together?: never }
 );
+
+/**
+ * May count a call and make its row in one statement with others of the same moment (see `gate-together.ts`).
+ *
+ * @param alone does it in a statement of its own
+ */
+export type Together = (
+  call: Counted,
+  rule: GateRule,
+  alone: () => Promise<GateRow | undefined>,
+) => Promise<GateRow | undefined>;
+
+/** What the gate's statement needs of a call. */
+export type Counted = { hashes: Buffer[]; owner: HostOwner };
 
 /** The key of a call, as far as it may be told, and the hash by which this process knows it. */
 export type CallingKey = { id: string; hint: string; hash: string };
@@ -69,9 +83,10 @@ export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promi
 }
 
 /** By the database's clock, as limits are. */
-const isOpen = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
+export const isOpen = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
 
-type GateRow = {
+/** What the gate's statement answers. */
+export type GateRow = {
   key_id: string;
   hint: string;
   key_partner: string;
@@ -102,7 +117,8 @@ export async function passGate<F extends object>(
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
   const owner = hostOwner(ctx.config, host);
   const wanted = facts(ctx.db.sql);
-  const row = await readAndCount(ctx, hashes, rule, owner, wanted);
+  const alone = () => readAndCount(ctx, hashes, rule, owner, wanted);
+  const row = await (wanted.together ? wanted.together({ hashes, owner }, rule, alone) : alone());
   if (!row) throw refuse('unauthorized');
   if (owner === undefined) throw refuse('not_found');
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
@@ -143,28 +159,39 @@ async function readAndCount(
   const waits = join
     ? sql`case when made.id is null then 'off' else current_setting('synchronous_commit') end`
     : sql`'off'`;
-  // A counter never goes back a minute: a call that waited for the row counts in the newer one.
   const [row] = await sql<GateRow[]>`
     with key as (
-      select k.id, k.hint, k.partner_id, k.test_mode, k.scopes, ${scope} = any(k.scopes) as may, p.slug,
-        p.disabled_at is not null as disabled, p.currency, p.allowed_expiry_minutes, p.default_expiry_minutes
+      select ${keyColumns(sql, scope)}
       from api_keys k join partners p on p.id = k.partner_id
       where k.hash in ${list(hashes)} and k.revoked_at is null and ${isOpen(sql)}
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key
       where not disabled and ${owner !== undefined} and coalesce(slug = ${owner ?? null}, true)
-      on conflict (partner_id, subject, action) do update set
-        minute = greatest(counter.minute, excluded.minute),
-        calls = case when excluded.minute > counter.minute then 1 else counter.calls + 1 end
-      returning calls, calls <= ${perMinute}::int as within
+      ${countedUp(sql, perMinute)}
     )
-    select key.id as key_id, hint, key.partner_id as key_partner, key.test_mode as key_test_mode, scopes, slug, disabled,
-      currency, allowed_expiry_minutes, default_expiry_minutes, calls,
+    select ${shownColumns(sql)},
       set_config('synchronous_commit', ${waits}, true) as waits, ${join ? sql`made.*` : columns}
     from key left join counted on true ${join ?? sql``}`;
   return row;
 }
+
+/** The columns of `key`: of a key `k` and its partner `p`. */
+export const keyColumns = (sql: Sql, scope: ScopeName) => sql`
+  k.id, k.hint, k.partner_id, k.test_mode, k.scopes, ${scope} = any(k.scopes) as may, p.slug,
+  p.disabled_at is not null as disabled, p.currency, p.allowed_expiry_minutes, p.default_expiry_minutes`;
+
+/** What a call does to its counter, which never goes back a minute: one that waited for it counts in the newer one. */
+export const countedUp = (sql: Sql, perMinute: number) => sql`
+  on conflict (partner_id, subject, action) do update set
+    minute = greatest(counter.minute, excluded.minute),
+    calls = case when excluded.minute > counter.minute then 1 else counter.calls + 1 end
+  returning counter.subject, calls, calls <= ${perMinute}::int as within`;
+
+/** What the gate decides by, of `key` and `counted`. */
+export const shownColumns = (sql: Sql) => sql`
+  key.id as key_id, hint, key.partner_id as key_partner, key.test_mode as key_test_mode, scopes, slug, disabled,
+  currency, allowed_expiry_minutes, default_expiry_minutes, calls`;
 
 /** For endpoints that need only the caller. */
 export const noFacts = (sql: Sql): Facts => ({ columns: sql`1 as nothing` });

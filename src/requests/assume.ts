@@ -10,6 +10,7 @@ import { createRequest, type ReadFacts, requestCreateFacts } from './create.ts';
 import { type CreateFacts, planCreate } from './plan-create.ts';
 import { isIdempotencyKey } from './rules.ts';
 import { assumedRequest, type PlannedRequest, type ShownRequest } from './store.ts';
+import { Creates } from './together.ts';
 
 type Merchant = NonNullable<CreateFacts['merchant']>;
 type Known = { caller: Caller; merchant: Merchant };
@@ -26,8 +27,13 @@ const mostKept = 10_000;
  * has changed. So a change on any node counts at the next call, and most creates ask the database once.
  */
 export class Assumptions {
+  readonly #creates: Creates;
   readonly #callers = new Map<string, Caller>();
   readonly #merchants = new Map<string, Merchant>();
+
+  constructor(ctx: Context) {
+    this.#creates = new Creates(ctx);
+  }
 
   /** What the gate's statement does for a create: store what can be assumed, or read what decides. */
   facts(ctx: Context, sql: Sql, call: UncheckedCall): Facts {
@@ -36,7 +42,9 @@ export class Assumptions {
     const merchant = caller && this.#merchants.get(merchantOf(caller, call));
     const known = caller && merchant && { caller, merchant };
     const request = known && plan(ctx, known, call);
-    return known && request ? assumedRequest(sql, assumedOf(ctx, known, request), columns) : { columns };
+    if (!known || !request) return { columns };
+    const assumed = assumedOf(ctx, known, request);
+    return { ...assumedRequest(sql, assumed, columns), together: this.#creates.together(assumed) };
   }
 
   /**

@@ -18,7 +18,7 @@ const security = [{ apiKey: [] }];
 
 /** The four endpoints of payment requests. */
 export function requestRoutes(app: FastifyInstance, ctx: Context): void {
-  const assumptions = new Assumptions();
+  const assumptions = new Assumptions(ctx);
   addApiRoute<GateFacts>(app, ctx, {
     method: 'POST',
     url: '/api/v1/requests/create',

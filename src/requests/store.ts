@@ -1,4 +1,4 @@
-import type { Caller, Facts } from '../auth/gate.ts';
+import type { Caller } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import { constant, type Fragment, identifiers, type Statement, type Tag } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
@@ -154,7 +154,7 @@ type Stored = Pick<RequestRow, 'id' | 'usdc_micro' | 'created_at' | 'expires_at'
  * Stores a request in the gate's statement where everything is as assumed: then `made` makes the facts of its row, and
  * the commit waits for the disk. Otherwise its `id` is null, and `columns` are read.
  */
-export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment): Facts {
+export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment) {
   const { request: r, caller, rateAt, paidOn, chainIds } = assumed;
   const { partnerId, testMode } = caller.scope;
   const join = sql`
@@ -166,7 +166,7 @@ export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment): F
       ${r.exactMicro.toString()}, ${r.rate}, ${rateAt}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
       ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${paidOn}, ${Buffer.from(r.reference)},
       ${chainIds}, ${`${r.expiryMinutes} minutes`}) as made on true`;
-  return { columns, join, made: (row) => ({ stored: shownAs(assumed, row as Stored) }) };
+  return { columns, join, made: (row: Record<string, unknown>) => ({ stored: shownAs(assumed, row as Stored) }) };
 }
 
 /** A new request as the API shows it: what was sent, and what the database decided. */

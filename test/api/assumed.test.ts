@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { checksum62, randomBase62 } from '../../src/lib/text/base62.ts';
-import { type Answer, type Api, type ApiPartner, startApi, withinOneMinute } from '../support/api/client.ts';
+import { changes, type Situation } from '../support/api/changed.ts';
+import { type Answer, type Api, startApi, withinOneMinute } from '../support/api/client.ts';
 import { makeKey, makeMerchant, randomAddress } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
 
@@ -15,8 +16,6 @@ before(async () => {
   api = await startApi();
 });
 after(() => api?.stop());
-
-type Situation = { one: ApiPartner; merchant: { id: string; wallet: string }; key: string; keyId: string };
 
 /** A merchant of its own partner with a key that has created for it twice: the second time in one statement. */
 async function remembered(currency = 'USD'): Promise<Situation> {
@@ -51,68 +50,10 @@ function said({ status: code, json }: Answer) {
   return { code, minutes, cents: amount && Math.floor(Number(amount.usdc_micro) / 10_000), ...rest };
 }
 
-type Change = (situation: Situation) => PromiseLike<unknown>;
-const ofMerchant: Record<string, [Change, status: number, error?: string]> = {
-  'disabled by its partner': [
-    ({ merchant: { id } }) => api.db.sql`update merchants set disabled_by_partner = true where id = ${id}`,
-    ...([400, 'merchant_disabled'] as const),
-  ],
-  'disabled by an operator': [
-    ({ merchant: { id } }) => api.db.sql`update merchants set disabled_by_operator = true where id = ${id}`,
-    ...([400, 'merchant_disabled'] as const),
-  ],
-  'reset before it took money': [
-    ({ merchant: { id } }) => api.db.sql`
-      with freed as (delete from wallets where account_id = ${id})
-      update merchants set onboarded_at = null, wallet_address = null where id = ${id}`,
-    ...([400, 'merchant_onboarding_incomplete'] as const),
-  ],
-  'paid at a contract wallet on another network alone': [
-    ({ merchant: { id } }) => api.db.sql`update merchants set wallet_chain_ids = '{1}' where id = ${id}`,
-    ...([400, 'merchant_onboarding_incomplete'] as const),
-  ],
-  'given another currency': [
-    ({ merchant: { id } }) => api.db.sql`update merchants set display_currency = 'JPY' where id = ${id}`,
-    201,
-  ],
-  'given a currency without a rate': [
-    ({ merchant: { id } }) => api.db.sql`update merchants set display_currency = 'CHF' where id = ${id}`,
-    ...([503, 'rate_unavailable'] as const),
-  ],
-};
-const ofKeyAndPartner: Record<string, [Change, status: number, error?: string]> = {
-  'its key revoked': [
-    ({ keyId }) => api.db.sql`update api_keys set revoked_at = now() where id = ${keyId}`,
-    ...([401, 'unauthorized'] as const),
-  ],
-  'its key ended': [
-    ({ keyId }) => api.db.sql`update api_keys set ends_at = now() where id = ${keyId}`,
-    ...([401, 'unauthorized'] as const),
-  ],
-  'its key without the scope': [
-    ({ keyId }) => api.db.sql`update api_keys set scopes = '{requests:read}' where id = ${keyId}`,
-    ...([403, 'insufficient_scope'] as const),
-  ],
-  'its partner switched off': [
-    ({ one }) => api.db.sql`update partners set disabled_at = now() where id = ${one.partner.id}`,
-    ...([403, 'partner_disabled'] as const),
-  ],
-  'another default expiry': [
-    ({ one }) => api.db.sql`update partners set default_expiry_minutes = 60 where id = ${one.partner.id}`,
-    201,
-  ],
-  'its usual expiry no longer allowed': [
-    ({ one }) =>
-      api.db
-        .sql`update partners set allowed_expiry_minutes = '{60}', default_expiry_minutes = 60 where id = ${one.partner.id}`,
-    201,
-  ],
-};
-
-for (const [title, [change, status, error]] of Object.entries({ ...ofMerchant, ...ofKeyAndPartner })) {
+for (const [title, [change, status, error]] of Object.entries(changes)) {
   test(`a merchant remembered, then ${title} → the next create says so, and stores what a first one would`, async () => {
     const situation = await remembered();
-    await change(situation);
+    await change(api.db, situation);
     const before = await storedBy(situation);
     const answer = await create(situation, { fiat_amount_int: 1270 });
     assert.deepEqual([answer.status, answer.json.error], [status, error], answer.text);

@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { ApiClient, send } from '../support/api/client.ts';
-import { makeKey } from '../support/fixtures.ts';
+import { sendAll, several } from '../support/api/together.ts';
+import { makeKey, setRate } from '../support/fixtures.ts';
 import { type Receiver, startReceiver, until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
@@ -166,6 +167,29 @@ test('a create that is paid and delivered → one tree for the call with its sta
   assert.deepEqual([post?.path, post?.headers['x-token']], ['/v1/traces', canaries.header]);
   assert.match(post?.text ?? '', /"service\.name","value":\{"stringValue":"tills"\}/);
   for (const { headers } of receiver.received) assert.equal(headers.traceparent, undefined);
+});
+
+test('creates that are stored together → each has a tree of its own, which says how long it took to store it', async () => {
+  await setRate(fixtures.db, 'USD', '1');
+  const node = { db: fixtures.db, url: service.url };
+  const all = await several(node, 4);
+  const answers = await Promise.all(
+    sendAll(
+      node,
+      all.map((one) => [one]),
+    ),
+  );
+  const stores: Span[] = [];
+  for (const { id, status } of answers) {
+    assert.equal(status, 201);
+    const call = await spanOf('of the call', (span) => attributeOf(span, 'quittance.x_request_id') === id);
+    const isOfCall = ({ name, parentSpanId, traceId }: Span) =>
+      name === 'store a request' && parentSpanId === call.spanId && traceId === call.traceId;
+    stores.push(await spanOf('of storing', isOfCall));
+    assert.equal(collector.spans().filter(isOfCall).length, 1);
+  }
+  const own = collector.spans().filter(({ parentSpanId }) => stores.some(({ spanId }) => spanId === parentSpanId));
+  assert.equal(own.length, 1, 'the one that went alone; the statement of the group is nobody’s');
 });
 
 test('a statement that fails → its span and the call’s are marked, with the SQLSTATE and no message', async () => {

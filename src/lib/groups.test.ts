@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { type GroupOptions, Groups } from './groups.ts';
+
+type Group = { items: string[] } & PromiseWithResolvers<string[] | undefined>;
+
+/** Groups whose work waits until the test ends it. Nothing runs out of patience but where a test says so. */
+function held(options: Partial<GroupOptions<string, string>> = {}) {
+  const together: Group[] = [];
+  /** What went alone, in order. */
+  const alone: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<string>>();
+  const endOf = (item: string) => {
+    const known = ends.get(item) ?? Promise.withResolvers<string>();
+    ends.set(item, known);
+    return known;
+  };
+  const long = 100_000;
+  const groups = new Groups<string, string>({
+    ...{ most: 3, atOnce: 1, patienceMs: long, longestBehindMs: long, longestWaitMs: long },
+    ...options,
+    together: (items) => {
+      const group = { items, ...Promise.withResolvers<string[] | undefined>() };
+      together.push(group);
+      return group.promise;
+    },
+  });
+  const run = (owner: string, item: string, kind = 'kind') =>
+    groups.run(owner, kind, item, () => {
+      alone.push(item);
+      return endOf(item).promise;
+    });
+  const end = (item: string) => endOf(item).resolve(`${item} alone`);
+  const fail = (item: string) => endOf(item).reject(new Error('refused'));
+  const answer = (at: number) => together[at]?.resolve(together[at].items.map((item) => `${item} together`));
+  return { run, end, fail, answer, together, alone, items: () => together.map(({ items }) => items) };
+}
+
+/** So many turns of the event loop as any of this takes. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+}
+
+test('work that finds nobody before it goes alone at once; what comes meanwhile goes together, so much at most', async () => {
+  const { run, end, answer, alone, items } = held();
+  const first = run('a', 'a1');
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  assert.deepEqual(alone, ['a1'], 'within this turn of the event loop');
+  const others = ['b', 'c', 'd', 'e', 'f'].map((owner) => run(owner, `${owner}1`));
+  await settle();
+  assert.deepEqual(items(), [], 'while one is under way');
+  end('a1');
+  assert.equal(await first, 'a1 alone');
+  await settle();
+  assert.deepEqual(items(), [['b1', 'c1', 'd1']]);
+  answer(0);
+  await settle();
+  assert.deepEqual(items()[1], ['e1', 'f1']);
+  answer(1);
+  assert.deepEqual(
+    await Promise.all(others),
+    ['b', 'c', 'd', 'e', 'f'].map((owner) => `${owner}1 together`),
+  );
+});
+
+test('in a group each is of another owner, who has nothing under way; what waits longest comes first', async () => {
+  const { run, end, answer, alone, items } = held({ atOnce: 2 });
+  const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('b', 'b2'), run('c', 'c1')];
+  await settle();
+  assert.deepEqual([alone, items()], [['a1'], [['b1', 'c1']]]);
+  answer(0);
+  await settle();
+  assert.deepEqual(alone, ['a1', 'b2'], 'b’s next work; a’s waits for a’s');
+  end('b2');
+  await settle();
+  assert.deepEqual(alone, ['a1', 'b2', 'a2'], 'nobody else waits');
+  end('a1');
+  end('a2');
+  await Promise.all(all);
+});
+
+test('work of two kinds → two groups', async () => {
+  const { run, end, answer, items } = held();
+  const all = [run('a', 'a1'), run('b', 'b1', 'other'), run('c', 'c1'), run('d', 'd1', 'other'), run('e', 'e1')];
+  end('a1');
+  await settle();
+  answer(0);
+  await settle();
+  answer(1);
+  await Promise.all(all);
+  assert.deepEqual(items(), [
+    ['b1', 'd1'],
+    ['c1', 'e1'],
+  ]);
+});
+
+test('a group that fails by undefined, or has no answer for one → each of these goes alone, and still holds its place', async () => {
+  const { run, end, together, alone, items } = held();
+  const all = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1')];
+  end('a1');
+  await settle();
+  together[0]?.resolve(undefined);
+  await settle();
+  assert.deepEqual(alone, ['a1', 'b1', 'c1']);
+  all.push(run('d', 'd1'), run('e', 'e1'));
+  await settle();
+  assert.equal(items().length, 1, 'the place is theirs until one of them has ended');
+  end('b1');
+  await settle();
+  together[1]?.resolve(['d1 together']);
+  await settle();
+  end('c1');
+  end('e1');
+  assert.deepEqual(await Promise.all(all), ['a1 alone', 'b1 alone', 'c1 alone', 'd1 together', 'e1 alone']);
+});
+
+test('an error of a group reaches its own work only', async () => {
+  const { run, end, answer, together } = held();
+  const [first, ...lost] = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1'), run('d', 'd1')];
+  const next = [run('e', 'e1'), run('f', 'f1')];
+  end('a1');
+  await first;
+  await settle();
+  together[0]?.reject(new Error('away'));
+  const outcomes = await Promise.allSettled(lost);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  );
+  await settle();
+  answer(1);
+  assert.deepEqual(await Promise.all(next), ['e1 together', 'f1 together']);
+});
+
+test('work alone that fails → its own error, and the next has its place', async () => {
+  const { run, end, fail } = held();
+  const [first, next] = [run('a', 'a1'), run('b', 'b1')];
+  fail('a1');
+  await assert.rejects(first, /refused/);
+  await settle();
+  end('b1');
+  assert.equal(await next, 'b1 alone');
+});
+
+test('work that takes longer than patience lasts → others go on beside it, and its owner’s wait for it', async () => {
+  const { run, end, answer, together, alone, items } = held({ patienceMs: 1 });
+  const stuck = run('a', 'a1');
+  const behind = run('a', 'a2');
+  const others = [run('b', 'b1'), run('c', 'c1')];
+  while (together.length === 0) await setImmediate();
+  assert.deepEqual(items(), [['b1', 'c1']]);
+  answer(0);
+  await Promise.all(others);
+  while (!alone.includes('a2')) await setImmediate();
+  end('a2');
+  end('a1');
+  assert.deepEqual(await Promise.all([stuck, behind]), ['a1 alone', 'a2 alone']);
+});
+
+test('work behind its owner’s other work for long → alone beside it, before others that wait', async () => {
+  const { run, end, answer, alone, items } = held({ atOnce: 2, longestBehindMs: -1 });
+  const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('c', 'c1')];
+  await settle();
+  assert.deepEqual([alone, items()], [['a1', 'a2'], []]);
+  end('a1');
+  await settle();
+  assert.deepEqual(items(), [['b1', 'c1']]);
+  end('a2');
+  answer(0);
+  await Promise.all(all);
+});
+
+test('work whose turn does not come in time → fails as unreachable, and is forgotten', async () => {
+  const { run, end, alone, items } = held({ longestWaitMs: -1 });
+  const [first, late] = [run('a', 'a1'), run('b', 'b1')];
+  await assert.rejects(late, { code: 'CONNECTION_TIMEOUT' });
+  end('a1');
+  await first;
+  const again = run('b', 'b2');
+  end('b2');
+  assert.equal(await again, 'b2 alone');
+  assert.deepEqual([alone, items()], [['a1', 'b2'], []]);
+});

@@ -1,0 +1,71 @@
+import type { Counted, GateRow, GateRule, Together } from '../auth/gate.ts';
+import { passTogether } from '../auth/gate-together.ts';
+import type { Context } from '../context.ts';
+import { sqlState } from '../db/connection.ts';
+import { minuteMs } from '../lib/durations.ts';
+import { Groups } from '../lib/groups.ts';
+import { traced } from '../lib/trace.ts';
+import type { Assumed } from './store.ts';
+import { mostTogether, storedTogether } from './store-together.ts';
+
+type Create = { call: Counted; rule: GateRule; assumed: Assumed };
+
+/** SQLSTATE classes of a lost connection: whether the group was stored is not known, so nothing may be stored again. */
+const unknownEnd = /^(08|57P|25P)/;
+/** More would each be smaller. */
+const groupsAtOnce = 2;
+/** A statement that takes longer (ms) waits for somebody's lock, and others go on beside it. */
+const patienceMs = 100;
+/** A partner's create that waits longer (ms) behind its own goes beside it, though others wait too. */
+const longestBehindMs = 1_000;
+/** As for a connection of the pool (ms). */
+const longestWaitMs = 10_000;
+
+/** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
+export class Creates {
+  readonly #groups = new Groups<Create, GateRow | undefined>({
+    ...{ most: mostTogether, atOnce: groupsAtOnce, patienceMs, longestBehindMs, longestWaitMs },
+    together: (creates) => this.#store(creates),
+  });
+  readonly #ctx: Context;
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+  }
+
+  /** How the gate counts and stores a create that is decided. */
+  together(assumed: Assumed): Together {
+    const { partnerId, testMode } = assumed.caller.scope;
+    return (call, rule, alone) => {
+      // At an unknown host nothing is counted or stored.
+      if (call.owner === undefined) return alone();
+      const turn = () => this.#groups.run(partnerId, String(testMode), { call, rule, assumed }, alone);
+      return traced(() => ({ name: 'store a request', kind: 'internal' }), turn);
+    };
+  }
+
+  /** @returns undefined where nothing was counted or stored: then each goes alone, and fails alone */
+  async #store(creates: Create[]): Promise<(GateRow | undefined)[] | undefined> {
+    const rule = creates[0]?.rule;
+    if (!rule) return;
+    const { sql } = this.#ctx.db;
+    const [calls, all] = [creates.map(({ call }) => call), creates.map(({ assumed }) => assumed)];
+    try {
+      return await passTogether(sql, rule, calls, storedTogether(sql, all));
+    } catch (error) {
+      const state = sqlState(error);
+      if (state === undefined || unknownEnd.test(state)) throw error;
+      this.#tell(state);
+      return;
+    }
+  }
+
+  /** What fails lastingly costs every create a statement more, and nobody's answer shows it. */
+  #tell(sqlState: string): void {
+    const now = performance.now();
+    if (now - this.#toldAt < minuteMs) return;
+    this.#toldAt = now;
+    this.#ctx.log.warn({ sqlState }, 'creates could not be stored together: each was stored by itself');
+  }
+}

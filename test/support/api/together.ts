@@ -1,0 +1,104 @@
+import { connect } from 'node:net';
+import type { Database } from '../../../src/db/connection.ts';
+import { makeKey, makeMerchant, makePartner } from '../fixtures.ts';
+import type { Situation } from './changed.ts';
+import { ApiClient, type ApiJson } from './client.ts';
+
+/** A server, and the database whose statements it sends. */
+export type Node = { db: Database; url: string };
+/** An answer, and the id of its call. */
+export type Told = { status: number; id: string; json: ApiJson };
+/** One create: by whom, and the fields that differ from those of the others. */
+export type Call = [Situation, more?: Record<string, unknown>];
+
+/** The text of a create over HTTP. */
+function textOf({ url }: Pick<Node, 'url'>, [{ merchant, key }, more = {}]: Call): string {
+  const body = JSON.stringify({ account_id: merchant.id, fiat_amount_int: 1250, ...more });
+  const headers = [
+    `host: ${new URL(url).host}`,
+    `authorization: Bearer ${key}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `POST /api/v1/requests/create HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** The first answer of a connection and what follows it, or null where it is not complete. */
+function readAnswer(bytes: Buffer): [answer: Told, rest: Buffer] | null {
+  const end = bytes.indexOf('\r\n\r\n') + 4;
+  const head = bytes.subarray(0, end).toString('latin1');
+  const length = /^content-length: *(\d+)/im.exec(head)?.[1];
+  const id = /^x-request-id: *(\S+)/im.exec(head)?.[1] ?? '';
+  if (end < 4 || length === undefined || bytes.length < end + Number(length)) return null;
+  const text = bytes.subarray(end, end + Number(length)).toString('utf8');
+  return [{ status: Number(head.split(' ')[1]), id, json: JSON.parse(text) }, bytes.subarray(end + Number(length))];
+}
+
+/**
+ * Sends creates over one connection without waiting for answers in between: so all arrive in one turn of the server's
+ * event loop, which handles them at once. An answer comes once those before it have come.
+ */
+export function sendAll(node: Pick<Node, 'url'>, calls: Call[]): Promise<Told>[] {
+  const answers = calls.map(() => Promise.withResolvers<Told>());
+  const { hostname, port } = new URL(node.url);
+  const socket = connect(Number(port), hostname, () => socket.write(calls.map((call) => textOf(node, call)).join('')));
+  let [bytes, at]: [Buffer, number] = [Buffer.alloc(0), 0];
+  socket.on('data', (chunk) => {
+    bytes = Buffer.concat([bytes, chunk]);
+    for (let read = readAnswer(bytes); read; read = readAnswer(bytes)) {
+      answers[at++]?.resolve(read[0]);
+      bytes = read[1];
+    }
+    if (at === calls.length) socket.end();
+  });
+  const fail = (error?: Error) => {
+    for (const { reject } of answers.slice(at)) reject(error ?? new Error('the server closed the connection'));
+  };
+  socket.on('error', fail).on('close', () => fail());
+  return answers.map(({ promise }) => promise);
+}
+
+export const create = (node: Pick<Node, 'url'>, call: Call): Promise<Told> => sendAll(node, [call])[0] as Promise<Told>;
+
+/** A partner with a merchant and a key, for which the server remembers by what a create is decided. */
+export async function remembered(node: Node, currency = 'USD'): Promise<Situation> {
+  const { partner, test: scope } = await makePartner(node.db, { currency });
+  const merchant = await makeMerchant(node.db, scope, { currency });
+  const { key, key_id: keyId } = await makeKey(node.db, scope);
+  const test = { scope, api: new ApiClient(node.db, node.url, scope), merchant };
+  const situation = { one: { partner, test }, merchant, key, keyId };
+  const { status, json } = await create(node, [situation, { fiat_amount_int: 1240 }]);
+  if (status !== 201) throw new Error(JSON.stringify(json));
+  return situation;
+}
+
+export const several = (node: Node, count: number): Promise<Situation[]> =>
+  Promise.all(Array.from({ length: count }, () => remembered(node)));
+
+/** What a server sends to store creates meanwhile: how many go with each statement, and the sessions that carry them. */
+export function watchCreates({ db }: Pick<Node, 'db'>) {
+  const groups: { size: number; session: number }[] = [];
+  const seen = { groups, sizes: () => groups.map(({ size }) => size), alone: 0, others: 0, end: () => {} };
+  db.sql.observer = (session, { text, values }) => {
+    if (/store_together/.test(text)) {
+      groups.push({ size: Math.max(...values.map((value) => (Array.isArray(value) ? value.length : 0))), session });
+    } else if (/store_as_assumed/.test(text)) seen.alone++;
+    else seen.others++;
+  };
+  seen.end = () => {
+    db.sql.observer = null;
+  };
+  return seen;
+}
+
+/**
+ * Sends creates in one moment, behind one of somebody else: that one goes alone, and these go together.
+ *
+ * @returns the answers, once all are there, and what was sent
+ */
+export async function atOnce(node: Node, first: Situation, calls: Call[]) {
+  const seen = watchCreates(node);
+  const [, ...answers] = await Promise.all(sendAll(node, [[first], ...calls]));
+  seen.end();
+  return { answers, seen };
+}
