@@ -11,9 +11,11 @@ import { type Database, type Scope, usualWaits } from './connection.ts';
  */
 export function limitPartners(db: Database, most: number): Database {
   const lanes = new Lanes(most, usualWaits.queue * 1000);
-  const inTurn =
-    (run: Database['scoped']): Database['scoped'] =>
-    (scope: Scope, work) =>
-      lanes.run(scope.partnerId, () => run(scope, work));
-  return { ...db, scoped: inTurn(db.scoped), reading: inTurn(db.reading) };
+  const inTurn = <T>({ partnerId }: Scope, run: () => Promise<T>) => lanes.run(partnerId, run);
+  return {
+    ...db,
+    scoped: (scope, work) => inTurn(scope, () => db.scoped(scope, work)),
+    reading: (scope, work) => inTurn(scope, () => db.reading(scope, work)),
+    read: (scope, ask) => inTurn(scope, () => db.read(scope, ask)),
+  };
 }
