@@ -66,7 +66,7 @@ test('work that finds nobody before it goes alone at once; what comes meanwhile 
 
 test('in a group each is of another owner, who has nothing under way; what waits longest comes first', async () => {
   const { run, end, answer, alone, items } = held({ atOnce: 2 });
-  const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('b', 'b2'), run('c', 'c1')];
+  const all = [run('a', 'a1'), run('b', 'b1'), run('a', 'a2'), run('b', 'b2'), run('c', 'c1')];
   await settle();
   assert.deepEqual([alone, items()], [['a1'], [['b1', 'c1']]]);
   answer(0);
@@ -77,6 +77,15 @@ test('in a group each is of another owner, who has nothing under way; what waits
   assert.deepEqual(alone, ['a1', 'b2', 'a2'], 'nobody else waits');
   end('a1');
   end('a2');
+  await Promise.all(all);
+});
+
+test('work of one owner alone → at once, however much there is', async () => {
+  const { run, end, alone } = held();
+  const all = ['a1', 'a2', 'a3'].map((item) => run('a', item));
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  assert.deepEqual(alone, ['a1', 'a2', 'a3']);
+  for (const item of alone) end(item);
   await Promise.all(all);
 });
 
@@ -146,8 +155,8 @@ test('work alone that fails → its own error, and the next has its place', asyn
 test('work that takes longer than patience lasts → others go on beside it, and its owner’s wait for it', async () => {
   const { run, end, answer, together, alone, items } = held({ patienceMs: 1 });
   const stuck = run('a', 'a1');
-  const behind = run('a', 'a2');
   const others = [run('b', 'b1'), run('c', 'c1')];
+  const behind = run('a', 'a2');
   while (together.length === 0) await setImmediate();
   assert.deepEqual(items(), [['b1', 'c1']]);
   answer(0);
@@ -160,12 +169,15 @@ test('work that takes longer than patience lasts → others go on beside it, and
 
 test('work behind its owner’s other work for long → alone beside it, before others that wait', async () => {
   const { run, end, answer, alone, items } = held({ atOnce: 2, longestBehindMs: -1 });
-  const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('c', 'c1')];
+  const all = [run('a', 'a1'), run('b', 'b1', 'other'), run('a', 'a2'), run('c', 'c1'), run('d', 'd1')];
   await settle();
-  assert.deepEqual([alone, items()], [['a1', 'a2'], []]);
+  assert.deepEqual([alone, items()], [['a1', 'b1'], []]);
+  end('b1');
+  await settle();
+  assert.deepEqual([alone, items()], [['a1', 'b1', 'a2'], []]);
   end('a1');
   await settle();
-  assert.deepEqual(items(), [['b1', 'c1']]);
+  assert.deepEqual(items(), [['c1', 'd1']]);
   end('a2');
   answer(0);
   await Promise.all(all);

@@ -52,7 +52,7 @@ export class Groups<Item, Answer> {
   async run(owner: string, kind: string, item: Item, alone: () => Promise<Answer>): Promise<Answer> {
     const turn = Promise.withResolvers<Turn<Answer>>();
     const one = { owner, kind, item, since: performance.now(), turn };
-    if (this.#groups === 0 && this.#waiting.length === 0) this.#start([one]);
+    if (this.#waiting.length === 0 && (this.#groups === 0 || this.#isOnly(owner))) this.#start([one]);
     else {
       this.#waiting.push(one);
       this.#plan();
@@ -64,6 +64,11 @@ export class Groups<Item, Answer> {
       end();
       this.#count(owner, -1);
     }
+  }
+
+  /** Nothing under way could go together with its work. */
+  #isOnly(owner: string): boolean {
+    return this.#owners.size === 1 && this.#owners.has(owner);
   }
 
   #count(owner: string, more: number): void {
