@@ -52,6 +52,15 @@ const hidesLogsTo =
     return { result: logs.filter(({ topics }) => !topics[2]?.endsWith(wallet.slice(2))) };
   };
 
+/** Tells each transfer to a wallet at its place, but with another recipient or value. */
+const changesLogsTo =
+  (wallet: string, change: (log: { topics: string[] }) => object): Lie =>
+  async ({ method, params, ask }) => {
+    if (method !== 'eth_getLogs') return null;
+    const logs = (await ask(method, params)) as { topics: string[] }[];
+    return { result: logs.map((log) => (log.topics[2]?.endsWith(wallet.slice(2)) ? { ...log, ...change(log) } : log)) };
+  };
+
 /** A leader that reads from the liar, up to the chain's head, and knows the other endpoint. */
 async function readAll(reader?: Reader): Promise<Reader> {
   const leader = reader ?? (await fixtures.reader([liar.url, other.url]));
@@ -81,11 +90,18 @@ const waiting = async () =>
   (await fixtures.db.sql`select tx_hash from unread_transactions`).map(({ tx_hash }) => tx_hash as string);
 const raised = async () => (await listAlarms(fixtures.db.sql, 10)).filter(({ cleared_at }) => cleared_at === null);
 
-for (const [what, lie] of Object.entries({ 'all transfers': hidesAll, 'those to one wallet': null })) {
-  test(`the endpoint that is read leaves out ${what} → set aside by the comparison, read, and the alarm names both`, async () => {
+const omissions: Record<string, (wallet: string) => Lie> = {
+  'leaves out all transfers': () => hidesAll,
+  'leaves out those to one wallet': hidesLogsTo,
+  'tells another recipient': (wallet) =>
+    changesLogsTo(wallet, ({ topics }) => ({ topics: topics.with(2, `0x${'ad'.repeat(20).padStart(64, '0')}`) })),
+  'tells that nothing was moved': (wallet) => changesLogsTo(wallet, () => ({ data: `0x${'0'.repeat(64)}` })),
+};
+for (const [what, lieTo] of Object.entries(omissions)) {
+  test(`the endpoint that is read ${what} → set aside by the comparison, read, and the alarm names both`, async () => {
     const reader = await readAll();
     await compareEndpoints(reader);
-    liar.fake.lie = lie ?? hidesLogsTo(fixtures.merchant.wallet);
+    liar.fake.lie = lieTo(fixtures.merchant.wallet);
     const reference = randomBytes(16);
     const txHash = await payBesides(reference);
     await readAll(reader);

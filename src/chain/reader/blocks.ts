@@ -64,7 +64,7 @@ export function checkLinked(headers: readonly Header[], firstNumber: number): vo
 
 /** How many blocks are requested at once, at first and at most. */
 export const firstRange = 100;
-const largestRange = 2_000;
+export const largestRange = 2_000;
 
 /** How many blocks to request next: half after a failure, a tenth more after a success. */
 export function nextRange(range: number, worked: boolean): number {

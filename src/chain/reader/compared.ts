@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { keepNewest } from '../../lib/keep-newest.ts';
 import type { Log, Rpc } from '../rpc.ts';
+import { largestRange } from './blocks.ts';
 
 /** Which of the blocks that were read have been compared with another endpoint. */
 export type Comparison = {
@@ -35,8 +36,9 @@ export function newComparison(): Comparison {
 }
 
 export const placeOf = ({ txHash, logIndex }: { txHash: string; logIndex: number | null }) => `${txHash} ${logIndex}`;
-export const digestOf = (logs: readonly Log[]) =>
-  createHash('sha256').update(logs.map(placeOf).join()).digest('base64');
+const textOf = (log: Log) => [placeOf(log), log.address, ...log.topics, log.data].join(' ');
+/** Of all that decides whom a log pays and how much: an endpoint could tell another recipient at the same place. */
+export const digestOf = (logs: readonly Log[]) => createHash('sha256').update(logs.map(textOf).join()).digest('base64');
 
 /** Remembers which logs a block was read with, and who told them. */
 export function noteRead({ read }: Comparison, number: number, logs: readonly Log[], { url }: Pick<Rpc, 'url'>): void {
@@ -71,16 +73,21 @@ export function forgetAfter(comparison: Comparison, number: number): void {
 export type Range = { from: number; to: number };
 
 /**
- * The next blocks after one that this endpoint has told, and that were not compared.
+ * The next blocks after one that this endpoint has told, and that were not compared: as many as an endpoint is asked
+ * for at once. While there is nobody to ask, millions come to wait, so it does not look at each.
  *
  * @param url null: blocks of which nobody knows who told them
  */
 export function nextTold({ beyond, read }: Comparison, url: string | null, after: number, last: number): Range | null {
   const isWanted = (number: number) => !beyond.has(number) && (read.get(number)?.url ?? null) === url;
   let from = after + 1;
+  if (url !== null) {
+    from = Number.POSITIVE_INFINITY;
+    for (const [number, { url: by }] of read) if (by === url && number > after && number < from) from = number;
+  }
   while (from <= last && !isWanted(from)) from++;
   if (from > last) return null;
   let to = from;
-  while (to < last && isWanted(to + 1)) to++;
+  while (to < last && to - from + 1 < largestRange && isWanted(to + 1)) to++;
   return { from, to };
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Comparison, newComparison, nextTold, noteCompared, noteRead, type Range } from './compared.ts';
+
+const [one, other] = ['https://one.example', 'https://other.example'];
+
+/** All ranges of what an endpoint told. */
+function toldBy(comparison: Comparison, url: string | null, last: number): Range[] {
+  const all: Range[] = [];
+  for (let after = 0; ; ) {
+    const range = nextTold(comparison, url, after, last);
+    if (!range) return all;
+    all.push(range);
+    after = range.to;
+  }
+}
+
+test('blocks of several endpoints, of nobody known and those compared → each endpoint has its own, in order', () => {
+  const comparison = newComparison();
+  comparison.upTo = 0;
+  for (const number of [3, 4, 8, 9]) noteRead(comparison, number, [], { url: one });
+  for (const number of [6, 5, 12]) noteRead(comparison, number, [], { url: other });
+  noteCompared(comparison, { from: 9, to: 10 });
+  assert.deepEqual(toldBy(comparison, one, 11), [
+    { from: 3, to: 4 },
+    { from: 8, to: 8 },
+  ]);
+  assert.deepEqual(toldBy(comparison, other, 11), [{ from: 5, to: 6 }]);
+  assert.deepEqual(toldBy(comparison, null, 11), [
+    { from: 1, to: 2 },
+    { from: 7, to: 7 },
+    { from: 11, to: 11 },
+  ]);
+});
+
+test('ten million blocks wait as there is nobody to ask → a question looks at few of them', () => {
+  const comparison = newComparison();
+  comparison.upTo = 0;
+  const last = 10_000_000;
+  for (let number = last - 9_999; number <= last; number++) noteRead(comparison, number, [], { url: one });
+  let looked = 0;
+  const { read } = comparison;
+  const get = read.get.bind(read);
+  read.get = (number) => {
+    looked++;
+    return get(number);
+  };
+  assert.deepEqual(nextTold(comparison, one, 0, last), { from: last - 4_999, to: last - 3_000 });
+  assert.deepEqual(nextTold(comparison, null, 0, last), { from: 1, to: 2_000 });
+  assert.equal(nextTold(comparison, other, 0, last), null);
+  assert.ok(looked < 10_000, `${looked} blocks were looked at`);
+});
