@@ -54,7 +54,10 @@ export function declareDashboardPages(
     signedIn: area('session', async (request, reply) => {
       const session = await merchantSessionOf(ctx, request, showsSomebody(request));
       const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
-      if (session && merchant) return { fields: fieldsIn(request), session, merchant };
+      if (session && merchant) {
+        request.reader = { id: session.accountId, group: session.accountId };
+        return { fields: fieldsIn(request), session, merchant };
+      }
       reply.redirect(signInPath, 303);
       return null;
     }),

@@ -78,6 +78,7 @@ export async function buildServer(
       return answerError(ctx, error, request, reply);
     },
   });
+  app.decorateRequest('reader', null);
   passOverExpectations(app);
   closeSilentSockets(app);
   closeWhenStopping(app, stopping);

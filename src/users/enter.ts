@@ -10,6 +10,7 @@ import {
   type UserKind,
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
+import type { Reader } from '../web/export-places.ts';
 import type { Realm } from './realm.ts';
 
 /** Who is signed in to a realm with this browser; null when nobody is, or not on this host. */
@@ -55,9 +56,15 @@ export async function enter<K extends UserKind>(
   reply: FastifyReply,
 ): Promise<SignedIn<K> | null> {
   const person = await signedIn(ctx, realm, request);
-  if (!person) reply.redirect(`${realm.path}/sign-in`, 303);
+  if (person) request.reader = readerOf(person);
+  else reply.redirect(`${realm.path}/sign-in`, 303);
   return person;
 }
+
+const readerOf = (person: PartnerUser | Operator): Reader => ({
+  id: person.userId,
+  group: person.kind === 'partner_user' ? person.partner.id : 'operators',
+});
 
 /** What the audit log says of somebody who is signed in. */
 export function userActor(person: PartnerUser | Operator, request: FastifyRequest): Actor {

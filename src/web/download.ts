@@ -1,13 +1,19 @@
 import type { FastifyReply } from 'fastify';
 import { type CsvRow, csvStream } from '../lib/text/csv.ts';
+import { sendTooMany } from './error-page.ts';
+import { ExportPlaces } from './export-places.ts';
 
-/** Answers with a list as a CSV file, streamed batch by batch. */
+const usualPlaces = new ExportPlaces();
+
+/** Answers with a list as a CSV file, streamed batch by batch; 429 while its reader has too many others under way. */
 export function sendCsv(
   reply: FastifyReply,
   name: string,
   header: string[],
   batches: AsyncIterable<CsvRow[]>,
+  places: ExportPlaces = usualPlaces,
 ): FastifyReply {
+  if (!places.take(reply)) return sendTooMany(reply);
   return reply
     .headers({
       'content-type': 'text/csv; charset=utf-8',

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import { after, test } from 'node:test';
+import fastify from 'fastify';
+import { sendCsv } from './download.ts';
+import { type ExportLimits, ExportPlaces } from './export-places.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+after(() => Promise.all(ends.map((end) => end())));
+
+async function* endless() {
+  for (;;) yield [['x'.repeat(64 * 1024)]];
+}
+
+/** A server of exports that never end, to clients that read nothing of them. */
+async function exportsWith(limits: ExportLimits) {
+  const app = fastify();
+  const places = new ExportPlaces(limits);
+  const closed: Promise<unknown>[] = [];
+  const clients: ClientRequest[] = [];
+  app.decorateRequest('reader', null);
+  app.get<{ Params: { group: string; id: string } }>('/:group/:id', (request, reply) => {
+    request.reader = request.params;
+    closed.push(new Promise((resolve) => reply.raw.once('close', resolve)));
+    return sendCsv(reply, 'list', ['name'], endless(), places);
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  ends.push(async () => {
+    for (const client of clients) client.destroy();
+    await app.close();
+  });
+  const open = async (path: string): Promise<number | undefined> => {
+    const client = get(`${url}/${path}`, { agent: false });
+    clients.push(client);
+    const [answer] = (await once(client, 'response')) as [IncomingMessage];
+    for (const end of [client, answer]) end.on('error', () => {});
+    return answer.statusCode;
+  };
+  return { open, clients, closed };
+}
+
+test('one reader has so many exports, those of a group so many more, and each that is left makes room', async () => {
+  const { open, clients, closed } = await exportsWith({ most: 4, mostOfGroup: 3, mostOfOne: 2, stalledMs: 600_000 });
+  const statuses = [];
+  for (const path of ['a/1', 'a/1', 'a/1', 'a/2', 'a/3', 'b/4', 'c/5']) statuses.push(await open(path));
+  assert.deepEqual(statuses, [200, 200, 429, 200, 429, 200, 429]);
+  clients[0]?.destroy();
+  await closed[0];
+  assert.equal(await open('c/5'), 200);
+  assert.equal(await open('a/1'), 429, 'all places are taken');
+});
+
+test('whoever takes nothing of an export for long → it is ended, and its place is free', async () => {
+  const { open, closed } = await exportsWith({ most: 1, mostOfGroup: 1, mostOfOne: 1, stalledMs: 500 });
+  assert.equal(await open('a/1'), 200);
+  await closed[0];
+  assert.equal(await open('a/1'), 200);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Agent, request } from 'undici';
+import { startApp } from '../support/app.ts';
+import { openOne } from '../support/database.ts';
+import { makePartner } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { sessionOf } from '../support/people/dashboard.ts';
+import { makeOnboarded } from '../support/people/merchants.ts';
+import { portalPerson } from '../support/people/portal.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+const dispatcher = new Agent({ connections: null });
+
+before(async () => {
+  app = await startApp();
+});
+after(async () => {
+  await dispatcher.destroy();
+  await app?.stop();
+});
+
+type Places = { path: string; one: string; other: string };
+const places: Record<string, () => Promise<Places>> = {
+  'GET /portal/plans.csv': async () => {
+    const { partner } = await makePartner(app.db);
+    const cookie = async () => `portal-session=${(await portalPerson(app.ctx, partner.id, 'viewer')).token}`;
+    return { path: '/portal/plans.csv?mode=test', one: await cookie(), other: await cookie() };
+  },
+  'GET /dashboard/plans.csv': async () => {
+    const { test: scope } = await makePartner(app.db);
+    const cookie = async () =>
+      `dashboard-session=${await sessionOf(app.ctx, scope, await makeOnboarded(app.ctx, scope))}`;
+    return { path: '/dashboard/plans.csv', one: await cookie(), other: await cookie() };
+  },
+};
+
+for (const [name, begin] of Object.entries(places)) {
+  test(`${name} › five exports of one reader are under way → the sixth is refused, another reader’s is not`, async () => {
+    const { path, one, other } = await begin();
+    const open = async (cookie: string) => {
+      const { statusCode, body } = await request(app.url + path, { dispatcher, headers: { cookie } });
+      return { status: statusCode, end: body.text() };
+    };
+    const lock = openOne(app.databaseUrl, { idle_in_transaction_session_timeout: 0 });
+    await lock`begin`;
+    await lock`lock table plans in access exclusive mode`;
+    const all = [];
+    try {
+      for (const cookie of [one, one, one, one, one, one, other]) all.push(await open(cookie));
+    } finally {
+      await lock`rollback`;
+      await lock.end();
+    }
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      [200, 200, 200, 200, 200, 429, 200],
+    );
+    await Promise.all(all.map(({ end }) => end));
+    await until(async () => {
+      const { status, end } = await open(one);
+      await end;
+      return status === 200;
+    }, 'an export has its place again');
+  });
+}
