@@ -9,7 +9,7 @@ import { readMailBranding } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import type { Words } from '../ui/language.ts';
 import { type OpenOnboarding, openLink } from './link.ts';
-import { type OnboardingRow, selectCode, updateCodeAttempts, upsertCode } from './store.ts';
+import { lockOnboarding, type OnboardingRow, selectCode, updateCodeAttempts, upsertCode } from './store.ts';
 
 const codeMs = 15 * minuteMs;
 const resendMs = minuteMs;
@@ -38,6 +38,8 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
   const values = { partner: row.partner_name };
   const mail = writeNotice({ words, branding, ...mailTexts(words).code, values, figures: { code } });
   await ctx.db.scoped(scope, async (tx) => {
+    // Before there is a code, there is none to lock: several asked for at once would all be the first.
+    await lockOnboarding(tx, scope, row.id);
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;
     if (alive && alive.expires_at.getTime() - codeMs > now.getTime() - resendMs) {

@@ -384,6 +384,17 @@ test('A code dies after five wrong tries, and new ones give no more tries until 
   }
 });
 
+test('Codes asked for several times at once → one is sent', async () => {
+  const email = newEmail();
+  const { link } = await shell({ email });
+  const visitor = startVisitor(app.url);
+  const page = await visitor.open(link);
+  const asked = await Promise.all(Array.from({ length: 6 }, () => visitor.send(page, '/code')));
+  const sent = await app.db.sql`select from mails where recipient = ${email}`;
+  assert.equal(sent.length, 1);
+  assert.equal(asked.filter(({ html }) => /We just sent you a code/.test(html)).length, 5);
+});
+
 test('A second code within a minute is not sent', async () => {
   const email = newEmail();
   const { link } = await shell({ email });
