@@ -26,6 +26,8 @@ const longestMs = 15 * minuteMs;
 const mostPages = 10_000;
 /** Per client: each stream queries the database every few seconds, and many customers can share an address. */
 const mostPagesOfOne = 60;
+/** Of all clients together; whoever knows a request’s id can have any number of addresses. */
+const mostPagesOfRequest = 50;
 /** A page that cannot listen asks every 2 to 15 s, and a shop's tablets all come from one address. */
 const asksOfOne = 1_200;
 const asksOfOneForOne = 120;
@@ -43,6 +45,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
   const places = new StreamPlaces(mostPages, mostPagesOfOne);
+  const ofRequests = new StreamPlaces(Number.POSITIVE_INFINITY, mostPagesOfRequest);
 
   const onChange = (change: Change) => {
     for (const page of open) {
@@ -91,7 +94,11 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
         return reply.code(404).send({ error: 'not_found' });
       }
-      if (!places.take(client)) return reply.code(204).send();
+      if (!ofRequests.take(requestId)) return reply.code(204).send();
+      if (!places.take(client)) {
+        ofRequests.leave(requestId);
+        return reply.code(204).send();
+      }
       // Until it hears, each page is left its rest: it looks again by itself.
       stopListening ??= listenForChanges(ctx.db, onChange, (error) =>
         ctx.log.warn({ err: error }, 'cannot listen for changes'),
@@ -126,6 +133,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       } finally {
         open.delete(page);
         places.leave(client);
+        ofRequests.leave(requestId);
         stream.end();
       }
     },

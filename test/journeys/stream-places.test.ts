@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Agent, request } from 'undici';
 import { createUserSession } from '../../src/auth/user-session.ts';
-import { startApp } from '../support/app.ts';
-import { makePartner } from '../support/fixtures.ts';
+import { startApp, testConfig } from '../support/app.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { signInOperator } from '../support/people/people.ts';
@@ -13,7 +13,7 @@ let app: Awaited<ReturnType<typeof startApp>>;
 const dispatcher = new Agent({ connections: null });
 
 before(async () => {
-  app = await startApp();
+  app = await startApp({ config: testConfig({ trustProxy: ['127.0.0.1/32'] }) });
 });
 after(async () => {
   await dispatcher.destroy();
@@ -60,4 +60,21 @@ test('GET /admin/events › an operator has twenty streams', async () => {
   const cookie = `admin-session=${visitor.cookies.get('admin-session')}`;
   assert.deepEqual(new Set(await open('/admin/events', cookie, 20)), new Set([200]));
   assert.deepEqual(await open('/admin/events', cookie, 1), [204]);
+});
+
+test('GET /pay/:id/events › one request has fifty pages, however many addresses open them; another has its own', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const [busy, calm] = [await makeRequest(app.db, scope, merchant), await makeRequest(app.db, scope, merchant)];
+  const openFrom = async (id: string, address: string) => {
+    const headers = { 'x-forwarded-for': address };
+    const { statusCode, body } = await request(`${app.url}/pay/${id}/events`, { dispatcher, headers });
+    body.on('error', () => {});
+    return statusCode;
+  };
+  const statuses = new Set<number>();
+  for (let page = 0; page < 50; page++) statuses.add(await openFrom(busy.id, `192.0.2.${page + 1}`));
+  assert.deepEqual(statuses, new Set([200]));
+  assert.equal(await openFrom(busy.id, '198.51.100.1'), 204);
+  assert.equal(await openFrom(calm.id, '198.51.100.1'), 200);
 });
