@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { freePort } from '../../src/lib/ports.ts';
 import { send } from '../support/api/client.ts';
 import { openOne } from '../support/database.ts';
-import { makeKey, setRate } from '../support/fixtures.ts';
+import { makeKey, makeMerchant, makePartner, makeRequest, setRate } from '../support/fixtures.ts';
 import { until } from '../support/net/receiver.ts';
 import { type NodeFixtures, nodeFixtures, twoChains } from '../support/nodes.ts';
 import { endAll, type Service, startService } from '../support/service.ts';
@@ -38,10 +38,15 @@ async function waitingFor(table: string): Promise<number> {
 test('Pages that hold all connections they may have › calls of the API are answered all the same', async () => {
   const { key } = await makeKey(fixtures.db, fixtures.scope);
   const request = await fixtures.request();
+  // A partner never has all of them by itself.
+  const { test: other } = await makePartner(fixtures.db);
+  const theirs = await makeRequest(fixtures.db, other, await makeMerchant(fixtures.db, other));
   const locked = openOne(fixtures.env.DATABASE_URL);
   await locked`begin`;
   await locked`lock table payment_hints, mails, plans, webhook_deliveries in access exclusive mode`;
-  const visits = Array.from({ length: 20 }, () => send(service.url, 'GET', `/pay/${request.id}`));
+  const visits = Array.from({ length: 20 }, (_, i) =>
+    send(service.url, 'GET', `/pay/${(i % 2 ? request : theirs).id}`),
+  );
   try {
     await until(async () => (await waitingFor('payment_hints')) >= 4, 'pages to hold all their connections');
     const answers = await Promise.all(
