@@ -1,5 +1,4 @@
 import type { Database, Tx } from '../../db/connection.ts';
-import { list } from '../../db/sql.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import type { Log } from '../rpc.ts';
 import type { Unread } from './store.ts';
@@ -124,14 +123,14 @@ export async function insertOmitted(
 export function selectPlaces({ sql }: Database, chainId: number, txHashes: readonly string[]) {
   return sql<{ txHash: string; logIndex: number | null }[]>`
     select tx_hash as "txHash", log_index as "logIndex" from transfers
-    where chain_id = ${chainId} and tx_hash in ${list(txHashes)}`;
+    where chain_id = ${chainId} and tx_hash = any(${[...txHashes]}::text[])`;
 }
 
 /** Those of some transactions that were set aside, and in which block. */
 export function selectSetAside({ sql }: Database, chainId: number, txHashes: readonly string[]) {
   return sql<{ txHash: string; blockHash: string }[]>`
     select tx_hash as "txHash", block_hash as "blockHash" from unread_transactions
-    where chain_id = ${chainId} and tx_hash in ${list(txHashes)}`;
+    where chain_id = ${chainId} and tx_hash = any(${[...txHashes]}::text[])`;
 }
 
 /** Hosts of endpoints that report transactions that wait to be read, and how many. */
