@@ -4,7 +4,8 @@ import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
 import { isStillIn } from '../users/enter.ts';
 import { adminRealm } from '../users/realm.ts';
-import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
+import { sendEvents } from '../web/event-stream.ts';
+import { Places } from '../web/places.ts';
 import type { AdminPages } from './route.ts';
 
 /** The address that pages of the administration listen to. */
@@ -19,7 +20,7 @@ const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
-  const places = new StreamPlaces(mostStreams);
+  const places = new Places(mostStreams);
   pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
     // 204 ends an event source: the page looks again when it is opened anew.
     if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();

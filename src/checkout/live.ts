@@ -8,7 +8,8 @@ import { isUuid } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
 import { findMisdirected, type MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import { wordsFor } from '../ui/language.ts';
-import { openEventStream, StreamPlaces } from '../web/event-stream.ts';
+import { openEventStream } from '../web/event-stream.ts';
+import { Places, takeEach } from '../web/places.ts';
 import { fragmentsOf, payPageTitle } from './page.ts';
 import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
@@ -44,8 +45,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const connections = new AttemptLimit(120, minuteMs);
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
-  const places = new StreamPlaces(mostPages, mostPagesOfOne);
-  const ofRequests = new StreamPlaces(Number.POSITIVE_INFINITY, mostPagesOfRequest);
+  const places = new Places(mostPages, mostPagesOfOne);
+  const ofRequests = new Places(Number.POSITIVE_INFINITY, mostPagesOfRequest);
 
   const onChange = (change: Change) => {
     for (const page of open) {
@@ -94,11 +95,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
         return reply.code(404).send({ error: 'not_found' });
       }
-      if (!ofRequests.take(requestId)) return reply.code(204).send();
-      if (!places.take(client)) {
-        ofRequests.leave(requestId);
-        return reply.code(204).send();
-      }
+      const leave = takeEach([ofRequests, requestId], [places, client]);
+      if (!leave) return reply.code(204).send();
       // Until it hears, each page is left its rest: it looks again by itself.
       stopListening ??= listenForChanges(ctx.db, onChange, (error) =>
         ctx.log.warn({ err: error }, 'cannot listen for changes'),
@@ -132,8 +130,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be updated');
       } finally {
         open.delete(page);
-        places.leave(client);
-        ofRequests.leave(requestId);
+        leave();
         stream.end();
       }
     },

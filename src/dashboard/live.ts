@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
-import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
+import { sendEvents } from '../web/event-stream.ts';
+import { Places } from '../web/places.ts';
 import { readQuery } from '../web/query.ts';
 import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
 
@@ -14,7 +15,7 @@ export function dashboardEventsPath(requestId?: string): string {
 
 /** `GET /dashboard/events` (server-sent events): that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
-  const places = new StreamPlaces();
+  const places = new Places();
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;
     // 204 ends an event source: the page looks again when it is opened anew.

@@ -6,7 +6,8 @@ import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
 import { portalRealm } from '../users/realm.ts';
-import { StreamPlaces, sendEvents } from '../web/event-stream.ts';
+import { sendEvents } from '../web/event-stream.ts';
+import { Places, takeEach } from '../web/places.ts';
 import type { PortalPages } from './route.ts';
 
 /** A partner can invite as many people as it likes, so all of them together have an end too. */
@@ -24,8 +25,8 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 
 /** `GET /portal/events` (server-sent events): that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
-  const places = new StreamPlaces();
-  const placesOfPartner = new StreamPlaces(Number.POSITIVE_INFINITY, mostOfPartner);
+  const places = new Places();
+  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
   pages.page({ url: '/portal/events', permission: 'read' }, async ({ user, scope, query, request, reply }) => {
     const { request: id, account } = query(['request', 'account']);
     const requestId = isUuid(id) ? id.toLowerCase() : null;
@@ -41,11 +42,8 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
       ...(isUuid(account) && { accountId: account.toLowerCase() }),
     };
     // 204 ends an event source: the page looks again when it is opened anew.
-    if (ending.aborted || !placesOfPartner.take(scope.partnerId)) return reply.code(204).send();
-    if (!places.take(user.userId)) {
-      placesOfPartner.leave(scope.partnerId);
-      return reply.code(204).send();
-    }
+    const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, user.userId]);
+    if (!leave) return reply.code(204).send();
     const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
     const begin = (wake: () => void) => {
       watcher.wake = wake;
@@ -63,8 +61,7 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
     } catch (error) {
       complain(error); // the browser connects again by itself
     } finally {
-      places.leave(user.userId);
-      placesOfPartner.leave(scope.partnerId);
+      leave();
     }
     return reply;
   });

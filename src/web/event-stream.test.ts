@@ -2,17 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import fastify from 'fastify';
-import { StreamPlaces, sendEvents } from './event-stream.ts';
-
-test('One holder has so many places, all together so many more, and each that is given back is free again', () => {
-  const places = new StreamPlaces(3, 2);
-  assert.deepEqual([places.take('a'), places.take('a'), places.take('a')], [true, true, false]);
-  assert.deepEqual([places.take('b'), places.take('b'), places.take('c')], [true, false, false]);
-  places.leave('a');
-  assert.deepEqual([places.take('c'), places.take('a')], [true, false]);
-  places.leave('c');
-  assert.equal(places.take('a'), true);
-});
+import { sendEvents } from './event-stream.ts';
 
 /** The output of a stream that nothing wakes, up to the first text after `: here`. */
 async function firstOf(goesOn: boolean): Promise<string> {

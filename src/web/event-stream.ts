@@ -10,39 +10,6 @@ const gatherMs = 200;
 /** Between two signs of life: lost connections are noticed, and proxies keep the others. */
 const restMs = 25_000;
 
-/**
- * Counts open streams in this process, so that neither one holder nor all together have too many. A holder is the user
- * or merchant, never a session, because anybody can have many sessions.
- */
-export class StreamPlaces {
-  readonly #most: number;
-  readonly #mostOfOne: number;
-  #taken = 0;
-  #byHolder = new Map<string, number>();
-
-  constructor(most = 5_000, mostOfOne = 20) {
-    this.#most = most;
-    this.#mostOfOne = mostOfOne;
-  }
-
-  /** Takes a place; false when there is none. */
-  take(holder: string): boolean {
-    const own = this.#byHolder.get(holder) ?? 0;
-    if (own >= this.#mostOfOne || this.#taken >= this.#most) return false;
-    this.#taken++;
-    this.#byHolder.set(holder, own + 1);
-    return true;
-  }
-
-  /** Gives back a place that was taken. */
-  leave(holder: string): void {
-    const left = (this.#byHolder.get(holder) ?? 1) - 1;
-    this.#taken--;
-    if (left > 0) this.#byHolder.set(holder, left);
-    else this.#byHolder.delete(holder);
-  }
-}
-
 const streams = new WeakSet<ServerResponse>();
 
 /** True for a response that stays open while somebody looks at a page. */

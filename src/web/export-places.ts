@@ -1,6 +1,6 @@
 import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { StreamPlaces } from './event-stream.ts';
+import { Places, takeEach } from './places.ts';
 
 /** Who reads lists: a user or merchant, never a session, and those who have places together: all users of a partner. */
 export type Reader = { id: string; group: string };
@@ -22,28 +22,22 @@ const usual: ExportLimits = { most: 100, mostOfGroup: 20, mostOfOne: 5, stalledM
 
 /** Counts the exports under way in this process, so that no reader's fill its memory or keep others from theirs. */
 export class ExportPlaces {
-  readonly #ofReaders: StreamPlaces;
-  readonly #ofGroups: StreamPlaces;
+  readonly #ofReaders: Places;
+  readonly #ofGroups: Places;
   readonly #stalledMs: number;
 
   constructor({ most, mostOfGroup, mostOfOne, stalledMs }: ExportLimits = usual) {
-    this.#ofReaders = new StreamPlaces(most, mostOfOne);
-    this.#ofGroups = new StreamPlaces(Number.POSITIVE_INFINITY, mostOfGroup);
+    this.#ofReaders = new Places(most, mostOfOne);
+    this.#ofGroups = new Places(Number.POSITIVE_INFINITY, mostOfGroup);
     this.#stalledMs = stalledMs;
   }
 
   /** Takes a place until the answer has ended, however it ends; false when there is none. */
   take({ request, raw }: FastifyReply): boolean {
     const { id, group } = request.reader ?? { id: request.ip, group: request.ip };
-    if (!this.#ofGroups.take(group)) return false;
-    if (!this.#ofReaders.take(id)) {
-      this.#ofGroups.leave(group);
-      return false;
-    }
-    finished(raw, () => {
-      this.#ofReaders.leave(id);
-      this.#ofGroups.leave(group);
-    });
+    const leave = takeEach([this.#ofGroups, group], [this.#ofReaders, id]);
+    if (!leave) return false;
+    finished(raw, leave);
     raw.setTimeout(this.#stalledMs, () => raw.destroy());
     return true;
   }

@@ -1,0 +1,53 @@
+/**
+ * Counts what stays open in this process, streams or exports, so that neither one holder nor all together have too
+ * many. A holder is the user or merchant, never a session, because anybody can have many sessions.
+ */
+export class Places {
+  readonly #most: number;
+  readonly #mostOfOne: number;
+  #taken = 0;
+  #byHolder = new Map<string, number>();
+
+  constructor(most = 5_000, mostOfOne = 20) {
+    this.#most = most;
+    this.#mostOfOne = mostOfOne;
+  }
+
+  /** Takes a place; false when there is none. */
+  take(holder: string): boolean {
+    const own = this.#byHolder.get(holder) ?? 0;
+    if (own >= this.#mostOfOne || this.#taken >= this.#most) return false;
+    this.#taken++;
+    this.#byHolder.set(holder, own + 1);
+    return true;
+  }
+
+  /** Gives back a place that was taken. */
+  leave(holder: string): void {
+    const left = (this.#byHolder.get(holder) ?? 1) - 1;
+    this.#taken--;
+    if (left > 0) this.#byHolder.set(holder, left);
+    else this.#byHolder.delete(holder);
+  }
+}
+
+/**
+ * Takes a place of each of these for its holder, or none at all.
+ *
+ * @returns gives them back; null where one has none left
+ */
+export function takeEach(...wanted: (readonly [Places, string])[]): (() => void) | null {
+  const taken: typeof wanted = [];
+  const leave = () => {
+    for (const [places, holder] of taken) places.leave(holder);
+  };
+  for (const one of wanted) {
+    const [places, holder] = one;
+    if (!places.take(holder)) {
+      leave();
+      return null;
+    }
+    taken.push(one);
+  }
+  return leave;
+}
