@@ -1,7 +1,7 @@
 import { clearAlarm } from '../../db/alarms.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
-import { nextRange, paidBy, transferTopic } from './blocks.ts';
+import { firstRange, nextRange, paidBy, transferTopic } from './blocks.ts';
 import { digestOf, nextTold, noteCompared, type Range, type Reading } from './compared.ts';
 import { watchedTransfers } from './find.ts';
 import { fullTellers, setAside, type ToldLog } from './left-out.ts';
@@ -9,7 +9,6 @@ import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 
-const firstRange = 100;
 /** The operator is told so long of logs that were left out. */
 const toldForMs = dayMs;
 /** What one endpoint told is compared for so long at most; the rest follows in the next pass. */
@@ -144,25 +143,33 @@ const readingOf = ({ url, logs }: Answer, number: number): Reading => ({
 });
 
 /** Null where fewer blocks are to be asked for, or the endpoint failed. */
-async function logsOf(reader: Reader, rpc: Rpc, { from, to }: Range, failed: Set<Rpc>): Promise<Answer | null> {
-  const { url, host } = rpc;
-  const tokens = reader.chain.tokens.map(({ address }) => address);
-  const { ranges } = reader.comparison;
+async function logsOf(reader: Reader, rpc: Rpc, range: Range, failed: Set<Rpc>): Promise<Answer | null> {
   try {
-    try {
-      const logs = await rpc.logsOfRange(from, to, tokens, transferTopic);
-      ranges.set(url, nextRange(ranges.get(url) ?? firstRange, true));
-      return { url, host, logs: Map.groupBy(logs, (log) => log.blockNumber) };
-    } catch (error) {
-      if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
-      ranges.set(url, nextRange(to - from + 1, false));
-      return from === to ? { url, host, logs: new Map([[from, await watchedLogsOf(reader, rpc, from)]]) } : null;
-    }
+    return await askLogs(reader, rpc, range);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     tellFailure(reader, rpc, error);
     failed.add(rpc);
     return null;
+  }
+}
+
+/**
+ * @returns null where fewer blocks are to be asked for
+ * @throws RpcError
+ */
+async function askLogs(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<Answer | null> {
+  const { url, host } = rpc;
+  const tokens = reader.chain.tokens.map(({ address }) => address);
+  const { ranges } = reader.comparison;
+  try {
+    const logs = await rpc.logsOfRange(from, to, tokens, transferTopic);
+    ranges.set(url, nextRange(ranges.get(url) ?? firstRange, true));
+    return { url, host, logs: Map.groupBy(logs, (log) => log.blockNumber) };
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
+    ranges.set(url, nextRange(to - from + 1, false));
+    return from === to ? { url, host, logs: new Map([[from, await watchedLogsOf(reader, rpc, from)]]) } : null;
   }
 }
 
