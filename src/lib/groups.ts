@@ -1,3 +1,4 @@
+import { missedTurn } from './missed-turn.ts';
 import { outsideTrails } from './trail.ts';
 
 /** What goes together, and what waits for it. `together` fails by undefined: then each goes alone. */
@@ -92,7 +93,7 @@ export class Groups<Item, Answer> {
     const late = performance.now() - this.#options.longestWaitMs;
     const after = this.#waiting.findIndex(({ since }) => since >= late);
     for (const { turn } of this.#waiting.splice(0, after < 0 ? this.#waiting.length : after)) {
-      turn.reject(Object.assign(new Error('it was not its turn in time'), { code: 'CONNECTION_TIMEOUT' }));
+      turn.reject(missedTurn());
     }
   }
 

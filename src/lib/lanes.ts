@@ -1,3 +1,5 @@
+import { missedTurn } from './missed-turn.ts';
+
 /** Work of one key: how much of it runs, and what waits. */
 type Lane = { running: number; waiting: Set<() => void> };
 
@@ -39,7 +41,7 @@ export class Lanes {
     };
     const giveUp = () => {
       leave();
-      reject(Object.assign(new Error('it was not its turn in time'), { code: 'CONNECTION_TIMEOUT' }));
+      reject(missedTurn());
     };
     const timer = this.#longestWaitMs === null ? undefined : setTimeout(giveUp, this.#longestWaitMs);
     waiting.add(begin);

@@ -1,11 +1,10 @@
 import type { Sql } from '../db/connection.ts';
+import { plainArray } from '../db/plain-array.ts';
 import type { Fragment } from '../db/sql.ts';
 import type { Assumed } from './store.ts';
 
 /** So many creates are stored in one statement at most. */
 export const mostTogether = 8;
-
-const asArray = (values: readonly number[]) => `{${values.join(',')}}`;
 
 /**
  * The table of those requests of one mode that are stored, for `passTogether`: each where everything is as assumed, as
@@ -20,7 +19,7 @@ export function storedTogether(sql: Sql, all: Assumed[]): Fragment {
   return sql`
     select stored.* from store_together(
       (select array_agg(key.place) from key join counted on counted.subject = key.id
-        join unnest(${partners}::uuid[], ${of(({ caller }) => asArray(caller.allowedExpiryMinutes))}::text[],
+        join unnest(${partners}::uuid[], ${of(({ caller }) => plainArray(caller.allowedExpiryMinutes))}::text[],
           ${of(({ caller }) => caller.defaultExpiryMinutes)}::int[])
           with ordinality as assumed(partner, allowed, usual, place) on assumed.place = key.place
         where within and key.may and key.partner_id = assumed.partner and key.test_mode = ${testMode}
@@ -32,7 +31,7 @@ export function storedTogether(sql: Sql, all: Assumed[]): Fragment {
       ${of(({ request: r }) => r.memo)}, ${of(({ request: r }) => r.paymentMode)},
       ${of(({ request: r }) => r.customerName)}, ${of(({ request: r }) => r.customerEmail)},
       ${of(({ request: r }) => r.customerPhone)}, ${of(({ request: r }) => r.metadata)},
-      ${of(({ request: r }) => r.walletAddress)}, ${of(({ paidOn }) => paidOn && asArray(paidOn))},
+      ${of(({ request: r }) => r.walletAddress)}, ${of(({ paidOn }) => paidOn && plainArray(paidOn))},
       ${of(({ request: r }) => Buffer.from(r.reference))}, ${all[0]?.chainIds ?? []},
       ${of(({ request: r }) => `${r.expiryMinutes} minutes`)}) as stored`;
 }

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../db/connection.ts';
+import { plainArray } from '../db/plain-array.ts';
 import type { MailSender } from '../partners/branding.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
 
@@ -133,10 +134,6 @@ export type AttemptRecord = {
   state: Next['state'];
   wait_ms: number;
 };
-
-/** An array of values without anything that arrays quote: numbers, ids, times, words of ours. pg looks through each. */
-const plainArray = (values: (string | number | boolean | null)[]) =>
-  `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 
 /**
  * Records attempts and, where the lease still holds, what follows. If the lease was lost meanwhile (it expired, or a
