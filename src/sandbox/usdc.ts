@@ -1,28 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Abi, encodeDeployData, encodeFunctionData, getContractAddress } from 'viem';
-import { mnemonicToAccount } from 'viem/accounts';
 import { callRpc, type Hex, toHex } from '../chain/rpc.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The mnemonic every anvil knows. Its accounts hold nothing of value anywhere. */
-const mnemonic = 'test test test test test test test test test test test junk';
-const devAccount = (index: number) => mnemonicToAccount(mnemonic, { addressIndex: index });
-const addressOf = (index: number) => devAccount(index).address.toLowerCase() as Hex;
+/**
+ * Accounts of the mnemonic that every anvil knows; they hold nothing of value anywhere. Deriving them takes longer than
+ * loading the rest of the service, so they are written down.
+ */
+const devAddresses: Readonly<Record<0 | 6 | 7 | 8 | 9, Hex>> = {
+  0: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  6: '0x976ea74026e726554db657fa54763abd0c3a0aa9',
+  7: '0x14dc79964da2c08b23698b3d3cc7ca32193d9955',
+  8: '0x23618e81e3f5cdf7f54c3d65f7fbc0abf5b21e8f',
+  9: '0xa0ee7a142d267c1f36714e4a8f75612f20a79720',
+};
 
 /** The wallet that pays when a command names none: anvil's first account. */
-export function defaultWallet(): { privateKey: Hex; address: Hex } {
-  const key = devAccount(0).getHdKey().privateKey as Uint8Array;
-  return { privateKey: `0x${Buffer.from(key).toString('hex')}`, address: addressOf(0) };
-}
+export const defaultWallet = (): { privateKey: Hex; address: Hex } => ({
+  privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  address: devAddresses[0],
+});
 
 /** Accounts with a role in the token. The proxy's admin cannot call the token through the proxy, so it has no other. */
-const deployer = addressOf(9);
-const owner = addressOf(8);
-export const minter = addressOf(7);
+const deployer = devAddresses[9];
+const owner = devAddresses[8];
+export const minter = devAddresses[7];
 /** Deploys and holds the look-alike, its first and only contract. */
-export const imitator = addressOf(6);
+export const imitator = devAddresses[6];
 
 /** Where the token stands on every development chain: the deployer's third contract. */
 export const devUsdcAddress = getContractAddress({ from: deployer, nonce: 2n }).toLowerCase() as Hex;
