@@ -59,6 +59,14 @@ export async function queuePlanMail(
       ${stored.unsubscribe_url}, ${stored.sealed}, ${scope.partnerId}, ${scope.testMode}, ${planId}, 'plan')`;
 }
 
+/** How many mails about no single request a plan's customer was sent since a time. */
+export async function countPlanMails(tx: Tx, scope: Scope, planId: string, since: Date): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      and plan_id = ${planId} and created_at > ${since}`;
+  return row?.count ?? 0;
+}
+
 /** Deletes the mails to the customers of these plans that are about no single request; returns how many. */
 export async function deletePlanMails(
   tx: Tx | Sql,

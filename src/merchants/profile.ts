@@ -3,6 +3,8 @@ import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
+import { dayMs } from '../lib/durations.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { readDetails } from './details.ts';
@@ -14,11 +16,18 @@ export type { Profile } from './profile-store.ts';
 /** The fields of the profile that the details of onboarding do not have, with the longest text each takes. */
 const furtherLimits = { instagram: 200, industry: 80 } as const;
 
-export type ProfileFault = DetailFault;
+/** `changedTooOften`: the e-mail address. */
+export type ProfileFault = DetailFault | 'changedTooOften';
 /** The result of submitting a profile: the names of changed fields, or which fields are wrong and how. */
 export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
 
 type Typed = Record<string, string | undefined>;
+
+/**
+ * An address that is left is told so, and nobody has proved that it was the merchant's own. In a day, of one merchant
+ * and on a node.
+ */
+const emailChanges = new AttemptLimit(10, dayMs);
 
 /**
  * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
@@ -42,10 +51,11 @@ export async function changeProfile(
     if (!before) throw refuse('not_found');
     const names = Object.keys(profile) as (keyof Profile)[];
     const changed = names.filter((name) => profile[name] !== before[name]);
+    const left = changed.includes('email') ? before.email : null;
+    if (left !== null && !emailChanges.take(accountId, ctx.clock.now()))
+      return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
-    if (changed.includes('email') && before.email !== null) {
-      await queueMail(ctx, tx, { recipient: before.email, ...notice });
-    }
+    if (left !== null) await queueMail(ctx, tx, { recipient: left, ...notice });
     const currency = profile.display_currency;
     if (changed.length > 0) {
       const object = { kind: 'merchant' as const, id: accountId };

@@ -17,6 +17,7 @@ export const refusalStatus = {
   wallet_differs: 409,
   wallet_taken: 409,
   wallet_same: 409,
+  changed_too_often: 429,
   wallet_unknown: 403,
   chain_unknown: 400,
   terms_not_accepted: 400,

@@ -4,13 +4,14 @@ import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { dayMs } from '../lib/durations.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
 import type { NewPlan } from './form.ts';
 import { selectPlanFacts } from './mandates/facts-store.ts';
 import { queueAskMail } from './mandates/mails.ts';
-import { mostOpenPlans, startOf } from './rules.ts';
-import { countOpenPlans, insertPlan, lockNewPlans, type PlanRow, selectPlanOfForm } from './store.ts';
+import { mostOpenPlans, mostPlansOfAddress, startOf } from './rules.ts';
+import { countPlans, insertPlan, lockNewPlans, type PlanRow, selectPlanOfForm } from './store.ts';
 
 /** What a new plan is made with beside its fields. */
 export type PlanOrder = {
@@ -26,8 +27,8 @@ export type PlanOrder = {
 /**
  * Starts a plan. The loop makes its first charge when its date has come.
  *
- * @returns the plan, and whether it is new: resubmitting the same form returns the same plan; null when the merchant
- * has the maximum number of open plans
+ * @returns the plan, and whether it is new: resubmitting the same form returns the same plan. `tooMany`: the merchant
+ * has the maximum number of plans, or of those for this customer's e-mail address
  * @throws Refusal not_found, merchant_disabled, partner_disabled, currency_mismatch
  */
 export async function createPlan(
@@ -36,7 +37,7 @@ export async function createPlan(
   scope: Scope,
   plan: NewPlan,
   { accountId, formKey, currency, language }: PlanOrder,
-): Promise<{ row: PlanRow; isNew: boolean } | null> {
+): Promise<{ row: PlanRow; isNew: boolean } | { tooMany: 'plans' | 'ofAddress' }> {
   const merchant = await readMerchant(ctx, scope, accountId);
   if (!merchant) throw refuse('not_found');
   if (merchant.disabled_by_partner || merchant.disabled_by_operator) throw refuse('merchant_disabled');
@@ -48,7 +49,11 @@ export async function createPlan(
     await lockNewPlans(tx, accountId);
     const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
     if (earlier) return { row: earlier, isNew: false };
-    if ((await countOpenPlans(tx, scope, accountId, mostOpenPlans)) === mostOpenPlans) return null;
+    const since = new Date(ctx.clock.now().getTime() - dayMs);
+    const counting = { accountId, email: plan.customerEmail, since, most: mostOpenPlans };
+    const made = await countPlans(tx, scope, counting);
+    if (made.all >= mostOpenPlans) return { tooMany: 'plans' };
+    if (made.ofAddress >= mostPlansOfAddress) return { tooMany: 'ofAddress' };
     const row = await insertPlan(tx, scope, {
       ...plan,
       id: randomUUID(),

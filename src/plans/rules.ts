@@ -10,8 +10,10 @@ export type Schedule = { firstOn: Day; every: number; period: Period };
 
 /** How many of each period may lie between two dates. */
 export const mostEvery: Record<Period, number> = { day: 365, week: 52, month: 24, year: 5 };
-/** How many plans of one merchant may be open at a time: each writes to somebody, again and again. */
+/** How many plans of one merchant may be open, or made within a day: each writes to somebody, again and again. */
 export const mostOpenPlans = 1000;
+/** How many of them may be for one e-mail address, which nobody has proved to be a customer's. */
+export const mostPlansOfAddress = 50;
 /** How many charges a plan may be set to end after. */
 export const mostCharges = 999;
 

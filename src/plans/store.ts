@@ -86,13 +86,19 @@ export async function lockNewPlans(tx: Tx, accountId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`plans ${accountId}`}, 0))`;
 }
 
-/** How many plans of a merchant have not ended, at most so many. */
-export async function countOpenPlans(tx: Tx, scope: Scope, accountId: string, most: number): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.state <> 'ended'
-      limit ${most}) open`;
-  return row?.count ?? 0;
+/** How many plans of a merchant have not ended, or were made since a time: all, and those for one e-mail address. */
+export async function countPlans(
+  tx: Tx,
+  scope: Scope,
+  { accountId, email, since, most }: { accountId: string; email: string | null; since: Date; most: number },
+): Promise<{ all: number; ofAddress: number }> {
+  const plans = tx`select p.customer_email from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId}`;
+  const [row] = await tx<{ all: number; ofAddress: number }[]>`
+    select count(*)::int as "all", count(*) filter (where lower(customer_email) = lower(${email}))::int as "ofAddress"
+    from (
+      (${plans} and p.state <> 'ended' limit ${most}) union all
+      (${plans} and p.state = 'ended' and p.created_at > ${since} limit ${most})) counted`;
+  return row ?? { all: 0, ofAddress: 0 };
 }
 
 /** The plan that an earlier submission of the same form created; null when there is none. */

@@ -2,7 +2,9 @@ import type { Actor } from '../audit/actions.ts';
 import { withAuditIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { dayMs } from '../lib/durations.ts';
 import { isUuid } from '../lib/ids.ts';
+import { countPlanMails } from '../mail/outbox.ts';
 import { readMerchant } from '../merchants/read.ts';
 import type { PlanOf } from './change.ts';
 import type { PlanChange } from './form.ts';
@@ -11,6 +13,9 @@ import { selectPlanFacts } from './mandates/facts-store.ts';
 import { queueAskMail } from './mandates/mails.ts';
 import { type EndReason, type MandateRow, selectActive } from './mandates/store.ts';
 import { lockPlan, updateTerms } from './store.ts';
+
+/** Whoever got so many mails about a plan within a day is not asked once more: the merchant can share the link. */
+const mostAskedInDay = 5;
 
 /**
  * Changes how much a plan's charges are and how they are paid, in the merchant's present currency. What its customer
@@ -47,7 +52,10 @@ export async function changeTerms(
         const facts = await selectPlanFacts(tx, scope, id);
         // Where something was agreed to, its end has asked already.
         const isNew = !mandate && change.collect === 'automatic' && plan.collect === 'link';
-        if (facts && isNew) await queueAskMail(ctx, tx, scope, facts);
+        const since = new Date(ctx.clock.now().getTime() - dayMs);
+        if (facts && isNew && (await countPlanMails(tx, scope, id, since)) < mostAskedInDay) {
+          await queueAskMail(ctx, tx, scope, facts);
+        }
         return true;
       }),
     (changed) =>

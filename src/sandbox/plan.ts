@@ -37,7 +37,7 @@ export function createSandboxPlan(
       currency: merchant.display_currency,
       language: 'en',
     });
-    if (!made) throw new Error('This merchant has reached the limit of open plans.');
+    if ('tooMany' in made) throw new Error('This merchant has reached the limit of open plans.');
     await movePlanDue(tx, scope, made.row.id, new Date(now.getTime() + hourMs));
     return made.row;
   });

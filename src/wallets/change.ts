@@ -11,6 +11,8 @@ import {
 } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
+import { dayMs } from '../lib/durations.ts';
 import type { MerchantView } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
@@ -98,12 +100,15 @@ export async function proveChange(
   return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };
 }
 
+/** Each is told by mail, and the earlier wallet stays claimed and watched. In a day, of one merchant and on a node. */
+const changes = new AttemptLimit(10, dayMs);
+
 /**
  * Changes a merchant's wallet at once. Open requests keep the wallet they were created with, and the earlier wallet
  * stays claimed for them. A recovery in progress ends.
  *
  * @returns whether one was in progress
- * @throws MerchantRefusal message_used, wallet_taken
+ * @throws MerchantRefusal changed_too_often, message_used, wallet_taken
  */
 export async function changeWallet(
   ctx: Context,
@@ -113,6 +118,7 @@ export async function changeWallet(
   { oldWallet, newWallet, messages }: ProvedChange,
 ): Promise<boolean> {
   const now = ctx.clock.now();
+  if (!changes.take(accountId, now)) throw new MerchantRefusal('changed_too_often');
   return claimingWallet(ctx, scope, async (tx, claim) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');

@@ -39,7 +39,7 @@ export async function makePlan(
   };
   const formKey = crypto.randomUUID();
   const made = await createPlan(ctx, theService, scope, plan, { accountId: merchant.id, formKey, currency, language });
-  if (!made) throw new Error('this merchant has too many plans');
+  if ('tooMany' in made) throw new Error('this merchant has too many plans');
   return made.row;
 }
 

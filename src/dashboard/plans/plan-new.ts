@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { html } from '../../lib/text/html.ts';
 import { createPlan } from '../../plans/create.ts';
 import { type NewPlan, type PlanFaults, readPlanForm } from '../../plans/form.ts';
-import { dayOf, mostOpenPlans, nextDates } from '../../plans/rules.ts';
+import { dayOf, mostOpenPlans, mostPlansOfAddress, nextDates } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
@@ -46,7 +46,8 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
   const order = { accountId, currency, language: languageIn(visit), formKey: fields.key?.slice(0, 100) || formKey() };
   try {
     const made = await createPlan(ctx, merchantActor(visit), scope, plan, order);
-    if (!made) return showForm(ctx, visit, {}, 'tooMany', 409);
+    if ('tooMany' in made)
+      return showForm(ctx, visit, {}, made.tooMany === 'plans' ? 'tooMany' : 'tooManyOfAddress', 409);
     return reply.redirect(`/dashboard/plans/${made.row.id}?done=planStarted`, 303);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -119,7 +120,13 @@ function mailText(words: Words, { collect, customerEmail }: NewPlan): string {
   return customerEmail === null ? plans.noMail : plans.mailed;
 }
 
-type FormFault = 'merchant_disabled' | 'partner_disabled' | 'currency_mismatch' | 'tooMany' | 'other';
+type FormFault =
+  | 'merchant_disabled'
+  | 'partner_disabled'
+  | 'currency_mismatch'
+  | 'tooMany'
+  | 'tooManyOfAddress'
+  | 'other';
 
 async function showForm(
   ctx: Context,
@@ -134,7 +141,11 @@ async function showForm(
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   const fault = failed ?? (isOff ? 'merchant_disabled' : null);
   const why =
-    fault === 'tooMany' ? fill(t.tooMany, { most: mostOpenPlans }) : requestFaultText(words, visit, fault ?? undefined);
+    fault === 'tooMany'
+      ? fill(t.tooMany, { most: mostOpenPlans })
+      : fault === 'tooManyOfAddress'
+        ? fill(t.tooManyOfAddress, { most: mostPlansOfAddress })
+        : requestFaultText(words, visit, fault ?? undefined);
   return sendDashboard(ctx, visit, {
     path,
     title: t.make,

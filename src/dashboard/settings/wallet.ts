@@ -167,7 +167,8 @@ async function signingAgain(
   try {
     const write = signing.step === 'hand-over' ? handOverMessage : takeOverMessage;
     const message = write(ctx, merchant, typedWallet(visit));
-    if (refusal.reason === 'wallet_taken') return await showStart(ctx, visit, refusal);
+    if (refusal.reason === 'wallet_taken' || refusal.reason === 'changed_too_often')
+      return await showStart(ctx, visit, refusal);
     return await showSigning(ctx, { ...visit, fields: { ...fields, signature: '' } }, { ...signing, message, refusal });
   } catch (error) {
     return showStart(ctx, visit, refusalToShow(error));

@@ -221,6 +221,7 @@ export const de: DashboardTexts<'de'> = {
     tooLong: 'Höchstens {limit} Zeichen.',
     notACountry: 'Wählen Sie ein Land aus der Liste.',
     notAnEmail: 'Das sieht nicht wie eine E-Mail-Adresse aus.',
+    changedTooOften: 'Sie wurde heute zu oft geändert und bleibt, wie sie ist. Ändern Sie sie morgen.',
     notACurrency: 'Für diese Währung gibt es hier keinen Kurs. Wählen Sie eine aus der Liste.',
     hash: 'Das ist kein Transaktions-Hash. Geben Sie 0x und 64 Buchstaben oder Ziffern ein, und nicht den Hash der Zahlung selbst.',
     alreadyRefunded: 'Schon erfasst: Diese Zahlung oder diese Transaktion steht bereits unter den Erstattungen.',
@@ -409,7 +410,10 @@ export const de: DashboardTexts<'de'> = {
       'Ein Eintrag je Zeile, etwa order = A-1042, höchstens 20. {partner} erhält sie mit jeder Zahlung, unverändert.',
     look: 'Prüfen',
     off: 'Sie können gerade keinen Plan starten',
-    tooMany: 'Sie haben {most} Pläne, die nicht beendet sind; mehr sind nicht möglich. Beenden Sie zuerst einen.',
+    tooMany:
+      'Sie haben {most} Pläne, die nicht beendet sind oder vor weniger als einem Tag begonnen wurden; mehr sind nicht möglich.',
+    tooManyOfAddress:
+      'Für diese E-Mail-Adresse gibt es {most} Pläne, die nicht beendet sind oder vor weniger als einem Tag begonnen wurden; mehr sind nicht möglich.',
     review: 'Stimmt alles?',
     dates: 'Erste Termine',
     afterAll: { one: 'Nach {count} Termin', other: 'Nach {count} Terminen' },

@@ -206,6 +206,7 @@ export const en = {
     tooLong: 'At most {limit} characters.',
     notACountry: 'Choose a country from the list.',
     notAnEmail: 'This does not look like an e-mail address.',
+    changedTooOften: 'It was changed too often today, so it stays as it is. Change it tomorrow.',
     notACurrency: 'There is no exchange rate for this currency. Choose one from the list.',
     hash: 'This is not a transaction hash. Enter 0x followed by 64 letters or digits, and not the hash of the payment itself.',
     alreadyRefunded: 'Already recorded: this payment or this transaction is already listed as a refund.',
@@ -390,7 +391,9 @@ export const en = {
       'One entry per line, such as order = A-1042, up to 20. {partner} receives it with each payment, unchanged.',
     look: 'Review',
     off: 'You cannot start a plan right now',
-    tooMany: 'You have {most} plans that have not ended, which is the limit. End one first.',
+    tooMany: 'You have {most} plans that have not ended or were started within a day, which is the limit.',
+    tooManyOfAddress:
+      '{most} plans for this e-mail address have not ended or were started within a day, which is the limit.',
     review: 'Does everything look right?',
     dates: 'First dates',
     afterAll: { one: 'After {count} charge', other: 'After {count} charges' },

@@ -214,6 +214,7 @@ export const es: DashboardTexts<'es'> = {
     tooLong: 'Como máximo {limit} caracteres.',
     notACountry: 'Elija un país de la lista.',
     notAnEmail: 'Esto no parece una dirección de correo.',
+    changedTooOften: 'Hoy se ha cambiado demasiadas veces, así que se queda como está. Cámbiela mañana.',
     notACurrency: 'No hay tipo de cambio para esta moneda. Elija una de la lista.',
     hash: 'Esto no es un hash de transacción. Introduzca 0x seguido de 64 letras o cifras, y no el hash del propio pago.',
     alreadyRefunded: 'Ya registrado: este pago o esta transacción ya figura como reembolso.',
@@ -399,7 +400,9 @@ export const es: DashboardTexts<'es'> = {
       'Una entrada por línea, como order = A-1042; 20 como máximo. {partner} las recibe con cada pago, sin cambios.',
     look: 'Revisar',
     off: 'Ahora mismo no puede empezar un plan',
-    tooMany: 'Tiene {most} planes sin terminar, que es el límite. Termine antes uno.',
+    tooMany: 'Tiene {most} planes sin terminar o iniciados hace menos de un día, que es el límite.',
+    tooManyOfAddress:
+      'Para esta dirección de correo hay {most} planes sin terminar o iniciados hace menos de un día, que es el límite.',
     review: '¿Está todo correcto?',
     dates: 'Primeras fechas',
     afterAll: {

@@ -221,6 +221,7 @@ export const fr: DashboardTexts<'fr'> = {
     tooLong: '{limit} caractères au maximum.',
     notACountry: 'Choisissez un pays dans la liste.',
     notAnEmail: 'Cela ne ressemble pas à une adresse e-mail.',
+    changedTooOften: 'Elle a été modifiée trop souvent aujourd’hui et reste telle quelle. Modifiez-la demain.',
     notACurrency: 'Il n’y a pas de taux de change pour cette devise. Choisissez-en une dans la liste.',
     hash: 'Ce n’est pas un hash de transaction. Saisissez 0x suivi de 64 lettres ou chiffres, et non le hash du paiement lui-même.',
     alreadyRefunded: 'Déjà enregistré : ce paiement ou cette transaction figure déjà parmi les remboursements.',
@@ -407,7 +408,9 @@ export const fr: DashboardTexts<'fr'> = {
       'Une entrée par ligne, par exemple order = A-1042, 20 au plus. {partner} les reçoit telles quelles avec chaque paiement.',
     look: 'Vérifier',
     off: 'Vous ne pouvez pas lancer de plan pour le moment',
-    tooMany: 'Vous avez {most} plans en cours, ce qui est la limite. Mettez d’abord fin à l’un d’eux.',
+    tooMany: 'Vous avez {most} plans en cours ou commencés il y a moins d’un jour, ce qui est la limite.',
+    tooManyOfAddress:
+      'Pour cette adresse e-mail, {most} plans sont en cours ou ont commencé il y a moins d’un jour, ce qui est la limite.',
     review: 'Tout est-il exact ?',
     dates: 'Premières dates',
     afterAll: { one: 'Après {count} échéance', many: 'Après {count} d’échéances', other: 'Après {count} échéances' },

@@ -208,6 +208,7 @@ export const ja: DashboardTexts<'ja'> = {
     tooLong: '{limit} 文字以内で入力してください。',
     notACountry: '一覧から国を選んでください。',
     notAnEmail: 'メールアドレスの形式ではないようです。',
+    changedTooOften: '本日は変更回数が多すぎるため、変更できません。明日もう一度お試しください。',
     notACurrency: 'この通貨の為替レートはありません。一覧から選んでください。',
     hash: 'これは取引ハッシュではありません。0x に続く 64 桁の英数字を入力してください。元の支払いのハッシュは使えません。',
     alreadyRefunded: 'すでに記録されています。この支払い、またはこの取引は、返金済みとして登録されています。',
@@ -387,7 +388,9 @@ export const ja: DashboardTexts<'ja'> = {
     metadataHint: '1 行に 1 件、例：order = A-1042。20 件まで。支払いのたびに、そのまま {partner} に渡されます。',
     look: '内容を確認',
     off: '現在はプランを開始できません',
-    tooMany: '終了していないプランが上限の {most} 件あります。先にどれかを終了してください。',
+    tooMany: '終了していないプランと、この 1 日に開始したプランが、上限の {most} 件に達しています。',
+    tooManyOfAddress:
+      'このメールアドレスについて、終了していないプランと、この 1 日に開始したプランが、上限の {most} 件に達しています。',
     review: 'この内容でよろしいですか？',
     dates: '最初の請求日',
     afterAll: { other: '{count} 回の請求後' },

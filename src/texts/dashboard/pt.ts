@@ -217,6 +217,7 @@ export const pt: DashboardTexts<'pt'> = {
     tooLong: 'No máximo {limit} caracteres.',
     notACountry: 'Escolha um país da lista.',
     notAnEmail: 'Isto não parece um endereço de e-mail.',
+    changedTooOften: 'Foi alterado vezes demais hoje e fica como está. Altere amanhã.',
     notACurrency: 'Não há taxa de câmbio para esta moeda. Escolha uma da lista.',
     hash: 'Isto não é um hash de transação. Informe 0x seguido de 64 letras ou dígitos, que não seja o hash do próprio pagamento.',
     alreadyRefunded: 'Já registrado: este pagamento ou esta transação já consta como reembolso.',
@@ -402,7 +403,9 @@ export const pt: DashboardTexts<'pt'> = {
       'Uma entrada por linha, como order = A-1042, no máximo 20. {partner} as recebe com cada pagamento, sem alteração.',
     look: 'Revisar',
     off: 'Você não pode iniciar um plano no momento',
-    tooMany: 'Você tem {most} planos não encerrados, que é o limite. Encerre um antes.',
+    tooMany: 'Você tem {most} planos não encerrados ou iniciados há menos de um dia, que é o limite.',
+    tooManyOfAddress:
+      'Para este endereço de e-mail há {most} planos não encerrados ou iniciados há menos de um dia, que é o limite.',
     review: 'Está tudo certo?',
     dates: 'Primeiras datas',
     afterAll: { one: 'Após {count} cobrança', many: 'Após {count} de cobranças', other: 'Após {count} cobranças' },

@@ -86,6 +86,10 @@ export const de: WalletTexts<'de'> = {
       rest: 'Eine Wallet kann nur zu einem Händler gehören. Verwenden Sie eine andere. Wenn es Ihre ist, wenden Sie sich an den Partner, der Sie eingeladen hat.',
     },
     wallet_same: { title: 'Das ist schon Ihre Wallet', rest: 'Geben Sie die Adresse der neuen ein.' },
+    changed_too_often: {
+      title: 'Ihre Wallet wurde heute zu oft geändert',
+      rest: 'Es wurde nichts geändert. Machen Sie morgen weiter.',
+    },
     wallet_unknown: {
       title: 'Kein Händler verwendet diese Wallet',
       rest: 'Melden Sie sich mit der Wallet an, in der Sie Zahlungen empfangen. Haben Sie noch keine eingerichtet, öffnen Sie den Link Ihrer Einladung.',

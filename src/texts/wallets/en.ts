@@ -76,6 +76,10 @@ export const en = {
       rest: 'A wallet can belong to only one merchant. Use another one. If this one is yours, ask the partner who invited you for help.',
     },
     wallet_same: { title: 'This is already your wallet', rest: 'Enter the address of the new one.' },
+    changed_too_often: {
+      title: 'Your wallet was changed too often today',
+      rest: 'Nothing was changed. Continue tomorrow.',
+    },
     wallet_unknown: {
       title: 'No merchant uses this wallet',
       rest: 'Sign in with the wallet you receive payments in. If you have not set one up yet, open your invitation link.',

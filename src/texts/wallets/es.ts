@@ -82,6 +82,10 @@ export const es: WalletTexts<'es'> = {
       rest: 'Una billetera solo puede pertenecer a un comercio. Use otra. Si esta es suya, pida ayuda al socio que le invitó.',
     },
     wallet_same: { title: 'Esta ya es su billetera', rest: 'Introduzca la dirección de la nueva.' },
+    changed_too_often: {
+      title: 'Su billetera se ha cambiado demasiadas veces hoy',
+      rest: 'No se ha cambiado nada. Continúe mañana.',
+    },
     wallet_unknown: {
       title: 'Ningún comercio usa esta billetera',
       rest: 'Inicie sesión con la billetera en la que recibe los pagos. Si aún no ha configurado ninguna, abra el enlace de su invitación.',

@@ -85,6 +85,10 @@ export const fr: WalletTexts<'fr'> = {
       rest: 'Un portefeuille ne peut appartenir qu’à un seul commerçant. Utilisez-en un autre. Si celui-ci est le vôtre, demandez de l’aide au partenaire qui vous a invité.',
     },
     wallet_same: { title: 'C’est déjà votre portefeuille', rest: 'Saisissez l’adresse du nouveau.' },
+    changed_too_often: {
+      title: 'Votre portefeuille a été changé trop souvent aujourd’hui',
+      rest: 'Rien n’a été modifié. Continuez demain.',
+    },
     wallet_unknown: {
       title: 'Aucun commerçant n’utilise ce portefeuille',
       rest: 'Connectez-vous avec le portefeuille sur lequel vous recevez vos paiements. Si vous n’en avez pas encore configuré, ouvrez le lien de votre invitation.',

@@ -76,6 +76,10 @@ export const pt: WalletTexts<'pt'> = {
       rest: 'Uma carteira só pode pertencer a um lojista. Use outra. Se esta for sua, peça ajuda ao parceiro que convidou você.',
     },
     wallet_same: { title: 'Esta já é a sua carteira', rest: 'Informe o endereço da nova.' },
+    changed_too_often: {
+      title: 'Sua carteira foi trocada vezes demais hoje',
+      rest: 'Nada foi alterado. Continue amanhã.',
+    },
     wallet_unknown: {
       title: 'Nenhum lojista usa esta carteira',
       rest: 'Entre com a carteira em que você recebe pagamentos. Se ainda não configurou nenhuma, abra o link do seu convite.',

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import { endPlan } from '../../src/plans/change.ts';
+import { byLink } from '../../src/plans/collection-form.ts';
+import { mostPlansOfAddress } from '../../src/plans/rules.ts';
+import { changeTerms } from '../../src/plans/terms.ts';
+import { startApp } from '../support/app.ts';
+import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
+import type { Visit } from '../support/people/forms.ts';
+import { makeOnboarded, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
+import { makePlan } from '../support/plans.ts';
+
+// A merchant may name anybody's address, and nobody has proved it. What such an address is sent has a limit.
+
+let app: Awaited<ReturnType<typeof startApp>>;
+let scope: Scope;
+const partnerMail = 'partner@example.com';
+before(async () => {
+  app = await startApp();
+  await setRate(app.db, 'EUR', '0.92');
+  ({ test: scope } = await makePartner(app.db, { email: partnerMail }));
+});
+after(() => app?.stop());
+
+async function mailsTo(recipient: string): Promise<number> {
+  const [row] = await app.db.sql<{ count: number }[]>`
+    select count(*)::int as count from mails where recipient = ${recipient}`;
+  return row?.count ?? 0;
+}
+
+const automatic = { collect: 'automatic', capFiatInt: 8000, reservePercent: 10, afterPastDue: 'link' } as const;
+
+test('A profile that takes somebody’s address and leaves it again and again → ten changes a day, then none', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, scope);
+  const { visitor } = await signInMerchant(app.url, account);
+  const form = await visitor.open('/dashboard/profile');
+  let page: Visit = form;
+  for (let turn = 0; turn < 8; turn++) {
+    for (const email of ['stranger@example.org', `own-${turn}@example.com`]) {
+      page = await visitor.send(form, '/profile', { email, industry: 'Bakery' });
+    }
+  }
+  assert.equal(page.status, 400);
+  assert.match(page.html, /It was changed too often today/);
+  assert.match(page.html, /value="own-7@example.com"/);
+  assert.equal(await mailsTo('stranger@example.org'), 5);
+  const saved = await visitor.send(form, '/profile', { email: 'stranger@example.org', industry: 'Café' });
+  assert.match(saved.html, /Your profile was saved/);
+  const [row] = await app.db.sql`select email, industry from merchants where id = ${id}`;
+  assert.deepEqual(row, { email: 'stranger@example.org', industry: 'Café' });
+});
+
+test('Plans that ask an address, ended at once to make others → as many a day as may be open for one address', async () => {
+  const merchant = await makeMerchant(app.db, scope);
+  const plan = { firstOn: '2030-01-01', ...automatic };
+  const makeAndEnd = async (customerEmail: string) => {
+    const { id } = await makePlan(app.ctx, scope, merchant, { ...plan, customerEmail });
+    await endPlan(app.ctx, theService, { scope, accountId: merchant.id, id });
+  };
+  for (let made = 0; made < mostPlansOfAddress; made++)
+    await makeAndEnd(made % 2 ? 'asked@example.org' : 'Asked@Example.org');
+  await assert.rejects(makeAndEnd('ASKED@example.org'), /too many plans/);
+  await makeAndEnd('another@example.org');
+  assert.equal((await mailsTo('asked@example.org')) + (await mailsTo('Asked@Example.org')), mostPlansOfAddress);
+  await app.db.sql`update plans set created_at = created_at - interval '25 hours' where account_id = ${merchant.id}`;
+  await makeAndEnd('asked@example.org');
+});
+
+test('A plan that is paid by link, then automatically, then by link again → its customer is asked a few times a day', async () => {
+  const merchant = await makeMerchant(app.db, scope);
+  const { id } = await makePlan(app.ctx, scope, merchant, { customerEmail: 'flip@example.org', ...automatic });
+  const plan = { scope, accountId: merchant.id, id };
+  for (let turn = 0; turn < 8; turn++) {
+    for (const collection of [byLink, automatic]) {
+      assert.equal(await changeTerms(app.ctx, theService, plan, { fiatInt: 8000, ...collection }, 'EUR'), true);
+    }
+  }
+  assert.equal(await mailsTo('flip@example.org'), 5);
+});
+
+test('A wallet that is changed again and again → ten times a day, each told to merchant and partner, then none', async () => {
+  const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'merchant@example.com' });
+  const before = await mailsTo(partnerMail);
+  const { visitor } = await signInMerchant(app.url, account);
+  let [present, next] = [account, newAccount()];
+  const change = async () => {
+    const start = await visitor.open('/dashboard/wallet');
+    const first = await visitor.send(start, '/hand-over', { wallet_address: next.address });
+    return signOn(visitor, await signOn(visitor, first, present), next);
+  };
+  for (let made = 0; made < 10; made++) {
+    assert.equal((await change()).status, 200);
+    [present, next] = [next, newAccount()];
+  }
+  const page = await change();
+  assert.equal(page.status, 429);
+  assert.match(page.html, /Your wallet was changed too often today/);
+  const [row] = await app.db.sql`select wallet_address from merchants where id = ${id}`;
+  assert.equal(row?.wallet_address, present.address.toLowerCase());
+  assert.equal((await mailsTo(partnerMail)) - before, 10);
+});
