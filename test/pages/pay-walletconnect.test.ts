@@ -10,7 +10,7 @@ import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-pa
 import { startRelay } from '../support/browser/relay.ts';
 import { walletElsewhere } from '../support/browser/wallet-elsewhere.ts';
 import { pageWallet } from '../support/browser/wallet-in-page.ts';
-import { fundRelayer } from '../support/chain/relayer.ts';
+import { fundRelayer, learnDomains } from '../support/chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
 
@@ -69,6 +69,7 @@ test('a wallet elsewhere that holds no coin for the fee signs, and the payment i
   const request = await fixtures.request();
   const { chain } = fixtures.node;
   await fundRelayer(chain);
+  await learnDomains(chain);
   await until('the relayer’s coin is known', async () => {
     await fixtures.db.sql`update relay_accounts set look_at = now()`;
     const rows = await fixtures.db.sql`

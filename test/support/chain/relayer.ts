@@ -1,7 +1,9 @@
-import { callRpc, type Hex, toHex } from '../../../src/chain/rpc.ts';
+import { callRpc, type Hex, RpcError, toHex } from '../../../src/chain/rpc.ts';
+import { readTokenDomain } from '../../../src/chain/token-domain.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import { localSigner } from '../../../src/config/relayer.ts';
 import type { Database } from '../../../src/db/connection.ts';
+import { until } from '../payments/pay-fixtures.ts';
 
 /** RELAYER_KEYS for a separate process. */
 export const testRelayerKey: Hex = `0x${'52'.repeat(32)}`;
@@ -15,6 +17,18 @@ export async function fundRelayer(
   address: Hex = testRelayer.address,
 ): Promise<void> {
   await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setBalance', [address, toHex(wei)]);
+}
+
+/** Learns what wallets sign a chain's tokens under. A page that has to ask waits 0.4 s, and then offers a payment with a fee. */
+export async function learnDomains(chain: ChainConfig): Promise<void> {
+  for (const token of chain.tokens) {
+    await until('the token’s domain is known', () =>
+      readTokenDomain(chain, token).catch((error) => {
+        if (error instanceof RpcError) return null;
+        throw error;
+      }),
+    );
+  }
 }
 
 /** Makes the relayer's loop ask the chain about everything in its next pass. */

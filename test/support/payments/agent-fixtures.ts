@@ -7,7 +7,7 @@ import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
 import { headNumber } from '../../../src/sandbox/wallet.ts';
 import { startApp, testConfig } from '../app.ts';
 import { type TestWallet, testChain } from '../chain/chain.ts';
-import { fundRelayer, lookAnew, testRelayer } from '../chain/relayer.ts';
+import { fundRelayer, learnDomains, lookAnew, testRelayer } from '../chain/relayer.ts';
 import { makeMerchant, makePartner, makeRequest } from '../fixtures.ts';
 import { until } from './pay-fixtures.ts';
 
@@ -15,6 +15,7 @@ import { until } from './pay-fixtures.ts';
 export async function agentFixtures() {
   const node = await testChain();
   await fundRelayer(node.chain);
+  await learnDomains(node.chain);
   // What a reorganisation throws out is sent again soon.
   node.chain.relayer = { ...limitsOf(node.chain), resendMs: 1_000 };
   const port = await freePort();

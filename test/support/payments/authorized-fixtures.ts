@@ -14,7 +14,7 @@ import { authorizationNonce } from '../../../src/requests/authorization-nonce.ts
 import type { RequestRow } from '../../../src/requests/store.ts';
 import { sendTransaction } from '../../../src/sandbox/wallet.ts';
 import type { TestWallet } from '../chain/chain.ts';
-import { fundRelayer, lookAnew } from '../chain/relayer.ts';
+import { fundRelayer, learnDomains, lookAnew } from '../chain/relayer.ts';
 import { payFixtures } from './pay-fixtures.ts';
 
 export type AuthorizedFixtures = Awaited<ReturnType<typeof authorizedFixtures>>;
@@ -29,6 +29,7 @@ export async function authorizedFixtures() {
   const [token] = chain.tokens;
   if (!token) throw new Error('the chain has no token');
   await fundRelayer(chain);
+  await learnDomains(chain);
   const follow = async () => {
     await lookAnew(fixtures.db);
     await followRelays(fixtures.ctx, chain);
