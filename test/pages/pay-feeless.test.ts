@@ -5,13 +5,14 @@ import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { submit } from '../../src/sandbox/wallet.ts';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
-import { fundRelayer } from '../support/chain/relayer.ts';
+import { fundRelayer, learnDomains } from '../support/chain/relayer.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
   fixtures = await payPageFixtures();
   await fundRelayer(fixtures.node.chain);
+  await learnDomains(fixtures.node.chain);
   await relayerReady();
 });
 after(() => fixtures?.stop());
@@ -21,6 +22,13 @@ const relayerReady = (least = 1n) =>
   until('the relayer’s coin is known', async () => {
     await fixtures.db.sql`update relay_accounts set look_at = now()`;
     const rows = await fixtures.db.sql`select from relay_accounts where balance_wei >= ${least} limit 1`;
+    return rows.length > 0;
+  });
+
+/** The page says that a payment is being sent as soon as that is stored; the network has it a moment later. */
+const isHandedOn = (request: { id: string }) =>
+  until('the network has the transaction', async () => {
+    const rows = await fixtures.db.sql`select from relay_transactions where subject_id = ${request.id} and reached`;
     return rows.length > 0;
   });
 
@@ -63,6 +71,7 @@ test('a wallet without coin for the fee signs, and the payment is sent for it �
   await seen;
   await check('feeless-sending');
   assert.equal(await page.locator('.ways').count(), 0, 'nothing else can be paid meanwhile');
+  await isHandedOn(request);
   await fixtures.node.mine(1);
   await fixtures.automine(true);
   await says('1 of 3 confirmations on Base Sandbox');
@@ -170,6 +179,7 @@ test('the transaction fails → told with what to do, and signed again it is pai
   await fixtures.automine(false);
   await press(page);
   await says('Sending your payment');
+  await isHandedOn(request);
   // The balance is gone when it is mined.
   const [ours] = await fixtures.db.sql`select signed from relay_variants order by signed_at desc limit 1`;
   await rpc('anvil_dropAllTransactions', []);
@@ -214,6 +224,7 @@ test('what takes long leaves the other ways open, with a warning', async () => {
   await says('it is taking longer than usual');
   await page.getByText('still on its way. If you pay another way now').waitFor();
   await check('feeless-long');
+  await isHandedOn(request);
   await fixtures.node.mine(1);
   await fixtures.automine(true);
   await says('1 of 3 confirmations');

@@ -83,8 +83,10 @@ test('A wallet that signs no allowance is asked for a transaction; what declines
   await see(page, 'This wallet has too little ETH for the');
   await fixtures.rpc('anvil_setBalance', [wallet.account.address, '0xde0b6b3a7640000']);
   await page.getByRole('button', { name: 'Agree with Violet' }).click();
+  await fixtures.rpc('evm_setAutomine', [false]); // or it is said only until the service has asked the chain once
   await page.getByRole('button', { name: 'Allow with a transaction' }).click();
   await see(page, 'Sent. Waiting for the network.');
+  await fixtures.rpc('evm_setAutomine', [true]);
   await fixtures.node.mine(1);
   await see(page, 'You have agreed. Nothing was taken now.');
   assert.equal((await fixtures.mandateOf(plan)).state, 'active');
