@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
+import { withoutOverrides } from '../lib/text/overrides.ts';
 import type { Words } from '../ui/language.ts';
-import { type MailBranding, mailButton, mailColours, mailLayout } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
 
 export { oneLine } from './layout.ts';
 
@@ -24,9 +25,17 @@ export type CustomerMail = {
   stop: { url: string; label: string } | null;
 };
 
+/** As text. A name or memo of several lines reads neither as a sentence nor as a line of ours. */
 export function customerMailText({ heading, test, facts, link, why, stop }: CustomerMail): string {
-  const lines = facts.map(([name, value]) => `${name}: ${value}`);
-  const parts = [`${heading}.`, test, lines.join('\n'), link.sentence, why, stop && `${stop.label}\n${stop.url}`];
+  const lines = facts.map(([name, value]) => `${name}: ${withoutOverrides(value).replace(/\r?\n/g, '\n  ')}`);
+  const parts = [
+    `${oneLine(heading)}.`,
+    test,
+    lines.join('\n'),
+    link.sentence,
+    oneLine(why),
+    stop && `${stop.label}\n${stop.url}`,
+  ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 

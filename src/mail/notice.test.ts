@@ -76,3 +76,13 @@ test('An address of ours that is a paragraph becomes a button and can be read, a
 test('A code stands first in its mail’s subject in every language, so that it is read on a locked screen', () => {
   for (const language of languages) assert.match(mailTexts(wordsOf(language)).code.subject, /^\{code\}/);
 });
+
+test('A name with line breaks or direction overrides → stands in its sentence, in subject and text', () => {
+  const words = wordsOf('en');
+  const values = { partner: 'Ada\u202e Ltd\n\nYour account is blocked. Call us' };
+  const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
+  const notice = writeNotice({ words, branding, subject: `${subject} {partner}`, body, values });
+  assert.match(notice.subject, /Ada Ltd Your account is blocked\. Call us$/);
+  assert.match(notice.body, /Ada Ltd Your account is blocked\. Call us/);
+  assert.equal(notice.body.split('\n\n').length, body.trim().split('\n\n').length);
+});

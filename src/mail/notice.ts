@@ -23,11 +23,13 @@ export function writeNotice({
   branding,
   subject,
   body,
-  values = {},
+  values: said = {},
   figures = {},
   links = {},
   button = '',
 }: Notice) {
+  // A name of several lines would read as sentences of ours.
+  const values = Object.fromEntries(Object.entries(said).map(([name, text]) => [name, oneLine(text)]));
   const all = { ...values, ...figures, ...links };
   const title = oneLine(fill(subject, all));
   const inSentence = {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Html, html, raw } from '../lib/text/html.ts';
+import { withoutOverrides } from '../lib/text/overrides.ts';
 
 /** Languages that pages are written in. */
 export const languages = ['en', 'de', 'es', 'fr', 'pt', 'hi', 'ja', 'ar'] as const;
@@ -80,7 +81,7 @@ export function languageName(language: Language): string {
 }
 
 /**
- * Puts values into a text's `{placeholders}`.
+ * Puts values into a text's `{placeholders}`. What they say turns nothing around them.
  *
  * @throws Error for a placeholder without a value: a programming error
  */
@@ -88,7 +89,7 @@ export function fill(text: string, values: Record<string, string | number>): str
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`The text "${text}" needs a value for {${name}}.`);
-    return String(value);
+    return withoutOverrides(String(value));
   });
 }
 

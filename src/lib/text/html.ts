@@ -1,3 +1,5 @@
+import { withoutOverrides } from './overrides.ts';
+
 /** A piece of HTML that is already escaped. Only `html` and `raw` make one. */
 export class Html {
   readonly text: string;
@@ -11,18 +13,13 @@ export class Html {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Embeddings and overrides of the direction: a name with one makes what stands around it read backwards. */
-const overrides = /[\u202a-\u202e]/g;
-
 type HtmlValue = string | number | bigint | Html | null | undefined | false | readonly HtmlValue[];
 
 function render(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(render).join('');
-  return String(value)
-    .replace(overrides, '')
-    .replace(/[&<>"']/g, (char) => escapes[char] ?? char);
+  return withoutOverrides(String(value)).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
 }
 
 const marks = /<\/?[a-z!]+|"|>|\s*\n\s*/gi;

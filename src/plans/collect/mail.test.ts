@@ -56,3 +56,13 @@ test('Each mail about a charge says in each language why, what comes next and wh
     assert.ok(ahead.body.includes(yours.balance_low) && ahead.body.includes('2027-02-01 00:00 UTC'), ahead.body);
   }
 });
+
+test('A merchant’s name that turns the text around it, or adds lines → says neither another amount nor a line of ours', () => {
+  const plan = { ...planIn('en'), merchant_name: 'Ada\u202e\nAmount: $1.00' };
+  for (const kind of [{ name: 'past_due' }, { name: 'ask' }] as const) {
+    const mail = chargeMail(ctx, { plan, request, branding, to, reason: 'balance_low', payer, kind });
+    assert.doesNotMatch(mail.subject + mail.body, /\u202e/);
+    assert.doesNotMatch(mail.body, /^Amount: \$1\.00/m);
+    assert.match(mail.body.split('\n')[0] ?? '', /Ada Amount: \$1\.00/, 'the heading is one line');
+  }
+});
