@@ -13,7 +13,7 @@ import { invitationMail } from './mails.ts';
 import { adminRealm, portalRealm } from './realm.ts';
 import { UserRefusal } from './refusal.ts';
 import { emailFrom } from './rules.ts';
-import { insertUser, selectUsers, type User } from './store.ts';
+import { insertUser, lockTeam, selectUsers, type User } from './store.ts';
 import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
 
 const invitationsPerMinute = 10;
@@ -26,7 +26,7 @@ export type Invitation = { email: string; role: Role | null; place: string; host
  *
  * @param words the inviter's language, for a mail to somebody who has never signed in
  * @returns the link too: whoever has it signs in as this user
- * @throws UserRefusal email_invalid, role_differs, user_disabled, too_many_invitations, invited_enough
+ * @throws UserRefusal email_invalid, role_differs, user_disabled, team_full, too_many_invitations, invited_enough
  */
 export async function inviteUser(
   ctx: Context,
@@ -44,9 +44,13 @@ export async function inviteUser(
   if (calls > invitationsPerMinute) throw new UserRefusal('too_many_invitations');
   const invite = async (inner: Context) => {
     const user = await inTeam(inner, team, async (tx) => {
-      const made = { id: randomUUID(), partner_id: partnerId, email, role, created_at: ctx.clock.now() };
-      const known = await insertUser(tx, made);
-      return known ?? (await selectUsers(tx, partnerId, maxTeam)).find((one) => one.email === email);
+      await lockTeam(tx, partnerId);
+      const users = await selectUsers(tx, partnerId, maxTeam);
+      const known = users.find((one) => one.email === email);
+      if (known) return known;
+      // No list shows more, and nobody could remove who stands on none.
+      if (users.length >= maxTeam) throw new UserRefusal('team_full');
+      return insertUser(tx, { id: randomUUID(), partner_id: partnerId, email, role, created_at: ctx.clock.now() });
     });
     if (!user || user.role !== role) throw new UserRefusal('role_differs');
     if (user.disabled_at) throw new UserRefusal('user_disabled');

@@ -28,6 +28,11 @@ export async function insertUser(
   return row ?? null;
 }
 
+/** Until the transaction ends, nobody else joins the team of a partner, or the operators (null). */
+export async function lockTeam(tx: Tx, partnerId: string | null): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`team ${partnerId}`}, 0))`;
+}
+
 /** All users of a partner, or all operators (null), by their address. */
 export function selectUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
   return tx<User[]>`

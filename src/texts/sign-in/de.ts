@@ -141,6 +141,7 @@ export const de: SignInTexts<'de'> = {
         'Das ist der einzige Inhaber. Machen Sie zuerst jemand anderen zum Inhaber; es wurde nichts geändert.',
       too_many_invitations:
         'Sie können zehn Einladungen pro Minute senden. Warten Sie eine Minute; es wurde keine Einladung gesendet.',
+      team_full: 'Ein Team hat höchstens 1000 Personen, entfernte mitgezählt. Niemand wurde eingeladen.',
       invited_enough:
         'An diese Adresse gingen gerade mehrere Einladungen. Bitten Sie die Person, die neueste zu öffnen, oder versuchen Sie es in 15 Minuten noch einmal; es wurde keine Einladung gesendet.',
     },

@@ -136,6 +136,7 @@ export const en = {
       user_unknown: 'This user does not exist here. Nothing was changed.',
       last_owner: 'This is the only owner. Make someone else an owner first; nothing was changed.',
       too_many_invitations: 'You can send ten invitations a minute. Wait a minute; no invitation was sent.',
+      team_full: 'A team has at most 1,000 people, counting those who were removed. Nobody was invited.',
       invited_enough:
         'This address has just been sent several invitations. Ask them to open the most recent one, or try again in 15 minutes; no invitation was sent.',
     },

@@ -135,6 +135,7 @@ export const es: SignInTexts<'es'> = {
       last_owner: 'Es el único propietario. Nombre primero a otro; no se cambió nada.',
       too_many_invitations:
         'Puede enviar diez invitaciones por minuto. Espere un minuto; no se envió ninguna invitación.',
+      team_full: 'Un equipo tiene como máximo 1000 personas, contando las que se quitaron. No se ha invitado a nadie.',
       invited_enough:
         'Acabamos de enviar varias invitaciones a esta dirección. Pida que abran la más reciente o inténtelo de nuevo en 15 minutos; no se envió ninguna invitación.',
     },

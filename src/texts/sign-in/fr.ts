@@ -140,6 +140,8 @@ export const fr: SignInTexts<'fr'> = {
       last_owner: 'C’est le seul propriétaire. Nommez d’abord un autre propriétaire ; rien n’a été modifié.',
       too_many_invitations:
         'Vous pouvez envoyer dix invitations par minute. Attendez une minute ; aucune invitation n’a été envoyée.',
+      team_full:
+        'Une équipe compte au plus 1000 personnes, y compris celles qui ont été retirées. Personne n’a été invité.',
       invited_enough:
         'Cette adresse vient de recevoir plusieurs invitations. Demandez à la personne d’ouvrir la plus récente, ou réessayez dans 15 minutes ; aucune invitation n’a été envoyée.',
     },

@@ -134,6 +134,7 @@ export const pt: SignInTexts<'pt'> = {
       user_unknown: 'Este usuário não existe aqui. Nada foi alterado.',
       last_owner: 'Este é o único proprietário. Torne outra pessoa proprietária primeiro; nada foi alterado.',
       too_many_invitations: 'O limite é de dez convites por minuto. Espere um minuto; nenhum convite foi enviado.',
+      team_full: 'Uma equipe tem no máximo 1000 pessoas, contando as que foram removidas. Ninguém foi convidado.',
       invited_enough:
         'Vários convites acabaram de ser enviados para este endereço. Peça que abram o mais recente ou tente de novo em 15 minutos; nenhum convite foi enviado.',
     },
