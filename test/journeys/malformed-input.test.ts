@@ -202,8 +202,15 @@ function* forms({ path, fields }: Found, name: string): Generator<Sent> {
   yield [`${name} in JSON`, { path, body: json, type: 'application/json' }];
 }
 
-/** For a form that was seen on no page and is read as a whole: tries each field of all other forms, in a few ways. */
+/**
+ * For a form that was seen on no page and is read as a whole: tries each field of all other forms, in a few ways. The body
+ * of a GET is parsed for nobody, so there one stands for all.
+ */
 function* guesses(place: Found): Generator<Sent> {
+  if (place.method === 'GET') {
+    yield ['a body', { path: place.path, body: 'a=%00' }];
+    return;
+  }
   const names = new Set([...places.values()].flatMap(({ fields }) => Object.keys(fields)));
   for (const name of names) {
     for (const [what, call] of forms(place, name))
