@@ -10,7 +10,7 @@ export function sendCsv(
   reply: FastifyReply,
   name: string,
   header: string[],
-  batches: AsyncIterable<CsvRow[]>,
+  batches: AsyncIterable<Iterable<CsvRow>>,
   places: ExportPlaces = usualPlaces,
 ): FastifyReply {
   if (!places.take(reply)) return sendTooMany(reply);
@@ -29,7 +29,10 @@ export async function* inOneBatch<Row>(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** Batches of rows as batches of CSV rows. */
-export async function* csvOf<Row>(batches: AsyncIterable<Row[]>, line: (row: Row) => CsvRow): AsyncGenerator<CsvRow[]> {
-  for await (const batch of batches) yield batch.map(line);
+/** Batches of rows as batches of CSV rows, each made when it is written. */
+export async function* csvOf<Row>(
+  batches: AsyncIterable<Row[]>,
+  line: (row: Row) => CsvRow,
+): AsyncGenerator<Iterable<CsvRow>> {
+  for await (const batch of batches) yield batch.values().map(line);
 }

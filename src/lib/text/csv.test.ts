@@ -54,6 +54,35 @@ for (const [text, cell] of Object.entries(safe)) {
   });
 }
 
+test('several files at once → one batch of them at a time, and in turn', async () => {
+  const written: string[] = [];
+  let batchesSinceOthers = 0;
+  let others = setImmediate(function other() {
+    batchesSinceOthers = 0;
+    others = setImmediate(other);
+  });
+  function* rows(file: string): Iterable<CsvRow> {
+    assert.equal(batchesSinceOthers++, 0, 'what else had come in was done');
+    written.push(file);
+    yield [file];
+  }
+  async function* batchesOf(file: string) {
+    for (let batch = 0; batch < 3; batch++) yield rows(file);
+  }
+  try {
+    await Promise.all(['a', 'b', 'c', 'd'].map((file) => csvStream(['name'], batchesOf(file)).toArray()));
+  } finally {
+    clearImmediate(others);
+  }
+  assert.deepEqual(
+    written
+      .join('')
+      .match(/.{4}/g)
+      ?.map((turn) => [...turn].sort().join('')),
+    ['abcd', 'abcd', 'abcd'],
+  );
+});
+
 test('property: however a spreadsheet splits a text, no part of it begins a formula, and nothing of it is lost', async () => {
   const unit = fc.constantFrom(...'=+-@＝＋－＠;,\t\r\n "\'a1.', '\u00a0', '\u200b', '\ufeff', '\0');
   await fc.assert(

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { Lanes } from '../lanes.ts';
 
 /** What begins a formula, in full width too. */
 const formula = /[=+\-@＝＋－＠]/;
@@ -16,6 +18,7 @@ const number = /^-?\d+(?:\.\d+)?$/;
 function defuse(text: string): string {
   if (number.test(text)) return text;
   let out = /^[\t\r\n]/.test(text) ? "'" : '';
+  if (!formula.test(text)) return out + text;
   let atStart = true;
   for (const char of text) {
     if (atStart && formula.test(char)) out += "'";
@@ -35,15 +38,23 @@ function cell(value: string | number | bigint | Date | null): string {
 
 export type CsvRow = (string | number | bigint | Date | null)[];
 
+/** One batch of all files of this process at a time: exports take turns with each other and with all else. */
+const turns = new Lanes(1);
+
 /**
  * Streams RFC 4180 text, with a byte order mark so that spreadsheets read it as UTF-8. Only the current batch is in
- * memory.
+ * memory. Between two batches, of whatever file, the process does what else has come in.
  */
-export function csvStream(header: string[], batches: AsyncIterable<CsvRow[]>): Readable {
+export function csvStream(header: string[], batches: AsyncIterable<Iterable<CsvRow>>): Readable {
   const line = (row: CsvRow) => `${row.map(cell).join(',')}\r\n`;
+  const write = async (batch: Iterable<CsvRow>) => {
+    const text = Iterator.from(batch).map(line).toArray().join('');
+    await setImmediate();
+    return text;
+  };
   async function* lines() {
     yield `\uFEFF${line(header)}`;
-    for await (const batch of batches) yield batch.map(line).join('');
+    for await (const batch of batches) yield await turns.run('', () => write(batch));
   }
   return Readable.from(lines());
 }
