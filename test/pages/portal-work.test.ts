@@ -257,12 +257,15 @@ test('a page that answers a form leaves when its session ends or its role change
   for (const change of ['role', 'session'] as const) {
     const { page, go, userId, test: scope } = await openPage();
     await portalPerson(ctx, scope.partnerId); // another owner: without one the role could not change
+    const listens = () => page.waitForResponse((answer) => answer.url().includes('/portal/events'));
+    const asked = listens();
     await go('/portal/keys');
+    await asked; // or it could come late, and be taken for that of the page to come
     await page.locator('summary', { hasText: 'Create test key' }).click();
-    const listening = page.waitForResponse((answer) => answer.url().includes('/portal/events'));
+    const answering = listens();
     await press(page, 'Create key');
     await see(page, 'Your new key');
-    await listening;
+    await answering;
     const next = page.waitForRequest((request) => request.isNavigationRequest());
     // A developer may also create test keys.
     if (change === 'role') await changeRole(ctx, scope, userId, 'developer', { kind: 'command_line' });
