@@ -24,6 +24,18 @@ test('unit tests start nothing: the rules beside their files, and no test of an 
   assert.equal(isUnit('src/auth/count.test.ts'), false, 'it counts in a database');
 });
 
+test('stock › tests of API, journeys and payments, but those whose statements others send; they can be named', () => {
+  const stock = chooseTests(['stock']);
+  const left = allTests().filter((file) => /^test\/(?:api|journeys|payments)\//.test(file) && !stock.includes(file));
+  assert.deepEqual(left, [
+    'test/journeys/page-limit.test.ts',
+    'test/journeys/watch-lies.test.ts',
+    'test/payments/lying-reader.test.ts',
+  ]);
+  assert.ok(stock.includes('test/payments/settle.test.ts') && !stock.some((file) => file.startsWith('test/service/')));
+  assert.deepEqual(chooseTests(['stock', 'lying-reader']), ['test/payments/lying-reader.test.ts']);
+});
+
 test('a change reaches the tests whose imports lead to it, the nearest first', () => {
   const ofMoney = reached('src/lib/money.ts');
   assert.equal(ofMoney[0], 'src/lib/money.test.ts');
