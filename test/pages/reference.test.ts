@@ -60,9 +60,12 @@ for (const [size, viewport] of Object.entries(sizes)) {
     await assertAccessible(page);
     await readThrough();
     const folded = page.locator('.show-more');
-    for (let clicks = 0; (await folded.count()) > 0; clicks++) {
-      assert.ok(clicks < 20, 'each click unfolds a part');
-      await folded.first().click();
+    for (let clicks = 0; (await folded.count()) > 0; ) {
+      // All that were seen, then what they hold: reading takes a hundred times as long as a click.
+      for (; (await folded.count()) > 0; clicks++) {
+        assert.ok(clicks < 20, 'each click unfolds a part');
+        await folded.first().click();
+      }
       await readThrough();
     }
     await page.getByText('A payment was verified on the chain').last().waitFor();
