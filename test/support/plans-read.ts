@@ -46,6 +46,34 @@ export function scopeChecks(node: Node): number {
 /** Memory pages that a plan reads. Row counts do not include index entries that are skipped without a match. */
 export const pagesRead = (node: Node) => Number(node['Shared Hit Blocks']) + Number(node['Shared Read Blocks']);
 
+/** A transaction as the service sent it, or a statement outside of one. */
+type Unit = { login: string; statements: { text: string; parameters: unknown[] }[] };
+
+/**
+ * Parts what was sent at where transactions begin and end; the first statement within a scope begins one, too. What clears
+ * a session is left out: it would undo an explainer's settings.
+ */
+function unitsOf(sent: Sent[]): Unit[] {
+  const units: Unit[] = [];
+  let open: Unit | null = null;
+  let at = -1;
+  for (const { login, connection, text, parameters } of sent) {
+    if (connection !== at) open = null;
+    at = connection;
+    const isEdge = /^(?:begin|commit|rollback)|begin_scoped/.test(text);
+    const begins = text.startsWith('begin') || text.includes('enter_scope(');
+    const unit: Unit = open && !begins && !isEdge ? open : { login, statements: [] };
+    if (!isEdge) unit.statements.push({ text, parameters });
+    if (unit !== open) units.push(unit);
+    if (begins) open = unit;
+    else if (isEdge) open = null;
+  }
+  return units.filter(({ statements }) => statements.length > 0);
+}
+
+/** Plans of units that were explained before, for calls between which no data changes. */
+export type Explained = Map<string, Node[]>;
+
 /**
  * Runs statements again under the service's settings and returns the plan of each, including those inside functions.
  */
@@ -63,25 +91,32 @@ export function openExplainer(url: string) {
      set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice`,
     ),
   );
+  const run = async ({ login, statements }: Unit, mode: string): Promise<Node[]> => {
+    await explaining.query(`set session authorization ${login}; begin; set local plan_cache_mode = ${mode}`);
+    plans.length = 0;
+    for (const { text, parameters } of statements) await explaining.query(text, parameters);
+    await explaining.query('rollback; reset session authorization');
+    return plans.splice(0);
+  };
   return {
-    /** @param mode `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls */
-    async explain(statements: Sent[], mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
+    /**
+     * @param mode `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls
+     * @param explained the plans of units that are equal to one in it are taken from it
+     */
+    async explain(
+      statements: Sent[],
+      mode: 'force_custom_plan' | 'force_generic_plan',
+      explained: Explained = new Map(),
+    ): Promise<Node[]> {
       await ready;
-      const afresh = () => explaining.query(`rollback; begin; set local plan_cache_mode = ${mode}`);
-      await afresh();
-      plans.length = 0;
-      let as = '';
-      for (const { login, text, parameters } of statements) {
-        if (login !== as) await explaining.query(`rollback; set session authorization ${login}`);
-        // Where a transaction begins or ends. What clears a session would also undo the settings above.
-        const isEdge = /^(begin|commit|rollback)|begin_scoped/.test(text);
-        if (login !== as || isEdge) await afresh();
-        as = login;
-        if (isEdge) continue;
-        await explaining.query(text, parameters);
+      const all: Node[] = [];
+      for (const unit of unitsOf(statements)) {
+        const key = JSON.stringify([mode, unit], (_, value) => (typeof value === 'bigint' ? String(value) : value));
+        const found = explained.get(key) ?? (await run(unit, mode));
+        explained.set(key, found);
+        all.push(...found);
       }
-      await explaining.query('rollback; reset session authorization');
-      return plans.splice(0);
+      return all;
     },
     end: () => explaining.end(),
   };
