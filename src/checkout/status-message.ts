@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import type { TransferProgress } from '../payments/proof/progress.ts';
 import { payTexts } from '../texts/pay.ts';
 import { checksummed } from '../ui/address.ts';
 import { descriptionList, type StateKind, stateLine } from '../ui/components.ts';
@@ -128,8 +129,11 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
   }
 }
 
-/** A second payment of a request that was paid already. */
-const secondOf = ({ progress }: Checkout) => progress.unmatched.find(({ reason }) => reason === 'already_paid');
+/** A second payment of a request that was paid already: the largest, because anybody can send dust that names it. */
+const secondOf = ({ progress }: Checkout): TransferProgress | undefined => {
+  const seconds = progress.unmatched.filter(({ reason }) => reason === 'already_paid');
+  return seconds.find(({ usdcMicro }) => seconds.every((other) => other.usdcMicro <= usdcMicro));
+};
 
 /** Whether its customer has money to ask back. */
 const isOwed = (checkout: Checkout) => checkout.progress.overpaidMicro > 0n || secondOf(checkout) !== undefined;

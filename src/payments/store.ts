@@ -70,13 +70,18 @@ export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: num
     order by chain_id, ordinal limit 100`;
 }
 
-/** Transfers that seem meant for a request and are applied to none, newest first. */
+/**
+ * Transfers that seem meant for a request and are applied to none, newest first: the largest of them, because anybody
+ * can send dust that names it. What another token calls a million may be worth nothing.
+ */
 export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
   return tx<TransferRow[]>`
-    select * from transfers
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
-      and candidate_request_id = ${requestId} and judged_at is not null
-    order by block_time desc, chain_id, tx_hash, ordinal limit 20`;
+    select * from (
+      select * from transfers
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
+        and candidate_request_id = ${requestId} and judged_at is not null
+      order by (reason = 'wrong_token') is true, value desc, block_time desc limit 20) largest
+    order by block_time desc, chain_id, tx_hash, ordinal`;
 }
 
 /**
