@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
 import { outsideTrails } from '../lib/trail.ts';
+import { AnswerClock } from './answer-clock.ts';
 import { isBroken, isReadOnly, lostError } from './broken.ts';
 import { cutOff, Listener, type ListenOptions, type Subscriber } from './listen.ts';
 import { isPreparedOn, sendOver } from './query.ts';
@@ -102,8 +103,6 @@ export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'c
     // itself.
     pipeline: true,
     connectionTimeoutMillis: waits.connect * 1000,
-    // The connection is then closed, because the next answer could belong to any statement.
-    query_timeout: waits.answer * 1000,
   };
 }
 
@@ -138,16 +137,20 @@ export function openPool(options: PoolOptions): Pool {
     idleTimeoutMillis: idleMs,
     connectionTimeoutMillis: options.waits.queue * 1000,
   });
-  const open = new Set<pg.PoolClient>();
+  const open = new Map<pg.PoolClient, AnswerClock>();
   /** Connections that nothing was sent over since their session was cleared. */
   const cleared = new WeakSet<pg.PoolClient>();
-  const listener = new Listener(sessionUrl ? connectionOptions({ ...address, url: sessionUrl, settings }) : own);
+  const listening = sessionUrl ? connectionOptions({ ...address, url: sessionUrl, settings }) : own;
+  const listener = new Listener({ ...listening, query_timeout: 1000 * options.waits.answer });
   pool.on('error', () => {}); // a connection that nobody used was lost: the next one to need it makes another
   pool.on('connect', (client) => {
-    open.add(client);
+    open.set(client, new AnswerClock(client, 1000 * options.waits.answer));
     client.on('error', () => {}); // told to whoever waits for an answer
   });
-  pool.on('remove', (client) => open.delete(client));
+  pool.on('remove', (client) => {
+    open.get(client)?.end();
+    open.delete(client);
+  });
 
   const acquire = async (): Promise<Acquired> => {
     try {
@@ -162,8 +165,9 @@ export function openPool(options: PoolOptions): Pool {
     const session = (client as unknown as { processID: number }).processID;
     if (ahead) result.observer?.(session, ahead);
     result.observer?.(session, statement);
+    const clock = open.get(client) as AnswerClock;
     return watched(statement, session, result.onSlow, () =>
-      sendOver(client, statement, { mostKept: mostPrepared, ahead }).catch((error) => {
+      sendOver(client, statement, { mostKept: mostPrepared, ahead, clock }).catch((error) => {
         throw lostError(error);
       }),
     );
@@ -285,7 +289,7 @@ export function openPool(options: PoolOptions): Pool {
 
   const end = async () => {
     const force = setTimeout(() => {
-      for (const client of open) cutOff(client);
+      for (const client of open.keys()) cutOff(client);
     }, endMs);
     await Promise.all([listener.end(endMs), pool.end()]).finally(() => clearTimeout(force));
   };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { AnswerClock } from './answer-clock.ts';
 import { type BuildRow, type Field, rowsOf } from './rows.ts';
 import type { Row, Rows, Sendable } from './sql.ts';
 
@@ -153,14 +154,19 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
 /**
  * `mostKept`: so many statements stay prepared on a connection. `ahead`: a statement that is prepared there. It is sent
  * in the same message before a prepared one, so that both are a transaction of their own. Its answer is left out.
+ * `clock`: the connection's.
  */
-export type Sending = { mostKept: number; ahead: Sendable | null };
+export type Sending = { mostKept: number; ahead: Sendable | null; clock: AnswerClock };
 
 /** Sends a statement over a connection. */
 export async function sendOver(client: pg.ClientBase, statement: Sendable, sending: Sending): Promise<Rows<Row[]>> {
   try {
     return await new Promise((resolve, reject) => {
-      const callback: Callback = (error, rows) => (error ? reject(error) : resolve(rows as Rows<Row[]>));
+      const callback: Callback = (error, rows) => {
+        sending.clock.answered();
+        return error ? reject(error) : resolve(rows as Rows<Row[]>);
+      };
+      sending.clock.sent();
       client.query(new Query(statement, sending, callback) as unknown as pg.Submittable);
     });
   } catch (error) {
