@@ -36,7 +36,8 @@ describe('behind pgbouncer in transaction mode', () => {
 
   test('statements and scopes of many connections at once → each its own answer, with the settings of the service', async () => {
     const access = accessOf(pooler.url, testSecrets, database.url);
-    const db = connect(access, { service: 30, scoped: 30 });
+    // Hundreds wait for thirty connections: on a busy machine longer than the service would.
+    const db = connect(access, { service: 30, scoped: 30 }, { queue: 120, connect: 60, answer: 300 });
     await checkSessions(access, db.sql);
     const { test: scope } = await makePartner(db);
     const { test: other } = await makePartner(db);
