@@ -83,11 +83,18 @@ export async function createApiKey(
 
 const emailOf = (actor: Actor): string | null => ('email' in actor ? actor.email : null);
 
-/** All keys of a partner, oldest first, without their values. */
+/** Many more than anybody needs. */
+const mostListed = 10_000;
+
+/**
+ * All keys of a partner, oldest first, without their values: those of live mode before the others, which more people
+ * may make, and those that work before the revoked ones, so that none hides behind others.
+ */
 export async function listApiKeys(db: Database, partnerId: string): Promise<ApiKeyView[]> {
   const rows = await db.sql`
     select id, test_mode, hint, name, scopes, created_at, created_by, ends_at, revoked_at from api_keys
-    where partner_id = ${partnerId} order by created_at, id limit 1000`;
+    where partner_id = ${partnerId}
+    order by test_mode, revoked_at is not null, created_at, id limit ${mostListed}`;
   return rows.map((row) => ({
     key_id: row.id,
     mode: modeOf(row.test_mode),

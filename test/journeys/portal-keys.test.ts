@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { listApiKeys } from '../../src/auth/api-keys.ts';
 import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
@@ -209,4 +210,17 @@ test('the list of keys › by pages and as CSV, newest first, of one partner and
     lines.map((line) => line.split(',').slice(0, 2)),
     stored.map(({ id, hint }) => [id, hint]),
   );
+});
+
+test('the list of the command line › thousands of test keys and revoked ones hide no live key', async () => {
+  const { partner, live } = await makePartner(app.db);
+  await app.db.sql`
+    insert into api_keys (id, partner_id, test_mode, hash, hint, scopes, revoked_at)
+    select gen_random_uuid(), ${partner.id}, n % 2 = 0, uuid_send(gen_random_uuid()), 'qt…', '{requests:read}',
+      case when n % 2 = 1 then now() end
+    from generate_series(1, 12000) n`;
+  const { key_id } = await makeKey(app.db, live);
+  const listed = await listApiKeys(app.db, partner.id);
+  assert.equal(listed[0]?.key_id, key_id);
+  assert.equal(listed.length, 10_000);
 });
