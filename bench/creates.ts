@@ -2,7 +2,8 @@ import { execFile, spawnSync } from 'node:child_process';
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { planning } from '../src/db/connection.ts';
+import { planning, type Sql } from '../src/db/connection.ts';
+import { identifiers } from '../src/db/sql.ts';
 import type { Child } from './child.ts';
 import { idOf, shape } from './fixtures.ts';
 import type { Arm } from './rounds.ts';
@@ -10,7 +11,12 @@ import { createBody, merchantOf } from './statements.ts';
 
 export const clients = 16;
 const merchantsOfPartner = shape.merchants / shape.partners;
-export const names = { http: 'creates over HTTP', sql: 'the same statements', yardstick: 'bare insert' };
+export const names = {
+  http: 'creates over HTTP',
+  alone: 'the statement of one',
+  together: 'the statement of eight',
+  yardstick: 'bare insert',
+};
 
 /**
  * Creates over HTTP, sent by wrk, which takes as little of the cores as pgbench does: 16 clients on kept connections use
@@ -92,9 +98,11 @@ export function pgbenchLogin(databaseUrl: string): { connection: Record<string, 
 }
 
 /**
- * A script that 16 clients of pgbench repeat, with prepared statements, and the settings of the service's connections.
+ * A script that clients of pgbench repeat, with prepared statements, and the settings of the service's connections.
+ *
+ * @param creates how many one run of the script makes: as many fewer clients repeat it
  */
-export function pgbenchArm(name: string, databaseUrl: string, script: string, folder: string): Arm {
+export function pgbenchArm(name: string, databaseUrl: string, script: string, folder: string, creates = 1): Arm {
   const program = findPgbench();
   if (!program) throw new Error('pgbench was not found: apt-get install postgresql');
   const file = join(folder, `${name.replaceAll(' ', '-')}.sql`);
@@ -103,12 +111,31 @@ export function pgbenchArm(name: string, databaseUrl: string, script: string, fo
   return {
     name,
     run: async (seconds) => {
-      const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', '2', '-T', String(seconds), '-f', file];
+      const repeating = ['-c', String(clients / creates), '-j', '2', '-T', String(seconds), '-f', file];
       const options = { env: { ...process.env, ...connection }, timeout: (seconds + 20) * 1000 };
-      const { stdout } = await promisify(execFile)(program, [...args, database], options);
+      const { stdout } = await promisify(execFile)(program, ['-n', '-M', 'prepared', ...repeating, database], options);
       const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
       if (!rate || !/failed transactions: 0 /.test(stdout)) throw new Error(`pgbench did not get through:\n${stdout}`);
-      return Number(rate);
+      return Number(rate) * creates;
+    },
+  };
+}
+
+/** Counts the rows that an arm makes, since a statement that stores nothing is quick too. */
+export function countingRows(arm: Arm, owner: Sql, table: 'requests' | 'bare_requests'): Arm {
+  const count = async () => {
+    const [row] = await owner<{ count: string }[]>`select count(*) from ${identifiers(table)}`;
+    return Number(row?.count);
+  };
+  return {
+    name: arm.name,
+    run: async (seconds) => {
+      const before = await count();
+      const rate = await arm.run(seconds);
+      const made = (await count()) - before;
+      // A limit of 60 a minute stops a few of random keys.
+      if (made < 0.9 * rate * seconds) throw new Error(`${arm.name}: ${made} rows of ${Math.round(rate * seconds)}`);
+      return rate;
     },
   };
 }

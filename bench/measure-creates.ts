@@ -1,40 +1,44 @@
 import { openOwner, usualWaits } from '../src/db/connection.ts';
 import { accessOf } from '../src/db/logins.ts';
+import { mostTogether } from '../src/requests/store-together.ts';
 import { startChild } from './child.ts';
-import { clients, httpArm, names, pgbenchArm } from './creates.ts';
+import { clients, countingRows, httpArm, names, pgbenchArm } from './creates.ts';
 import type { Comparison, Finding } from './figure.ts';
 import { makeFixtures, shape } from './fixtures.ts';
-import { interleave, rounds } from './rounds.ts';
+import { type Arm, interleave, rounds } from './rounds.ts';
 import { type Stage, stageService } from './stage.ts';
-import { makeBareTable, readStatements } from './statements.ts';
+import { makeBareTable, readStatements, type Scripted } from './statements.ts';
 
 const seconds = 4;
 
 type ArmName = keyof typeof names;
 /** Which arm is compared with which. */
-export type Pair = { arm: ArmName; base: ArmName; target: number };
+export type Pair = { arm: ArmName; base: ArmName; target?: number };
 
 /** Measures arms of creates in turn, and compares them in pairs. */
 export async function measureCreates(stage: Stage, pairs: Pair[]): Promise<Finding> {
   const { ctx, env } = await stageService(stage);
   const databaseUrl = env.DATABASE_URL as string;
   const fixtures = await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
-  const { statements, script, bareScript } = await readStatements(ctx, fixtures.keys[0] as string);
+  const { alone, together, bareScript } = await readStatements(ctx, fixtures.keys);
   const access = accessOf(databaseUrl, ctx.config.secretKeys).service;
   const owner = openOwner(databaseUrl, usualWaits);
   await makeBareTable(owner, new URL(access).username);
   await owner`vacuum analyze`;
-  await owner.end();
+  stage.onEnd(() => owner.end());
 
   const server = await startChild('server.ts', env);
   stage.onEnd(server.stop);
-  const http = httpArm(server, fixtures.keys, stage.folder);
+  const ofSql = (name: 'alone' | 'together', { script }: Scripted, creates: number) =>
+    countingRows(pgbenchArm(names[name], access, script, stage.folder, creates), owner, 'requests');
   const arms = {
-    http,
-    sql: pgbenchArm(names.sql, access, script, stage.folder),
-    yardstick: pgbenchArm(names.yardstick, access, bareScript, stage.folder),
+    http: countingRows(httpArm(server, fixtures.keys, stage.folder), owner, 'requests'),
+    alone: ofSql('alone', alone, 1),
+    together: ofSql('together', together, mostTogether),
+    yardstick: countingRows(pgbenchArm(names.yardstick, access, bareScript, stage.folder), owner, 'bare_requests'),
   };
   const wanted = [...new Set(pairs.flatMap(({ arm, base }) => [arm, base]))].map((name) => arms[name]);
+  if (wanted.includes(arms.http)) await rememberAll(arms.http);
   const measured = await interleave(wanted, rounds, seconds);
   const [version] = await ctx.db.sql<{ server_version: string }[]>`show server_version`;
   const comparisons = pairs.map(
@@ -50,5 +54,11 @@ export async function measureCreates(stage: Stage, pairs: Pair[]): Promise<Findi
     `PostgreSQL ${version?.server_version}; ${rounds} rounds of ${seconds} s per arm after one to warm up;`,
     `${clients} clients with kept connections; ${shape.keys} keys of ${shape.partners} partners with ${shape.merchants} merchants.`,
   ];
-  return { facts, comparisons, appendix: { title: 'The statements of a create, as sent:', code: statements } };
+  const code = [alone.statement, together.statement];
+  return { facts, comparisons, appendix: { title: 'The statements, as sent, of one create and of eight:', code } };
+}
+
+/** The server decides by what it remembers of a key once that has made a create: here, as in service, of all of them. */
+async function rememberAll(http: Arm): Promise<void> {
+  for (let made = 0; made < shape.keys + shape.merchants; ) made += (await http.run(seconds)) * seconds;
 }

@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
 import { buildServer } from '../src/http/server.ts';
+import { mostTogether } from '../src/requests/store-together.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** A statement that a create sends to the database, verbatim, with its parameters. */
 type Sent = { text: string; parameters: unknown[] };
+/** What a create with the key of this number sent and made. */
+type Made = { key: number; amount: number; idempotencyKey: string; id: string; micro: string };
+/** A statement, with the creates that it stored. */
+type Statement = Sent & { made: Made[] };
 
 /** The body of a create call as a till sends it. */
 export function createBody(merchant: number, amount: number, idempotencyKey: string): string {
@@ -23,98 +28,140 @@ export function createBody(merchant: number, amount: number, idempotencyKey: str
 export const merchantOf = (key: number, j: number) =>
   (key % shape.partners) + shape.partners * (j % (shape.merchants / shape.partners));
 
+/** Creates of one moment of which the server stores some together. */
+const atOnce = 30;
+/** How often they are made until as many go together as may. */
+const mostTries = 50;
+
 /**
- * Makes two create calls in this process and records what the second sends to the database: it assumes what the first
- * has read, as almost all creates do.
+ * Makes creates in this process and records what those send to the database that assume what one before has read, as
+ * almost all creates do: one by itself, and as many as go together under load.
  */
-async function capture(ctx: Context, key: string): Promise<{ sent: Sent[]; known: Known }> {
-  const sent: Sent[] = [];
+async function capture(ctx: Context, keys: string[]): Promise<{ alone: Statement; together: Statement }> {
   const app = await buildServer(ctx);
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  const create = async (amount: number, idempotencyKey: string) => {
-    const call = { method: 'POST', headers, body: createBody(0, amount, idempotencyKey) };
+  let next = 1250; // each amount once, so that each is stored as it is
+  const create = async (key: number): Promise<Made> => {
+    const fiatInt = next++;
+    const idempotencyKey = randomBytes(16).toString('hex');
+    const headers = { authorization: `Bearer ${keys[key]}`, 'content-type': 'application/json' };
+    const call = { method: 'POST', headers, body: createBody(key, fiatInt, idempotencyKey) };
     const answer = await fetch(`${origin}/api/v1/requests/create`, call);
     const body = await answer.text();
     if (answer.status !== 201) throw new Error(`a create answered ${answer.status}: ${body}`);
-    return body;
+    const { request_id: id, amount } = JSON.parse(body);
+    return { key, amount: fiatInt, idempotencyKey, id, micro: amount.usdc_micro };
   };
-  await create(999, randomBytes(16).toString('hex'));
-  const idempotencyKey = randomBytes(16).toString('hex');
-  ctx.db.sql.observer = (_connection, { text, values }) => sent.push({ text, parameters: values });
-  const body = await create(1250, idempotencyKey);
-  ctx.db.sql.observer = null;
-  await app.close();
-  if (sent.length !== 1) throw new Error(`a create sent ${sent.length} statements`);
-  const { request_id, amount } = JSON.parse(body);
-  const known = new Map([
-    [idempotencyKey, "'bench-' || lpad(:nonce::text, 32, '0')"],
-    [idOf('a', 0), `('${prefixOf('a')}' || lpad(:partner::text, 12, '0'))::uuid`],
-    [idOf('b', 0), `('${prefixOf('b')}' || lpad(:merchant::text, 12, '0'))::uuid`],
-    [`0x${'0'.repeat(40)}`, "'0x' || lpad(to_hex(:merchant::int), 40, '0')"],
-    [request_id, 'uuidv7()'],
-    ['1250', ':amount'],
-    [amount.usdc_micro, ':micro'],
-  ]);
-  return { sent, known };
+  const record = async (calls: number[]) => {
+    const sent: Sent[] = [];
+    ctx.db.sql.observer = (_connection, { text, values }) => sent.push({ text, parameters: values });
+    const made = await Promise.all(calls.map(create));
+    ctx.db.sql.observer = null;
+    return { sent, made };
+  };
+  const all = Array.from({ length: atOnce }, (_, key) => key);
+  for (const key of all) await create(key);
+  const { sent, made } = await record([0]);
+  const [alone] = sent;
+  if (!alone || sent.length !== 1) throw new Error(`a create sent ${sent.length} statements`);
+  const statements = { alone: { ...alone, made } };
+  try {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const { sent, made } = await record(all);
+      for (const one of sent) {
+        const members = membersOf(one, made);
+        if (members.length === mostTogether) return { ...statements, together: { ...one, made: members } };
+      }
+    }
+  } finally {
+    await app.close();
+  }
+  throw new Error(`in ${mostTries} tries no ${mostTogether} creates went together`);
+}
+
+/** The creates that a statement stores, in its order. */
+function membersOf({ parameters }: Sent, made: Made[]): Made[] {
+  const ids = parameters.flat();
+  return made.filter(({ id }) => ids.includes(id)).sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+}
+
+/** The values of a create that differ between calls, each with what a script puts in its place. */
+function knownOf({ key, amount, idempotencyKey, id, micro }: Made, place: number): [string, string][] {
+  return [
+    [idempotencyKey, `'bench-' || lpad(:nonce${place}::text, 32, '0')`],
+    [idOf('a', key), `('${prefixOf('a')}' || lpad(:partner${place}::text, 12, '0'))::uuid`],
+    [idOf('b', key), `('${prefixOf('b')}' || lpad(:merchant${place}::text, 12, '0'))::uuid`],
+    [`0x${key.toString(16).padStart(40, '0')}`, `'0x' || lpad(to_hex(:merchant${place}::int), 40, '0')`],
+    [id, 'uuidv7()'],
+    [String(amount), `:amount${place}`],
+    [micro, `:micro${place}`],
+  ];
 }
 
 /** A parameter for pgbench: the script's variables where values differ between calls, the value itself elsewhere. */
-function expression(value: unknown, known: Map<string, string>): string {
+function expression(value: unknown, known: Map<string, string>, place = 0): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return `'{${value.join(',')}}'`;
+  if (Array.isArray(value)) return `array[${value.map((one, at) => expression(one, known, at)).join(', ')}]`;
   const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
-  if (/^\\x[0-9a-f]{64}$/.test(text)) return "decode(lpad(:key::text, 64, '0'), 'hex')";
+  if (/^\\x[0-9a-f]{64}$/.test(text)) return `decode(lpad(:key${place}::text, 64, '0'), 'hex')`;
   if (/^\\x[0-9a-f]{32}$/.test(text)) return 'uuid_send(gen_random_uuid())'; // the reference
   // pgbench takes a colon before a letter for a variable, in a literal too.
   return known.get(text) ?? `E'${text.replaceAll("'", "''").replace(/:(?=[a-z_])/gi, '\\x3a')}'`;
 }
 
-const variables = [
-  `\\set key random(0, ${shape.keys - 1})`,
-  `\\set partner :key % ${shape.partners}`,
-  `\\set merchant :partner + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
-  '\\set amount random(100, 99999)',
-  '\\set micro (:amount * 1000000 + 91) / 92',
-  '\\set nonce random(1, 9000000000000000000)',
+/** The variables of one create. Those that go together are of partners that are apart from each other. */
+const variablesOf = (place: number) => [
+  place === 0
+    ? `\\set partner0 random(0, ${shape.partners - 1})`
+    : `\\set partner${place} (:partner0 + ${place * Math.floor(shape.partners / mostTogether)}) % ${shape.partners}`,
+  `\\set key${place} :partner${place} + ${shape.partners} * random(0, ${shape.keys / shape.partners - 1})`,
+  `\\set merchant${place} :partner${place} + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
+  `\\set amount${place} random(100, 99999)`,
+  `\\set micro${place} (:amount${place} * 1000000 + 91) / 92`,
+  `\\set nonce${place} random(1, 9000000000000000000)`,
 ];
 
-/** Known values of the create, each with what a script puts in its place. */
-type Known = Map<string, string>;
+/** A statement as it was sent, and a script of pgbench that sends it with random values. */
+export type Scripted = { statement: string; script: string };
 
 /**
- * The statements of a create, and two pgbench scripts with as random values: one sends the same statements, the other
- * inserts only the complete row that they make, into `bare_requests`. Keys, ids and amounts are computed from random
- * numbers with a few function calls, which cost next to nothing.
+ * The statements of creates, one by itself and those that go together, and a script that inserts only the complete row
+ * that a create makes, into `bare_requests`. Keys, ids and amounts are computed from random numbers with a few function
+ * calls, which cost next to nothing.
  */
 export async function readStatements(
   ctx: Context,
-  key: string,
-): Promise<{ statements: string[]; script: string; bareScript: string }> {
-  const { sent, known } = await capture(ctx, key);
-  const filled = sent.map(({ text, parameters }) =>
-    text.replace(/\$(\d+)/g, (_, number) => expression(parameters[Number(number) - 1], known)),
-  );
+  keys: string[],
+): Promise<{ alone: Scripted; together: Scripted; bareScript: string }> {
+  const { alone, together } = await capture(ctx, keys);
+  const known = new Map(alone.made.flatMap(knownOf));
   return {
-    statements: sent.map(({ text }) =>
-      text
-        .replace(/^ {4}/gm, '')
-        .replace(/\s*\n(\s*\n)*/g, '\n')
-        .trim(),
-    ),
-    script: scriptOf(filled),
-    bareScript: scriptOf([await bareInsert(ctx, known)]),
+    alone: scripted(alone),
+    together: scripted(together),
+    bareScript: scriptOf(await bareInsert(ctx, alone.made[0]?.id ?? '', known), 1),
   };
 }
 
-const scriptOf = (statements: string[]) =>
-  `${[...variables, ...statements.map((text) => `${text.replace(/\s*\n\s*/g, ' ').trim()};`)].join('\n')}\n`;
+function scripted({ text, parameters, made }: Statement): Scripted {
+  const known = new Map(made.flatMap(knownOf));
+  const filled = text.replace(/\$(\d+)/g, (_, number) => expression(parameters[Number(number) - 1], known));
+  const statement = text
+    .replace(/^ {4}/gm, '')
+    .replace(/\s*\n(\s*\n)*/g, '\n')
+    .trim();
+  return { statement, script: scriptOf(filled, made.length) };
+}
+
+function scriptOf(statement: string, creates: number): string {
+  const variables = Array.from({ length: creates }, (_, place) => variablesOf(place));
+  return `${[...variables.flat(), `${statement.replace(/\s*\n\s*/g, ' ').trim()};`].join('\n')}\n`;
+}
 
 /** The insert of one complete row, as the create stored it, with the script's values. */
-async function bareInsert({ db: { sql } }: Context, known: Known): Promise<string> {
+async function bareInsert({ db: { sql } }: Context, id: string, known: Map<string, string>): Promise<string> {
   const [row] = await sql<{ columns: Record<string, string | null> }[]>`
     select jsonb_object_agg(c.key, c.value #>> '{}') as columns
-    from requests r, lateral jsonb_each(to_jsonb(r)) c where r.fiat_int = 1250 group by r.id`;
+    from requests r, lateral jsonb_each(to_jsonb(r)) c where r.id = ${id}`;
   const columns = Object.entries(row?.columns ?? {});
   if (columns.length < 30) throw new Error('the row of the create was not found');
   const values = columns.map(([name, value]) => (name.endsWith('_at') && value ? 'now()' : expression(value, known)));

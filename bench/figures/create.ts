@@ -6,12 +6,15 @@ export const figure: Figure = {
     'Creates over HTTP (key, limiter, scope, rules, rate, row-level security, durable commit; one server process; ' +
     'wrk sends) against the yardstick: `pgbench` inserting the same complete row, durably, into a copy of ' +
     '`requests` that has no index but the primary key and the one of idempotency. Between them: `pgbench` sending the ' +
-    'service’s own statements with random keys, merchants, amounts and idempotency keys.',
+    'service’s own statements with random keys, merchants, amounts and idempotency keys: that of one create from 16 ' +
+    'clients, and that of eight together, which the server sends under load, from two.',
   limitMinutes: 6,
   measure: (stage) =>
     measureCreates(stage, [
       { arm: 'http', base: 'yardstick', target: 0.35 },
-      { arm: 'sql', base: 'yardstick', target: 0.45 },
-      { arm: 'http', base: 'sql', target: 0.75 },
+      { arm: 'together', base: 'yardstick', target: 0.45 },
+      { arm: 'alone', base: 'yardstick', target: 0.45 },
+      { arm: 'http', base: 'together', target: 0.75 },
+      { arm: 'http', base: 'alone', target: 0.75 },
     ]),
 };

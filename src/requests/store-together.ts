@@ -24,14 +24,15 @@ export function storedTogether(sql: Sql, all: Assumed[]): Fragment {
           with ordinality as assumed(partner, allowed, usual, place) on assumed.place = key.place
         where within and key.may and key.partner_id = assumed.partner and key.test_mode = ${testMode}
           and key.allowed_expiry_minutes = assumed.allowed::int[] and key.default_expiry_minutes = assumed.usual),
-      ${testMode}, ${partners}, ${of(({ request: r }) => r.id)}, ${of(({ request: r }) => r.accountId)},
-      ${of(({ request: r }) => r.idempotencyKey)}, ${of(({ request: r }) => r.fiatInt)},
-      ${of(({ request: r }) => r.fiatCode)}, ${of(({ request: r }) => r.exactMicro.toString())},
-      ${of(({ request: r }) => r.rate)}, ${of(({ rateAt }) => rateAt)}, ${of(({ request: r }) => r.rateSource)},
-      ${of(({ request: r }) => r.memo)}, ${of(({ request: r }) => r.paymentMode)},
-      ${of(({ request: r }) => r.customerName)}, ${of(({ request: r }) => r.customerEmail)},
-      ${of(({ request: r }) => r.customerPhone)}, ${of(({ request: r }) => r.metadata)},
-      ${of(({ request: r }) => r.walletAddress)}, ${of(({ paidOn }) => paidOn && plainArray(paidOn))},
-      ${of(({ request: r }) => Buffer.from(r.reference))}, ${all[0]?.chainIds ?? []},
-      ${of(({ request: r }) => `${r.expiryMinutes} minutes`)}) as stored`;
+      ${testMode}, ${partners}::uuid[], ${of(({ request: r }) => r.id)}::uuid[],
+      ${of(({ request: r }) => r.accountId)}::uuid[], ${of(({ request: r }) => r.idempotencyKey)}::text[],
+      ${of(({ request: r }) => r.fiatInt)}::bigint[], ${of(({ request: r }) => r.fiatCode)}::text[],
+      ${of(({ request: r }) => r.exactMicro.toString())}::numeric[], ${of(({ request: r }) => r.rate)}::text[],
+      ${of(({ rateAt }) => rateAt)}::timestamptz[], ${of(({ request: r }) => r.rateSource)}::text[],
+      ${of(({ request: r }) => r.memo)}::text[], ${of(({ request: r }) => r.paymentMode)}::text[],
+      ${of(({ request: r }) => r.customerName)}::text[], ${of(({ request: r }) => r.customerEmail)}::text[],
+      ${of(({ request: r }) => r.customerPhone)}::text[], ${of(({ request: r }) => r.metadata)}::json[],
+      ${of(({ request: r }) => r.walletAddress)}::text[], ${of(({ paidOn }) => paidOn && plainArray(paidOn))}::text[],
+      ${of(({ request: r }) => Buffer.from(r.reference))}::bytea[], ${all[0]?.chainIds ?? []}::bigint[],
+      ${of(({ request: r }) => `${r.expiryMinutes} minutes`)}::interval[]) as stored`;
 }

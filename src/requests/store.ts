@@ -165,7 +165,7 @@ export function assumedRequest(sql: Sql, assumed: Assumed, columns: Fragment) {
       ${partnerId}, ${testMode}, ${r.id}, ${r.accountId}, ${r.idempotencyKey}, ${r.fiatInt}, ${r.fiatCode},
       ${r.exactMicro.toString()}, ${r.rate}, ${rateAt}, ${r.rateSource}, ${r.memo}, ${r.paymentMode}, ${r.customerName},
       ${r.customerEmail}, ${r.customerPhone}, ${r.metadata}, ${r.walletAddress}, ${paidOn}, ${Buffer.from(r.reference)},
-      ${chainIds}, ${`${r.expiryMinutes} minutes`}) as made on true`;
+      ${chainIds}::bigint[], ${`${r.expiryMinutes} minutes`}) as made on true`;
   return { columns, join, made: (row: Record<string, unknown>) => ({ stored: shownAs(assumed, row as Stored) }) };
 }
 

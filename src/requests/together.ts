@@ -25,7 +25,15 @@ const longestWaitMs = 10_000;
 export class Creates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
     ...{ most: mostTogether, atOnce: groupsAtOnce, patienceMs, longestBehindMs, longestWaitMs },
-    together: (creates) => this.#store(creates),
+    together: (creates) =>
+      traced(
+        () => ({
+          name: 'store requests together',
+          kind: 'internal',
+          attributes: { 'quittance.requests': creates.length },
+        }),
+        () => this.#store(creates),
+      ),
   });
   readonly #ctx: Context;
   #toldAt = Number.NEGATIVE_INFINITY;

@@ -189,7 +189,11 @@ test('creates that are stored together → each has a tree of its own, which say
     assert.equal(collector.spans().filter(isOfCall).length, 1);
   }
   const own = collector.spans().filter(({ parentSpanId }) => stores.some(({ spanId }) => spanId === parentSpanId));
-  assert.equal(own.length, 1, 'the one that went alone; the statement of the group is nobody’s');
+  assert.equal(own.length, 1, 'of the one that went alone');
+  const group = await spanOf('of the group', ({ name }) => name === 'store requests together');
+  assert.ok(!group.parentSpanId, 'it is part of no call: a trace of its own');
+  assert.ok(Number(attributeOf(group, 'quittance.requests')) > 1);
+  await spanOf('of its statement', ({ parentSpanId }) => parentSpanId === group.spanId);
 });
 
 test('a statement that fails → its span and the call’s are marked, with the SQLSTATE and no message', async () => {
