@@ -107,7 +107,7 @@ test('A merchant that is switched off, and an amount that was typed in another c
   assert.equal((await plans()).length, before);
 });
 
-test('A merchant has a thousand open plans and no more; those that have ended do not count', async () => {
+test('A merchant has a thousand open plans and no more; those that have ended count for a day from their start', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const { id } = await makePlan(fixtures.ctx, fixtures.scope, merchant);
@@ -120,6 +120,8 @@ test('A merchant has a thousand open plans and no more; those that have ended do
   assert.match(refused.html, /You have 1000 plans that have not ended[\s\S]*Piano lessons/);
   await fixtures.db.sql`
     update plans set state = 'ended', ended_at = now(), due_at = null, next_on = null where id = ${id}`;
+  assert.equal((await visitor.send(form, '/plans/new', { ...typed, step: 'start' })).status, 409);
+  await fixtures.db.sql`update plans set created_at = created_at - interval '1 day' where id = ${id}`;
   assert.match((await visitor.send(form, '/plans/new', { ...typed, step: 'start' })).html, /The plan has started/);
 });
 

@@ -124,8 +124,9 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
     loads: () => loads,
     /** Takes screenshots of the page as it is. Asserts that it is accessible and does not overflow sideways. */
     check: async (name: string) => {
-      // News can be there before the answer to the form that led to it; its button is dimmed until then.
-      await page.locator('button[aria-busy="true"]').waitFor({ state: 'detached' });
+      // News can be there before the answer to the form that led to it; its button is dimmed until then. That of a
+      // wallet, which is no form's, is busy for as long as the wallet asks.
+      await page.locator('form[aria-busy="true"]').waitFor({ state: 'detached' });
       await photograph(page, `pay-${name}`);
       const wide = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
