@@ -206,8 +206,15 @@ test('a server that is away, and a browser without network → told, and taken b
   const proxy = await startProxy(fixtures.app.url);
   t.after(() => proxy.close());
   const request = await fixtures.request();
-  const { page, check, says, close } = await fixtures.open(request, { origin: proxy.url });
+  const listening = Promise.withResolvers<void>();
+  const { page, check, says, close } = await fixtures.open(request, {
+    origin: proxy.url,
+    prepare: async (context) => {
+      context.on('response', (answer) => answer.url().endsWith('/events') && listening.resolve());
+    },
+  });
   await says('Waiting for your payment');
+  await listening.promise; // or the page's script, which tells of it, may not have been loaded
   await page.context().setOffline(true);
   const told = page.locator('[data-silence]');
   await told.filter({ hasText: 'You are offline' }).waitFor();
