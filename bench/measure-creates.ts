@@ -13,10 +13,14 @@ const seconds = 4;
 
 type ArmName = keyof typeof names;
 /** Which arm is compared with which. */
-export type Pair = { arm: ArmName; base: ArmName; target?: number };
+export type Pair = { arm: ArmName; base: ArmName; target: number };
 
-/** Measures arms of creates in turn, and compares them in pairs. */
-export async function measureCreates(stage: Stage, pairs: Pair[]): Promise<Finding> {
+/**
+ * Measures arms of creates in turn, and compares them in pairs.
+ *
+ * @param shows whether the document has the statements here: they are the same for all figures of creates
+ */
+export async function measureCreates(stage: Stage, pairs: Pair[], { shows = false } = {}): Promise<Finding> {
   const { ctx, env } = await stageService(stage);
   const databaseUrl = env.DATABASE_URL as string;
   const fixtures = await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
@@ -54,6 +58,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[]): Promise<Findi
     `PostgreSQL ${version?.server_version}; ${rounds} rounds of ${seconds} s per arm after one to warm up;`,
     `${clients} clients with kept connections; ${shape.keys} keys of ${shape.partners} partners with ${shape.merchants} merchants.`,
   ];
+  if (!shows) return { facts, comparisons };
   const code = [alone.statement, together.statement];
   return { facts, comparisons, appendix: { title: 'The statements, as sent, of one create and of eight:', code } };
 }
