@@ -14,7 +14,7 @@ const merchantsOfPartner = shape.merchants / shape.partners;
 export const names = {
   http: 'creates over HTTP',
   alone: 'the statement of one',
-  together: 'the statement of eight',
+  together: 'the statement of sixteen',
   yardstick: 'bare insert',
 };
 
@@ -100,9 +100,15 @@ export function pgbenchLogin(databaseUrl: string): { connection: Record<string, 
 /**
  * A script that clients of pgbench repeat, with prepared statements, and the settings of the service's connections.
  *
- * @param creates how many one run of the script makes: as many fewer clients repeat it
+ * @param creates how many one run of the script makes
  */
-export function pgbenchArm(name: string, databaseUrl: string, script: string, folder: string, creates = 1): Arm {
+export function pgbenchArm(
+  name: string,
+  databaseUrl: string,
+  script: string,
+  folder: string,
+  { creates = 1, repeating = clients } = {},
+): Arm {
   const program = findPgbench();
   if (!program) throw new Error('pgbench was not found: apt-get install postgresql');
   const file = join(folder, `${name.replaceAll(' ', '-')}.sql`);
@@ -111,9 +117,9 @@ export function pgbenchArm(name: string, databaseUrl: string, script: string, fo
   return {
     name,
     run: async (seconds) => {
-      const repeating = ['-c', String(clients / creates), '-j', '2', '-T', String(seconds), '-f', file];
+      const load = ['-c', String(repeating), '-j', '2', '-T', String(seconds), '-f', file];
       const options = { env: { ...process.env, ...connection }, timeout: (seconds + 20) * 1000 };
-      const { stdout } = await promisify(execFile)(program, ['-n', '-M', 'prepared', ...repeating, database], options);
+      const { stdout } = await promisify(execFile)(program, ['-n', '-M', 'prepared', ...load, database], options);
       const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
       if (!rate || !/failed transactions: 0 /.test(stdout)) throw new Error(`pgbench did not get through:\n${stdout}`);
       return Number(rate) * creates;

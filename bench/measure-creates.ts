@@ -1,6 +1,7 @@
 import { openOwner, usualWaits } from '../src/db/connection.ts';
 import { accessOf } from '../src/db/logins.ts';
 import { mostTogether } from '../src/requests/store-together.ts';
+import { groupsAtOnce } from '../src/requests/together.ts';
 import { startChild } from './child.ts';
 import { clients, countingRows, httpArm, names, pgbenchArm } from './creates.ts';
 import type { Comparison, Finding } from './figure.ts';
@@ -33,12 +34,12 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
 
   const server = await startChild('server.ts', env);
   stage.onEnd(server.stop);
-  const ofSql = (name: 'alone' | 'together', { script }: Scripted, creates: number) =>
-    countingRows(pgbenchArm(names[name], access, script, stage.folder, creates), owner, 'requests');
+  const ofSql = (name: 'alone' | 'together', { script }: Scripted, load?: { creates: number; repeating: number }) =>
+    countingRows(pgbenchArm(names[name], access, script, stage.folder, load), owner, 'requests');
   const arms = {
     http: countingRows(httpArm(server, fixtures.keys, stage.folder), owner, 'requests'),
-    alone: ofSql('alone', alone, 1),
-    together: ofSql('together', together, mostTogether),
+    alone: ofSql('alone', alone),
+    together: ofSql('together', together, { creates: mostTogether, repeating: groupsAtOnce }),
     yardstick: countingRows(pgbenchArm(names.yardstick, access, bareScript, stage.folder), owner, 'bare_requests'),
   };
   const wanted = [...new Set(pairs.flatMap(({ arm, base }) => [arm, base]))].map((name) => arms[name]);
@@ -60,7 +61,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
   ];
   if (!shows) return { facts, comparisons };
   const code = [alone.statement, together.statement];
-  return { facts, comparisons, appendix: { title: 'The statements, as sent, of one create and of eight:', code } };
+  return { facts, comparisons, appendix: { title: 'The statements, as sent, of one create and of sixteen:', code } };
 }
 
 /** The server decides by what it remembers of a key once that has made a create: here, as in service, of all of them. */

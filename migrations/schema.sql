@@ -315,6 +315,7 @@ CREATE INDEX mails_plan ON public.mails USING btree (partner_id, test_mode, plan
 CREATE INDEX mails_readable ON public.mails USING btree (created_at) WHERE (body IS NOT NULL);
 CREATE UNIQUE INDEX mails_request ON public.mails USING btree (partner_id, test_mode, request_id, purpose) WHERE (request_id IS NOT NULL);
 CREATE INDEX mails_sent ON public.mails USING btree (sent_at) WHERE (sent_at IS NOT NULL);
+CREATE INDEX mails_turn ON public.mails USING btree (urgent, COALESCE(partner_id, '00000000-0000-0000-0000-000000000000'::uuid), next_attempt_at) WHERE ((sent_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 CREATE TRIGGER mails_queued AFTER INSERT ON mails FOR EACH ROW WHEN (new.purpose <> 'ask'::text) EXECUTE FUNCTION tell_queue('mails');
 alter table mails enable row level security, force row level security;
 create policy owner on mails for ALL to quittance using (true) with check (true);
@@ -832,6 +833,7 @@ create table receipts (
 );
 CREATE INDEX receipts_due ON public.receipts USING btree (channel, next_attempt_at) WHERE (done_at IS NULL);
 CREATE INDEX receipts_given_up ON public.receipts USING btree (created_at, request_id) WHERE ((done_at IS NULL) AND (next_attempt_at = 'infinity'::timestamp with time zone));
+CREATE INDEX receipts_turn ON public.receipts USING btree (channel, partner_id, next_attempt_at) WHERE ((done_at IS NULL) AND (next_attempt_at < 'infinity'::timestamp with time zone));
 alter table receipts enable row level security, force row level security;
 create policy owner on receipts for ALL to quittance using (true) with check (true);
 create policy scope on receipts for ALL to quittance_app using (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode)))) with check (((partner_id = scope_partner()) AND (test_mode = ( SELECT scope_test_mode() AS scope_test_mode))));
@@ -913,6 +915,7 @@ create table relay_transactions (
   succeeded boolean,
   passed_block bigint,
   ended_at timestamp with time zone,
+  account_id uuid,
   constraint relay_transactions_chain_id_from_address_nonce_key UNIQUE (chain_id, from_address, nonce),
   constraint relay_transactions_check CHECK (
 CASE state
@@ -930,6 +933,7 @@ END),
   constraint relay_transactions_purpose_check CHECK ((purpose = ANY (ARRAY['charge'::text, 'revoke'::text, 'authorization'::text]))),
   constraint relay_transactions_state_check CHECK ((state = ANY (ARRAY['allotted'::text, 'sent'::text, 'mined'::text, 'final'::text, 'reverted'::text, 'lost'::text])))
 );
+CREATE INDEX relay_transactions_charges ON public.relay_transactions USING btree (partner_id, test_mode, chain_id, account_id, day) WHERE (account_id IS NOT NULL);
 CREATE INDEX relay_transactions_live ON public.relay_transactions USING btree (chain_id, from_address, nonce) WHERE (state = ANY (ARRAY['allotted'::text, 'sent'::text, 'mined'::text]));
 CREATE INDEX relay_transactions_subject ON public.relay_transactions USING btree (partner_id, test_mode, subject_id);
 CREATE INDEX relay_transactions_waiting ON public.relay_transactions USING btree (partner_id, test_mode, chain_id) WHERE (state = ANY (ARRAY['allotted'::text, 'sent'::text]));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { closestCommand, readArguments, splitTyped } from './cli/arguments.ts';
 import { type Command, UsageFault } from './cli/command.ts';
 import { layOut, printable, printableLines } from './cli/output.ts';
-import { withRunningAddress } from './cli/running.ts';
+import { requireStarted, withRunningAddress } from './cli/running.ts';
 import { readConfig } from './config.ts';
 import { joinService, standAlone } from './service.ts';
 
@@ -70,8 +70,10 @@ const usageOf = ({ name, usage }: Command) => `quittance ${`${name} ${usage}`.tr
 const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 2 wrong use.';
 
 function help(about: Command[]): string {
-  const lines = about.flatMap((command) => [`  ${usageOf(command)}`, `      ${command.summary}`]);
-  return `Usage: quittance <command> [options] [--json]\n\n${lines.join('\n')}\n\n${exitCodes}\n`;
+  const linesOf = (command: Command) => `  ${usageOf(command)}\n      ${command.summary}`;
+  const byGroup = Map.groupBy(about, ({ name }) => name.split(' ')[0]);
+  const told = [...byGroup.values()].map((group) => group.map(linesOf).join('\n'));
+  return `Usage: quittance <command> [options] [--json]\n\n${told.join('\n\n')}\n\n${exitCodes}\n`;
 }
 
 /** Exit codes: what was asked for was refused or failed; the command line was wrong. */
@@ -87,11 +89,12 @@ async function main(): Promise<void> {
   if (typed.wantsHelp || argv.length === 0) return print(help(command ? [command] : await commandsAbout(typed.words)));
   if (!command) throw new UsageFault(await whatIsThere(typed.words));
   const args = withUsage(command, () => readArguments(command, typed));
+  if (!standalone) requireStarted(process.env);
   const config = readConfig(withRunningAddress(process.env));
   const service = await (standalone ? standAlone(config) : joinService(config));
   try {
     const answer = await command.run(service.ctx, args);
-    print(args.options.json ? `${printable(JSON.stringify(answer))}\n` : layOut(answer));
+    print(args.options.json ? `${printable(JSON.stringify(answer))}\n` : layOut(answer, command.leftToJson));
     if (command.hasFailed?.(answer)) process.exitCode = exit.refused;
   } catch (error) {
     withUsage(command, () => {
@@ -126,7 +129,10 @@ async function whatIsThere(words: string[]): Promise<string> {
     all.map(({ name }) => name),
     words,
   );
-  const sentence = `There is no command "${words.join(' ')}".${close ? ` Did you mean ${close}?` : ''}`;
+  const isGroup = all.some(({ name }) => name.startsWith(`${words.join(' ')} `));
+  const sentence = isGroup
+    ? `"${words.join(' ')}" needs another word:`
+    : `There is no command "${words.join(' ')}".${close ? ` Did you mean ${close}?` : ''}`;
   if (about.length < all.length) return `${sentence}\n${help(about)}`.trimEnd();
   return close ? sentence : `${sentence} quittance --help lists all commands.`;
 }

@@ -45,14 +45,27 @@ export type FieldFault = { field: string; message: string };
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly extra: Record<string, unknown>;
-  constructor(code: ErrorCode, extra: Record<string, unknown>) {
-    super(errors[code][1]);
+  constructor(code: ErrorCode, extra: Record<string, unknown>, message: string = errors[code][1]) {
+    super(message);
     this.code = code;
     this.extra = extra;
   }
 }
 
-/** Makes a refusal: `throw refuse('currency_mismatch', { expected_fiat_code: 'EUR' })`. */
-export function refuse(code: ErrorCode, extra: Record<string, unknown> = {}): Refusal {
-  return new Refusal(code, extra);
+/**
+ * Makes a refusal: `throw refuse('currency_mismatch', { expected_fiat_code: 'EUR' })`.
+ *
+ * @param message in place of the code's own sentence, where the place knows more
+ */
+export function refuse(code: ErrorCode, extra: Record<string, unknown> = {}, message?: string): Refusal {
+  return new Refusal(code, extra, message);
+}
+
+/** Refuses an `account_id` that is unknown or another partner's: nobody may learn which. */
+export function refuseMerchant(): Refusal {
+  return refuse(
+    'not_found',
+    {},
+    'This partner has no merchant with this account_id in the mode of this key; GET /api/v1/accounts lists its merchants.',
+  );
 }

@@ -7,7 +7,7 @@ export const figure: Figure = {
     'wrk sends) against the yardstick: `pgbench` inserting the same complete row, durably, into a copy of ' +
     '`requests` that has no index but the primary key and the one of idempotency. Between them: `pgbench` sending the ' +
     'service’s own statements with random keys, merchants, amounts and idempotency keys: that of one create from 16 ' +
-    'clients, and that of eight together, which the server sends under load, from two.',
+    'clients, and that of sixteen together, which the server sends under load, from two.',
   limitMinutes: 6,
   measure: (stage) =>
     measureCreates(

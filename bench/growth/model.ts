@@ -24,7 +24,7 @@ const listsPerSecond = partners / 3 / 60;
 /** The busiest hours against the mean of a month. */
 const peak = 5;
 const nodes = 3;
-const connectionsPerNode = 31;
+const connectionsPerNode = 32;
 const secondsPerMonth = 30 * 86_400;
 const monthsKept: Record<string, number> = { requests: 13, transfers: 13, webhook_deliveries: 13, webhook_attempts: 3 };
 

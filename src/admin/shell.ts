@@ -36,7 +36,7 @@ export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPa
   const { path, title, body, status = 200 } = page;
   return sendShell(reply, status, {
     words,
-    testMode: false,
+    testMode: null,
     home: { path: '/admin', label: serviceName },
     places: places.map(([place, name]) => ({ path: place, label: admin.places[name] })),
     aside: html`

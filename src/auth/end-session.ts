@@ -27,7 +27,7 @@ export function endMerchantSession(
   );
 }
 
-/** Whose session is ended. `email` is named in the entry where others end it. */
+/** Whose session is ended. The audit log names `email` when somebody else ends it. */
 export type SessionOwner = Parameters<typeof revokeUserSession>[1] & { partnerId: string | null; email?: string };
 
 /**

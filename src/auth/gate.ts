@@ -19,11 +19,13 @@ export type Caller = {
 };
 
 /**
- * What an endpoint adds to the gate's statement. `columns` may use the row `key` (partner_id, test_mode). `join` is a
- * table `made` of the row that the statement itself makes, if it does: then its columns are returned, and the function
- * `made` turns the row into facts. Where its `id` is null it made none, and `columns` are read by a statement of their
- * own, so that they cost nothing where it made one. It may make one where `within` (the limit) and `key.may` (its
- * scopes).
+ * What an endpoint adds to the gate's statement.
+ *
+ * - `columns`: what it reads beside the key. They may use the row `key` (partner_id, test_mode).
+ * - `join`: a table `made` with the row that the statement itself creates. It may create one only if `within` (the
+ *   limit is kept) and `key.may` (the key has the scope). Where it created none, `made.id` is null, and a second
+ *   statement reads `columns`: so these cost nothing where a row was created.
+ * - `made`: turns the created row into facts.
  */
 export type Facts = { columns: Fragment } & (
   | { join: Fragment; made(row: Record<string, unknown>): object; together?: Together }

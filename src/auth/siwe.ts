@@ -140,7 +140,7 @@ type WalletProof =
  * Checks that a wallet signed a message that we made for this request, on one of these chains. It queries the chains,
  * so never call it inside a transaction; the transaction consumes the message with `useWalletMessage`.
  *
- * @param brake limits chain queries where anybody may cause them
+ * @param mayQuery takes one of the caller's chain queries; false when they are used up
  * @returns a WalletFault as text, or what was signed and, for a contract wallet, the chains that accepted it
  */
 export async function proveMessage(
@@ -148,13 +148,13 @@ export async function proveMessage(
   request: WalletRequest,
   chains: ChainConfig[],
   handedIn: HandedIn,
-  brake: AttemptLimit | null = null,
+  mayQuery: (now: Date) => boolean,
 ): Promise<(SignedMessage & { chainIds: number[] | null }) | WalletFault> {
   const signed = readWalletMessage(ctx, request, handedIn);
   if (typeof signed === 'string') return signed;
   const text = withPlainLineEnds(handedIn.message);
   const now = ctx.clock.now();
-  const mayAsk = () => asks.take(signed.nonce, now) && (brake?.take('', now) ?? true);
+  const mayAsk = () => asks.take(signed.nonce, now) && mayQuery(now);
   const proof = await proveWallet(chains, signed.address, text, handedIn.signature, mayAsk);
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { type Change, listenForChanges } from '../db/changes.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { isUuid } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
@@ -27,6 +27,8 @@ const longestMs = 15 * minuteMs;
 const mostPages = 10_000;
 /** Per client: each stream queries the database every few seconds, and many customers can share an address. */
 const mostPagesOfOne = 60;
+/** One owner can have a whole network of addresses. */
+const mostPagesOfNetwork = 300;
 /** Of all clients together; whoever knows a request’s id can have any number of addresses. */
 const mostPagesOfRequest = 50;
 /** A page that cannot listen asks every 2 to 15 s, and a shop's tablets all come from one address. */
@@ -46,6 +48,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
   const places = new Places(mostPages, mostPagesOfOne);
+  const ofNetworks = new Places(Number.POSITIVE_INFINITY, mostPagesOfNetwork);
   const ofRequests = new Places(Number.POSITIVE_INFINITY, mostPagesOfRequest);
 
   const onChange = (change: Change) => {
@@ -95,7 +98,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
         return reply.code(404).send({ error: 'not_found' });
       }
-      const leave = takeEach([ofRequests, requestId], [places, client]);
+      const leave = takeEach([ofRequests, requestId], [ofNetworks, networkSubject(request.ip)], [places, client]);
       if (!leave) return reply.code(204).send();
       // Until it hears, each page is left its rest: it looks again by itself.
       stopListening ??= listenForChanges(ctx.db, onChange, (error) =>
@@ -122,7 +125,12 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
           refreshing ??= waitsForMoney(checkout)
             ? refreshMisdirected(ctx, checkout, page).finally(() => (refreshing = undefined))
             : undefined;
-          await woken;
+          const pollAt = performance.now() + pollAfterMs(open.size);
+          let isTold = await woken;
+          while (!isTold && performance.now() < pollAt) {
+            stream.write(signOfLife);
+            isTold = await wake(page);
+          }
           await pause(gatherMs, ending.signal);
         }
       } catch (error) {
@@ -153,13 +161,19 @@ async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: 
   }
 }
 
-/** Resolves when the page is woken, or has rested. */
-function wake(page: Open): Promise<void> {
+/**
+ * How long a page that nobody wakes waits at least before it polls, when so many are open: all together poll 40 times a
+ * second at most, so however many somebody opens, the process has time for others.
+ */
+export const pollAfterMs = (pages: number): number => pages * 25;
+
+/** Resolves when the page is woken (true), or has rested. */
+function wake(page: Open): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, restMs);
+    const timer = setTimeout(resolve, restMs, false);
     page.wake = () => {
       clearTimeout(timer);
-      resolve();
+      resolve(true);
     };
   });
 }

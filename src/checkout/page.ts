@@ -56,7 +56,10 @@ function versionOf(name: string, fragment: Html | null, { state }: Checkout): st
 }
 
 export function payPageTitle({ state, words, merchant }: Checkout): string {
-  return fill(state.kind === 'paid' ? payTexts(words).pay.titlePaid : payTexts(words).pay.title, { merchant });
+  const { pay, statusMessage } = payTexts(words);
+  if (state.kind === 'expired') return `${statusMessage.expired} · ${merchant}`;
+  if (state.kind === 'voided') return `${statusMessage.voided} · ${merchant}`;
+  return fill(state.kind === 'paid' ? pay.titlePaid : pay.title, { merchant });
 }
 
 /**

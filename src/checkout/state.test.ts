@@ -20,7 +20,7 @@ function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]):
     progress: {
       ...{ proofStatus: 'none', proofNote: null, dueMicro: 12_000_000n, receivedMicro: 0n, soundMicro: 0n },
       ...{ asked: { micro: 12_000_000n, isRest: false, isReserved: true }, missingMicro: 12_000_000n },
-      ...{ overpaidMicro: 0n, transfers: [], unmatched, near: [] },
+      ...{ overpaidMicro: 0n, transfers: [], surpluses: [], unmatched, near: [] },
     },
     ...{ submitted: [], handedIn: [], misdirected: [], now: at(60) },
   };

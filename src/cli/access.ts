@@ -113,7 +113,7 @@ async function createKey(ctx: Context, args: Arguments) {
     throw new UsageFault('--name must have 1 to 60 characters.');
   const endsAt = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
   if (args.options.until !== undefined && (endsAt === null || endsAt <= ctx.clock.now()))
-    throw new UsageFault('--until must be in the future, like 2027-01-31T12:00:00Z.');
+    throw new UsageFault('--until must be a time in the future, like 2027-01-31T12:00:00Z.');
   return createApiKey(ctx, commandLine, scope, { scopes: wanted as ScopeName[], name, endsAt, formKey: null });
 }
 
@@ -145,7 +145,12 @@ export const accessCommands: Command[] = [
     summary: 'Sets the name, accent colour and logo (PNG, JPEG or WebP, at most 64 KiB) of a partner’s pages.',
     run: changeBranding,
   },
-  { name: 'partner disable', usage: '<slug>', summary: 'Disables a partner.', run: switchPartner(true) },
+  {
+    name: 'partner disable',
+    usage: '<slug>',
+    summary: 'Disables a partner: calls with its keys are refused.',
+    run: switchPartner(true),
+  },
   { name: 'partner enable', usage: '<slug>', summary: 'Enables a disabled partner.', run: switchPartner(false) },
   {
     name: 'key create',

@@ -24,6 +24,8 @@ test('arguments › --json may come before the command', () => {
 
 test('arguments › an unknown option is refused, with the closest one', () => {
   refuses(/^There is no option --wat\.$/, 'sandbox', 'pay', 'r1', '--wat');
+  refuses(/^There is no option --foo\.$/, 'sandbox', 'pay', 'r1', '--foo');
+  refuses(/^There is no option --jsn\. Did you mean --json\?$/, 'sandbox', 'pay', 'r1', '--jsn');
   refuses(/^There is no option --untaged\. Did you mean --untagged\?$/, 'sandbox', 'pay', 'r1', '--untaged');
   refuses(/^There is no option -u\./, 'sandbox', 'pay', 'r1', '-u');
 });

@@ -7,7 +7,7 @@ type OptionKinds = Record<string, { type: 'string' | 'boolean' }>;
 /** Every command takes these, in any place. */
 const commonOptions: OptionKinds = { json: { type: 'boolean' }, help: { type: 'boolean' } };
 
-/** A name further off than this was not mistyped. */
+/** A name further off than this was not mistyped; of a short one, half must be right. */
 const typoDistance = 3;
 
 /** What was typed: the words before the first option, which begin with the command's name, and all that follows. */
@@ -56,7 +56,8 @@ function readValue(token: { name: string; rawName: string; value: string | undef
   const kind = options[token.name]?.type;
   const { rawName, value } = token;
   if (kind === undefined) {
-    const close = closestMatch(token.name, Object.keys(options), { maxDistance: typoDistance });
+    const maxDistance = Math.min(typoDistance, Math.floor(token.name.length / 2));
+    const close = closestMatch(token.name, Object.keys(options), { maxDistance });
     throw new UsageFault(`There is no option ${rawName}.${close ? ` Did you mean --${close}?` : ''}`);
   }
   if (kind === 'string' && (value === undefined || value.startsWith('--')))

@@ -7,7 +7,7 @@ import { type Arguments, type Command, option, UsageFault } from './command.ts';
 const list: Command = {
   name: 'attempts list',
   usage: '',
-  summary: 'Lists the parts, by month, in which delivery attempts are kept, with their sizes',
+  summary: 'Lists the monthly tables in which delivery attempts are kept, with their sizes.',
   run: (ctx) =>
     asOwner(ctx, async (owner) => ({
       parts: (await listParts(owner)).map(({ name, until, bytes, pending }) => ({
@@ -31,7 +31,7 @@ export const attemptCommands: Command[] = [
     name: 'attempts detach',
     usage: '--before <instant> [--drop]',
     summary:
-      'Takes the months of delivery attempts off that ended before, while the service works; each is then a table by itself, or dropped',
+      'Detaches delivery attempts of the months that ended before, while the service works. Each month is then a table of its own; --drop deletes it.',
     run: detach,
   },
 ];

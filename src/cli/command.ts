@@ -16,6 +16,8 @@ export type Command = {
   usage: string;
   summary: string;
   run(ctx: Context, args: Arguments): Promise<Record<string, unknown>>;
+  /** Columns too wide for a terminal: only `--json` prints them. */
+  leftToJson?: string[];
   /** Says of an answer that the exit code must be 1 although it is told. */
   hasFailed?(answer: Record<string, unknown>): boolean;
 };

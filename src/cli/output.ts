@@ -14,10 +14,10 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Lays a command's answer out for people: fields as lines, lists of objects as tables. */
-export function layOut(answer: Record<string, unknown>): string {
+/** Lays a command's answer out for people: fields as lines, lists of objects as tables without the columns left out. */
+export function layOut(answer: Record<string, unknown>, leftOut: readonly string[] = []): string {
   return Object.entries(answer)
-    .map(([name, value]) => (Array.isArray(value) ? `${name}\n${table(value)}` : `${field(name, value)}\n`))
+    .map(([name, value]) => (Array.isArray(value) ? `${name}\n${table(value, leftOut)}` : `${field(name, value)}\n`))
     .join('');
 }
 
@@ -28,12 +28,12 @@ function field(name: string, value: unknown, indent = ''): string {
   return [`${indent}${name}`, ...inner].join('\n');
 }
 
-function table(rows: unknown[]): string {
+function table(rows: unknown[], leftOut: readonly string[]): string {
   if (rows.length === 0) return '  (none)\n';
   const records = rows.map((row) =>
     typeof row === 'object' && row !== null ? (row as Record<string, unknown>) : { value: row },
   );
-  const names = [...new Set(records.flatMap(Object.keys))];
+  const names = [...new Set(records.flatMap(Object.keys))].filter((name) => !leftOut.includes(name));
   const cell = (value: unknown) =>
     printable(typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–'));
   const lines = [names, ...records.map((record) => names.map((name) => cell(record[name])))];

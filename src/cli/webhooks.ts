@@ -23,7 +23,7 @@ async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
 const set: Command = {
   name: 'webhook set',
   usage: `${where} --url URL`,
-  summary: 'Sets where events go; keeps the signing secret, or creates one',
+  summary: 'Sets where events go, and prints the signing secret: the existing one, or a new one.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     return { secret: await setUrl(ctx, commandLine, scope, option(args, 'url')) };
@@ -33,7 +33,8 @@ const set: Command = {
 const rotate: Command = {
   name: 'webhook rotate',
   usage: where,
-  summary: 'Creates a new signing secret, pending until it is activated or 24 h have passed',
+  summary:
+    'Creates a new signing secret. Events are signed with it once it is activated, at the latest after 24 hours.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     return { secret: await rotateSecret(ctx, commandLine, scope, null) };
@@ -43,7 +44,7 @@ const rotate: Command = {
 const activate: Command = {
   name: 'webhook activate',
   usage: where,
-  summary: 'Activates the pending signing secret',
+  summary: 'Activates the pending signing secret.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     await activateSecret(ctx, commandLine, scope);
@@ -54,7 +55,7 @@ const activate: Command = {
 const enable: Command = {
   name: 'webhook enable',
   usage: where,
-  summary: 'Enables a disabled endpoint; waiting events are sent',
+  summary: 'Enables a disabled endpoint; waiting events are sent.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     await enableEndpoint(ctx, commandLine, scope);
@@ -65,7 +66,8 @@ const enable: Command = {
 const deliveries: Command = {
   name: 'webhook deliveries',
   usage: `${where} [--state waiting|delivered|exhausted] [--limit 50] [--offset 0]`,
-  summary: 'Lists events with their delivery attempts, newest first',
+  summary: 'Lists events, newest first. --json adds every delivery attempt.',
+  leftToJson: ['log'],
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
     const page = await listDeliveries(ctx, scope, {
@@ -80,7 +82,7 @@ const deliveries: Command = {
 const replay: Command = {
   name: 'webhook replay',
   usage: `<delivery_id>  |  ${where} --since <instant>`,
-  summary: 'Resends an event with the same ID and body, or all that failed since a time',
+  summary: 'Resends an event with the same ID and body, or all that failed since a time.',
   run: async (ctx, args) => {
     if (args.options.since !== undefined) {
       const since = parseInstant(option(args, 'since'));
@@ -99,7 +101,7 @@ const replay: Command = {
 const listenCommand: Command = {
   name: 'listen',
   usage: `${where} [--count N]`,
-  summary: 'Receives events here, verifies each signature and prints them, until stopped or after N',
+  summary: 'Receives events here, verifies each signature and prints them, until Ctrl-C or for N events.',
   run: async (ctx, args) =>
     listen(ctx, await scopeOption(ctx, args), {
       count: numberOption(args, 'count', Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY),
@@ -131,6 +133,7 @@ function numberOption(args: Arguments, name: string, fallback: number, least: nu
 
 function shown(delivery: LoggedDelivery) {
   const { id, request_id, event, state, attempts, next_attempt_at, created_at, delivered_at, log } = delivery;
+  const last = log.at(-1);
   return {
     delivery_id: id,
     request_id,
@@ -140,6 +143,7 @@ function shown(delivery: LoggedDelivery) {
     next_attempt_at: state === 'waiting' ? next_attempt_at.toISOString() : null,
     created_at: created_at.toISOString(),
     delivered_at: delivered_at?.toISOString() ?? null,
+    last_answer: last?.status_code ?? last?.error ?? null,
     log: log.map((attempt) => ({
       started_at: attempt.started_at.toISOString(),
       url: attempt.url,

@@ -4,9 +4,12 @@ import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { sendEvents } from '../web/event-stream.ts';
-import { Places } from '../web/places.ts';
+import { Places, takeEach } from '../web/places.ts';
 import { readQuery } from '../web/query.ts';
 import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
+
+/** A partner can have as many merchants as it likes, so all of them together have an end too. */
+const mostOfPartner = 1_000;
 
 /** The stream that a dashboard page listens to; with a request id, only for that request. */
 export function dashboardEventsPath(requestId?: string): string {
@@ -16,14 +19,17 @@ export function dashboardEventsPath(requestId?: string): string {
 /** `GET /dashboard/events` (server-sent events): that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places();
+  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;
     // 204 ends an event source: the page looks again when it is opened anew.
-    if (ending.aborted || !places.take(session.accountId)) return reply.code(204).send();
+    const { accountId, scope } = session;
+    const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, accountId]);
+    if (!leave) return reply.code(204).send();
     try {
       await stream(ctx, visit, ending);
     } finally {
-      places.leave(session.accountId);
+      leave();
     }
     return reply;
   });

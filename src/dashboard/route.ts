@@ -55,7 +55,7 @@ export function declareDashboardPages(
       const session = await merchantSessionOf(ctx, request, showsSomebody(request));
       const merchant = session && (await readMerchant(ctx, session.scope, session.accountId));
       if (session && merchant) {
-        request.reader = { id: session.accountId, group: session.accountId };
+        request.reader = { id: session.accountId, group: `merchants of ${session.scope.partnerId}` };
         return { fields: fieldsIn(request), session, merchant };
       }
       reply.redirect(signInPath, 303);

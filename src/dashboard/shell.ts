@@ -31,6 +31,8 @@ export type DashboardPage = {
   /** The place it belongs to, where its address does not say so. */
   under?: string;
   title: string;
+  /** The title where it is more than text. */
+  heading?: Html;
   body: Html;
   island?: IslandName;
   /** Where browser code may connect to beside this site. */
@@ -42,7 +44,7 @@ export type DashboardPage = {
 export async function sendDashboard(
   ctx: Context,
   { reply, request, merchant }: MerchantVisit,
-  { path, under, title, body, island, connectTo, status }: DashboardPage,
+  { path, under, title, heading, body, island, connectTo, status }: DashboardPage,
 ): Promise<FastifyReply> {
   const words = wordsFor(request);
   const dashboard = dashboardTexts(words);
@@ -62,6 +64,7 @@ export async function sendDashboard(
     path,
     under,
     title,
+    heading,
     island,
     connectTo,
     body: html`${done && notice('paid', dashboard.done[done])}${body}`,

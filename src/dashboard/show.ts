@@ -28,7 +28,7 @@ export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown):
   return sendPage(reply, shown.refusal ? refusalStatus[shown.refusal.reason] : 200, {
     title: shown.title(words),
     words,
-    testMode: shown.of?.test_mode ?? false,
+    testMode: shown.of?.test_mode ?? null,
     island: 'onboard',
     connectTo: relayOrigin(ctx.config.walletConnect),
     body: shown.body(words, branding),

@@ -9,11 +9,11 @@ export type Pools = { api: Database; pages: Database; loops: Database; close(): 
 
 /**
  * Creates and the gate use the service login. Together with the connections that listen for changes, a node has up to
- * 31.
+ * 32.
  */
 const connections = {
   api: { service: 8, scoped: 4 },
-  pages: { service: 3, scoped: 4 },
+  pages: { service: 3, scoped: 5 },
   loops: { service: 6, scoped: 4 },
 };
 
@@ -22,8 +22,9 @@ export function openPools(open: (most: Connections) => Database): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {
     ...{ api, loops },
-    // One partner's users, exports and customers leave the others a connection. Calls of the API have shares by key.
-    pages: limitPartners(pages, connections.pages.scoped - 1),
+    // The users, exports and customers of one partner, or of two, leave the others a connection. Calls of the API have
+    // shares by key.
+    pages: limitPartners(pages, Math.floor(connections.pages.scoped / 2)),
     close: async () => {
       await Promise.all([api.close(), pages.close(), loops.close()]);
     },

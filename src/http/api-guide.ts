@@ -18,7 +18,7 @@ const inAllLanguages = (snippet: (language: SnippetLanguage) => string): string 
 
 /** What an API client may do about each error; those of HTTP itself reach nobody who writes valid HTTP. */
 const advice: Partial<Record<ErrorCode, string>> = {
-  invalid_json: 'Fix the body.',
+  invalid_json: 'Send one complete JSON object as the body.',
   invalid_request: 'Read `details`: it lists every invalid field with a message.',
   invalid_idempotency_key: 'Use a key of 32 to 64 characters.',
   customer_name_required: 'Send `customer_name`.',
@@ -33,8 +33,8 @@ const advice: Partial<Record<ErrorCode, string>> = {
   not_found: 'Check the ID. IDs of other partners and of the other mode are not found either.',
   method_not_allowed: 'Use a method listed in the `Allow` header.',
   cannot_cancel: 'Read `request` in the response.',
-  wallet_address_conflict: 'Use another wallet.',
-  body_too_large: 'Send less.',
+  wallet_address_conflict: 'Use another wallet: a wallet belongs to one merchant only.',
+  body_too_large: 'Shorten `memo` and `metadata`.',
   unsupported_media_type: 'Send `Content-Type: application/json`.',
   rate_limited: 'Wait 60 seconds, then back off.',
   internal_error: 'Retry with the same `idempotency_key`; tell us the `x-request-id`.',
@@ -65,7 +65,8 @@ ${inAllLanguages((language) => createSnippet(language, values))}
 
 # Idempotency
 
-Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex) with every create, and send the same key when you retry.
+Send an \`idempotency_key\` of 32 to 64 characters (base64url or hex) in the body of every create, and send the same key when
+you retry. It is a field: a header \`Idempotency-Key\` is not read, and neither are fields that this document does not name.
 The same key for the same merchant returns the request it created, in its current state, with \`idempotent_replay: true\`.
 The other fields of a repeated call are ignored. Creating a merchant is idempotent by \`wallet_address\`.
 

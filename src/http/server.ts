@@ -79,6 +79,7 @@ export async function buildServer(
     },
   });
   app.decorateRequest('reader', null);
+  app.decorate('hasPlayMoney', ctx.config.sandbox && ctx.config.chains === null);
   passOverExpectations(app);
   closeSilentSockets(app);
   closeWhenStopping(app, stopping);
@@ -220,7 +221,8 @@ function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
 /** The one place where errors become answers: JSON for programs, a page for people. */
 function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toRefusal(error);
-  const [status, message] = errors[refusal.code];
+  const [status] = errors[refusal.code];
+  const { message } = refusal;
   if (status >= 500) {
     // The route, not the address: that can hold the token of a link, which opens something.
     ctx.log.error({ err: error, route: request.routeOptions.url ?? null }, refusal.code);

@@ -18,7 +18,7 @@ function held(options: Partial<GroupOptions<string, string>> = {}) {
   };
   const long = 100_000;
   const groups = new Groups<string, string>({
-    ...{ most: 3, atOnce: 1, patienceMs: long, longestBehindMs: long, longestWaitMs: long },
+    ...{ most: 3, atOnce: 1, few: long, patienceMs: long, longestBehindMs: long, longestWaitMs: long },
     ...options,
     together: (items) => {
       const group = { items, ...Promise.withResolvers<string[] | undefined>() };
@@ -77,6 +77,34 @@ test('in a group each is of another owner, who has nothing under way; what waits
   assert.deepEqual(alone, ['a1', 'b2', 'a2'], 'nobody else waits');
   end('a1');
   end('a2');
+  await Promise.all(all);
+});
+
+test('beside a group goes a full one; a smaller one only while few are under way with it', async () => {
+  const { run, end, answer, items } = held({ atOnce: 2, few: 3 });
+  const all = ['a', 'b', 'c'].map((owner) => run(owner, `${owner}1`));
+  await settle();
+  assert.deepEqual(items(), [['b1', 'c1']], 'three are few');
+  end('a1');
+  all.push(run('d', 'd1'), run('e', 'e1'));
+  await settle();
+  assert.equal(items().length, 1, 'four are not');
+  all.push(run('f', 'f1'));
+  await settle();
+  assert.deepEqual(items()[1], ['d1', 'e1', 'f1'], 'full');
+  all.push(run('g', 'g1'), run('h', 'h1'), run('i', 'i1'));
+  await settle();
+  assert.equal(items().length, 2, 'no more than two at once');
+  answer(0);
+  await settle();
+  assert.deepEqual(items()[2], ['g1', 'h1', 'i1']);
+  all.push(run('j', 'j1'));
+  answer(1);
+  await settle();
+  assert.equal(items().length, 3, 'one waits behind a group of three');
+  answer(2);
+  await settle();
+  end('j1');
   await Promise.all(all);
 });
 

@@ -7,6 +7,8 @@ export type GroupOptions<Item, Answer> = {
   most: number;
   /** So many groups are under way at most, but for those that have taken longer than `patienceMs`. */
   atOnce: number;
+  /** A group that is not full goes beside another only where both have so much work at most. */
+  few: number;
   patienceMs: number;
   /** So long others come first where an owner has other work under way; then it goes alone beside that. */
   longestBehindMs: number;
@@ -37,6 +39,8 @@ export class Groups<Item, Answer> {
   /** How much work each owner has under way. */
   readonly #owners = new Map<string, number>();
   #groups = 0;
+  /** How much work is in these groups. */
+  #members = 0;
   #isPlanned = false;
 
   constructor(options: GroupOptions<Item, Answer>) {
@@ -85,8 +89,15 @@ export class Groups<Item, Answer> {
     setImmediate(() => {
       this.#isPlanned = false;
       this.#giveUp();
-      while (this.#waiting.length > 0 && this.#groups < this.#options.atOnce) this.#start(this.#pick());
+      while (this.#waiting.length > 0 && this.#mayStart()) this.#start(this.#pick());
     });
+  }
+
+  /** One group costs less than two of half its size, so under load it waits until it is full or none is under way. */
+  #mayStart(): boolean {
+    const { most, atOnce, few } = this.#options;
+    if (this.#groups === 0 || this.#groups >= atOnce) return this.#groups === 0;
+    return this.#waiting.length >= most || this.#members + this.#waiting.length <= few;
   }
 
   #giveUp(): void {
@@ -120,12 +131,14 @@ export class Groups<Item, Answer> {
 
   #start(group: Waiting<Item, Answer>[]): void {
     this.#groups++;
+    this.#members += group.length;
     let isOver = false;
     const end = () => {
       clearTimeout(timer);
       if (isOver) return;
       isOver = true;
       this.#groups--;
+      this.#members -= group.length;
       this.#plan();
     };
     const timer = setTimeout(end, this.#options.patienceMs);

@@ -1,18 +1,21 @@
 /** Work that waits for its turn; `go` says whether it came. */
 type Waiting = { go: (came: boolean) => void };
+/** Work of one kind: one at a time, in order. */
+type Queue = { group: string; key: string; waiting: Waiting[] };
 
 /**
- * Lets so much work run at once, and of each key one at a time; the rest waits without holding anything. Keys take
- * turns, so who asks a thousand times delays others by one.
+ * Lets so much work run at once, and of each key one at a time; the rest waits without holding anything. Groups take
+ * turns, and within each its keys: so who asks a thousand times, under however many keys of a group, delays others by
+ * one.
  */
 export class Turns {
   readonly #most: number;
   readonly #longestWaitMs: number;
   #running = 0;
-  /** What waits, by key; a key is here while its work runs, too. */
-  readonly #waiting = new Map<string, Waiting[]>();
-  /** Keys whose next work may run. */
-  readonly #ready: string[] = [];
+  /** What waits, by group and key; a key is here while its work runs, too. */
+  readonly #queues = new Map<string, Queue>();
+  /** Queues whose next work may run, by group; the group that comes next is first. */
+  readonly #ready = new Map<string, Queue[]>();
 
   constructor(most: number, longestWaitMs: number) {
     this.#most = most;
@@ -20,49 +23,55 @@ export class Turns {
   }
 
   /** @returns null where the turn did not come in time */
-  async take<T>(key: string, work: () => Promise<T>): Promise<T | null> {
-    if (!(await this.#turn(key))) return null;
+  async take<T>(group: string, key: string, work: () => Promise<T>): Promise<T | null> {
+    const name = JSON.stringify([group, key]);
+    const known = this.#queues.get(name);
+    const queue = known ?? { group, key: name, waiting: [] };
+    if (!known) this.#queues.set(name, queue);
+    if (!(await this.#turn(queue, !known))) return null;
     try {
       return await work();
     } finally {
       this.#running--;
-      this.#makeReady(key);
+      if (queue.waiting.length > 0) this.#makeReady(queue);
+      else this.#queues.delete(name);
       this.#next();
     }
   }
 
-  #turn(key: string): Promise<boolean> {
+  #turn(queue: Queue, isNew: boolean): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting = this.#waiting.get(key) ?? [];
     const one: Waiting = { go: resolve };
     const late = setTimeout(() => {
-      const place = waiting.indexOf(one);
-      if (place >= 0) waiting.splice(place, 1);
+      const place = queue.waiting.indexOf(one);
+      if (place >= 0) queue.waiting.splice(place, 1);
       resolve(false);
     }, this.#longestWaitMs);
-    waiting.push(one);
-    if (!this.#waiting.has(key)) {
-      this.#waiting.set(key, waiting);
-      this.#ready.push(key);
-    }
+    queue.waiting.push(one);
+    if (isNew) this.#makeReady(queue);
     this.#next();
     return promise.finally(() => clearTimeout(late));
   }
 
-  #makeReady(key: string): void {
-    if (this.#waiting.get(key)?.length) this.#ready.push(key);
-    else this.#waiting.delete(key);
+  #makeReady(queue: Queue): void {
+    const ready = this.#ready.get(queue.group);
+    if (ready) ready.push(queue);
+    else this.#ready.set(queue.group, [queue]);
   }
 
   #next(): void {
     while (this.#running < this.#most) {
-      const key = this.#ready.shift();
-      if (key === undefined) return;
-      const one = this.#waiting.get(key)?.shift();
+      const [first] = this.#ready;
+      if (!first) return;
+      const [group, queues] = first;
+      const queue = queues.shift();
+      this.#ready.delete(group);
+      if (queues.length > 0) this.#ready.set(group, queues); // behind the others
+      const one = queue?.waiting.shift();
       if (one) {
         this.#running++;
         one.go(true);
-      } else this.#waiting.delete(key); // nobody waited for it any longer
+      } else if (queue) this.#queues.delete(queue.key); // nobody waited for it any longer
     }
   }
 }

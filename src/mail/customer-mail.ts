@@ -1,5 +1,5 @@
+import { withOwnDirection } from '../lib/text/direction.ts';
 import { type Html, html } from '../lib/text/html.ts';
-import { withoutOverrides } from '../lib/text/overrides.ts';
 import type { Words } from '../ui/language.ts';
 import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
 
@@ -27,7 +27,7 @@ export type CustomerMail = {
 
 /** As text. A name or memo of several lines reads neither as a sentence nor as a line of ours. */
 export function customerMailText({ heading, test, facts, link, why, stop }: CustomerMail): string {
-  const lines = facts.map(([name, value]) => `${name}: ${withoutOverrides(value).replace(/\r?\n/g, '\n  ')}`);
+  const lines = facts.map(([name, value]) => `${name}: ${withOwnDirection(value).replace(/\r?\n/g, '\n  ')}`);
   const parts = [
     `${oneLine(heading)}.`,
     test,

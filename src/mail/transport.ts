@@ -1,11 +1,13 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
-import type { Due } from '../db/due.ts';
 import { pause } from '../lib/time.ts';
 import { workThrough } from '../lib/work-through.ts';
-import { decryptedContent, type StoredContent } from './content.ts';
+import { decryptedContent } from './content.ts';
 import type { NewMail } from './outbox.ts';
+import { type Busy, type Claimed, claimMail, mailsDue, ourselves } from './queue-store.ts';
 import { RecipientRefused, smtpTransport } from './smtp.ts';
+
+export { mailsDue };
 
 export type DueMail = NewMail & { id: string };
 
@@ -23,25 +25,19 @@ function transportOf(ctx: Context): MailTransport | null {
 
 /**
  * Urgent mails have reserved places, so that no flood of receipts delays them. Mails to one server never take all
- * places, so that a server that hangs delays no other.
+ * places, so that a server that hangs delays no other; nor do those of one partner.
  */
 const lanes = [
-  { urgent: true, places: 10, perServer: 3 },
-  { urgent: false, places: 10, perServer: 3 },
+  { urgent: true, places: 10, perServer: 3, perPartner: 5 },
+  { urgent: false, places: 10, perServer: 3, perPartner: 5 },
 ];
 /**
- * A poll that skips busy servers reads everything due for them. After one that found nothing, wait at least this long.
+ * A poll that skips busy servers may read everything due for them. After one that found nothing, wait at least this
+ * long.
  */
 const pollPastBusyMs = 1000;
 /** For one mail, from resolving the server's name to its last answer. */
 const sendLimitMs = 45_000;
-/**
- * The first wait; each is twice the previous one. It is longer than sending takes, so nobody else claims a mail in
- * progress.
- */
-const firstWaitMs = 120_000;
-/** About two and a half days. */
-const maxAttempts = 12;
 const markTries = 5;
 
 /**
@@ -64,12 +60,13 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
     for (const lane of lanes) {
       const inLane = () => [...underWay].filter(({ urgent }) => urgent === lane.urgent);
       while (inLane().length < lane.places) {
-        const busy = busyServers(inLane(), lane.perServer);
+        const busy = busyIn(inLane(), lane);
+        const isBusy = busy.servers.length + busy.senders.length > 0;
         const polledAt = polledPastBusy.get(lane.urgent) ?? Number.NEGATIVE_INFINITY;
-        if (busy.length > 0 && performance.now() - polledAt < pollPastBusyMs) break;
-        const mail = await claimMail(ctx, lane.urgent, busy);
+        if (isBusy && performance.now() - polledAt < pollPastBusyMs) break;
+        const mail = await claimMail(ctx.db.sql, lane.urgent, busy);
         if (!mail) {
-          if (busy.length > 0) polledPastBusy.set(lane.urgent, performance.now());
+          if (isBusy) polledPastBusy.set(lane.urgent, performance.now());
           break;
         }
         underWay.add(mail);
@@ -85,30 +82,23 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
   });
 }
 
-type Claimed = StoredContent & { id: string; recipient: string; last: boolean; urgent: boolean };
-
 /** The domain of an address, which identifies the mail server. */
 const serverOf = ({ recipient }: Claimed) => recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
 
-/** The servers that must not get another mail now. */
-function busyServers(mails: Claimed[], most: number): string[] {
-  return [...Map.groupBy(mails, serverOf)].filter(([, theirs]) => theirs.length >= most).map(([server]) => server);
+/** How many mails of each sender are under way, and the servers and partners that must not get another place. */
+function busyIn(mails: Claimed[], { perServer, perPartner }: { perServer: number; perPartner: number }): Busy {
+  const bySender = countBy(mails, ({ sender }) => sender);
+  return {
+    bySender,
+    servers: atLeast(countBy(mails, serverOf), perServer),
+    senders: atLeast(bySender, perPartner).filter((sender) => sender !== ourselves),
+  };
 }
 
-/** Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. */
-async function claimMail(ctx: Context, urgent: boolean, busy: string[]): Promise<Claimed | null> {
-  const [mail] = await ctx.db.sql<Claimed[]>`
-    update mails set attempts = attempts + 1,
-      next_attempt_at = case when attempts + 1 < ${maxAttempts}
-        then now() + least(${firstWaitMs} * interval '1 ms' * 2 ^ attempts, interval '1 day') else 'infinity' end
-    where id = (
-      select id from mails where sent_at is null and urgent = ${urgent} and next_attempt_at <= now()
-        and lower(split_part(recipient, '@', -1)) <> all(${busy}::text[])
-      order by next_attempt_at limit 1 for update skip locked)
-    returning id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent,
-      attempts >= ${maxAttempts} as last`;
-  return mail ?? null;
-}
+const countBy = (mails: Claimed[], by: (mail: Claimed) => string) =>
+  new Map([...Map.groupBy(mails, by)].map(([key, theirs]) => [key, theirs.length]));
+const atLeast = (counts: ReadonlyMap<string, number>, most: number) =>
+  [...counts].filter(([, count]) => count >= most).map(([key]) => key);
 
 /** Never throws: a result that could not be stored shows at the next attempt. */
 async function send(ctx: Context, mail: Claimed, transport: MailTransport): Promise<boolean> {
@@ -166,10 +156,3 @@ async function alarmWhenWaiting(ctx: Context): Promise<void> {
   if (!row?.waiting) return;
   await raiseAlarm(ctx.db.sql, { kind: 'mail_transport', subject: '', details: { waiting: row.waiting } });
 }
-
-/** A mail's next attempt; those that were given up have none. */
-export const mailsDue: Due = (sql) => sql`
-  select min(lane.at) from (
-    select min(next_attempt_at) as at from mails where sent_at is null and urgent and next_attempt_at < 'infinity'
-    union all
-    select min(next_attempt_at) from mails where sent_at is null and not urgent and next_attempt_at < 'infinity') lane`;

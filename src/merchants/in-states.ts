@@ -1,5 +1,4 @@
-import type { Sql, Tx } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
+import type { Fragment, Tag } from '../db/sql.ts';
 
 /**
  * Filters of merchants by state; absent ones do not filter. `either`: disabled by either side. `any`: all of them, read
@@ -28,7 +27,7 @@ function isMeant({ partner, operator }: (typeof switches)[number], disabled: Mer
  * @param source what is read, where it is not the whole table
  */
 export function statesApart(
-  sql: Sql | Tx,
+  sql: Tag,
   { onboarded, disabled }: MerchantStates,
   own: Fragment,
   source: Fragment = sql`merchants`,
@@ -46,4 +45,4 @@ export function statesApart(
 }
 
 /** As the indexes have it: as a condition, it would be written anew before an index is looked for. */
-const stateOf = (sql: Sql | Tx) => sql`(case when m.onboarded_at is null then 0 else 1 end)`;
+const stateOf = (sql: Tag) => sql`(case when m.onboarded_at is null then 0 else 1 end)`;

@@ -12,7 +12,7 @@ export async function readMerchant(ctx: Pick<Context, 'db'>, scope: Scope, id: s
 
 /** One page of a scope's merchants and one row more, oldest first. */
 export function listMerchants(ctx: Pick<Context, 'db'>, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
-  return ctx.db.reading(scope, (tx) => selectMerchants(tx, scope, filter));
+  return ctx.db.read(scope, (sql) => selectMerchants(sql, scope, filter));
 }
 
 /** The first merchant of a scope that can be paid; null when it has none. */

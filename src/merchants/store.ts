@@ -1,7 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { setIdleTimeout } from '../db/idle-timeout.ts';
-import { identifiers } from '../db/sql.ts';
+import { identifiers, type Statement, type Tag } from '../db/sql.ts';
 import { quoteOf } from '../rates/quote.ts';
 import { type MerchantStates, statesApart } from './in-states.ts';
 
@@ -78,16 +78,16 @@ export async function selectMerchant(tx: Tx, scope: Scope, id: string): Promise<
 export type MerchantFilter = { complete?: boolean; disabled?: boolean; limit: number; offset: number };
 
 /** One page and one row more, oldest first. */
-export function selectMerchants(tx: Tx, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
+export function selectMerchants(sql: Tag, scope: Scope, filter: MerchantFilter): Statement<MerchantView[]> {
   const { complete, disabled } = filter;
   const states: MerchantStates = {
     ...(complete !== undefined && { onboarded: complete }),
     ...(disabled !== undefined && { disabled: disabled ? 'either' : 'none' }),
   };
-  const own = tx`m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
+  const own = sql`m.partner_id = ${scope.partnerId} and m.test_mode = ${scope.testMode}`;
   const { limit, offset } = filter;
-  const list = branchesOf(tx, statesApart(tx, states, own), tx`order by created_at, id limit ${offset + limit + 1}`);
-  return tx<MerchantView[]>`
+  const list = branchesOf(sql, statesApart(sql, states, own), sql`order by created_at, id limit ${offset + limit + 1}`);
+  return sql<MerchantView[]>`
     with partner as materialized (select slug, name from partners where id = ${scope.partnerId})
     select m.*, p.slug as home_portal, p.name as partner_name
     from (select * from (${list}) list order by created_at, id limit ${limit + 1} offset ${offset}) m cross join partner p

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { behaviours, type Receiver, startReceiver } from '../../test/support/net/receiver.ts';
 import type { OutboundPolicy } from './guard.ts';
@@ -39,6 +39,25 @@ describe('POST to an address a stranger chose', () => {
   test('one forbidden address among the answers refuses all', async () => {
     const resolve = async () => ['93.184.216.34', '10.0.0.1'];
     assert.equal(error(await poster(live, { resolve }).post('https://mixed.example/', {}, '')), 'refused_address');
+  });
+
+  test('answers before the answer → a few are passed over, more end the attempt', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
+    const statuses: unknown[] = [];
+    for (const count of [20, 21]) {
+      const server = createServer((socket) => {
+        socket.on('error', () => {});
+        socket.once('data', () => socket.write(`${early.repeat(count)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const sender = poster(loopback, { timeoutMs: 60_000 });
+      const outcome = await sender.post(`http://127.0.0.1:${port}/`, {}, '');
+      statuses.push('error' in outcome ? outcome.error : outcome.statusCode);
+      await sender.close();
+      server.close();
+    }
+    assert.deepEqual(statuses, [200, 'invalid_response']);
   });
 
   test('an answer that is no IP address is refused', async () => {

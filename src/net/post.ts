@@ -29,6 +29,8 @@ const defaultTimeoutMs = 8000;
 const bodyTimeoutMs = 1000;
 const maxBodyBytes = 4096;
 const maxHeaderCharacters = 4096;
+/** Answers before the answer (1xx). Nobody needs more, and reading them without end would keep the process busy. */
+const maxInterim = 20;
 
 /** When the connection that failed with this error was opened. If that was before the POST, it was a kept-alive one. */
 const connectedAt = new WeakMap<Error, number>();
@@ -138,6 +140,7 @@ function dispatch(
     let status: Omit<Extract<PostOutcome, { statusCode: number }>, 'responseBody'> | undefined;
     const chunks: Buffer[] = [];
     let received = 0;
+    let interim = 0;
     let ended = false;
     const dispatchedAt = performance.now();
     let timer = setTimeout(
@@ -162,6 +165,8 @@ function dispatch(
       {
         onRequestStart: () => {},
         onResponseStart: (_controller, statusCode, responseHeaders) => {
+          if (statusCode < 200 && ++interim > maxInterim)
+            end({ error: 'invalid_response', durationMs: since(startedAt) });
           if (ended || statusCode < 200) return;
           const retryAfter = responseHeaders['retry-after'];
           status = {

@@ -14,6 +14,7 @@ import { MerchantRefusal } from '../merchants/refusal.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import type { Language } from '../ui/language.ts';
 import { claimingWallet } from '../wallets/claim.ts';
+import { queriesFor } from '../wallets/proofs.ts';
 import { chainsOf, readWallet, type TypedWallet } from '../wallets/typed.ts';
 import { passedEmail } from './code.ts';
 import { assertOpen, type OpenOnboarding, openLink } from './link.ts';
@@ -119,7 +120,8 @@ export async function completeOnboarding(
   const { scope, row } = await openChecked(ctx, complete.token, complete.emailPass);
   if (!complete.acceptTerms) throw new MerchantRefusal('terms_not_accepted');
 
-  const signed = await proveMessage(ctx, onboardingRequest(row), chainsOf(ctx, row), complete);
+  const mayQuery = queriesFor(`onboard/${row.id}`);
+  const signed = await proveMessage(ctx, onboardingRequest(row), chainsOf(ctx, row), complete, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   const { address, chainIds } = signed;
   assertAnnounced(row, address);

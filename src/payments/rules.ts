@@ -123,6 +123,8 @@ export function restMicro(dueMicro: bigint, soundMicro: bigint): bigint | null {
 export const graceMs = 30 * minuteMs;
 /** So many partial payments may pay a request; one that completes the sum is always taken. */
 const maxTransfers = 50;
+/** Dust is taken only as one of so many: anybody can send it, and it must leave room for parts that are meant. */
+const maxTransfersWithDust = 10;
 
 /** The clock of who makes a block may be so much behind ours. */
 export const producerSkewMs = 15_000;
@@ -232,7 +234,8 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
   if (late && rule !== 'merchant') return no('late');
   const completes = request.countedMicro + transfer.value >= request.usdcMicro;
-  if (!completes && request.countedTransfers >= maxTransfers) return no('too_many_parts');
+  const most = transfer.value < leastPartMicro ? maxTransfersWithDust : maxTransfers;
+  if (!completes && request.countedTransfers >= most) return no('too_many_parts');
   return { counts: true, completes };
 }
 
@@ -248,6 +251,22 @@ export function completing<T extends { value: string }>(counted: readonly T[], u
     if (sumMicro >= usdcMicro) return transfer;
   }
   return null;
+}
+
+/**
+ * What each of these transfers brought beyond the amount due, in micro units. The first ones pay; so nobody who adds to
+ * what suffices takes the place of whom the surplus belongs to.
+ *
+ * @param settled those that count and are final, in the order of the chain
+ */
+export function surpluses(settled: readonly { value: string }[], dueMicro: bigint): bigint[] {
+  let missingMicro = dueMicro;
+  return settled.map(({ value }) => {
+    const micro = BigInt(value);
+    const surplusMicro = micro > missingMicro ? micro - missingMicro : 0n;
+    missingMicro -= micro - surplusMicro;
+    return surplusMicro;
+  });
 }
 
 /** The sum of these transfers, in micro units. */

@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
-import type { Fragment } from '../db/sql.ts';
+import type { Fragment, Statement, Tag } from '../db/sql.ts';
 import { namesOfPage } from '../merchants/names.ts';
 import type { PlanFilter, PlanRow } from './store.ts';
 
@@ -13,28 +13,28 @@ export type PlanBrowseFilter = Pick<PlanFilter, 'displayStatus'> & {
 
 /** Plans of a partner in one mode, newest first. */
 export function selectBrowsedPlans(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   { accountId, displayStatus }: PlanBrowseFilter,
   { after, limit }: Pick<PlanFilter, 'after' | 'limit'>,
-): Promise<BrowsedPlan[]> {
+): Statement<BrowsedPlan[]> {
   const state = displayStatus === 'failing' ? 'active' : displayStatus;
-  const place = tx`order by created_at desc, id desc limit ${limit}`;
-  const newest = (of: Fragment) => tx`
+  const place = sql`order by created_at desc, id desc limit ${limit}`;
+  const newest = (of: Fragment) => sql`
     select p.* from plans p
     where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} ${of}
-      ${state ? tx`and p.state = ${state}` : tx``}
-      ${state === 'active' ? tx`and (p.failure is not null) = ${displayStatus === 'failing'}` : tx``}
-      ${after ? tx`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : tx``}
+      ${state ? sql`and p.state = ${state}` : sql``}
+      ${state === 'active' ? sql`and (p.failure is not null) = ${displayStatus === 'failing'}` : sql``}
+      ${after ? sql`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : sql``}
     ${place}`;
   const [account, ...more] = [accountId ?? []].flat();
   const page =
     more.length > 0 // each by itself: the order of the index serves one merchant
-      ? tx`select p.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
-          cross join lateral (${newest(tx`and p.account_id = a.id`)}) p ${place}`
-      : newest(account ? tx`and p.account_id = ${account}` : tx``);
-  return tx<BrowsedPlan[]>`
-    with page as materialized (${page}), ${namesOfPage(tx, scope)}
+      ? sql`select p.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(sql`and p.account_id = a.id`)}) p ${place}`
+      : newest(account ? sql`and p.account_id = ${account}` : sql``);
+  return sql<BrowsedPlan[]>`
+    with page as materialized (${page}), ${namesOfPage(sql, scope)}
     select p.*, p.first_on::text as first_on, p.next_on::text as next_on, s.merchant_name
     from page p join shops s on s.shop_id = p.account_id
     order by p.created_at desc, p.id desc`;

@@ -12,7 +12,7 @@ type Db = Pick<Context, 'db'>;
 const readFrom =
   ({ db }: Db, scope: Scope, filter: PlanBrowseFilter): ReadFrom<BrowsedPlan> =>
   (after, limit) =>
-    db.reading(scope, (tx) => selectBrowsedPlans(tx, scope, filter, { after: placeOf(after), limit }));
+    db.read(scope, (sql) => selectBrowsedPlans(sql, scope, filter, { after: placeOf(after), limit }));
 
 /** One page of a partner's plans in one mode, newest first, and the cursor of the next page; null at the end. */
 export const browsePlans = (ctx: Db, scope: Scope, filter: PlanBrowseFilter, after: string | null) =>

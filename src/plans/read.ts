@@ -42,7 +42,7 @@ export function readPlanOfRequest({ db }: Db, scope: Scope, requestId: string): 
 const plansFrom =
   ({ db }: Db, scope: Scope, accountId: string, displayStatus: PlanDisplayStatus | null): ReadFrom<PlanRow> =>
   (after, limit) =>
-    db.reading(scope, (tx) => selectPlans(tx, scope, accountId, { displayStatus, after: placeOf(after), limit }));
+    db.read(scope, (sql) => selectPlans(sql, scope, accountId, { displayStatus, after: placeOf(after), limit }));
 
 /** One page of a merchant's plans, the newest first, and the cursor it goes on after; null at the end. */
 export function listPlans(

@@ -1,4 +1,5 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import type { Fragment, Statement, Tag } from '../db/sql.ts';
 import type { Collection } from './collection-form.ts';
 import type { NewPlan, PlanChange } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
@@ -47,9 +48,9 @@ export type PlanDisplayStatus = 'active' | 'failing' | 'paused' | 'ended';
 export const planDisplayStatuses: PlanDisplayStatus[] = ['active', 'failing', 'paused', 'ended'];
 
 /** Days as text: a date has no time zone. */
-const columns = (sql: Sql | Tx) => sql`p.*, p.first_on::text as first_on, p.next_on::text as next_on`;
-const inScope = (tx: Sql | Tx, { partnerId, testMode }: Scope) =>
-  tx`p.partner_id = ${partnerId} and p.test_mode = ${testMode}`;
+const columns = (sql: Tag) => sql`p.*, p.first_on::text as first_on, p.next_on::text as next_on`;
+const inScope = (sql: Tag, { partnerId, testMode }: Scope) =>
+  sql`p.partner_id = ${partnerId} and p.test_mode = ${testMode}`;
 
 export function courseOf(row: PlanRow): Course {
   const { first_on: firstOn, every, period, max_charges: maxCharges, charges, slot } = row;
@@ -92,9 +93,13 @@ export async function countPlans(
   scope: Scope,
   { accountId, email, since, most }: { accountId: string; email: string | null; since: Date; most: number },
 ): Promise<{ all: number; ofAddress: number }> {
+  // As `mailboxOf`, which receipts are limited by.
+  const mailbox = (address: Fragment) =>
+    tx`replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`;
+  const isOfAddress = tx`${mailbox(tx`customer_email`)} = ${mailbox(tx`${email}::text`)}`;
   const plans = tx`select p.customer_email from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId}`;
   const [row] = await tx<{ all: number; ofAddress: number }[]>`
-    select count(*)::int as "all", count(*) filter (where lower(customer_email) = lower(${email}))::int as "ofAddress"
+    select count(*)::int as "all", count(*) filter (where ${isOfAddress})::int as "ofAddress"
     from (
       (${plans} and p.state <> 'ended' limit ${most}) union all
       (${plans} and p.state = 'ended' and p.created_at > ${since} limit ${most})) counted`;
@@ -146,18 +151,18 @@ export type PlanFilter = {
 
 /** Plans of a merchant, the newest first. */
 export function selectPlans(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   accountId: string,
   { displayStatus, after, limit }: PlanFilter,
-): Promise<PlanRow[]> {
+): Statement<PlanRow[]> {
   const state = displayStatus === 'failing' ? 'active' : displayStatus;
-  return tx<PlanRow[]>`
-    select ${columns(tx)} from plans p
-    where ${inScope(tx, scope)} and p.account_id = ${accountId}
-      ${state ? tx`and p.state = ${state}` : tx``}
-      ${state === 'active' ? tx`and (p.failure is not null) = ${displayStatus === 'failing'}` : tx``}
-      ${after ? tx`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : tx``}
+  return sql<PlanRow[]>`
+    select ${columns(sql)} from plans p
+    where ${inScope(sql, scope)} and p.account_id = ${accountId}
+      ${state ? sql`and p.state = ${state}` : sql``}
+      ${state === 'active' ? sql`and (p.failure is not null) = ${displayStatus === 'failing'}` : sql``}
+      ${after ? sql`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : sql``}
     order by p.created_at desc, p.id desc limit ${limit}`;
 }
 

@@ -7,7 +7,7 @@ import { dayMs } from '../lib/durations.ts';
 
 const mostListed = 100;
 const mostCounted = 1000;
-/** What mends itself has done so by then. */
+/** A failure that passes by itself has passed by then. */
 const stuckMs = dayMs;
 
 type Db = Pick<Context, 'db' | 'clock'>;
@@ -37,7 +37,7 @@ export async function watchStuckPlans(ctx: Db): Promise<void> {
   await raiseAlarm(sql, { kind: 'plans_failing', subject: '', details: { count } });
 }
 
-/** A plan whose charge has failed for long, for what no partner and no merchant did. */
+/** A plan whose charge has failed for long, through no fault of its partner or merchant. */
 export type StuckPlan = {
   partner_slug: string;
   partner_name: string;

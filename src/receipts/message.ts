@@ -4,6 +4,8 @@ import { fill } from '../ui/language.ts';
 import type { ReceiptFacts } from './facts.ts';
 
 const maxMerchant = 40;
+/** What makes a phone show a link or an address. Only our own is to be opened, and a merchant chooses its name. */
+const linking = /[.。．｡:/\\@](?=\S)/gu;
 
 /** The text of a message to a phone, short enough for two parts of 153 characters in most languages. */
 export function receiptMessage({ row, words, merchant, number, link }: ReceiptFacts): string {
@@ -17,6 +19,6 @@ export function receiptMessage({ row, words, merchant, number, link }: ReceiptFa
 }
 
 function shortened(name: string): string {
-  const characters = [...name.replace(/\s+/g, ' ').trim()];
+  const characters = [...name.replace(linking, ' ').replace(/\s+/g, ' ').trim()];
   return characters.length <= maxMerchant ? characters.join('') : `${characters.slice(0, maxMerchant - 1).join('')}…`;
 }

@@ -5,6 +5,7 @@ import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
 import { lockCustomer } from '../requests/customer.ts';
 import { readReceipt } from './facts.ts';
+import { takeReceipt } from './limits.ts';
 import { receiptMail } from './mail.ts';
 import { claimReceipts, updateDone, updateReceiptFailed } from './store.ts';
 
@@ -47,6 +48,13 @@ async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<b
     const customer = await lockCustomer(tx, scope, requestId);
     const isFirst = await updateDone(tx, scope, requestId, 'mail');
     if (!isFirst || !facts || !customer?.email) return false;
+    if (!takeReceipt('mail', facts.row.account_id, customer.email, ctx.clock.now())) {
+      ctx.log.warn(
+        { request_id: requestId },
+        'a receipt was not mailed: its merchant had too many sent to this address',
+      );
+      return false;
+    }
     await queueCustomerMail(ctx, tx, scope, requestId, receiptMail(facts, branding, customer.email));
     return true;
   });

@@ -4,6 +4,7 @@ import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { workThrough } from '../lib/work-through.ts';
 import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
+import { takeReceipt } from './limits.ts';
 import { receiptMessage } from './message.ts';
 import { claimReceipts, type DueReceipt, updateDone, updateReceiptFailed } from './store.ts';
 
@@ -38,6 +39,12 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
     const facts = await readReceipt(ctx, scope, requestId);
     const phone = facts?.row.customer_phone;
     if (!facts || !phone) {
+      await updateDone(sql, scope, requestId, 'phone');
+      return false;
+    }
+    // Once for all attempts.
+    if (attempts === 1 && !takeReceipt('phone', facts.row.account_id, phone, ctx.clock.now())) {
+      ctx.log.warn({ request_id: requestId }, 'a message was not sent: its merchant had too many sent today');
       await updateDone(sql, scope, requestId, 'phone');
       return false;
     }

@@ -25,8 +25,9 @@ export async function insertReceipts(tx: Tx, owed: readonly Owed[]): Promise<str
 }
 
 /**
- * The loops' look-up over all partners: claims what is due by moving its next attempt. A crash in between delays a
- * receipt, it does not lose it; after the last attempt it waits for an operator.
+ * The loops' look-up over all partners: claims what is due by moving its next attempt. Partners take turns, so one
+ * with thousands delays nobody. A crash in between delays a receipt, it does not lose it; after the last attempt it
+ * waits for an operator.
  *
  * @param waits `firstMs` before the second attempt, twice as long before each further one; `most` attempts in all
  */
@@ -36,14 +37,30 @@ export function claimReceipts(
   waits: { firstMs: number; most: number },
   limit: number,
 ): Promise<DueReceipt[]> {
+  const waiting = db.sql`channel = ${channel} and done_at is null and next_attempt_at < 'infinity'`;
   return db.sql<DueReceipt[]>`
+    with recursive parties as (
+      (select partner_id from receipts where ${waiting} order by partner_id limit 1)
+      union all
+      select n.partner_id from parties p cross join lateral (
+        select partner_id from receipts where ${waiting} and partner_id > p.partner_id order by partner_id limit 1) n
+    ), turns as (
+      select d.*, row_number() over (partition by d.partner_id order by d.next_attempt_at) as turn
+      from parties p cross join lateral (
+        select partner_id, test_mode, request_id, next_attempt_at from receipts
+        where ${waiting} and partner_id = p.partner_id and next_attempt_at <= now()
+        order by next_attempt_at limit ${limit}) d
+    ), next as (
+      select partner_id, test_mode, request_id from turns order by turn, random() limit ${limit}
+    ), due as (
+      select e.partner_id, e.test_mode, e.request_id
+      from receipts e join next n using (partner_id, test_mode, request_id)
+      where e.channel = ${channel} and e.done_at is null and e.next_attempt_at <= now() for update of e skip locked
+    )
     update receipts r set attempts = r.attempts + 1,
       next_attempt_at = case when r.attempts + 1 < ${waits.most}
         then now() + ${waits.firstMs} * interval '1 ms' * 2 ^ r.attempts else 'infinity' end
-    from (
-      select partner_id, test_mode, request_id from receipts
-      where channel = ${channel} and done_at is null and next_attempt_at <= now()
-      order by next_attempt_at limit ${limit} for update skip locked) due
+    from due
     where r.channel = ${channel} and (r.partner_id, r.test_mode, r.request_id) = (due.partner_id, due.test_mode, due.request_id)
     returning r.partner_id, r.test_mode, r.request_id, r.channel, r.attempts`;
 }

@@ -9,7 +9,7 @@ import { refuse } from '../errors.ts';
 import { modeOf } from '../lib/mode.ts';
 import { isFinalPayment } from '../payments/proof/final-payment.ts';
 import type { Reason } from '../payments/rules.ts';
-import { sumMicro } from '../payments/rules.ts';
+import { surpluses } from '../payments/rules.ts';
 import {
   countPaidBy,
   isSameTransfer,
@@ -157,12 +157,10 @@ export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): P
   ]);
   // A partial payment that nobody confirmed is no money yet.
   const settled = counted.filter(({ final_at }) => final_at !== null);
-  const last = settled.at(-1);
   // Until it is verified, the network could still take the payment away.
-  if (request?.proof_status !== 'verified' || !last || !isSameTransfer(keyOf(last), keyOf(row))) return 0n;
-  const overMicro = sumMicro(settled) - BigInt(request.usdc_micro);
-  const valueMicro = BigInt(row.value);
-  return overMicro <= 0n ? 0n : overMicro < valueMicro ? overMicro : valueMicro;
+  if (request?.proof_status !== 'verified') return 0n;
+  const at = settled.findIndex((other) => isSameTransfer(keyOf(other), keyOf(row)));
+  return surpluses(settled, BigInt(request.usdc_micro))[at] ?? 0n;
 }
 
 /**

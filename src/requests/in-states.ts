@@ -34,15 +34,16 @@ export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow
  *
  * @param where further conditions on a request `r`, beginning with `and`
  * @param place `order by … limit …`; columns without their table's name
+ * @param columns of a request `r`; all unless said
  */
 export function inStates(
   sql: Tag,
   scope: Scope,
   states: States | null,
-  { where, place }: { where: Fragment; place: Fragment },
+  { where, place, columns = sql`r.*` }: { where: Fragment; place: Fragment; columns?: Fragment },
 ): Fragment {
   const inScope = sql`r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}`;
-  const own = sql`select r.* from requests r where ${inScope} ${where}`;
+  const own = sql`select ${columns} from requests r where ${inScope} ${where}`;
   if (!states) return sql`${own} ${place}`;
   const branches = states.stored.map(([status, proof]) => {
     // The states are not repeated as constants: they would offer the index of expiries, which covers all partners.
@@ -52,7 +53,7 @@ export function inStates(
   if (states.past) {
     // Kept separate by a fence: these are few, and found by the time at which they end.
     const past = sql`select r.* from requests r where ${inScope} and ${isPast(sql)} offset 0`;
-    branches.push(sql`select r.* from (${past}) r where true ${where}`);
+    branches.push(sql`select ${columns} from (${past}) r where true ${where}`);
   }
   return branchesOf(sql, branches, place);
 }

@@ -27,9 +27,11 @@ export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<str
   return row;
 }
 
-/** The partner's allowed values of `expiry_minutes`. */
-export async function selectAllowedExpiries(sql: Sql, scope: Scope): Promise<number[]> {
-  const [row] = await sql<{ allowed_expiry_minutes: number[] }[]>`
-    select allowed_expiry_minutes from partners where id = ${scope.partnerId}`;
-  return row?.allowed_expiry_minutes ?? [];
+/** The partner's allowed values of `expiry_minutes`, and its default. */
+export async function selectExpiries(sql: Sql, scope: Scope): Promise<{ allowed: number[]; usual: number }> {
+  const [row] = await sql<{ allowed: number[]; usual: number }[]>`
+    select allowed_expiry_minutes as allowed, default_expiry_minutes as usual from partners
+    where id = ${scope.partnerId}`;
+  if (!row) throw new Error('the partner of a session no longer exists'); // partners are never deleted
+  return row;
 }

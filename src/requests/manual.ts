@@ -7,7 +7,7 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { CreateRequest } from './contract.ts';
 import { createRequest } from './create.ts';
-import { selectAllowedExpiries, selectManualFacts } from './manual-store.ts';
+import { selectExpiries, selectManualFacts } from './manual-store.ts';
 import { type CreateFields, invoiceExpiryMinutes } from './rules.ts';
 import type { RequestRow } from './store.ts';
 
@@ -68,8 +68,19 @@ export async function createInScope(
   return createRequest(ctx, { id: randomUUIDv7(), caller, facts, body, keyOrder, faults, ordered: 'at commit' });
 }
 
-/** The expiry times that a manual request may have, in minutes; some only as an invoice. */
-export async function readExpiries(ctx: Context, scope: Scope): Promise<number[]> {
-  const allowed = await selectAllowedExpiries(ctx.db.sql, scope);
-  return [...new Set([...allowed, invoiceExpiryMinutes])].sort((a, b) => a - b);
+/** How long a manual request may last, in minutes. */
+export type Expiries = {
+  /** The choice; some only for an invoice. */
+  allowed: number[];
+  /** Without a choice. */
+  usual: { pos: number; invoice: number };
+};
+
+/** The expiry times that a manual request may have. */
+export async function readExpiries(ctx: Context, scope: Scope): Promise<Expiries> {
+  const { allowed, usual } = await selectExpiries(ctx.db.sql, scope);
+  return {
+    allowed: [...new Set([...allowed, invoiceExpiryMinutes])].sort((a, b) => a - b),
+    usual: { pos: usual, invoice: invoiceExpiryMinutes },
+  };
 }

@@ -7,6 +7,7 @@ import { currencyFaults } from '../rates/currency-field.ts';
 import { type Quote, usableRate } from '../rates/quote.ts';
 import {
   type CreateFields,
+  explainAmount,
   judgeCreate,
   type MerchantFacts,
   metadataText,
@@ -37,7 +38,11 @@ export type CreateCall = {
  */
 export function planCreate(ctx: Context, caller: Caller, facts: CreateFacts, call: CreateCall): PlannedRequest {
   const code = call.body.fiat_currency_code;
-  const faults = [...call.faults, ...currencyFaults('fiat_currency_code', code, facts.currency_known)];
+  const meant = facts.merchant?.currency ?? (typeof code === 'string' ? code : null);
+  const faults = [
+    ...explainAmount(call.faults, call.body.fiat_amount_int, meant),
+    ...currencyFaults('fiat_currency_code', code, facts.currency_known),
+  ];
   if (faults.length > 0) throw refuse('invalid_request', { details: faults });
   const fields = call.body as CreateFields;
   requireCustomerName(fields);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { addApiRoute, listAnswer, requireNoFaults } from '../auth/api-route.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
+import { refuseMerchant } from '../errors.ts';
 import { ErrorBody, Uuid } from '../lib/contract.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { Assumptions, type GateFacts } from './assume.ts';
@@ -99,7 +99,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       const read = readListQuery(query);
       requireNoFaults([...faults, ...read.faults]);
       const { filter } = read;
-      if (filter.accountId && !(await readMerchant(ctx, caller.scope, filter.accountId))) throw refuse('not_found');
+      if (filter.accountId && !(await readMerchant(ctx, caller.scope, filter.accountId))) throw refuseMerchant();
       const rows = await listRequests(ctx.db, caller.scope, filter);
       return listAnswer(rows, filter.limit, filter.offset, 'requests', (row) => renderRequest(ctx, row));
     },

@@ -1,4 +1,4 @@
-import { refuse } from '../errors.ts';
+import { type FieldFault, refuse, refuseMerchant } from '../errors.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { currencyExponent, toUsdcMicro } from '../lib/money.ts';
 
@@ -45,6 +45,27 @@ export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === 'string' && idempotencyPattern.test(value);
 }
 
+/**
+ * Says of an amount like 12.50 what to send: minor units.
+ *
+ * @param faults of the contract, which know no currency
+ * @param currency the merchant's, or the one that the body names; null when neither is known
+ */
+export function explainAmount(faults: FieldFault[], amount: unknown, currency: string | null): FieldFault[] {
+  const exponent = currency && currencyExponent(currency);
+  const [, whole = '', part = ''] = /^(\d{1,9})\.(\d{1,4})$/.exec(String(amount)) ?? [];
+  const isExact = whole !== '' && typeof exponent === 'number' && part.length <= exponent;
+  const rule = 'must be an integer in the minor units of the currency';
+  const example = isExact
+    ? `${Number(whole + part.padEnd(exponent, '0'))} for ${currency} ${whole}.${part.padEnd(exponent, '0')}`
+    : 'cents for EUR, whole yen for JPY';
+  const explain = (fault: FieldFault) =>
+    fault.field === 'fiat_amount_int' && fault.message === 'must be integer'
+      ? { ...fault, message: `${rule}: ${example}` }
+      : fault;
+  return faults.map(explain);
+}
+
 /** A request's status at a moment. Expiry applies at once, stored or not. */
 export function effectiveStatus<S extends string>(
   row: { status: S; proof_status: string; expires_at: Date },
@@ -76,7 +97,7 @@ export function judgeCreate(
   merchant: MerchantFacts,
   partner: PartnerTerms,
 ): { wallet: string; currency: string; expiryMinutes: number } {
-  if (!merchant) throw refuse('not_found');
+  if (!merchant) throw refuseMerchant();
   if (merchant.test_mode !== partner.testMode) throw refuse('merchant_mode_mismatch');
   if (!merchant.onboarded || merchant.wallet === null) throw refuse('merchant_onboarding_incomplete');
   // Nobody could pay it.

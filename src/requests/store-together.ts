@@ -4,7 +4,7 @@ import type { Fragment } from '../db/sql.ts';
 import type { Assumed } from './store.ts';
 
 /** So many creates are stored in one statement at most. */
-export const mostTogether = 8;
+export const mostTogether = 16;
 
 /**
  * The table of those requests of one mode that are stored, for `passTogether`: each where everything is as assumed, as

@@ -2,7 +2,7 @@ import type { Caller } from '../auth/gate.ts';
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import { constant, type Fragment, identifiers, type Statement, type Tag } from '../db/sql.ts';
 import { isOpen, isPast, seenStatus } from './expiry.ts';
-import { inStates, statesOf } from './in-states.ts';
+import { inStates, type States, statesOf } from './in-states.ts';
 
 /** A row of `requests`. Money is in decimal strings; `metadata` is the JSON text as given, keys in order. */
 export type RequestRow = {
@@ -194,7 +194,7 @@ export type RequestFilter = {
   offset: number;
 };
 
-/** The default page and the largest one, each with the row that says whether there are more. */
+/** The default page and the largest one where a list begins, each with the row that says whether there are more. */
 const pageSizes = [51, 101];
 
 /**
@@ -207,13 +207,38 @@ export function selectRequests(sql: Tag, scope: Scope, filter: RequestFilter): S
     ${accountId ? sql`and r.account_id = ${accountId}` : sql``}
     ${since ? sql`and r.created_at >= ${since}` : sql``} ${until ? sql`and r.created_at < ${until}` : sql``}`;
   const { limit, offset } = filter;
-  const end = offset + limit + 1;
-  const size = pageSizes.find((most) => end <= most);
-  const place = sql`order by created_at limit ${size === undefined ? sql`${end}` : constant(size)}`;
-  const list = inStates(sql, scope, statesOf(status, proofStatus), { where, place });
+  const states = statesOf(status, proofStatus);
+  const size = pageSizes.find((most) => offset + limit + 1 <= most);
+  if (size === undefined) return selectFrom(sql, scope, { states, where, limit, offset });
+  const place = sql`order by created_at limit ${constant(size)}`;
+  const list = inStates(sql, scope, states, { where, place });
   return sql<ShownRequest[]>`
     select ${identifiers(...shownNames)}, ${seenStatus(sql)} as status from (${list}) r
     order by created_at limit ${limit + 1} offset ${offset}`;
+}
+
+/**
+ * The same far into the list: what is skipped is read from an index, by its time alone, and only what is shown from the
+ * table.
+ */
+function selectFrom(
+  sql: Tag,
+  scope: Scope,
+  { states, where, limit, offset }: { states: States | null; where: Fragment; limit: number; offset: number },
+): Statement<ShownRequest[]> {
+  const columns = sql`r.created_at`;
+  const skipped = inStates(sql, scope, states, {
+    ...{ where, columns, place: sql`order by created_at limit ${offset + 1}` },
+  });
+  const shown = inStates(sql, scope, states, {
+    where: sql`${where} and r.created_at >= (select created_at from first)`,
+    place: sql`order by created_at limit ${limit + 1}`,
+  });
+  return sql<ShownRequest[]>`
+    with first as materialized (
+      select created_at from (${skipped}) skipped order by created_at limit 1 offset ${offset})
+    select ${identifiers(...shownNames)}, ${seenStatus(sql)} as status from (${shown}) r
+    order by created_at limit ${limit + 1}`;
 }
 
 /** Voids a request that nobody has opened or paid; null when its state does not allow it. */

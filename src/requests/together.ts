@@ -13,7 +13,9 @@ type Create = { call: Counted; rule: GateRule; assumed: Assumed };
 /** SQLSTATE classes of a lost connection: whether the group was stored is not known, so nothing may be stored again. */
 const unknownEnd = /^(08|57P|25P)/;
 /** More would each be smaller. */
-const groupsAtOnce = 2;
+export const groupsAtOnce = 2;
+/** So few are not worth waiting for: alone or together, they take the database and the process about as long. */
+const few = 4;
 /** A statement that takes longer (ms) waits for somebody's lock, and others go on beside it. */
 const patienceMs = 100;
 /** A partner's create that waits longer (ms) behind its own goes beside it, though others wait too. */
@@ -24,7 +26,7 @@ const longestWaitMs = 10_000;
 /** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
 export class Creates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
-    ...{ most: mostTogether, atOnce: groupsAtOnce, patienceMs, longestBehindMs, longestWaitMs },
+    ...{ most: mostTogether, atOnce: groupsAtOnce, few, patienceMs, longestBehindMs, longestWaitMs },
     together: (creates) =>
       traced(
         () => ({

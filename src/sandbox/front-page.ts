@@ -16,7 +16,7 @@ type Entry = { path: string; name: string; about: string; door?: Parameters<type
 const payPage: Entry = {
   path: '/',
   name: 'Pay page',
-  about: 'What a customer sees: pay €12.50 with a test wallet.',
+  about: 'Pay €12.50 as a customer, from a test wallet.',
   door: 'pay',
   developers: true,
 };
@@ -24,7 +24,7 @@ const ofPartner: Entry[] = [
   {
     path: '/dashboard',
     name: 'Dashboard',
-    about: 'For a merchant: request payments, see them arrive.',
+    about: 'For a merchant: requests, payments and plans.',
     door: 'dashboard',
   },
   { path: '/portal', name: 'Portal', about: 'For a partner: keys, webhooks, merchants.', door: 'portal' },
@@ -32,7 +32,7 @@ const ofPartner: Entry[] = [
 const ofService: Entry[] = [
   { path: '/admin', name: 'Administration', about: 'For whoever runs the service.', door: 'admin' },
   { path: `${docsPath}/`, name: 'API documentation', about: 'Guides and every call, to try in the browser.' },
-  { path: '/dev/mail', name: 'Mails', about: 'The mails that this sandbox wrote.', developers: true },
+  { path: '/dev/mail', name: 'E-mails', about: 'What this sandbox would have sent.', developers: true },
 ];
 
 /**
@@ -50,7 +50,7 @@ export function frontPage(app: FastifyInstance, ctx: Context): void {
       const isOpen = mayOpen(request) && request.ownHost === null;
       const body = html`
         <h1>${title}</h1>
-        <p>Everything here is a demo. No real money moves.</p>
+        <p>A demo of every page. ${isOpen && 'Each opens with one click, already signed in.'}</p>
         <ul class="doors">
           ${entriesOf(request)
             .filter(({ developers }) => isOpen || !developers)

@@ -11,6 +11,7 @@ export async function welcome(ctx: Context, demo: Demo): Promise<string> {
     '',
     `  Quittance is ready at ${baseUrl}`,
     '',
+    `    Demo pages       ${baseUrl}  (opens each page signed in)`,
     `    API reference    ${baseUrl}/docs`,
     `    OpenAPI          ${baseUrl}/openapi.json`,
     `    Health           ${baseUrl}/readyz`,
@@ -20,7 +21,7 @@ export async function welcome(ctx: Context, demo: Demo): Promise<string> {
     return `${first?.chainId} at ${first?.rpcUrls[0]} (sandbox, no real money)`;
   };
   lines.push(
-    `    Mails            ${baseUrl}/dev/mail`,
+    `    E-mails          ${baseUrl}/dev/mail`,
     `    Data             ${dataDir}`,
     `    Test chain       ${chain('test')}`,
     `    Live chain       ${chain('live')}`,
@@ -31,7 +32,7 @@ export async function welcome(ctx: Context, demo: Demo): Promise<string> {
     `    Merchant, ready  ${demo.merchant}`,
     await secondMerchant(ctx, demo),
     '',
-    '  Ask for € 12.50:',
+    '  Request €12.50:',
     '',
     `    curl -s ${baseUrl}/api/v1/requests/create \\`,
     `      -H 'Authorization: Bearer ${demo.test_key}' \\`,

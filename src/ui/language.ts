@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { withOwnDirection } from '../lib/text/direction.ts';
 import { type Html, html, raw } from '../lib/text/html.ts';
-import { withoutOverrides } from '../lib/text/overrides.ts';
 
 /** Languages that pages are written in. */
 export const languages = ['en', 'de', 'es', 'fr', 'pt', 'hi', 'ja', 'ar'] as const;
@@ -89,7 +89,7 @@ export function fill(text: string, values: Record<string, string | number>): str
   return text.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`The text "${text}" needs a value for {${name}}.`);
-    return withoutOverrides(String(value));
+    return withOwnDirection(String(value));
   });
 }
 

@@ -17,6 +17,7 @@ import type { MerchantView } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
 import { queueWalletNotice } from './notices.ts';
+import { queriesFor } from './proofs.ts';
 import { provableChains } from './sign-in.ts';
 import { lockWalletOwner, type NewWallet, selectOpenChange, updateStopped, updateWallet } from './store.ts';
 import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
@@ -70,7 +71,8 @@ export function takeOverMessage(ctx: Context, merchant: MerchantView, typed: Typ
 export async function proveHandOver(ctx: Context, merchant: MerchantView, typed: TypedWallet, handedIn: HandedIn) {
   const { address: newWallet } = readNewWallet(ctx, merchant, typed);
   const request = handOverRequest(merchant.id, newWallet);
-  const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), handedIn);
+  const mayQuery = queriesFor(`change/${merchant.id}`);
+  const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== merchant.wallet_address) throw new MerchantRefusal('message_changed');
   return signed;
@@ -94,7 +96,8 @@ export async function proveChange(
   const byOld = await proveHandOver(ctx, merchant, typed, handedIn.handOver);
   const { address } = readNewWallet(ctx, merchant, typed);
   const request = takeOverRequest(merchant.id, oldWallet);
-  const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), handedIn.takeOver);
+  const mayQuery = queriesFor(`change/${merchant.id}`);
+  const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), handedIn.takeOver, mayQuery);
   if (typeof byNew === 'string') throw new MerchantRefusal(byNew);
   if (byNew.address !== address) throw new MerchantRefusal('message_changed');
   return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };

@@ -60,8 +60,11 @@ export async function queueWalletNotice(
     [recipients.partner_email, recipients.partner_language],
     ...(notice.kind === 'displaced' ? [] : [[recipients.merchant_email, recipients.merchant_language] as const]),
   ]);
+  // From here on 48 hours are left to object: no flood of receipts may use them up.
+  const urgent = notice.kind === 'recovery_signed';
   for (const [recipient, language] of languages) {
     if (recipient === null) continue;
-    await queueMail(ctx, tx, { recipient, ...write(ctx, wordsKept(language), notice, recipients, accountId) });
+    const mail = write(ctx, wordsKept(language), notice, recipients, accountId);
+    await queueMail(ctx, tx, { recipient, urgent, ...mail });
   }
 }

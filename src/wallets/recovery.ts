@@ -7,12 +7,14 @@ import type { Client } from '../auth/session.ts';
 import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
 import { queueWalletNotice } from './notices.ts';
+import { queriesFor } from './proofs.ts';
 import { provableChains } from './sign-in.ts';
 import {
   insertRecovery,
@@ -58,6 +60,9 @@ function readLink({ config }: Context, link: RecoveryLink, token: string): strin
 /** Where the audit log puts what is done to a merchant. */
 const onMerchant = (scope: Scope, id: string) => ({ ...scope, object: { kind: 'merchant' as const, id } });
 
+/** Each is told to merchant and partner, and so is its end. In a day, of one merchant and on a node. */
+const starts = new AttemptLimit(5, dayMs);
+
 /** A recovery and its merchant, in their scope. */
 export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
 
@@ -65,7 +70,8 @@ export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantV
  * Starts the recovery of a merchant whose wallet is lost. Replaces an earlier one that no wallet signed for.
  *
  * @returns the link for the merchant, and until when a new wallet may sign there
- * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed when one is in its 48 hours
+ * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed when one is in its 48 hours;
+ * too_many_attempts
  */
 export async function startRecovery(
   ctx: Context,
@@ -83,6 +89,7 @@ export async function startRecovery(
     if (owner.onboarded_at === null || oldWallet === null) throw new MerchantRefusal('not_onboarded');
     const earlier = await selectOpenChange(tx, scope, accountId);
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
+    if (!starts.take(accountId, now)) throw new MerchantRefusal('too_many_attempts');
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);
@@ -177,7 +184,8 @@ export async function signRecovery(
 ): Promise<void> {
   const { scope, change, merchant } = recovery;
   if (change.state !== 'started') throw new MerchantRefusal('change_over');
-  const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), handedIn);
+  const mayQuery = queriesFor(`recover/${change.id}`);
+  const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   const { address: newWallet, chainIds } = signed;
   const oldWallet = change.old_wallet;
@@ -228,7 +236,8 @@ export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | nu
  */
 export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn): Promise<void> {
   const { change, merchant } = recovery;
-  const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn);
+  const mayQuery = queriesFor(`veto/${change.id}`);
+  const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');
 }

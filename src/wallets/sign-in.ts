@@ -10,7 +10,7 @@ import {
 } from '../auth/siwe.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
+import { AttemptLimit, networkSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
@@ -22,6 +22,9 @@ import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
  */
 const contractsPerMinute = 300;
 const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
+/** Of these for one network, so that no stranger uses up what all have. */
+const contractsPerNetwork = 20;
+const contractChecksOfNetwork = new AttemptLimit(contractsPerNetwork, minuteMs);
 
 const signInRequest: WalletRequest = {
   path: '/dashboard/sign-in',
@@ -74,7 +77,9 @@ export async function signInWithWallet(
   const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
   const chains = merchant ? provableChains(ctx, merchant) : [];
-  const signed = await proveMessage(ctx, signInRequest, chains, handedIn, contractChecks);
+  const mayQuery = (now: Date) =>
+    contractChecksOfNetwork.take(networkSubject(client.ip), now) && contractChecks.take('', now);
+  const signed = await proveMessage(ctx, signInRequest, chains, handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (!holder) throw new MerchantRefusal('wallet_unknown');
   if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');

@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import type { Fragment } from '../db/sql.ts';
 import { moveWallet } from '../merchants/onboarding-state.ts';
 
 export type ChangeState = 'started' | 'signed' | 'applied' | 'vetoed' | 'cancelled' | 'expired';
@@ -138,18 +139,22 @@ export type DueChange = {
   settle_failures: number;
 };
 
-/** Loop: due recoveries of all partners, longest due first; half the places are for either kind. */
+/**
+ * Loop: due recoveries of all partners, who take turns, longest due first; half the places are for either kind. So
+ * nobody's many links that expire, or wallets that take over, delay those of another partner.
+ */
 export async function selectDueChanges({ sql }: Database, now: Date, limit: number): Promise<DueChange[]> {
   const each = Math.ceil(limit / 2);
   const columns = sql`partner_id, test_mode, id, account_id, state, settle_failures`;
   const isTurn = sql`(settle_after is null or settle_after <= ${now})`;
+  const inTurns = (ofState: Fragment, at: Fragment) => sql<DueChange[]>`
+    select ${columns} from (
+      select ${columns}, ${at} as at, row_number() over (partition by partner_id order by ${at}) as turn
+      from wallet_changes where ${ofState} and ${at} <= ${now} and ${isTurn}) due
+    order by turn, at limit ${each}`;
   const kinds = await Promise.all([
-    sql<DueChange[]>`
-      select ${columns} from wallet_changes where state = 'signed' and due_at <= ${now} and ${isTurn}
-      order by due_at limit ${each}`,
-    sql<DueChange[]>`
-      select ${columns} from wallet_changes where state = 'started' and link_until <= ${now} and ${isTurn}
-      order by link_until limit ${each}`,
+    inTurns(sql`state = 'signed'`, sql`due_at`),
+    inTurns(sql`state = 'started'`, sql`link_until`),
   ]);
   return kinds.flat();
 }

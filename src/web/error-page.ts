@@ -27,7 +27,7 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
     // A partner's own host names nobody else.
     ...(reply.request.ownHost && { whose: null }),
     words: wordsFor(reply.request),
-    testMode: false,
+    testMode: null,
     body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), wayBack(reply)),
   });
 }

@@ -2,7 +2,10 @@ import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { Places, takeEach } from './places.ts';
 
-/** Who reads lists: a user or merchant, never a session, and those who have places together: all users of a partner. */
+/**
+ * Who reads lists: a user or merchant, never a session, and those who have places together: all users of a partner, or
+ * all its merchants.
+ */
 export type Reader = { id: string; group: string };
 
 declare module 'fastify' {

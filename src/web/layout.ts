@@ -21,13 +21,20 @@ const wideStyle = style + readStyle('../ui/shell.css');
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const [styleHash, wideStyleHash] = [hashOf(style), hashOf(wideStyle)];
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Live money too is the sandbox's own, on a chain of this machine. */
+    hasPlayMoney: boolean;
+  }
+}
+
 export type Page = {
   title: string;
   /** Whose page it is, said after its title; null where the title says so. Where nothing is given, the partner's. */
   whose?: string | null | undefined;
   words: Words;
-  /** Shown above everything else when nothing on this page is real money. */
-  testMode: boolean;
+  /** Whether it is about test or live money, null for neither. Above all else stands what is not real money. */
+  testMode: boolean | null;
   body: Html;
   /** The partner whose page it is: its accent colour. */
   branding?: Branding | undefined;
@@ -44,9 +51,10 @@ export type Page = {
 };
 
 /** A whole HTML document: one column of 440 px, or a frame. */
-function layout(page: Page, nonce: string): string {
+function layout(page: Page, nonce: string, hasPlayMoney: boolean): string {
   const { words, island } = page;
   const { common } = commonTexts(words);
+  const banner = page.testMode ? common.testMode : page.testMode === false && hasPlayMoney ? common.sandbox : null;
   return html`
     <!doctype html>
     <html lang="${words.language}" dir="${words.direction}" data-locale="${words.locale}">
@@ -65,10 +73,7 @@ function layout(page: Page, nonce: string): string {
       </head>
       <body${page.frame && html` class="framed"`}>
         <a class="skip" href="#main">${common.skip}</a>
-        ${
-          page.testMode &&
-          html`<p class="banner" role="note"><strong>${common.testMode}</strong> ${common.testModeRest}</p>`
-        }
+        ${banner !== null && html`<p class="banner" role="note"><strong>${banner}</strong> ${common.testModeRest}</p>`}
         ${page.frame?.before}
         <main id="main" tabindex="-1" class="${page.frame ? 'wide' : 'column'}">${page.body}</main>
         ${page.path !== undefined && languageSwitch(words, page.path)}
@@ -113,7 +118,7 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
   });
   const chosen = chosenLanguage(reply.request.query);
   if (chosen) reply.header('set-cookie', `${languageCookie}=${chosen}; Path=/; Max-Age=31536000; SameSite=Lax`);
-  return sendCompressed(reply, layout(page, nonce));
+  return sendCompressed(reply, layout(page, nonce, reply.server.hasPlayMoney));
 }
 
 /** Pages are small and made anew each time: compressed at once, where the client reads gzip. */

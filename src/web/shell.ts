@@ -12,9 +12,11 @@ export type Place = { path: string; label: string };
 /** A page of people who work here: navigation beside it, below it on a phone. */
 export type ShellPage = {
   title: string;
+  /** The title where it is more than text. */
+  heading?: Html | undefined;
   words: Words;
   branding?: Branding | undefined;
-  testMode: boolean;
+  testMode: boolean | null;
   /** What stands above the navigation: whose place this is. */
   home: { path: string; label: string };
   places: Place[];
@@ -45,7 +47,7 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
     island: page.island ?? 'app',
     connectTo: page.connectTo,
     frame: { before: navigation(page), wide: true },
-    body: html`<h1>${page.title}</h1>${page.body}`,
+    body: html`<h1>${page.heading ?? page.title}</h1>${page.body}`,
   });
 }
 

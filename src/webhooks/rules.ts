@@ -18,8 +18,9 @@ export const updatesPerMinute = 10;
 export const maxPosts = 512;
 /** How many more deliveries it claims ahead, to begin when others end. */
 export const maxAhead = 512;
-/** An attempt without an answer after this time is slow, and counts among at most so many others. */
+/** An attempt without an answer after this time is slow. */
 export const slowAfterMs = 1_000;
+/** How many slow attempts one process has in progress at a time. */
 export const maxSlow = 1024;
 /** How many attempts to endpoints that are not known to answer are in progress, slow ones not counted. */
 export const maxUnproven = maxPosts / 2;
@@ -30,7 +31,8 @@ export const maxWindow = 64;
 export const provenForMs = hourMs;
 
 const maxProbeWaitMs = 5 * minuteMs;
-const share = 0.2;
+/** By how much of itself a wait is made longer or shorter at random. */
+const jitterShare = 0.2;
 
 /** True for a status that ends the delivery: 2xx. */
 export function isSuccess(outcome: PostOutcome): boolean {
@@ -61,7 +63,7 @@ export function judgeAttempt(
   const planned = scheduleMs[attempts + 1];
   // 410 disables the endpoint. The event waits until it is enabled again, even after its last attempt.
   if (planned === undefined) return { state: isGone(outcome) ? 'waiting' : 'exhausted', waitMs: 0 };
-  const waitMs = jitter(planned, share, random);
+  const waitMs = jitter(planned, jitterShare, random);
   const wished = 'statusCode' in outcome ? retryAfterMs(outcome.retryAfter, now) : 0;
   return { state: 'waiting', waitMs: Math.min(Math.max(waitMs, wished), 2 * waitMs) };
 }

@@ -294,8 +294,32 @@ test('POST create › a partner’s own subset and default; 10080 is always allo
 test('POST create › unknown merchant, and one of another partner in either mode → 404 not_found, the same bytes', async () => {
   const ids = [randomUUID(), two.test.merchant.id, two.live.merchant.id];
   const answers = await Promise.all(ids.map((account_id) => create({ account_id })));
-  for (const answer of answers) assertRefused(answer, 404, 'not_found');
+  for (const answer of answers) {
+    assertRefused(answer, 404, 'not_found');
+    assert.match(answer.json.message, /no merchant with this account_id .*GET \/api\/v1\/accounts/);
+  }
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+});
+
+test('POST create › an amount that is no integer → 400, with what to send in minor units of the merchant’s currency', async () => {
+  const yen = await makeMerchant(api.db, one.test.scope, { currency: 'JPY' });
+  const rule = 'must be an integer in the minor units of the currency';
+  const plain = `${rule}: cents for EUR, whole yen for JPY`;
+  const said: [fields: Fields, message: string][] = [
+    [{ fiat_amount_int: 12.5 }, `${rule}: 1250 for EUR 12.50`],
+    [{ fiat_amount_int: '0.05' }, `${rule}: 5 for EUR 0.05`],
+    [{ fiat_amount_int: 12.505 }, plain],
+    [{ fiat_amount_int: '1250' }, plain],
+    [{ fiat_amount_int: {} }, plain],
+    [{ fiat_amount_int: 12.5, account_id: yen.id }, plain],
+    [{ fiat_amount_int: 12.5, account_id: randomUUID() }, plain],
+    [{ fiat_amount_int: 12.5, account_id: randomUUID(), fiat_currency_code: 'KWD' }, `${rule}: 12500 for KWD 12.500`],
+  ];
+  for (const [fields, message] of said) {
+    const answer = await create(fields);
+    const fault = answer.json.details.find(({ field }) => field === 'fiat_amount_int');
+    assert.equal(fault?.message, message, answer.text);
+  }
 });
 
 test('POST create › merchant in the other mode → 400 merchant_mode_mismatch, both ways', async () => {

@@ -107,6 +107,43 @@ test('GET requests › account_id: one merchant, in either case', async () => {
   assert.deepEqual(await listed(`?account_id=${second.id.toUpperCase()}`), [0, 3, 6, 9]);
 });
 
+test('GET requests › far into the list, by every kind of filter → goes on where the page before ended', async () => {
+  const { test: many } = await api.partner();
+  const merchants = [many.merchant, await makeMerchant(api.db, many.scope)];
+  for (let i = 0; i < 240; i++) await makeRequest(api.db, many.scope, merchants[i % 2] ?? many.merchant);
+  const { sql } = api.db;
+  const every = (n: number, rest: number) => sql`
+    (select id from (select id, row_number() over (order by created_at) as n from requests
+      where partner_id = ${many.scope.partnerId}) r where n % ${n} = ${rest})`;
+  await sql`update requests set status = 'expired' where id in ${every(4, 0)}`;
+  await sql`update requests set expires_at = now() - interval '1 second' where id in ${every(4, 1)}`;
+  await sql`update requests set status = 'voided', voided_at = now() where id in ${every(16, 2)}`;
+  const page = async (query: string) => {
+    const { json } = await many.api.list(`?${query}`);
+    return { has_more: json.has_more, ids: json.requests.map(({ request_id }) => request_id) };
+  };
+  for (const filter of ['', 'status=expired', 'proof_status=none', `account_id=${many.merchant.id}`]) {
+    const ids: string[] = [];
+    for (let hasMore = true; hasMore; ) {
+      const next = await page(`${filter}&limit=20&offset=${ids.length}`);
+      ids.push(...next.ids);
+      hasMore = next.has_more;
+    }
+    assert.equal(new Set(ids).size, filter === '' || filter === 'proof_status=none' ? 240 : 120, filter);
+    const rows = await sql<
+      { id: string }[]
+    >`select id from requests where id = any(${ids}::uuid[]) order by created_at`;
+    const inOrder = rows.map(({ id }) => id);
+    assert.deepEqual(ids, inOrder, filter);
+    assert.deepEqual(await page(`${filter}&limit=7&offset=101`), { has_more: true, ids: ids.slice(101, 108) });
+    assert.deepEqual(await page(`${filter}&limit=100&offset=${ids.length - 1}`), {
+      has_more: false,
+      ids: ids.slice(-1),
+    });
+    assert.deepEqual(await page(`${filter}&offset=${ids.length}`), { has_more: false, ids: [] });
+  }
+});
+
 test('GET requests › account_id of nobody, another partner or mode → 404 not_found, the same bytes', async () => {
   const ids = [randomUUID(), two.test.merchant.id, two.live.merchant.id, one.live.merchant.id];
   const answers = await Promise.all(ids.map((id) => one.test.api.list(`?account_id=${id}`)));

@@ -102,13 +102,7 @@ test('One of many cannot be stored → the others are sent, and it stays as it w
 });
 
 test('The day’s budget has room for some of many → so many are sent, the others put off, and it is not exceeded', async () => {
-  const first = await newParty();
-  await duePlans(1, undefined, first);
-  await of.collect();
-  const [probe] = await of.db.sql<{ wei: string }[]>`
-    select max(gas * max_fee_wei)::text as wei from relay_transactions t join relay_variants v on v.relay_id = t.id
-    where t.partner_id = ${first.scope.partnerId}`;
-  const budgetWei = BigInt(probe?.wei ?? 0) * 4n; // of which charges may use nine tenths
+  const budgetWei = (await feeOfOne()) * 4n; // of which charges may use nine tenths
   const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
   const party = await newParty();
   const plans = await duePlans(6, undefined, party);
@@ -120,6 +114,35 @@ test('The day’s budget has room for some of many → so many are sent, the oth
   const [spent] = await of.db.sql<{ wei: string }[]>`
     select wei from relay_spending where partner_id = ${party.scope.partnerId}`;
   assert.ok(BigInt(spent?.wei ?? 0) <= (budgetWei * 9n) / 10n);
+});
+
+test('One merchant’s charges leave half of the budget to others of the partner who have customers; one alone has it all', async () => {
+  const budgetWei = (await feeOfOne()) * 9n;
+  const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
+  const [many, alone] = [await newParty(), await newParty()];
+  const other = { ...many, merchant: await makeMerchant(of.db, many.scope, { currency: 'USD' }) };
+  await duePlans(10, undefined, many);
+  const others = await duePlans(2, undefined, other);
+  await duePlans(10, undefined, alone);
+  await collectDue({ ...of.ctx, chains: { test: [chain], live: [] } }, chain, running);
+  assert.deepEqual(new Set((await statesOf(others)).map(String)), new Set(['sent,']));
+  const half = (budgetWei * 9n) / 20n;
+  const ofMany = await reservedBy(many);
+  assert.ok(ofMany > 0n && ofMany <= half, `${ofMany} of ${half}`);
+  assert.ok((await reservedBy(alone)) > half);
+});
+
+test('A single charge that costs more than a merchant’s half is sent all the same', async () => {
+  const budgetWei = ((await feeOfOne()) * 14n) / 9n;
+  const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
+  const party = await newParty();
+  const other = { ...party, merchant: await makeMerchant(of.db, party.scope, { currency: 'USD' }) };
+  await duePlans(1, undefined, other);
+  await of.db.sql`
+    update collections set due_at = due_at + interval '1 hour' where account_id = ${other.merchant.id} and state = 'waiting'`;
+  const plans = await duePlans(1, undefined, party);
+  assert.equal(await collectDue({ ...of.ctx, chains: { test: [chain], live: [] } }, chain, running), 1);
+  assert.deepEqual(await statesOf(plans), [['sent', null]]);
 });
 
 test('Two plans of one wallet → one is charged at a time', async () => {
@@ -199,6 +222,22 @@ test('Two nodes take the charges of two partners at once → each is sent once, 
   }
 });
 
+test('A charge that another transaction holds → it is left alone, and the others are taken without a wait', async () => {
+  const party = await newParty();
+  const plans = await duePlans(3, undefined, party);
+  const [held] = await of.collections(plans[1] as PlanRow);
+  const now = of.clock.now();
+  const limits = { now, leaseUntil: new Date(now.getTime() + 60_000), ofOne: 5, all: 20, waiting: 10 };
+  const taken = await of.owner.begin(async (tx) => {
+    await tx`select from collections where request_id = ${held?.request_id ?? ''} for update`;
+    return takeDue(of.db, of.chain.chainId, limits);
+  });
+  assert.equal(taken.length, 2);
+  assert.ok(taken.every((one) => one.request_id !== held?.request_id));
+  const [last] = await takeDue(of.db, of.chain.chainId, limits);
+  assert.equal(last?.request_id, held?.request_id);
+});
+
 test('A partner’s charges fill its room → the next are sent once those are mined, without a poll', async () => {
   const party = await newParty();
   await waitingCalls(party, 88);
@@ -250,6 +289,25 @@ test('A charge waits → it is sent at once, without a poll', async () => {
     await jobs;
   }
 });
+
+/** What the relayer reserves at most for one charge, in wei. */
+async function feeOfOne(): Promise<bigint> {
+  const party = await newParty();
+  await duePlans(1, undefined, party);
+  await of.collect();
+  const [row] = await of.db.sql<{ wei: string }[]>`
+    select max(gas * max_fee_wei)::text as wei from relay_transactions t join relay_variants v on v.relay_id = t.id
+    where t.partner_id = ${party.scope.partnerId}`;
+  return BigInt(row?.wei ?? 0);
+}
+
+/** What is reserved for the charges of a merchant, in wei. */
+async function reservedBy({ merchant }: Party): Promise<bigint> {
+  const [row] = await of.db.sql<{ wei: string }[]>`
+    select coalesce(sum(t.fee_wei), 0)::text as wei from relay_transactions t join collections c on c.relay_id = t.id
+    where c.account_id = ${merchant.id}`;
+  return BigInt(row?.wei ?? 0);
+}
 
 /** Calls of a partner that nobody sends. */
 async function waitingCalls({ scope }: Party, count: number): Promise<void> {

@@ -24,7 +24,10 @@ export async function sendDust(stage: Stage, [which = 0, whose = 0]: readonly nu
     const giant = { logs: 0, transfers: transfersEach, to: order.merchant.wallet, usdcMicro: dustMicro };
     const txHash = await stranger.send(giant);
     if ((await waitMined(url, txHash)) !== '0x1') throw new Error(`the dust ${txHash} was not mined`);
-    stage.model.dust.push({ txHash, order, transfers: transfersEach, block: await blockOf(stage, txHash, 'here') });
+    const block = await blockOf(stage, txHash, 'here');
+    // What a reorganisation took may be sent again: the same nonce and wallet make the same transaction.
+    const others = stage.model.dust.filter((one) => one.txHash !== txHash);
+    stage.model.dust = [...others, { txHash, order, transfers: transfersEach, block }];
   }
   return true;
 }

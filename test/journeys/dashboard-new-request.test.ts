@@ -20,6 +20,7 @@ const idIn = ({ html }: Visit) =>
 
 test('A request made manually is that of the API: amount reserved, rate and its source kept, and it is audited', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
+  assert.match(form.html, /<p class="quiet" id="expiry-hint">Default: 15 minutes, or 7 days for an invoice\.<\/p>/);
   const page = await fixtures.visitor.send(form, '/ask', { amount: '12,50', memo: 'Table 4', expiry: '60' });
   assert.match(page.html, /The request is ready/);
   const [row] = await requests();

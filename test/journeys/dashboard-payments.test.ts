@@ -242,7 +242,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   const find = async (q: string, more = '') =>
     idsOn((await visitor.open(`/dashboard/payments?q=${encodeURIComponent(q)}${more}`)).html);
   const paid = await visitor.open(`/dashboard/payments/${invoice.id}`);
-  const number = /<h1[^>]*>Request (Q-[^<]+)<\/h1>/.exec(paid.html)?.[1] ?? '';
+  const number = /<bdi class="short">(Q-[^<]+)<\/bdi>/.exec(paid.html)?.[1] ?? '';
   for (const q of [number, number.toLowerCase().replaceAll('-', ''), invoice.id.toUpperCase()]) {
     assert.deepEqual(await find(q), [invoice.id], q);
   }
@@ -272,7 +272,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
 
   const open = await visitor.open(`/dashboard/payments/${other.id}`);
   assert.deepEqual(
-    await find(/Request (Q-[^<]+)<\/h1>/.exec(open.html)?.[1] ?? ''),
+    await find(/<bdi class="short">(Q-[^<]+)<\/bdi>/.exec(open.html)?.[1] ?? ''),
     [other.id],
     'also before it is paid',
   );

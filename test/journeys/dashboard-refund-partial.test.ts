@@ -249,3 +249,25 @@ test('The list says of paid requests what came too much or twice, until it was r
   assert.match(await list('Much'), /Paid<\/span><\/div>/);
   assert.match(await list('Twice'), /Paid<\/span><\/div>/);
 });
+
+test('Dust of a stranger that stands after an overpayment → the surplus is still refunded to who paid it', async () => {
+  const request = await fixtures.request({ exactMicro: 10_000_000n });
+  const dust = await fixtures.pay(request, { usdcMicro: 1n });
+  await fixtures.turn();
+  const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
+  // As on another chain, which is read sooner and whose blocks have a later time.
+  await fixtures.db.sql`
+    update transfers set block_time = block_time + interval '1 minute' where tx_hash = ${dust.txHash}`;
+  await fixtures.turn();
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
+  const { html } = await pageOf(request);
+  assert.match(html, /Overpaid by 2\.00 USDC.*Overpaid by 0\.000001 USDC/s);
+  assert.ok(html.includes(`/dashboard/give-back/${nameOf(txHash)}"`));
+  const refund = await openRefund(fixtures.visitor, nameOf(txHash));
+  assert.match(refund.html, /data-copy="2(\.0+)?"/);
+  assert.match(refund.html.toLowerCase(), new RegExp(`data-copy="${from.address.toLowerCase()}"`));
+  const strangers = await openRefund(fixtures.visitor, nameOf(dust.txHash));
+  assert.match(strangers.html, /data-copy="0\.000001"/);
+});

@@ -57,6 +57,15 @@ test('An unmatched payment is told with its reason, and attached to a request it
   assert.equal((await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
 });
 
+test('What a payment pays in full is listed by the nearest amount, with what would be too much', async () => {
+  const near = await fixtures.request({ exactMicro: 2_600_000_000n });
+  const far = await fixtures.request({ exactMicro: 1_200_000_000n });
+  const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(await stray(2_700_000_000n))}`);
+  assert.deepEqual(offered(page.html).slice(0, 2), [near.id, far.id]);
+  const tooMuch = page.html.match(/Overpaid by [\d.,]+ USDC/g)?.slice(0, 2);
+  assert.deepEqual(tooMuch, ['Overpaid by 100.00 USDC', 'Overpaid by 1,500.00 USDC']);
+});
+
 test('Late money can be attached to its expired request, which is offered first; a cancelled one never', async () => {
   const request = await fixtures.request({ exactMicro: 8_000_000n });
   await fixtures.request({ exactMicro: 1_000_000n });

@@ -116,7 +116,12 @@ describe('webhook commands', () => {
     const deps = createDeliveryDeps(made.ctx);
     await deliverDue(made.ctx, deps);
     await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
-    type Shown = { delivery_id: string; state: string; log: { status_code: number; error: string }[] };
+    type Shown = {
+      delivery_id: string;
+      state: string;
+      last_answer: unknown;
+      log: { status_code: number; error: string }[];
+    };
     const list = async (options: Arguments['options']) => {
       const answer = await run('webhook deliveries', { ...at, ...options });
       return { rows: answer.deliveries as Shown[], more: answer.has_more };
@@ -130,6 +135,7 @@ describe('webhook commands', () => {
       all.rows[0]?.log.map(({ status_code, error }) => [status_code, error]),
       [[500, 'status']],
     );
+    assert.equal(all.rows[0]?.last_answer, 500);
     const page = await list({ limit: '2', offset: '0' });
     assert.deepEqual([page.rows.length, page.more], [2, true]);
     const rest = await list({ limit: '2', offset: '2' });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Agent, request } from 'undici';
+import { connect } from '../../src/db/connection.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { startApp } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -64,3 +66,34 @@ for (const [name, begin] of Object.entries(places)) {
     }, 'an export has its place again');
   });
 }
+
+test('GET /dashboard/plans.csv › a partner’s merchants have twenty exports together → the next is refused, another partner’s merchant’s is not', async () => {
+  const [{ test: scope }, { test: elsewhere }] = [await makePartner(app.db), await makePartner(app.db)];
+  const cookieIn = async (where: typeof scope) =>
+    `dashboard-session=${await sessionOf(app.ctx, where, await makeOnboarded(app.ctx, where))}`;
+  const busy = [];
+  for (let i = 0; i < 4; i++) busy.push(...Array<string>(5).fill(await cookieIn(scope)));
+  const others = [await cookieIn(scope), await cookieIn(elsewhere)];
+  const pages = connect(app.access, { service: 8, scoped: 30 }); // each export keeps one while it waits
+  const server = await buildServer(app.ctx, pages);
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  const open = async (cookie: string) => {
+    const { statusCode, body } = await request(`${url}/dashboard/plans.csv`, { dispatcher, headers: { cookie } });
+    return { status: statusCode, end: body.text() };
+  };
+  const lock = openOne(app.databaseUrl, { idle_in_transaction_session_timeout: 0 });
+  await lock`begin`;
+  await lock`lock table plans in access exclusive mode`;
+  const all = [];
+  try {
+    for (const cookie of [...busy, ...others]) all.push(await open(cookie));
+  } finally {
+    await lock`rollback`;
+    await lock.end();
+  }
+  await Promise.all(all.map(({ end }) => end));
+  await server.close();
+  await pages.close();
+  const statuses = all.map(({ status }) => status);
+  assert.deepEqual(statuses, [...Array<number>(20).fill(200), 429, 200]);
+});

@@ -10,17 +10,19 @@ import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import type { Visit } from '../support/people/forms.ts';
 import { makeOnboarded, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
+import { portalVisitor } from '../support/people/portal.ts';
 import { makePlan } from '../support/plans.ts';
 
 // A merchant may name anybody's address, and nobody has proved it. What such an address is sent has a limit.
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let scope: Scope;
+let partner: { id: string };
 const partnerMail = 'partner@example.com';
 before(async () => {
   app = await startApp();
   await setRate(app.db, 'EUR', '0.92');
-  ({ test: scope } = await makePartner(app.db, { email: partnerMail }));
+  ({ partner, test: scope } = await makePartner(app.db, { email: partnerMail }));
 });
 after(() => app?.stop());
 
@@ -61,7 +63,7 @@ test('Plans that ask an address, ended at once to make others → as many a day 
   };
   for (let made = 0; made < mostPlansOfAddress; made++)
     await makeAndEnd(made % 2 ? 'asked@example.org' : 'Asked@Example.org');
-  await assert.rejects(makeAndEnd('ASKED@example.org'), /too many plans/);
+  await assert.rejects(makeAndEnd('AS.ked+2@example.org'), /too many plans/);
   await makeAndEnd('another@example.org');
   assert.equal((await mailsTo('asked@example.org')) + (await mailsTo('Asked@Example.org')), mostPlansOfAddress);
   await app.db.sql`update plans set created_at = created_at - interval '25 hours' where account_id = ${merchant.id}`;
@@ -100,4 +102,24 @@ test('A wallet that is changed again and again → ten times a day, each told to
   const [row] = await app.db.sql`select wallet_address from merchants where id = ${id}`;
   assert.equal(row?.wallet_address, present.address.toLowerCase());
   assert.equal((await mailsTo(partnerMail)) - before, 10);
+});
+
+test('A recovery that is started and cancelled again and again → five starts a day, each told to the merchant, then none', async () => {
+  const { id } = await makeOnboarded(app.ctx, scope, { email: 'recovering@example.com' });
+  const owner = await portalVisitor(app.ctx, app.url, partner.id);
+  const before = await mailsTo('recovering@example.com');
+  const start = async () => {
+    const page = await owner.open(`/portal/merchants/${id}`);
+    return owner.send(page, '/recover?mode=test');
+  };
+  for (let made = 0; made < 5; made++) {
+    const started = await start();
+    assert.match(started.html, /Recovery started.*data-copy="[^"]*\/recover\//s);
+    await owner.send(started, '/recover/cancel?mode=test');
+  }
+  assert.match((await start()).html, /a recovery of this merchant was started too often today/);
+  assert.equal((await mailsTo('recovering@example.com')) - before, 10);
+  const [row] = await app.db
+    .sql`select count(*)::int as open from wallet_changes where account_id = ${id} and state = 'started'`;
+  assert.equal(row?.open, 0);
 });

@@ -245,3 +245,58 @@ test('A provider that calls any signature a contract’s signs nobody in, and on
     await lying.stop();
   }
 });
+
+test('Strangers of one network who try at a contract wallet use up no sign-in of a merchant elsewhere', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  await onboard(address, signedBy(owner), [first]);
+
+  const now = new Date(Date.now() + 120_000); // a minute that no other test counts in
+  const chains = { test: [first], live: [idleChain(31338)] };
+  const ctx = testContext(database.db, { chains, clock: { now: () => now } });
+  const trySignIn = async (ip: string, account: PrivateKeyAccount) => {
+    const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
+    const signature = await signedBy(account)(message);
+    return signInWithWallet(ctx, { message, signature, host: null }, { ip, userAgent: undefined }, null);
+  };
+  const stranger = newAccount();
+  for (let n = 0; n < 300; n++) {
+    const reason = n < 20 ? 'signature_invalid' : 'too_many_attempts';
+    await assert.rejects(trySignIn(`2001:db8:1:${n.toString(16)}::1`, stranger), refusedFor(reason));
+  }
+  const token = await trySignIn('2001:db8:2::1', owner);
+  assert.equal((await readMerchantSession(ctx, token, null, true))?.walletAddress, address);
+});
+
+test('Who has the link of a merchant makes chains be queried 30 times in a quarter of an hour, with whatever messages', async () => {
+  const [first] = configs() as [ChainConfig];
+  const address = randomAddress();
+  await deploy(first, address, newAccount().address);
+  const counting = await fakeProvider(first.rpcUrls[0] ?? '');
+  const chains = { test: [{ ...first, rpcUrls: [counting.url] }], live: [idleChain(31338)] };
+  const now = new Date();
+  const ctx = testContext(database.db, { chains, clock: { now: () => now } });
+  let asked = 0;
+  counting.fake.lie = async ({ method }) => {
+    if (method === 'eth_call') asked++;
+    return null;
+  };
+  try {
+    const merchant = await createShell(ctx, theService, fixtures.test, { display_currency: 'EUR' });
+    const token = makeOnboardingToken(testSecrets, merchant, now);
+    const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null, host: null });
+    const rest = { token, emailPass: null, host: null, acceptTerms: true, language: null, client: visitor };
+    const stranger = newAccount();
+    for (let n = 0; n < 40; n++) {
+      const message = onboardingMessage(ctx, merchant, wallet);
+      const signature = await signedBy(stranger)(message);
+      const reason = n < 30 ? 'signature_invalid' : 'too_many_attempts';
+      await assert.rejects(completeOnboarding(ctx, { ...rest, message, signature }), refusedFor(reason));
+    }
+    assert.equal(asked, 30);
+  } finally {
+    await counting.stop();
+  }
+});

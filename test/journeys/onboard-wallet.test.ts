@@ -218,6 +218,9 @@ test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, an
       'your wallet was recovered',
     ]);
   }
+  const signedFor = await app.db.sql`
+    select urgent from mails where recipient = ${email} and subject ilike '%payments move to another wallet%'`;
+  assert.deepEqual([...signedFor], [{ urgent: true }], 'the notice that begins the 48 hours waits for no receipts');
   assert.match((await visitor.open(url)).html, /Your payments go to the new wallet/);
   assert.match((await thief.open('/dashboard')).html, /Sign in to your dashboard/, 'the lost wallet is signed out');
   assert.match((await signInMerchant(app.url, next)).dashboard.html, signedIn);

@@ -137,6 +137,32 @@ test('a provider that tells of few blocks only is asked of fewer, and is left al
   }
 });
 
+test('a partner’s pages of many wallets are open → sixty are looked for on a chain in ten seconds, and another partner’s besides', async () => {
+  const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  try {
+    const at = new Date();
+    const chain = { ...fixtures.node.chain, chainId: 77_001, rpcUrls: [provider.url] };
+    const still: Context = { ...ctx, chains: { test: [chain], live: [] }, clock: { now: () => at } };
+    const { test: other } = await makePartner(fixtures.db);
+    const scans = () => provider.fake.calls.get('eth_getLogs') ?? 0;
+    const lookFor = async (scope: typeof other, many: number) => {
+      for (let i = 0; i < many; i++) {
+        const request = await makeRequest(fixtures.db, scope, await makeMerchant(fixtures.db, scope));
+        await findMisdirected(still, scope, request.id);
+      }
+    };
+    await lookFor(fixtures.scope, 1);
+    const ofOne = scans();
+    assert.ok(ofOne > 0);
+    await lookFor(fixtures.scope, 62);
+    assert.equal(scans(), 60 * ofOne);
+    await lookFor(other, 1);
+    assert.equal(scans(), 61 * ofOne);
+  } finally {
+    await provider.stop();
+  }
+});
+
 test('a token’s name for itself → letters, digits and a few signs, at most twenty', () => {
   const answer = (text: string) => encodeAbiParameters([{ type: 'string' }], [text]);
   assert.equal(readSymbol(answer('USDC')), 'USDC');

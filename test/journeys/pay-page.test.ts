@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
+import { buildServer } from '../../src/http/server.ts';
 import { formatMicro } from '../../src/lib/money.ts';
-import { startApp, testConfig } from '../support/app.ts';
+import { startApp, testConfig, testContext } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { submit, visit } from '../support/people/forms.ts';
 
@@ -66,12 +67,21 @@ test('The page shows who is paid, both amounts, the memo, the expiry, the addres
   }
 });
 
-test('A live request has no test banner', async () => {
+test('A live request has no test banner; on the sandbox’s own chain it says that no real money moves', async () => {
   const owner = await makeMerchant(app.db, fixtures.live);
   const row = await makeRequest(app.db, fixtures.live, owner);
   const { html } = await pay(row.id);
   assert.ok(!html.includes('Test mode'));
   assert.ok(html.includes('Chain 31338'));
+  assert.match(html, /<p class="banner" role="note"><strong>Sandbox\.<\/strong> No real money moves on this page\./);
+  for (const config of [testConfig({ chains: app.ctx.chains }), testConfig({ sandbox: false })]) {
+    const real = await buildServer(testContext(app.db, { config }));
+    const url = await real.listen({ host: '127.0.0.1', port: 0 });
+    const page = await visit(`${url}/pay/${row.id}`);
+    await real.close();
+    assert.ok(page.html.includes('Chain 31338'));
+    assert.ok(!page.html.includes('class="banner"'));
+  }
 });
 
 test('The amount to be paid exactly is never rounded, and grouped only where it is read', async () => {
@@ -160,7 +170,8 @@ test('An expired request says so at once and asks for no money', async () => {
   const { html } = await pay(row.id).finally(() => {
     offsetMs = 0;
   });
-  assert.match(html, /This request has expired/);
+  assert.match(html, /<strong>This request has expired/);
+  assert.match(html, /<title>This request has expired · /);
   assert.ok(!html.includes('Send exactly'));
   assert.ok(!html.includes('QR code'));
 });
@@ -183,7 +194,8 @@ test('A voided request says so and asks for no money', async () => {
   const row = await newRequest();
   await app.db.sql`update requests set status = 'voided', voided_at = now() where id = ${row.id}`;
   const { html } = await pay(row.id);
-  assert.match(html, /This request was cancelled/);
+  assert.match(html, /<strong>This request was cancelled/);
+  assert.match(html, /<title>This request was cancelled · /);
   assert.ok(!html.includes('Send exactly'));
   assert.equal(await statusOf(row.id), 'voided');
 });

@@ -282,7 +282,7 @@ test('A role that was changed counts at the next call of sessions from before', 
 
 test('The mode is test until live is chosen, and the scope follows it', async () => {
   const { visitor } = await signInPartnerUser(app, fixtures);
-  const banner = /No real money moves on this page/;
+  const banner = /Test mode\./;
   assert.match((await visitor.open('/portal/sessions')).html, banner);
   assert.doesNotMatch((await visitor.open('/portal/sessions?mode=live')).html, banner);
   assert.doesNotMatch((await visitor.open('/portal/sessions')).html, banner, 'it is kept');

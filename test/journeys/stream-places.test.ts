@@ -78,3 +78,24 @@ test('GET /pay/:id/events › one request has fifty pages, however many addresse
   assert.equal(await openFrom(busy.id, '198.51.100.1'), 204);
   assert.equal(await openFrom(calm.id, '198.51.100.1'), 200);
 });
+
+test('GET /pay/:id/events › one network has three hundred pages, however many addresses of it open them; another has its own', async () => {
+  const { test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope);
+  const ids = [];
+  for (let i = 0; i < 7; i++) ids.push((await makeRequest(app.db, scope, merchant)).id);
+  const openFrom = async (id: string | undefined, address: string) => {
+    const headers = { 'x-forwarded-for': address };
+    const { statusCode, body } = await request(`${app.url}/pay/${id}/events`, { dispatcher, headers });
+    body.on('error', () => {});
+    return statusCode;
+  };
+  const statuses = new Set<number>();
+  for (const id of ids.slice(0, 6)) {
+    const pages = Array.from({ length: 50 }, (_, page) => openFrom(id, `2001:db8:7:${page}::1`));
+    for (const status of await Promise.all(pages)) statuses.add(status);
+  }
+  assert.deepEqual(statuses, new Set([200]));
+  assert.equal(await openFrom(ids[6], '2001:db8:7:ffff::1'), 204);
+  assert.equal(await openFrom(ids[6], '2001:db8:8::1'), 200);
+});

@@ -39,7 +39,7 @@ const places: [name: string, path: RegExp, shows: string][] = [
   ['Portal', /^\/portal$/, 'Demo Platform'],
   ['Administration', /^\/admin$/, 'Networks'],
   ['API documentation', /^\/docs\/$/, 'List payment requests'],
-  ['Mails', /^\/dev\/mail$/, 'Sandbox mail'],
+  ['E-mails', /^\/dev\/mail$/, 'Sandbox mail'],
 ];
 
 test('the address that the sandbox prints shows the demo: each entry opens with one click, signed in', async () => {

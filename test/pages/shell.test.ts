@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { scopeOf } from '../../src/auth/scope.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes, snap } from '../support/browser/browser.ts';
+import { holdDone } from '../support/browser/hold-done.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type CrowdedFixtures, crowdedFixtures, longName } from '../support/people/crowded.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
@@ -263,9 +264,14 @@ test('a page renews itself: what is as before stays, and a button that says “C
     await route.fulfill({ response: answer, body: changed });
   });
   await page.goto(address);
+  const done = await holdDone(page);
   await page.getByRole('button', { name: 'Copy: Request ID' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   isCopied.resolve();
+  await done.isHeld(3); // the button's end, its label's, and the renewal that waits for both
+  assert.equal(await page.getByText('Changed meanwhile').count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Copied' }).count(), 1);
+  await done.release();
   await page.getByText('Changed meanwhile').waitFor();
   assert.ok(renewals >= 2, 'it waited for the button');
   await page.unrouteAll({ behavior: 'ignoreErrors' }); // another renewal may be under way

@@ -39,9 +39,10 @@ test('an endpoint that never answers about whole blocks, many payments in each o
     await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
     endpoints[1]?.endpoint.lies.set(hashOf(blockNumber), 'silent');
   }
-  for (let passes = 0; passes < 3; passes++) await settle(ctx);
-  const left = await database.db.sql`select from requests where proof_status <> 'verified'`;
-  assert.equal(left.length, 0);
+  const left = async () => (await database.db.sql`select from requests where proof_status <> 'verified'`).length;
+  // A slow machine gets to fewer blocks in a pass, but to more than one.
+  for (let passes = 0; passes < blocks - 2 && (await left()) > 0; passes++) await settle(ctx);
+  assert.equal(await left(), 0);
 });
 
 test('endpoints that tell of no logs in the receipts of whole blocks, but do in each by itself → verified at once', async () => {

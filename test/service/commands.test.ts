@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isWellFormedKey } from '../../src/auth/api-keys.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, secretsText, setRate } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
+import { dataFolder } from '../support/service.ts';
 
 const script = join(import.meta.dirname, '../../bin/quittance');
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -16,15 +18,19 @@ before(async () => {
 });
 after(() => database.drop());
 
-/** Runs a command as an operator would, on the database of a running service. */
-function quittance(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, DATABASE_URL: database.url, SECRET_KEYS: secretsText };
+type Ended = { code: number; stdout: string; stderr: string };
+
+function run(env: NodeJS.ProcessEnv, words: string[]): Promise<Ended> {
   return new Promise((resolve) => {
     execFile(script, words, { env, timeout: patienceMs }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
     });
   });
 }
+
+/** Runs a command as an operator would, on the database of a running service. */
+const quittance = (...words: string[]): Promise<Ended> =>
+  run({ ...process.env, DATABASE_URL: database.url, SECRET_KEYS: secretsText }, words);
 
 /** The single JSON object that a command prints with `--json`. */
 async function answer(...words: string[]): Promise<Record<string, unknown>> {
@@ -41,6 +47,14 @@ async function refused(sentence: RegExp, ...words: string[]): Promise<void> {
   assert.match(stderr, sentence);
   assert.doesNotMatch(stderr, /\n\s+at /, 'a stack is no sentence');
 }
+
+test('a data folder in which nothing was started › commands say so and leave no folder, and no key that opens nothing', async () => {
+  const folder = join(dataFolder(), 'new');
+  const ended = await run({ PATH: process.env.PATH, DATA_DIR: folder }, ['key', 'list', '--partner', 'demo']);
+  const stderr = `There is no database in ${folder} yet. Start the service first with npm start, or set DATABASE_URL.\n`;
+  assert.deepEqual(ended, { code: 1, stdout: '', stderr });
+  assert.equal(existsSync(folder), false);
+});
 
 test('partner create › answers the partner; a taken slug, a bad slug and an unknown currency are refused in a sentence', async () => {
   const created = await answer(
@@ -164,6 +178,13 @@ test('without a command, with --help and with an unknown one › lists what ther
   ]) {
     assert.ok(help.stdout.includes(`quittance ${name}`), name);
   }
+  const groups = [...help.stdout.matchAll(/^ {2}quittance ([a-z]+)/gm)].map(([, group]) => group);
+  const starts = groups.filter((group, at) => group !== groups[at - 1]);
+  assert.equal(new Set(starts).size, starts.length, 'the commands of a group stand together');
+  assert.match(
+    (await quittance('webhook')).stderr,
+    /^"webhook" needs another word:\nUsage: [\s\S]*quittance webhook set /,
+  );
   const unknown = await quittance('partner', 'destroy');
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /Usage/);

@@ -113,14 +113,14 @@ test('GET requests › every status with every proof, of all merchants and of on
   await readAll('api', '/api/v1/requests', combinations({ ...some, ...parts }));
 });
 
-test('GET requests › far into the list → reads what is skipped and shown, and no more', async () => {
+test('GET requests › far into the list → reads what is skipped from an index, and only what is shown from the table', async () => {
   const filters = {
     status: [undefined, 'expired'],
     proof_status: [undefined, 'none'],
     limit: ['100'],
     offset: [String(deep)],
   };
-  await readAll('api', '/api/v1/requests', combinations(filters), { rows: deep + most.rows, pages: 2 * deep });
+  await readAll('api', '/api/v1/requests', combinations(filters), { rows: deep + most.rows, pages: 1_500 });
 });
 
 test('GET accounts › every state → reads no partner', async () => {

@@ -8,12 +8,13 @@ import { until } from '../support/net/receiver.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pools: Pools;
-let [busy, quiet]: Scope[] = [];
+let [busy, other, quiet]: Scope[] = [];
 before(async () => {
   database = await testDatabase();
   pools = openPools((most) => connect(database.access, most));
-  [busy, quiet] = [(await makePartner(database.db)).test, (await makePartner(database.db)).test];
+  [busy, other, quiet] = [await scopeOfNew(), await scopeOfNew(), await scopeOfNew()];
 });
+const scopeOfNew = async () => (await makePartner(database.db)).test;
 after(async () => {
   await pools?.close();
   await database?.drop();
@@ -26,26 +27,28 @@ const stuck = async () => {
   return row?.n ?? 0;
 };
 
-test('a partner’s pages all wait for something → those of others are answered, and its own come one after another', async () => {
-  assert.ok(busy && quiet);
-  const [theirs, ours] = [busy, quiet];
+test('the pages of two partners all wait for something → those of others are answered, and theirs come one after another', async () => {
+  assert.ok(busy && other && quiet);
+  const [theirs, ours] = [[busy, other], quiet];
   const lock = openOne(database.url);
   await lock`begin`;
   await lock`select pg_advisory_xact_lock(1)`;
   const ways = ['scoped', 'reading', 'read'] as const;
   const slow = Array.from({ length: 4 }, () =>
-    ways.map((how) => pools.pages[how](theirs, (tx) => tx`select pg_advisory_xact_lock_shared(1)`)),
+    theirs.flatMap((scope) =>
+      ways.map((how) => pools.pages[how](scope, (tx) => tx`select pg_advisory_xact_lock_shared(1)`)),
+    ),
   ).flat();
   try {
-    await until(async () => (await stuck()) === 3, 'three of theirs to wait in the database');
+    await until(async () => (await stuck()) === 4, 'two of each of them to wait in the database');
     for (const how of ways) {
       const [row] = await pools.pages[how](ours, (tx) => tx<{ n: number }[]>`select 1 as n`);
       assert.equal(row?.n, 1);
     }
-    assert.equal(await stuck(), 3);
+    assert.equal(await stuck(), 4);
   } finally {
     await lock`rollback`;
     await lock.end();
   }
-  assert.equal((await Promise.all(slow)).length, 12);
+  assert.equal((await Promise.all(slow)).length, 24);
 });

@@ -17,17 +17,51 @@ export function shareOf(purpose: RelayPurpose, whole: bigint): bigint {
 /**
  * Counts what a call may cost at most, and holds the partner's row until the transaction ends.
  *
- * @returns false when the day's budget has no room for it; then nothing is counted
+ * @returns what the day has come to, in wei; null when its budget has no room for it, and then nothing is counted
  */
-export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei: bigint): Promise<boolean> {
-  if (wei > budgetWei) return false;
-  const rows = await tx`
+export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei: bigint): Promise<bigint | null> {
+  if (wei > budgetWei) return null;
+  const [row] = await tx<{ wei: string }[]>`
     insert into relay_spending as spent (partner_id, test_mode, chain_id, day, wei)
     values (${scope.partnerId}, ${scope.testMode}, ${chainId}, (now() at time zone 'utc')::date, ${wei})
     on conflict (partner_id, test_mode, chain_id, day) do update set wei = spent.wei + excluded.wei
       where spent.wei + excluded.wei <= ${budgetWei}
     returning wei`;
-  return rows.length === 1;
+  return row ? BigInt(row.wei) : null;
+}
+
+/**
+ * Whether charges would bring a merchant above half of what its partner's charges may use in a day, while another
+ * merchant of the partner has customers to charge. One charge a day passes whatever it costs. Exact after `reserve`,
+ * under whose lock calls are counted.
+ *
+ * @param spentWei what the partner's day has come to, with these charges
+ * @param calls not stored yet; those of no merchant are not asked about
+ */
+export async function crowdsOut(
+  tx: Tx,
+  { scope: { partnerId, testMode }, chainId, budgetWei }: Budget,
+  spentWei: bigint,
+  calls: readonly { accountId: string | null; feeWei: bigint }[],
+): Promise<boolean> {
+  const half = budgetWei / 2n;
+  const charges = calls.filter(({ accountId }) => accountId !== null);
+  if (spentWei <= half || charges.length === 0) return false;
+  const ofOthers = (others: ReturnType<Tx>) => tx`
+    exists (select from mandates m
+      where m.partner_id = ${partnerId} and m.test_mode = ${testMode} and m.state = 'active' and ${others})`;
+  const rows = await tx`
+    select from (
+        select account_id, sum(fee_wei) as wei, count(*) as calls
+        from unnest(${charges.map(({ accountId }) => accountId)}::uuid[],
+          ${charges.map(({ feeWei }) => feeWei)}::numeric[]) as k (account_id, fee_wei) group by account_id) more
+      cross join lateral (
+        select coalesce(sum(t.fee_wei), 0) as wei, count(*) as calls from relay_transactions t
+        where t.partner_id = ${partnerId} and t.test_mode = ${testMode} and t.chain_id = ${chainId}
+          and t.account_id = more.account_id and t.day = (now() at time zone 'utc')::date) earlier
+    where more.wei + earlier.wei > ${half} and more.calls + earlier.calls > 1
+      and (${ofOthers(tx`m.account_id < more.account_id`)} or ${ofOthers(tx`m.account_id > more.account_id`)})`;
+  return rows.length > 0;
 }
 
 /** What is left of a partner's budget on a chain today, in wei. */

@@ -5,7 +5,7 @@ import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
 import { type Hindrance, hindranceOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount, takeNonces } from './account-store.ts';
-import { reserve, shareOf } from './budget.ts';
+import { crowdsOut, reserve, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
 import { type Simulation, simulateCall, simulateTogether } from './simulate.ts';
 import { countWaiting, insertRelays, type RelayPurpose, type RelayState, selectRelays } from './store.ts';
@@ -27,13 +27,15 @@ export type RelayCall = {
   purpose: RelayPurpose;
   /** The request (charge, authorization) or mandate (revoke) that it is for. */
   subjectId: string;
+  /** The merchant whose charge it is; null for other purposes. */
+  accountId: string | null;
 };
 
 /** Why a call is not taken on. Nothing was stored: the caller can try again later, or go another way. */
 export class RelayRefusal extends Error {
   /**
-   * `budget`: the partner's budget of the day is used up. `queue`: too many of its calls wait to be mined; try again
-   * soon. `too_large`: the call is. The others concern the relayer.
+   * `budget`: what the partner, or the merchant, may use in a day is used up. `queue`: too many of the partner's calls
+   * wait to be mined; try again soon. `too_large`: the call is. The others concern the relayer.
    */
   readonly reason: Hindrance | 'budget' | 'queue' | 'too_large';
   constructor(reason: RelayRefusal['reason']) {
@@ -130,18 +132,20 @@ export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]
   const limits = limitsOf(chain);
   const { maxFeeWei } = firstOffer(account, limits);
   const { partnerId, testMode } = scope;
-  const rows = calls.map(({ call: { to, data, subjectId }, gas }) => {
+  const rows = calls.map(({ call: { to, data, subjectId, accountId }, gas }) => {
     if (gas > mostGas || data.length > 2 + 2 * mostBytes) throw new RelayRefusal('too_large');
     const limit = withRoom(gas);
     const lower = to.toLowerCase() as Hex;
     const same = { partnerId, testMode, chainId, address, purpose };
-    return { ...same, id: randomUUID(), to: lower, data, gas: limit, feeWei: limit * maxFeeWei, subjectId };
+    return { ...same, id: randomUUID(), to: lower, data, gas: limit, feeWei: limit * maxFeeWei, subjectId, accountId };
   });
   const feeWei = rows.reduce((sum, row) => sum + row.feeWei, 0n);
   // The coin must suffice beside what is under way; the account is locked only below.
   if (account.balanceWei - account.reservedWei < feeWei) throw new RelayRefusal('low_coin');
   const budgetWei = shareOf(purpose, limits.budgetWei);
-  if (!(await reserve(tx, { scope, chainId, budgetWei }, feeWei))) throw new RelayRefusal('budget');
+  const budget = { scope, chainId, budgetWei };
+  const spentWei = await reserve(tx, budget, feeWei);
+  if (spentWei === null || (await crowdsOut(tx, budget, spentWei, rows))) throw new RelayRefusal('budget');
   const waiting = await countWaiting(tx, { partnerId, testMode, chainId });
   if (waiting + rows.length > mostWaitingOf(purpose)) throw new RelayRefusal('queue');
   const nonces = await takeNonces(tx, { chainId, address }, rows.length, pollMs);

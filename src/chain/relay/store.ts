@@ -59,22 +59,25 @@ export type NewRelay = Account & {
   gas: bigint;
   purpose: RelayPurpose;
   subjectId: string;
+  accountId: string | null;
   feeWei: bigint;
 };
 
 export async function insertRelays(tx: Tx, calls: readonly NewRelay[]): Promise<void> {
   await tx`
     insert into relay_transactions (partner_id, test_mode, id, chain_id, from_address, nonce, to_address, data, gas,
-      purpose, subject_id, day, fee_wei)
+      purpose, subject_id, account_id, day, fee_wei)
     select k.partner_id, k.test_mode, k.id, k.chain_id, k.address, k.nonce, k.recipient, k.data, k.gas, k.purpose,
-      k.subject_id, (now() at time zone 'utc')::date, k.fee_wei
+      k.subject_id, k.account_id, (now() at time zone 'utc')::date, k.fee_wei
     from unnest(${calls.map((one) => one.partnerId)}::uuid[], ${calls.map((one) => one.testMode)}::boolean[],
         ${calls.map((one) => one.id)}::uuid[], ${calls.map((one) => one.chainId)}::bigint[],
         ${calls.map((one) => one.address)}::text[], ${calls.map((one) => one.nonce)}::bigint[],
         ${calls.map((one) => one.to)}::text[], ${calls.map((one) => bytesOf(one.data))}::bytea[],
         ${calls.map((one) => one.gas)}::bigint[], ${calls.map((one) => one.purpose)}::text[],
-        ${calls.map((one) => one.subjectId)}::uuid[], ${calls.map((one) => one.feeWei)}::numeric[])
-      as k (partner_id, test_mode, id, chain_id, address, nonce, recipient, data, gas, purpose, subject_id, fee_wei)`;
+        ${calls.map((one) => one.subjectId)}::uuid[], ${calls.map((one) => one.accountId)}::uuid[],
+        ${calls.map((one) => one.feeWei)}::numeric[])
+      as k (partner_id, test_mode, id, chain_id, address, nonce, recipient, data, gas, purpose, subject_id, account_id,
+        fee_wei)`;
 }
 
 const columns = (sql: Sql | Tx) => sql`

@@ -15,19 +15,22 @@ import { type Paid, type Payer, payByHeader } from './settle.ts';
 /** Answers a program that asks for a pay page; null: there is no such request. */
 export type ServeAgent = (request: FastifyRequest, reply: FastifyReply, checkout: Checkout | null) => Promise<unknown>;
 
-const underWay =
+const pendingText =
   'A payment is on its way and not confirmed yet. Ask again in a few seconds; do not sign another payment.';
-const notNow =
+const notPayableText =
   'The request cannot be paid with a signed authorization right now. Pay it with an ordinary transfer, as its page shows, or ask again later.';
 
-const signOne = 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.';
-const sendAgain =
+const signText = 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.';
+const sendAgainText =
   'An earlier signed payment failed, but its signature is still valid. Whoever signed it should send the same header again instead of signing another payment.';
 
 /** Why it asks to be paid: nothing was paid yet, or a payment was refused. */
 type Asked = { refused: RefusalCode | null; settlement?: Settlement };
 
-/** Makes what answers programs. Whoever knows a pay link can use up what is theirs, and hardly what all have. */
+/**
+ * Makes the handler that answers programs. Clients are limited one by one before the request is, so that one of them
+ * who knows a pay link uses up its own attempts and hardly those of others.
+ */
 export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
   const perClientAndRequest = new AttemptLimit(10, minuteMs);
   const perRequest = new AttemptLimit(100, minuteMs);
@@ -63,11 +66,11 @@ function answerPaid(reply: FastifyReply, paid: Paid): unknown {
     case 'mined':
       return sendRequest(reply, 200, paid.checkout, madeText(paid.checkout), paid.settlement);
     case 'pending':
-      return sendRequest(reply, 202, paid.checkout, underWay, paid.settlement);
+      return sendRequest(reply, 202, paid.checkout, pendingText, paid.settlement);
     case 'refused':
       return answerState(reply, paid.checkout, { refused: paid.code, settlement: paid.settlement });
     case 'not_now':
-      return sendFault(reply, 503, 'not_payable_now', notNow, paid.checkout);
+      return sendFault(reply, 503, 'not_payable_now', notPayableText, paid.checkout);
   }
 }
 
@@ -94,16 +97,16 @@ function answerState(reply: FastifyReply, checkout: Checkout, asked: Asked): unk
     case 'too_late':
       return sendFault(reply, 410, 'expired', 'The request has ended and can no longer be paid.', checkout);
   }
-  if (payable(state) === 'no' || state.kind === 'sending') return sendState(202, underWay);
+  if (payable(state) === 'no' || state.kind === 'sending') return sendState(202, pendingText);
   const offers = agentOffers(checkout);
-  if (offers.length === 0) return sendFault(reply, 503, 'not_payable_now', notNow, checkout);
+  if (offers.length === 0) return sendFault(reply, 503, 'not_payable_now', notPayableText, checkout);
   return sendPaymentRequired(
     reply,
     checkout,
     offers.map(({ requirements }) => requirements),
     {
       error: refused ?? 'PAYMENT-SIGNATURE header is required',
-      message: refused ? refusalTexts[refused] : state.kind === 'unsent' && state.holds ? sendAgain : signOne,
+      message: refused ? refusalTexts[refused] : state.kind === 'unsent' && state.holds ? sendAgainText : signText,
       settlement,
     },
   );

@@ -32,7 +32,7 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
       raise(ctx, view, mandate),
       onChain(ctx, view, mandate),
     )}
-    <details class="section">
+    <details class="card another">
       <summary>${t.otherWallet}</summary>
       <p class="quiet">${t.otherWalletRest}</p>
       ${agreeCard(view, false)}

@@ -35,11 +35,10 @@ export function dashboardStatusOf(row: { status: string; proof_status: string })
 
 /** What a person would call a request: who it is for, what for, or else its number. */
 export function callName(
-  words: Words,
   row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
 ): string {
-  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
-  return row.customer_name ?? row.memo?.split('\n', 1)[0] ?? fill(dashboardTexts(words).list.unnamed, { number });
+  const named = row.customer_name ?? row.memo?.split('\n', 1)[0];
+  return named ?? receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
 }
 
 /** What needs a decision besides a request's status: money that is missing, exceeds the amount, or does not count. */
@@ -63,8 +62,7 @@ export function paymentTable(words: Words, rows: MerchantRequestRow[], now: Date
     [
       {
         name: list.for,
-        cell: (row) =>
-          html`<a class="clip" dir="auto" href="/dashboard/payments/${row.id}">${callName(words, row)}</a>`,
+        cell: (row) => html`<a class="clip" dir="auto" href="/dashboard/payments/${row.id}">${callName(row)}</a>`,
       },
       {
         name: list.amount,

@@ -6,7 +6,7 @@ import { parseAmount } from '../../lib/amount.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
-import { createManually, readExpiries } from '../../requests/manual.ts';
+import { createManually, type Expiries, readExpiries } from '../../requests/manual.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
@@ -214,15 +214,22 @@ function kindChoice(words: Words, fields: FormFields): Html {
   `;
 }
 
-function expiryChoice(words: Words, fields: FormFields, minutes: number[], fault: string | undefined): Html {
+function expiryChoice(words: Words, fields: FormFields, expiries: Expiries, fault: string | undefined): Html {
   const { newRequest } = dashboardTexts(words);
-  const options = minutes.map((one) => [String(one), formatRemaining(words, one * minuteMs)] as const);
+  const said = (minutes: number) => formatRemaining(words, minutes * minuteMs);
+  const options = expiries.allowed.map((one) => [String(one), said(one)] as const);
+  const { pos, invoice } = expiries.usual;
+  const described = fault === undefined ? 'expiry-hint' : 'expiry-hint expiry-fault';
   return html`
     <div class="field">
       <label for="expiry">${newRequest.expiry}</label>
+      <p class="quiet" id="expiry-hint">
+        ${fill(newRequest.usualRest, { pos: said(pos), invoice: said(invoice) })}
+      </p>
       <select
         id="expiry"
-        name="expiry"${fault !== undefined && raw(' aria-invalid="true" aria-describedby="expiry-fault"')}
+        name="expiry"
+        aria-describedby="${described}"${fault !== undefined && raw(' aria-invalid="true"')}
       >
         <option value="">${newRequest.usual}</option>
         ${options.map(

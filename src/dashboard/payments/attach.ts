@@ -149,8 +149,11 @@ function option(words: Words, one: Attachable, { row, key, partner }: Wanted, no
   const { unmatched: t } = dashboardTexts(words);
   const amount = groupMicro(words, BigInt(row.value));
   const asked = formatFiat(one.fiatInt, one.fiatCode, words.language);
+  const overMicro = BigInt(row.value) - (one.dueMicro - one.paidMicro);
+  const { over } = dashboardTexts(words).payment;
   return html`
     ${facts(words, one, now)}
+    ${overMicro > 0n && html`<p class="quiet">${fill(over, { amount: groupMicro(words, overMicro) })}</p>`}
     ${confirmButton(
       {
         label: t.attach,

@@ -19,7 +19,7 @@ import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
@@ -75,6 +75,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
     title: fill(dashboardTexts(words).payment.title, { number }),
+    heading: fillHtml(dashboardTexts(words).payment.title, { number: html`<bdi class="short">${number}</bdi>` }),
     body: html`
       ${refusedNotice(words, row, done)}
       ${done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)}
@@ -109,10 +110,9 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
       dashboardStatusOf(row) === 'open' ? [] : progress.transfers.map((transfer) => refundPartialForm(words, transfer));
     lines.push(html`<div>${stateLine('attention', title, rest)}${refundable}</div>`);
   }
-  const last = progress.transfers.findLast(({ final }) => final);
-  if (row.proof_status === 'verified' && progress.overpaidMicro > 0n && last) {
-    const title = fill(t.over, { amount: usdc(progress.overpaidMicro) });
-    const key = writeTransferKey(last);
+  for (const surplus of row.proof_status === 'verified' ? progress.surpluses : []) {
+    const title = fill(t.over, { amount: usdc(surplus.micro) });
+    const key = writeTransferKey(surplus);
     lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.refund, refunds.get(key)));
   }
   for (const transfer of progress.unmatched) {

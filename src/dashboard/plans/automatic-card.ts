@@ -23,21 +23,10 @@ export async function automaticCard(ctx: Context, words: Words, scope: Scope, pl
   return card(
     html`<h2>${t.title}</h2>`,
     standing(words, mandate),
-    isActive ? agreedFacts(ctx, words, mandate) : html`<p class="quiet">${t.show}</p>${qr(url, t.qr, t.qr)}`,
+    !isActive && html`<p class="quiet">${t.show}</p>${qr(url, t.qr, t.qr)}`,
     descriptionList([
-      [
-        t.most,
-        capText(
-          words,
-          {
-            collect: plan.collect,
-            capFiatInt: Number(plan.cap_fiat_int),
-            reservePercent: plan.reserve_percent,
-            afterPastDue: plan.after_past_due,
-          },
-          plan.fiat_code,
-        ),
-      ],
+      ...(isActive ? agreedFacts(ctx, words, mandate) : []),
+      [t.most, isActive ? agreedCap(words, mandate) : offeredCap(words, plan)],
       [t.pastDue, plan.after_past_due === 'end' ? form.pastDueEnd : form.pastDueLink],
     ]),
     html`<p><a href="${url}" rel="noreferrer">${t.open}</a></p>`,
@@ -62,14 +51,26 @@ function standing(words: Words, mandate: MandateRow | null): Html {
   return stateLine('waiting', t.waiting, reason === null ? t.waitingRest : `${reason} ${t.waitingRest}`);
 }
 
-function agreedFacts({ chains }: Context, words: Words, mandate: MandateRow): Html {
+function agreedFacts({ chains }: Context, words: Words, mandate: MandateRow): [name: string, value: Html | string][] {
   const { merchant: t } = mandateTexts(words);
   const chain = chains[mandate.test_mode ? 'test' : 'live'].find(({ chainId }) => chainId === mandate.chain_id);
-  return descriptionList([
+  return [
     [t.wallet, shortAddress(mandate.payer)],
     [t.network, chain?.name ?? String(mandate.chain_id)],
-    [t.most, html`<bdi dir="ltr">${groupMicro(words, BigInt(mandate.cap_micro))} USDC</bdi>`],
     [t.agreed, instant(words, mandate.agreed_at)],
     [t.until, instant(words, mandate.ends_at)],
-  ]);
+  ];
 }
+
+/** The most that one charge may take: in USDC, which binds, below it in the plan's currency, from which it came. */
+function agreedCap(words: Words, mandate: MandateRow): Html {
+  const collection = { capFiatInt: Number(mandate.cap_fiat_int), reservePercent: mandate.reserve_percent };
+  return html`
+    <bdi dir="ltr">${groupMicro(words, BigInt(mandate.cap_micro))} USDC</bdi><br>
+    <span class="quiet">${capText(words, collection, mandate.fiat_code)}</span>
+  `;
+}
+
+/** The most that one charge may take, as the merchant wrote it into the plan. */
+const offeredCap = (words: Words, plan: PlanRow): string =>
+  capText(words, { capFiatInt: Number(plan.cap_fiat_int), reservePercent: plan.reserve_percent }, plan.fiat_code);

@@ -137,7 +137,11 @@ function capAt({ capFiatInt, reservePercent }: Collection, currency: string, rat
 }
 
 /** The most per charge in fiat, with its reserve: `€9.00 and 10% reserve`. */
-export function capText(words: Words, { capFiatInt, reservePercent }: Collection, currency: string): string {
+export function capText(
+  words: Words,
+  { capFiatInt, reservePercent }: Pick<Collection, 'capFiatInt' | 'reservePercent'>,
+  currency: string,
+): string {
   const cap = formatFiat(BigInt(capFiatInt ?? 0), currency, words.language);
   if (reservePercent === 0) return cap;
   return fill(mandateTexts(words).form.reserveOf, { cap, percent: reservePercent });

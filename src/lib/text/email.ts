@@ -4,3 +4,12 @@ const oneAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/;
 export function isOneAddress(text: string): boolean {
   return text.length <= 254 && oneAddress.test(text);
 }
+
+/**
+ * The mailbox that an address most likely leads to, for limits of what somebody is sent: many servers ignore case, dots
+ * and what follows a plus sign. Two people who share a limit by this lose nothing else.
+ */
+export function mailboxOf(address: string): string {
+  const [, name = '', server = ''] = /^([^@]*)@?(.*)$/s.exec(address.normalize('NFKC').toLowerCase()) ?? [];
+  return `${name.replace(/(?<=.)\+.*$/s, '').replaceAll('.', '')}@${server.replace(/\.$/, '')}`;
+}

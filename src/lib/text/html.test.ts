@@ -13,7 +13,9 @@ test('values are escaped, in text and in attributes; what is markup already, and
 
 test('a name that overrides the direction of the text → nothing around it is turned', () => {
   assert.equal(html`<b>${'Ada\u202etpircs\u202c Ltd'}</b>`.text, '<b>Adatpircs Ltd</b>');
-  assert.equal(html`<b>${'\u2068مخبز\u2069'}</b>`.text, '<b>\u2068مخبز\u2069</b>', 'isolates affect nothing else');
+  assert.equal(html`<b>${'\u2068مخبز\u2069'}</b>`.text, '<b>\u2068مخبز\u2069</b>', 'an isolate affects nothing else');
+  assert.equal(html`${'Ada\u2067\u2066'}: 10 of 200`.text, 'Ada\u2067\u2066\u2069\u2069: 10 of 200', 'if it ends');
+  assert.equal(html`\u2068${'a\u2069\u2067b\u2069'}\u2069`.text, '\u2068a\u2067b\u2069\u2069', 'and is its own');
 });
 
 test('line breaks beside tags and values are dropped with their indentation; between words they are a space', () => {

@@ -1,4 +1,4 @@
-import { withoutOverrides } from './overrides.ts';
+import { withOwnDirection } from './direction.ts';
 
 /** A piece of HTML that is already escaped. Only `html` and `raw` make one. */
 export class Html {
@@ -19,7 +19,7 @@ function render(value: HtmlValue): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(render).join('');
-  return withoutOverrides(String(value)).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
+  return withOwnDirection(String(value)).replace(/[&<>"']/g, (char) => escapes[char] ?? char);
 }
 
 const marks = /<\/?[a-z!]+|"|>|\s*\n\s*/gi;

@@ -105,7 +105,7 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
         if (underWay >= mostUnderWayOfWallet) return { kind: 'too_many_at_once' };
         const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) => hold(ctx, inner, scope, handedIn));
         if (refused) return refused;
-        const subject = { purpose: 'authorization', subjectId: handedIn.requestId } as const;
+        const subject = { purpose: 'authorization', subjectId: handedIn.requestId, accountId: null } as const;
         const relayId = await allot(ctx, tx, { ...call, ...subject }, simulated.gas);
         const { valueMicro, validBefore } = signed;
         const until = new Date(Number(validBefore) * 1000);

@@ -7,9 +7,9 @@ import { findRequest } from '../../requests/read.ts';
 import { type RestRow, selectRests } from '../../requests/rest.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { soundMicroOf } from '../rest.ts';
-import { leastPartMicro, type Reason, restMicro, sumMicro } from '../rules.ts';
+import { leastPartMicro, type Reason, restMicro, sumMicro, surpluses } from '../rules.ts';
 import { selectCandidates } from '../store.ts';
-import { selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
+import { keyOf, selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type NearPayment, nearPayments } from '../unmatched/near.ts';
 import { type ChainView, readChainView, standsFinal } from './heads.ts';
 
@@ -45,6 +45,8 @@ export type PaymentProgress = {
   overpaidMicro: bigint;
   /** Those that count, in the order of the chain. */
   transfers: TransferProgress[];
+  /** What of `overpaidMicro` each of them brought, the largest first. */
+  surpluses: (TransferKey & { micro: bigint })[];
   /** The newest first, at most 20. */
   unmatched: UnmatchedProgress[];
   /** What may be meant for it, by time and amount alone: `nearPayments` says whom they may be shown. */
@@ -73,9 +75,11 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   const dueMicro = BigInt(request.usdc_micro);
   const receivedMicro = sumMicro(counted);
   const beyondMicro = receivedMicro - dueMicro;
-  const overMicro = sumMicro(counted.filter(({ final_at }) => final_at !== null)) - dueMicro;
+  const settled = counted.filter(({ final_at }) => final_at !== null);
+  const overMicro = sumMicro(settled) - dueMicro;
   // The surcharge that tells a rest apart stays below one cent, and is none.
   const leastOverMicro = counted.length > 1 ? leastPartMicro : 1n;
+  const overpaidMicro = overMicro >= leastOverMicro ? overMicro : 0n;
   const soundMicro = soundMicroOf(counted);
   return {
     proofStatus: request.proof_status,
@@ -85,11 +89,20 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
     soundMicro,
     asked: askedOf(request, soundMicro, rests),
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
-    overpaidMicro: overMicro >= leastOverMicro ? overMicro : 0n,
+    overpaidMicro,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
+    surpluses: overpaidMicro === 0n ? [] : surplusesOf(settled, dueMicro),
     unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
     near,
   };
+}
+
+function surplusesOf(settled: readonly TransferRow[], dueMicro: bigint): PaymentProgress['surpluses'] {
+  const micros = surpluses(settled, dueMicro);
+  return settled
+    .map((row, i) => ({ ...keyOf(row), micro: micros[i] ?? 0n }))
+    .filter(({ micro }) => micro > 0n)
+    .sort((a, b) => (a.micro < b.micro ? 1 : a.micro > b.micro ? -1 : 0));
 }
 
 function askedOf({ usdc_micro, reserved }: RequestRow, soundMicro: bigint, rests: RestRow[]): PaymentProgress['asked'] {

@@ -18,7 +18,7 @@ const mostSummed = 1_000;
 const readFrom =
   (ctx: Context, scope: Scope, filter: UnmatchedFilter): ReadFrom<UnmatchedRow> =>
   (after, limit) =>
-    ctx.db.reading(scope, (tx) => selectUnmatchedAfter(tx, scope, filter, readCursor(after), limit));
+    ctx.db.read(scope, (sql) => selectUnmatchedAfter(sql, scope, filter, readCursor(after), limit));
 
 /** One page of a scope's unmatched payments, newest first, and the cursor of the next page; null at the end. */
 export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter, after: string | null) =>

@@ -33,7 +33,7 @@ const maxAskable = 10;
 /**
  * An unmatched payment of a merchant with the requests that it could pay: to the same wallet, older than the payment,
  * neither paid nor cancelled, and the sum suffices (`attachable`); or open, and something would be left to ask for
- * (`askable`, the smallest rest first).
+ * (`askable`); in both lists the nearest amount first.
  *
  * @throws Refusal not_found, also once it is attached
  */

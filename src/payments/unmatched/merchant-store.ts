@@ -33,9 +33,9 @@ export type AttachableRow = {
 const mostLooked = 10_000;
 
 /**
- * Unpaid requests to the same wallet that a value completes: first the one it is probably meant for, then the newest.
- * Or those that are still open and to which it leaves a rest: the smallest rest first. What was paid is summed for all
- * at once.
+ * Unpaid requests to the same wallet that a value completes, or those that are still open and to which it leaves a
+ * rest: first the one it is probably meant for, then the nearest amount, then the newest. What was paid is summed for
+ * all at once.
  */
 export function selectAttachable(
   tx: Tx,
@@ -79,5 +79,5 @@ export function selectAttachable(
       and r.usdc_micro - coalesce(c.micro, 0)
         ${leaves === 'nothing' ? tx`<=` : tx`>`} ${transfer.value}::numeric
     order by (r.id = ${transfer.candidate_request_id}::uuid) is true desc,
-      ${leaves === 'nothing' ? tx`` : tx`r.usdc_micro - coalesce(c.micro, 0),`} r.created_at desc limit ${limit}`;
+      abs(r.usdc_micro - coalesce(c.micro, 0) - ${transfer.value}::numeric), r.created_at desc limit ${limit}`;
 }

@@ -5,6 +5,7 @@ import { readTokenFacts, type TokenFacts } from '../../chain/token-facts.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { AttemptLimit } from '../../lib/attempts.ts';
 import { pause } from '../../lib/time.ts';
 import { type PayPageRow, readPayPageRow } from '../../requests/payable.ts';
 import { madeAt } from '../../requests/rules.ts';
@@ -33,6 +34,12 @@ type Scan = {
 const scans = new Map<string, Scan>();
 const keptMs = 10_000;
 const mostScans = 1_000;
+/**
+ * Wallets that are looked for on a chain in those ten seconds, of a partner's mode and of all, in a process: each takes
+ * several calls, pages ask for it as long as they are open, and payments are read from the same endpoints.
+ */
+const scansOfOne = new AttemptLimit(60, keptMs);
+const scansOfAll = new AttemptLimit(300, keptMs);
 
 const maxMisdirected = 5;
 /** A page waits for this. */
@@ -54,7 +61,7 @@ export async function findMisdirected(ctx: Context, scope: Scope, requestId: str
   if (!row) return [];
   const enough = new AbortController();
   const late = pause(limitMs, enough.signal).then((): MisdirectedPayment[] => []);
-  const lookups = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, place, row), late]));
+  const lookups = places(ctx, scope, row).map((place) => Promise.race([findAt(ctx, scope, place, row), late]));
   const found = await Promise.all(lookups).finally(() => enough.abort());
   return found.flat().slice(0, maxMisdirected);
 }
@@ -74,20 +81,21 @@ function places(ctx: Context, scope: Scope, row: PayPageRow): Place[] {
   ];
 }
 
-async function findAt(ctx: Context, place: Place, row: PayPageRow): Promise<MisdirectedPayment[]> {
+async function findAt(ctx: Context, scope: Scope, place: Place, row: PayPageRow): Promise<MisdirectedPayment[]> {
   try {
-    return await sift(ctx, place, row);
+    return await sift(ctx, scope, place, row);
   } catch (error) {
     if (error instanceof RpcError) return [];
     throw error;
   }
 }
 
-async function sift(ctx: Context, { chain, kind, accepted }: Place, row: PayPageRow): Promise<MisdirectedPayment[]> {
+async function sift(ctx: Context, scope: Scope, place: Place, row: PayPageRow): Promise<MisdirectedPayment[]> {
+  const { chain, kind } = place;
   const start = row.start_blocks[String(chain.chainId)];
-  const scan = scanOf(ctx, chain, row, start ?? -1, accepted);
-  const found = await scan.found;
-  if (!found) return [];
+  const scan = scanOf(ctx, scope, place, row, start ?? -1);
+  const found = await scan?.found;
+  if (!scan || !found) return [];
   const misdirected: MisdirectedPayment[] = [];
   for (const { txHash, tokenAddress, value, blockNumber } of found.incoming) {
     if (misdirected.length === maxMisdirected) break;
@@ -125,12 +133,24 @@ function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise
   return answer;
 }
 
-/** The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. */
-function scanOf(ctx: Context, chain: ChainConfig, row: PayPageRow, sinceBlock: number, accepted: string[]): Scan {
+/**
+ * The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. Null where too many were made:
+ * an open page asks again.
+ */
+function scanOf(
+  ctx: Context,
+  { partnerId, testMode }: Scope,
+  { chain, accepted }: Place,
+  row: PayPageRow,
+  sinceBlock: number,
+): Scan | null {
   const key = `${chain.chainId} ${chain.rpcUrls[0]} ${row.wallet_address}`;
   const nowMs = performance.now();
   const last = scans.get(key);
   if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
+  const now = ctx.clock.now();
+  if (!scansOfOne.take(`${chain.chainId} ${partnerId} ${testMode}`, now)) return null;
+  if (!scansOfAll.take(String(chain.chainId), now)) return null;
   if (scans.size >= mostScans) {
     for (const [old, { atMs }] of scans) if (nowMs - atMs >= keptMs) scans.delete(old);
     if (scans.size >= mostScans) scans.clear();

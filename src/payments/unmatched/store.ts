@@ -1,5 +1,5 @@
 import type { Scope, Tx } from '../../db/connection.ts';
-import type { Fragment } from '../../db/sql.ts';
+import type { Fragment, Statement, Tag } from '../../db/sql.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
 import { namesOfPage } from '../../merchants/names.ts';
 import { isRefunded } from '../../requests/refunded.ts';
@@ -26,51 +26,51 @@ export type UnmatchedFilter = {
 
 /** Unmatched transfers of a scope, newest first. */
 export function selectUnmatchedAfter(
-  tx: Tx,
+  sql: Tag,
   scope: Scope,
   filter: UnmatchedFilter,
   after: UnmatchedCursor | null,
   limit: number,
-): Promise<UnmatchedRow[]> {
+): Statement<UnmatchedRow[]> {
   const { accountId, reason, search, since, until } = filter;
-  const named = search && selectNamed(tx, scope, search);
-  const newest = (of: Fragment) => tx`
-    select t.* from ${named ? tx`(${named})` : tx`transfers`} t
+  const named = search && selectNamed(sql, scope, search);
+  const newest = (of: Fragment) => sql`
+    select t.* from ${named ? sql`(${named})` : sql`transfers`} t
     where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.request_id is null
       and t.judged_at is not null ${of}
-      ${reason ? tx`and (case when t.reason is null then 'no_match' else t.reason end) = ${reason}` : tx``}
-      ${since ? tx`and t.block_time >= ${since}` : tx``}
-      ${until ? tx`and t.block_time < ${until}` : tx``}
+      ${reason ? sql`and (case when t.reason is null then 'no_match' else t.reason end) = ${reason}` : sql``}
+      ${since ? sql`and t.block_time >= ${since}` : sql``}
+      ${until ? sql`and t.block_time < ${until}` : sql``}
       ${
         after // the time alone, too: the index can be used for it under row-level security
-          ? tx`and t.block_time <= ${after.blockTime} and (t.block_time, t.chain_id, t.tx_hash, t.ordinal)
+          ? sql`and t.block_time <= ${after.blockTime} and (t.block_time, t.chain_id, t.tx_hash, t.ordinal)
               < (${after.blockTime}, ${after.chainId}, ${after.txHash}, ${after.ordinal})`
-          : tx``
-      } ${inOrder(tx)} limit ${limit}`;
+          : sql``
+      } ${inOrder(sql)} limit ${limit}`;
   const [account, ...more] = [accountId ?? []].flat();
   const found =
     more.length > 0 // each by itself: the order of the index serves one merchant
-      ? tx`select t.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
-          cross join lateral (${newest(tx`and t.account_id = a.id`)}) t ${inOrder(tx)} limit ${limit}`
-      : newest(account ? tx`and t.account_id = ${account}` : tx``);
-  return tx<UnmatchedRow[]>`
-    with page as materialized (${found}), ${namesOfPage(tx, scope)}
-    select t.*, s.merchant_name from page t join shops s on s.shop_id = t.account_id ${inOrder(tx)}`;
+      ? sql`select t.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)
+          cross join lateral (${newest(sql`and t.account_id = a.id`)}) t ${inOrder(sql)} limit ${limit}`
+      : newest(account ? sql`and t.account_id = ${account}` : sql``);
+  return sql<UnmatchedRow[]>`
+    with page as materialized (${found}), ${namesOfPage(sql, scope)}
+    select t.*, s.merchant_name from page t join shops s on s.shop_id = t.account_id ${inOrder(sql)}`;
 }
 
 const mostNamed = 500;
 
 /** Transfers that a search names, at most 500. Its limit keeps the list from being read in its own order. */
-function selectNamed(tx: Tx, scope: Scope, { words, chainIds }: NonNullable<UnmatchedFilter['search']>): Fragment {
+function selectNamed(sql: Tag, scope: Scope, { words, chainIds }: NonNullable<UnmatchedFilter['search']>): Fragment {
   const { hash, address, id } = words;
-  const own = tx`select * from transfers where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  if (hash) return tx`${own} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${hash} limit ${mostNamed}`;
-  if (address) return tx`${own} and from_address = ${address} order by block_time desc limit ${mostNamed}`;
-  if (id) return tx`${own} and candidate_request_id = ${id} and request_id is null limit ${mostNamed}`;
-  return tx`${own} and false`;
+  const own = sql`select * from transfers where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  if (hash) return sql`${own} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${hash} limit ${mostNamed}`;
+  if (address) return sql`${own} and from_address = ${address} order by block_time desc limit ${mostNamed}`;
+  if (id) return sql`${own} and candidate_request_id = ${id} and request_id is null limit ${mostNamed}`;
+  return sql`${own} and false`;
 }
 
-const inOrder = (tx: Tx) => tx`order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc`;
+const inOrder = (sql: Tag) => sql`order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc`;
 
 export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
 

@@ -179,6 +179,7 @@ function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, 
     data: chargeCall({ mandate: toMandate(mandate), signature: hexOf(mandate.signature), amount, reference }, permit),
     purpose: 'charge',
     subjectId: row.request_id,
+    accountId: row.account_id,
   };
 }
 

@@ -8,7 +8,8 @@ type Limits = { now: Date; leaseUntil: Date; ofOne: number; all: number; waiting
 /**
  * Takes charges of a chain that are due, over all partners, until a time: everyone's first comes before anyone's
  * second, so a partner with thousands delays nobody. Of a plan the oldest comes first, and the others wait for it. Of a
- * partner no more are taken than there is room for among its calls that wait to be mined.
+ * partner no more are taken than there is room for among its calls that wait to be mined. One that another transaction
+ * holds is left to it: nodes that take at once wait for nobody, so they cannot deadlock.
  */
 export function takeDue(
   db: Database,
@@ -16,8 +17,7 @@ export function takeDue(
   { now, leaseUntil, ofOne, all, waiting }: Limits,
 ): Promise<Taken[]> {
   return db.sql<Taken[]>`
-    update collections c set due_at = ${leaseUntil}
-    from (
+    with due as materialized (
       select due.partner_id, due.test_mode, due.request_id
       from partners w cross join (values (false), (true)) mode (test)
         cross join lateral (
@@ -33,9 +33,12 @@ export function takeDue(
           where t.chain_id = ${chainId} and t.state in ('allotted', 'sent') group by t.partner_id, t.test_mode) busy
           on (busy.partner_id, busy.test_mode) = (due.partner_id, due.test_mode)
       where due.turn <= ${waiting} - coalesce(busy.calls, 0)
-      order by due.turn, random() limit ${all}) due
-    where (c.partner_id, c.test_mode, c.request_id) = (due.partner_id, due.test_mode, due.request_id)
-      and c.state = 'waiting' and c.due_at <= ${now}
+      order by due.turn, random() limit ${all}), free as (
+      select c.partner_id, c.test_mode, c.request_id
+      from due join collections c using (partner_id, test_mode, request_id)
+      where c.state = 'waiting' and c.due_at <= ${now} for update of c skip locked)
+    update collections c set due_at = ${leaseUntil} from free
+    where (c.partner_id, c.test_mode, c.request_id) = (free.partner_id, free.test_mode, free.request_id)
     returning c.partner_id, c.test_mode, c.request_id, c.due_at`;
 }
 

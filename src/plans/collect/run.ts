@@ -18,7 +18,7 @@ export { collectionsDue };
  */
 const mostTaken = 96;
 const mostOfOne = 16;
-const groupsUnderWay = 12;
+const mostGroups = 12;
 /** A charge in hand is left alone by other nodes for so long; after a crash it is taken again. */
 const leaseMs = minuteMs;
 const decidedBatch = 500;
@@ -37,8 +37,8 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
   let sent = 0;
   await workThrough(
     signal,
-    async (underWay) => {
-      const room = groupsUnderWay - underWay;
+    async (running) => {
+      const room = mostGroups - running;
       if (groups.length === 0 && room > 0) groups = await take(ctx, chain);
       return groups.splice(0, room);
     },

@@ -69,7 +69,10 @@ export function merchantDetail(pages: PortalPages, ctx: Context): void {
     const merchant = await mustRead(ctx, call);
     const { id } = merchant;
     const started = await startRecovery(ctx, call.actor, scope, id).catch(refusalToShow);
-    if (started instanceof MerchantRefusal) return call.done(`${path}/${id}`, 'no_recovery');
+    if (started instanceof MerchantRefusal) {
+      const isTooOften = started.reason === 'too_many_attempts';
+      return call.done(`${path}/${id}`, isTooOften ? 'recovered_too_often' : 'no_recovery');
+    }
     return showMerchant(ctx, call, merchant, started.url);
   });
 

@@ -84,5 +84,5 @@ export async function readByMerchant(db: Database, scope: Scope, accountId: stri
 
 /** A merchant's verified payments between two instants, by day (UTC) and currency. */
 export function sumByDay(db: Database, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
-  return db.reading(scope, (tx) => selectDaySums(tx, scope, accountId, since, until));
+  return db.read(scope, (sql) => selectDaySums(sql, scope, accountId, since, until));
 }

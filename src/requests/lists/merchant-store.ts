@@ -1,4 +1,4 @@
-import type { Database, Scope, Tx } from '../../db/connection.ts';
+import type { Database, Scope } from '../../db/connection.ts';
 import { constant, type Fragment, identifiers, type Statement, type Tag } from '../../db/sql.ts';
 import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
@@ -123,8 +123,14 @@ function statesOfDisplayStatus(displayStatus: DisplayStatus | null): States | nu
 export type DaySum = { day: string; fiat_code: string; payments: number; fiat_int: string; usdc_micro: string };
 
 /** Verified payments of a merchant between two instants, by day and currency; the amounts are those requested. */
-export function selectDaySums(tx: Tx, scope: Scope, accountId: string, since: Date, until: Date): Promise<DaySum[]> {
-  return tx<DaySum[]>`
+export function selectDaySums(
+  sql: Tag,
+  scope: Scope,
+  accountId: string,
+  since: Date,
+  until: Date,
+): Statement<DaySum[]> {
+  return sql<DaySum[]>`
     select to_char(proof_verified_at at time zone 'UTC', 'YYYY-MM-DD') as day, fiat_code, count(*)::int as payments,
       sum(fiat_int)::text as fiat_int, sum(usdc_micro)::text as usdc_micro
     from requests

@@ -48,8 +48,8 @@ export async function findRequests(
   const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
   const named = await ctx.db.reading(scope, (tx) => selectNamed(tx, { scope, accountId, chainIds }, search));
   if (isNamed(search, named.length)) return { ids: named, limit: null };
-  const key = accountId ?? `${scope.partnerId} ${scope.testMode}`;
-  const looked = await turns.take(key, () => lookThrough(ctx, scope, search, searched));
+  const key = accountId ?? String(scope.testMode);
+  const looked = await turns.take(scope.partnerId, key, () => lookThrough(ctx, scope, search, searched));
   const { ids, limit } = looked ?? { ids: [], limit: { kind: 'newest', count: 0 } };
   return { ids: [...new Set([...named, ...ids])], limit };
 }

@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const ar: CommonTexts<'ar'> = {
   common: {
     testMode: 'وضع الاختبار.',
+    sandbox: 'بيئة الاختبار.',
     testModeRest: 'لا تُحوَّل أي أموال حقيقية في هذه الصفحة.',
     language: 'اللغة',
     skip: 'الانتقال إلى المحتوى',

@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const de: CommonTexts<'de'> = {
   common: {
     testMode: 'Testmodus.',
+    sandbox: 'Testumgebung.',
     testModeRest: 'Auf dieser Seite fließt kein echtes Geld.',
     language: 'Sprache',
     skip: 'Zum Inhalt springen',

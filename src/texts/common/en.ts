@@ -2,6 +2,7 @@
 export const en = {
   common: {
     testMode: 'Test mode.',
+    sandbox: 'Sandbox.',
     testModeRest: 'No real money moves on this page.',
     language: 'Language',
     skip: 'Skip to content',

@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const es: CommonTexts<'es'> = {
   common: {
     testMode: 'Modo de prueba.',
+    sandbox: 'Entorno de pruebas.',
     testModeRest: 'En esta página no se mueve dinero real.',
     language: 'Idioma',
     skip: 'Ir al contenido',

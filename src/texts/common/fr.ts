@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const fr: CommonTexts<'fr'> = {
   common: {
     testMode: 'Mode test.',
+    sandbox: 'Environnement de test.',
     testModeRest: 'Aucun argent réel ne circule sur cette page.',
     language: 'Langue',
     skip: 'Aller au contenu',

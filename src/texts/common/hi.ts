@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const hi: CommonTexts<'hi'> = {
   common: {
     testMode: 'टेस्ट मोड।',
+    sandbox: 'सैंडबॉक्स।',
     testModeRest: 'इस पेज पर असली पैसा इस्तेमाल नहीं होता।',
     language: 'भाषा',
     skip: 'सीधे सामग्री पर जाएँ',

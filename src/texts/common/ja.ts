@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const ja: CommonTexts<'ja'> = {
   common: {
     testMode: 'テストモード。',
+    sandbox: 'サンドボックス。',
     testModeRest: 'このページで実際のお金は動きません。',
     language: '言語',
     skip: '本文へ移動',

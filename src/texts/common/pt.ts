@@ -3,6 +3,7 @@ import type { CommonTexts } from '../common.ts';
 export const pt: CommonTexts<'pt'> = {
   common: {
     testMode: 'Modo de teste.',
+    sandbox: 'Ambiente de testes.',
     testModeRest: 'Nenhum dinheiro real é movimentado nesta página.',
     language: 'Idioma',
     skip: 'Ir para o conteúdo',

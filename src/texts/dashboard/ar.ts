@@ -105,7 +105,6 @@ export const ar: DashboardTexts<'ar'> = {
     noneRest: 'جرّب بحثًا أو حالة أو فترة أخرى، أو أنشئ طلب دفع.',
     first: 'ستظهر طلباتك هنا',
     firstRest: 'اطلب دفعة من عميل، أو دع {partner} يفعل ذلك: يظهر كل طلب في هذه القائمة.',
-    unnamed: 'الطلب {number}',
   },
   payment: {
     title: 'الطلب {number}',
@@ -188,6 +187,7 @@ export const ar: DashboardTexts<'ar'> = {
     memoHint: 'تظهر للعميل في صفحة الدفع.',
     expiry: 'تنتهي الصلاحية بعد',
     usual: 'الافتراضي',
+    usualRest: 'الافتراضي: {pos}، وللفاتورة {invoice}.',
     make: 'إنشاء الطلب',
     cashier: 'هل أنت في متجر؟ استخدم شاشة الصندوق.',
     off: 'لا يمكنك طلب الدفع حاليًا',

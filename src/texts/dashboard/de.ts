@@ -109,7 +109,6 @@ export const de: DashboardTexts<'de'> = {
     first: 'Hier erscheinen Ihre Anforderungen',
     firstRest:
       'Fordern Sie von einem Kunden eine Zahlung an, oder überlassen Sie es {partner}: Jede Anforderung erscheint in dieser Liste.',
-    unnamed: 'Anforderung {number}',
   },
   payment: {
     title: 'Anforderung {number}',
@@ -197,6 +196,7 @@ export const de: DashboardTexts<'de'> = {
     memoHint: 'Wird dem Kunden auf der Zahlungsseite angezeigt.',
     expiry: 'Läuft ab nach',
     usual: 'Standard',
+    usualRest: 'Standard: {pos}, bei einer Rechnung {invoice}.',
     make: 'Anforderung erstellen',
     cashier: 'Im Laden? Verwenden Sie die Kassenansicht.',
     off: 'Sie können gerade keine Zahlungen anfordern',

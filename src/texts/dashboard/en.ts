@@ -99,7 +99,6 @@ export const en = {
     noneRest: 'Try another search, status or period, or request a payment.',
     first: 'Your requests will appear here',
     firstRest: 'Request a payment from a customer, or let {partner} do it: each request appears in this list.',
-    unnamed: 'Request {number}',
   },
   payment: {
     title: 'Request {number}',
@@ -185,6 +184,7 @@ export const en = {
     memoHint: 'Shown to the customer on the pay page.',
     expiry: 'Expires after',
     usual: 'Default',
+    usualRest: 'Default: {pos}, or {invoice} for an invoice.',
     make: 'Create request',
     cashier: 'In a shop? Use the cashier screen.',
     off: 'You cannot request payments right now',

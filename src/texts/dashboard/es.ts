@@ -107,7 +107,6 @@ export const es: DashboardTexts<'es'> = {
     noneRest: 'Pruebe otra búsqueda, otro estado u otro periodo, o solicite un pago.',
     first: 'Aquí aparecerán sus solicitudes',
     firstRest: 'Solicite un pago a un cliente o deje que lo haga {partner}: cada solicitud aparece en esta lista.',
-    unnamed: 'Solicitud {number}',
   },
   payment: {
     title: 'Solicitud {number}',
@@ -192,6 +191,7 @@ export const es: DashboardTexts<'es'> = {
     memoHint: 'Se muestra al cliente en la página de pago.',
     expiry: 'Caduca después de',
     usual: 'Predeterminado',
+    usualRest: 'Predeterminado: {pos}; facturas, {invoice}.',
     make: 'Crear solicitud',
     cashier: '¿En una tienda? Use la pantalla de caja.',
     off: 'Ahora mismo no puede solicitar pagos',

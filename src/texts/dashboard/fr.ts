@@ -110,7 +110,6 @@ export const fr: DashboardTexts<'fr'> = {
     first: 'Vos demandes s’afficheront ici',
     firstRest:
       'Demandez un paiement à un client, ou laissez {partner} le faire : chaque demande s’affiche dans cette liste.',
-    unnamed: 'Demande {number}',
   },
   payment: {
     title: 'Demande {number}',
@@ -199,6 +198,7 @@ export const fr: DashboardTexts<'fr'> = {
     memoHint: 'Affichée au client sur la page de paiement.',
     expiry: 'Expire après',
     usual: 'Par défaut',
+    usualRest: 'Par défaut : {pos}, ou {invoice} pour une facture.',
     make: 'Créer la demande',
     cashier: 'En magasin ? Utilisez l’écran de caisse.',
     off: 'Vous ne pouvez pas demander de paiement pour le moment',

@@ -98,7 +98,6 @@ export const hi: DashboardTexts<'hi'> = {
     noneRest: 'दूसरी खोज, स्थिति या अवधि आज़माएँ, या भुगतान माँगें।',
     first: 'आपके अनुरोध यहाँ दिखेंगे',
     firstRest: 'किसी ग्राहक से भुगतान माँगें, या {partner} को माँगने दें: हर अनुरोध इस सूची में दिखता है।',
-    unnamed: 'अनुरोध {number}',
   },
   payment: {
     title: 'अनुरोध {number}',
@@ -182,6 +181,7 @@ export const hi: DashboardTexts<'hi'> = {
     memoHint: 'ग्राहक को भुगतान पेज पर दिखता है।',
     expiry: 'कितने समय तक मान्य',
     usual: 'डिफ़ॉल्ट',
+    usualRest: 'डिफ़ॉल्ट: {pos}, इनवॉइस के लिए {invoice}।',
     make: 'अनुरोध बनाएँ',
     cashier: 'दुकान में हैं? कैशियर की स्क्रीन इस्तेमाल करें।',
     off: 'आप अभी भुगतान नहीं माँग सकते',

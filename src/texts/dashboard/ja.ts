@@ -101,7 +101,6 @@ export const ja: DashboardTexts<'ja'> = {
     noneRest: '検索語、状態、期間を変えるか、請求を作成してください。',
     first: '請求はここに表示されます',
     firstRest: 'お客様に請求するか、{partner} に任せてください。請求はすべてこの一覧に表示されます。',
-    unnamed: '請求 {number}',
   },
   payment: {
     title: '請求 {number}',
@@ -186,6 +185,7 @@ export const ja: DashboardTexts<'ja'> = {
     memoHint: '支払いページでお客様に表示されます。',
     expiry: '有効期間',
     usual: '既定',
+    usualRest: '既定：{pos}（請求書は{invoice}）。',
     make: '請求を作成',
     cashier: 'お店で使う場合は、レジ画面をお使いください。',
     off: '現在は請求できません',

@@ -107,7 +107,6 @@ export const pt: DashboardTexts<'pt'> = {
     noneRest: 'Tente outra busca, outro status ou outro período, ou faça uma cobrança.',
     first: 'Suas cobranças aparecerão aqui',
     firstRest: 'Cobre um cliente ou deixe que {partner} faça isso: cada cobrança aparece nesta lista.',
-    unnamed: 'Cobrança {number}',
   },
   payment: {
     title: 'Cobrança {number}',
@@ -194,6 +193,7 @@ export const pt: DashboardTexts<'pt'> = {
     memoHint: 'Aparece para o cliente na página de pagamento.',
     expiry: 'Expira após',
     usual: 'Padrão',
+    usualRest: 'Padrão: {pos}, ou {invoice} para faturas.',
     make: 'Criar cobrança',
     cashier: 'Em uma loja? Use a tela do caixa.',
     off: 'Você não pode cobrar no momento',

@@ -471,6 +471,8 @@ export const de: PortalTexts<'de'> = {
         'Es wurde nichts geändert: Dieser Händler hat schon Zahlungen erhalten; seine Wallet kann nur durch Signaturen oder eine Wiederherstellung gewechselt werden.',
       no_recovery:
         'Es wurde nichts geändert: Es gibt keine Wiederherstellung, die gestartet oder abgebrochen werden könnte.',
+      recovered_too_often:
+        'Es wurde nichts geändert: Für diesen Händler wurde heute zu oft eine Wiederherstellung gestartet. Starten Sie die nächste morgen.',
     },
     searchHint: 'ID, Wallet, Name, E-Mail',
     onboarding: 'Einrichtung',

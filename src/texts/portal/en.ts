@@ -427,6 +427,8 @@ export const en = {
       has_money:
         'Nothing was changed: this merchant has received payments, so its wallet can only be changed by signatures or a recovery.',
       no_recovery: 'Nothing was changed: there is no recovery to start or cancel.',
+      recovered_too_often:
+        'Nothing was changed: a recovery of this merchant was started too often today. Start the next one tomorrow.',
     },
     searchHint: 'ID, wallet, name, e-mail',
     onboarding: 'Onboarding',

@@ -481,6 +481,8 @@ export const es: PortalTexts<'es'> = {
       has_money:
         'No se cambió nada: este comercio ya ha recibido pagos, así que su billetera solo se puede cambiar con firmas o con una recuperación.',
       no_recovery: 'No se cambió nada: no hay ninguna recuperación que iniciar o cancelar.',
+      recovered_too_often:
+        'No se cambió nada: hoy se ha iniciado demasiadas veces una recuperación de este comercio. Inicie la siguiente mañana.',
     },
     searchHint: 'ID, billetera, nombre, correo',
     onboarding: 'Alta',

@@ -489,6 +489,8 @@ export const fr: PortalTexts<'fr'> = {
       has_money:
         'Rien n’a été modifié : ce commerçant a déjà reçu des paiements, son portefeuille ne peut donc changer que par des signatures ou une récupération.',
       no_recovery: 'Rien n’a été modifié : il n’y a aucune récupération à lancer ou à annuler.',
+      recovered_too_often:
+        'Rien n’a été modifié : une récupération de ce commerçant a été lancée trop souvent aujourd’hui. Lancez la prochaine demain.',
     },
     searchHint: 'ID, portefeuille, nom, e-mail',
     onboarding: 'Inscription',

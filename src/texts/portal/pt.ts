@@ -481,6 +481,8 @@ export const pt: PortalTexts<'pt'> = {
       has_money:
         'Nada foi alterado: este lojista já recebeu pagamentos, então a carteira dele só pode ser trocada por assinaturas ou por uma recuperação.',
       no_recovery: 'Nada foi alterado: não há recuperação para iniciar ou cancelar.',
+      recovered_too_often:
+        'Nada foi alterado: a recuperação deste lojista foi iniciada vezes demais hoje. Inicie a próxima amanhã.',
     },
     searchHint: 'ID, carteira, nome, e-mail',
     onboarding: 'Cadastro',

@@ -126,7 +126,7 @@ function show(reply: FastifyReply, realm: Realm, { branding }: Place, status: nu
   return sendPage(reply, status, {
     title: signInTitle(words, realm),
     words,
-    testMode: false,
+    testMode: null,
     body,
     island: 'passkey',
     branding: branding ?? undefined,

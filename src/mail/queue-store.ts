@@ -1,0 +1,66 @@
+import type { Sql } from '../db/connection.ts';
+import type { Due } from '../db/due.ts';
+import type { StoredContent } from './content.ts';
+
+/** A mail in hand. `sender`: the partner whose customer it is to, or `ourselves`; `last`: its last attempt. */
+export type Claimed = StoredContent & { id: string; recipient: string; sender: string; last: boolean; urgent: boolean };
+
+/** Stands for no partner in the index by which senders take turns. */
+export const ourselves = '00000000-0000-0000-0000-000000000000';
+const senderOf = (sql: Sql) => sql`coalesce(partner_id, '00000000-0000-0000-0000-000000000000')`;
+
+/**
+ * The first wait; each is twice the previous one. It is longer than sending takes, so nobody else claims a mail in
+ * progress.
+ */
+const firstWaitMs = 120_000;
+/** About two and a half days. */
+const maxAttempts = 12;
+
+/** How many mails of each sender a node sends now; the servers and senders that must not get another place. */
+export type Busy = { bySender: ReadonlyMap<string, number>; servers: string[]; senders: string[] };
+
+/**
+ * Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. The sender with the
+ * fewest mails under way comes first, so one with thousands delays nobody. Sorting by the sender too, which is fixed,
+ * has the planner read the index in its order and stop at the first row.
+ */
+export async function claimMail(sql: Sql, urgent: boolean, busy: Busy): Promise<Claimed | null> {
+  const isFree = sql`lower(split_part(recipient, '@', -1)) <> all(${busy.servers}::text[])`;
+  const waits = sql`sent_at is null and next_attempt_at < 'infinity' and urgent = ${urgent}`;
+  const [mail] = await sql<Claimed[]>`
+    with recursive senders as (
+      (select ${senderOf(sql)} as sender, next_attempt_at from mails where ${waits}
+        order by ${senderOf(sql)}, next_attempt_at limit 1)
+      union all
+      select next.* from senders s cross join lateral (
+        select ${senderOf(sql)}, next_attempt_at from mails where ${waits} and ${senderOf(sql)} > s.sender
+        order by ${senderOf(sql)}, next_attempt_at limit 1) next
+    ), turn as (
+      select s.sender from senders s
+        left join unnest(${[...busy.bySender.keys()]}::uuid[], ${[...busy.bySender.values()]}::int[]) as held (sender, count)
+          using (sender)
+        cross join lateral (
+          select next_attempt_at from mails
+          where ${waits} and ${senderOf(sql)} = s.sender and next_attempt_at <= now() and ${isFree}
+          order by ${senderOf(sql)}, next_attempt_at limit 1) first
+      where s.next_attempt_at <= now() and s.sender <> all(${busy.senders}::uuid[])
+      order by coalesce(held.count, 0), first.next_attempt_at limit 1)
+    update mails set attempts = attempts + 1,
+      next_attempt_at = case when attempts + 1 < ${maxAttempts}
+        then now() + least(${firstWaitMs} * interval '1 ms' * 2 ^ attempts, interval '1 day') else 'infinity' end
+    where id = (
+      select id from mails
+      where ${waits} and ${senderOf(sql)} = (select sender from turn) and next_attempt_at <= now() and ${isFree}
+      order by ${senderOf(sql)}, next_attempt_at limit 1 for update skip locked)
+    returning id, recipient, subject, body, body_html, unsubscribe_url, sealed, urgent, ${senderOf(sql)} as sender,
+      attempts >= ${maxAttempts} as last`;
+  return mail ?? null;
+}
+
+/** A mail's next attempt; those that were given up have none. */
+export const mailsDue: Due = (sql) => sql`
+  select min(lane.at) from (
+    select min(next_attempt_at) as at from mails where sent_at is null and urgent and next_attempt_at < 'infinity'
+    union all
+    select min(next_attempt_at) from mails where sent_at is null and not urgent and next_attempt_at < 'infinity') lane`;

@@ -1,0 +1,17 @@
+import { AttemptLimit } from '../lib/attempts.ts';
+import { minuteMs } from '../lib/durations.ts';
+
+/** So often may chains be queried, on a node, about wallets that sign for one purpose of a merchant. */
+const queriesOfOne = 30;
+const queries = new AttemptLimit(queriesOfOne, 15 * minuteMs);
+
+/**
+ * Limits chain queries of who has a merchant's link or session, however many messages are made and from wherever.
+ *
+ * @param purpose what is signed for, with the id of the merchant or of its link; no purpose uses up another's
+ * @returns takes one query; false when there is none left
+ */
+export const queriesFor =
+  (purpose: string) =>
+  (now: Date): boolean =>
+    queries.take(purpose, now);

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Context } from '../../src/context.ts';
+import type { Scope } from '../../src/db/connection.ts';
+import type { Gateway, Message } from '../../src/receipts/gateway.ts';
+import { mailReceipts } from '../../src/receipts/send-mails.ts';
+import { sendMessages } from '../../src/receipts/send-messages.ts';
+import type { Channel } from '../../src/receipts/store.ts';
+import { testContext } from '../support/app.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+
+// A merchant may name anybody's address or number, and pay its own requests from another wallet.
+
+let database: TestDatabase;
+let ctx: Context;
+let scope: Scope;
+const running = new AbortController().signal;
+before(async () => {
+  database = await testDatabase();
+  const now = new Date(); // one day, whenever the test runs
+  ctx = testContext(database.db, { clock: { now: () => now } });
+  ({ test: scope } = await makePartner(database.db));
+});
+after(() => database?.drop());
+
+type Merchant = { id: string; wallet: string };
+
+/** Requests that are paid and owe their customers a receipt. */
+async function owe(merchant: Merchant, channel: Channel, customers: string[]): Promise<void> {
+  for (const to of customers) {
+    const customer = channel === 'mail' ? { customerEmail: to } : { customerPhone: to };
+    const { id } = await makeRequest(database.db, scope, merchant, customer);
+    await database.db.sql`
+      update requests set proof_status = 'verified', proof_verified_at = now(), payer_address = '0x',
+        tx_hash = ${`0x${randomBytes(32).toString('hex')}`}, asset_id = 'eip155:31337/erc20:0x' where id = ${id}`;
+    await database.db.sql`
+      insert into receipts (partner_id, test_mode, request_id, channel)
+      values (${scope.partnerId}, ${scope.testMode}, ${id}, ${channel})`;
+  }
+}
+
+const times = (count: number, to: string) => Array<string>(count).fill(to);
+const owing = async () => (await database.db.sql`select from receipts where done_at is null`).length;
+
+function countingGateway() {
+  const taken: Message[] = [];
+  const gateway: Gateway = {
+    send: async (message) => {
+      taken.push(message);
+      return { kind: 'taken' };
+    },
+    close: async () => {},
+  };
+  return { gateway, sentTo: (to: string) => taken.filter((message) => message.to === to).length };
+}
+
+test('A merchant pays its own requests to a stranger’s address → 50 receipts a day, none left to send; others get theirs', async () => {
+  const [merchant, other] = [await makeMerchant(database.db, scope), await makeMerchant(database.db, scope)];
+  await owe(merchant, 'mail', [...times(30, 'stranger@example.org'), ...times(30, 'Str.anger+1@Example.org')]);
+  await owe(merchant, 'mail', ['customer@example.org']);
+  await owe(other, 'mail', ['stranger@example.org']);
+  assert.equal(await mailReceipts(ctx, running), 52);
+  const mails = await database.db.sql`select from mails where recipient ilike 'str%anger%@example.org'`;
+  assert.equal(mails.length, 51);
+  assert.equal(await owing(), 0);
+});
+
+test('A merchant pays its own requests with a stranger’s number → ten messages a day; others get theirs', async () => {
+  const [merchant, other] = [await makeMerchant(database.db, scope), await makeMerchant(database.db, scope)];
+  const { gateway, sentTo } = countingGateway();
+  await owe(merchant, 'phone', [
+    ...[...times(5, '+49 30 123456'), ...times(5, '+4930123456'), ...times(3, '0049 (0)30 / 12-34-56')],
+    ...['030123456', 'tel:+49 30 123456 ext. 7', '＋４９３０１２３４５６', '+49 30 777777'],
+  ]);
+  await owe(other, 'phone', ['+49 30 123456']);
+  assert.equal(await sendMessages(ctx, running, gateway), 12);
+  assert.equal(sentTo('+49 30 777777'), 1);
+  assert.equal(await owing(), 0);
+});
+
+test('A gateway that fails is asked again for the same message, which counts once', async () => {
+  const merchant = await makeMerchant(database.db, scope);
+  const { gateway, sentTo } = countingGateway();
+  const failing: Gateway = { ...gateway, send: async () => ({ kind: 'failed', why: 'it answered 500' }) };
+  await owe(merchant, 'phone', times(9, '+49 30 123456'));
+  for (let attempt = 0; attempt < 3; attempt++) {
+    assert.equal(await sendMessages(ctx, running, failing), 0);
+    await database.db.sql`update receipts set next_attempt_at = now() where done_at is null`;
+  }
+  assert.equal(await sendMessages(ctx, running, gateway), 9);
+  await owe(merchant, 'phone', times(2, '+49 30 123456'));
+  assert.equal(await sendMessages(ctx, running, gateway), 1);
+  assert.equal(sentTo('+49 30 123456'), 10);
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Scope } from '../../src/db/connection.ts';
+import { claimReceipts } from '../../src/receipts/store.ts';
+import { selectDueChanges } from '../../src/wallets/store.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+
+let database: TestDatabase;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database?.drop());
+
+/** Two partners, of whom the first began to wait earlier. */
+const makeTwo = async () => [(await makePartner(database.db)).test, (await makePartner(database.db)).test] as const;
+
+test('A partner is owed many receipts → another’s is claimed with the first of them, and the rest follow', async () => {
+  const [busy, quiet] = await makeTwo();
+  const owe = async (scope: Scope, count: number, age: string) => {
+    const merchant = await makeMerchant(database.db, scope);
+    for (let i = 0; i < count; i++) {
+      const { id } = await makeRequest(database.db, scope, merchant, { customerPhone: '+49 30 123456' });
+      await database.db.sql`
+        insert into receipts (partner_id, test_mode, request_id, channel, next_attempt_at)
+        values (${scope.partnerId}, ${scope.testMode}, ${id}, 'phone', now() - ${age}::interval)`;
+    }
+  };
+  await owe(busy, 12, '1 hour');
+  await owe(quiet, 1, '1 second');
+  const claim = () => claimReceipts(database.db, 'phone', { firstMs: 60_000, most: 3 }, 8);
+  const first = await claim();
+  assert.equal(first.length, 8);
+  assert.equal(first.filter(({ partner_id }) => partner_id === quiet.partnerId).length, 1);
+  assert.equal((await claim()).length, 5);
+  assert.equal((await claim()).length, 0);
+});
+
+test('A partner’s many recoveries are due → another’s is settled with the first of them', async () => {
+  const [busy, quiet] = await makeTwo();
+  const recover = async (scope: Scope, age: string) => {
+    const { id, wallet } = await makeMerchant(database.db, scope);
+    await database.db.sql`
+      insert into wallet_changes (partner_id, test_mode, id, account_id, kind, state, old_wallet, started_at,
+        link_until)
+      values (${scope.partnerId}, ${scope.testMode}, ${randomUUID()}, ${id}, 'recovery', 'started', ${wallet}, now(),
+        now() - ${age}::interval)`;
+  };
+  for (let i = 0; i < 6; i++) await recover(busy, '1 day');
+  await recover(quiet, '1 minute');
+  const due = await selectDueChanges(database.db, new Date(), 4);
+  assert.deepEqual(new Set(due.map(({ partner_id }) => partner_id)), new Set([busy.partnerId, quiet.partnerId]));
+  assert.equal(due.length, 2);
+});

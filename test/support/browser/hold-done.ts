@@ -1,0 +1,28 @@
+import type { Page } from 'playwright-core';
+import { doneMs } from '../../../src/islands/lib/copy.ts';
+
+type Holding = typeof globalThis & { held: (() => void)[] };
+
+/**
+ * Holds back what the loaded page does `doneMs` later, until it is released: however busy the machine is, a button that
+ * says “Copied” says it as long as a test looks.
+ */
+export async function holdDone(page: Page) {
+  await page.evaluate((ms) => {
+    const holding = globalThis as Holding;
+    const start = globalThis.setTimeout.bind(globalThis);
+    holding.held = [];
+    const holdOrStart = (run: () => void, after?: number) => {
+      return after === ms ? -holding.held.push(run) : start(run, after);
+    };
+    globalThis.setTimeout = holdOrStart as typeof setTimeout;
+  }, doneMs);
+  return {
+    /** Resolves when so many are held. */
+    isHeld: (many: number) => page.waitForFunction((least) => (globalThis as Holding).held.length >= least, many),
+    release: () =>
+      page.evaluate(() => {
+        for (const run of (globalThis as Holding).held.splice(0)) run();
+      }),
+  };
+}
