@@ -858,6 +858,7 @@ create table relay_accounts (
   gap_at timestamp with time zone,
   gap_fee_wei numeric(78,0),
   gap_priority_fee_wei numeric(78,0),
+  seen_hash text,
   constraint relay_accounts_chain_nonce_check CHECK ((chain_nonce >= 0)),
   constraint relay_accounts_next_nonce_check CHECK ((next_nonce >= 0)),
   constraint relay_accounts_pkey PRIMARY KEY (chain_id, address)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
-import { agentOf, ask } from '../support/payments/agent.ts';
+import { agentOf, ask, askUntilMined } from '../support/payments/agent.ts';
 import { type AgentFixtures, agentFixtures } from '../support/payments/agent-fixtures.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
 
@@ -43,13 +43,13 @@ test('Four wallets at once at each of three requests → each request is paid on
 test('Reorganised away after the answer → under way again, nothing is asked for, and the same payment is mined again', async () => {
   const request = await fixtures.request();
   const [header = {}] = await headersOf(request, [await fixtures.payer()]);
-  assert.equal((await ask(request.url, header)).status, 200);
+  assert.equal((await askUntilMined(request.url, header)).status, 200);
   await until('it to be attached', async () => (await fixtures.read(request)).proof_status === 'attached');
   const before = await fixtures.relayed();
   await fixtures.node.reorg(1);
   await until('it to be taken back', async () => (await fixtures.read(request)).proof_status === 'none');
   assert.ok([200, 202].includes((await ask(request.url)).status));
-  const again = await ask(request.url, header);
+  const again = await askUntilMined(request.url, header);
   assert.deepEqual([again.status, again.settlement?.success], [200, true]);
   await until('it to be attached again', async () => (await fixtures.read(request)).proof_status !== 'none');
   assert.equal(await fixtures.relayed(), before);

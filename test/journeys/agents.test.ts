@@ -6,7 +6,7 @@ import { cancelRequest } from '../../src/requests/cancel.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { randomAddress } from '../support/fixtures.ts';
 import { startReceiver } from '../support/net/receiver.ts';
-import { agentOf, ask } from '../support/payments/agent.ts';
+import { agentOf, ask, askUntilMined } from '../support/payments/agent.ts';
 import { type AgentFixtures, agentFixtures } from '../support/payments/agent-fixtures.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
 import { visit } from '../support/people/forms.ts';
@@ -172,7 +172,7 @@ test('A header belongs to the first request that it is sent to', async () => {
   const payer = await fixtures.payer();
   const [first, second] = [await fixtures.request(), await fixtures.request()];
   const header = await agentOf(payer.privateKey).sign(await required(first));
-  assert.equal((await ask(first.url, header)).status, 200);
+  assert.equal((await askUntilMined(first.url, header)).status, 200);
   const terms = await required(second);
   const elsewhere = await ask(second.url, header);
   assert.deepEqual([elsewhere.status, elsewhere.json.error], [402, 'invalid_payment_requirements']);
@@ -233,7 +233,7 @@ test('A wallet without the money → 402 insufficient_funds; once it holds it, t
   const refused = await ask(request.url, header);
   assert.deepEqual([refused.status, refused.json.error, refused.settlement], [402, 'insufficient_funds', null]);
   await fixtures.node.fund(payer.address, 20_000_000n);
-  assert.equal((await ask(request.url, header)).status, 200);
+  assert.equal((await askUntilMined(request.url, header)).status, 200);
 });
 
 test('A header that is malformed or too long → 400 or 431; one of version 1 → 402 that names the version', async () => {
@@ -313,7 +313,7 @@ test('Less than a minute left, a budget that is spent, or too little to be worth
     assert.match(answer.json.message, /ordinary transfer/);
   }
   await fixtures.db.sql`delete from relay_spending where partner_id = ${fixtures.partner.id}`;
-  assert.equal((await ask(request.url, header)).status, 200, 'the same header, once there is a budget again');
+  assert.equal((await askUntilMined(request.url, header)).status, 200, 'the same header, once there is a budget again');
 });
 
 test('Too many headers for one request from one client → 429', async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
+import { followRelays } from '../../src/chain/relay/follow.ts';
 import { canRelay, dispatch, readRelay, relayerAddresses, simulate } from '../../src/chain/relay/relay.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { type Change, listenForChanges } from '../../src/db/changes.ts';
-import { sendTransaction } from '../../src/sandbox/wallet.ts';
+import { headNumber, sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
 import { testRelayer } from '../support/chain/relayer.ts';
 import { makeMerchant, makeRequest, randomAddress } from '../support/fixtures.ts';
@@ -119,6 +120,30 @@ test('mined → reorganised away → sent again → mined again', async () => {
   await f.node.mine(1);
   await f.rpc('evm_setAutomine', [true]);
   assert.equal(await f.mined(), nonce);
+  await f.read();
+  await f.follow();
+  assert.equal(await f.state(id), 'mined');
+});
+
+test('a block replaced by another of the same number → the relayer asks at once, not only after a while', async () => {
+  const id = await f.allot(f.call());
+  await dispatch(f.ctx, id);
+  await f.mined();
+  await f.read();
+  await f.follow();
+  assert.equal(await f.state(id), 'mined');
+  await f.rpc('evm_setAutomine', [false]);
+  const height = await headNumber(f.chain);
+  await f.node.reorg(1);
+  await f.rpc('anvil_dropAllTransactions');
+  await f.rpc('evm_setAutomine', [true]);
+  assert.equal(await headNumber(f.chain), height);
+  await f.read();
+  // Nothing is older than it is: only the replaced block can be why the chain is asked.
+  await f.db.sql`update relay_accounts set look_at = now(), counted_at = now(), checked_at = now()`;
+  await followRelays(f.ctx, f.chain);
+  assert.equal(await f.state(id), 'sent');
+  await f.follow();
   await f.read();
   await f.follow();
   assert.equal(await f.state(id), 'mined');

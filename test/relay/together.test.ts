@@ -163,7 +163,7 @@ test('a block was read → the account is looked at before its time, but not whi
   await f.follow();
   await f.db.sql`
     update relay_accounts set look_at = now() + interval '14 seconds',
-      seen_number = (select number from chain_cursors where chain_id = ${key.chainId})`;
+      seen_hash = (select hash from chain_cursors where chain_id = ${key.chainId})`;
   assert.equal(await claimAccount(f.db.sql, key, 15_000), false, 'nothing is new');
   await f.node.mine(1);
   await f.read();

@@ -11,6 +11,9 @@ const staleMs = 5 * 60_000;
 /** After this time another process looks at an account whose pass has not ended. */
 const claimMs = 30_000;
 
+/** How far a chain was read, and the hash of the newest block that was. */
+export type ReadHeads = Heads & { hash: string };
+
 /** What the loop last learned of an account. */
 export type AccountState = Asked & {
   nextNonce: number;
@@ -22,8 +25,8 @@ export type AccountState = Asked & {
   /** How long ago the chain was asked how many are mined, and about the balance. */
   countedMs: number;
   checkedMs: number;
-  /** The block that the reader had read when the chain was last asked; null before it has begun. */
-  seenNumber: number | null;
+  /** Hash of the newest block that the reader had read when the chain was last asked; null before it has begun. */
+  seenHash: string | null;
   /** The chain has answered lately. */
   fresh: boolean;
   gap: (Offer & { nonce: number; triedMs: number }) | null;
@@ -37,7 +40,7 @@ type Row = {
   base_fee_wei: string;
   priority_fee_wei: string;
   head_number: string;
-  seen_number: string | null;
+  seen_hash: string | null;
   counted_ms: number;
   checked_ms: number;
   gap_nonce: string | null;
@@ -51,7 +54,7 @@ const ageMs = (sql: Sql | Tx, time: ReturnType<Sql>) => sql`(extract(epoch from 
 /** An account as it was last seen; null before the chain has answered for the first time. */
 export async function selectAccount(sql: Sql | Tx, { chainId, address }: Account): Promise<AccountState | null> {
   const [row] = await sql<Row[]>`
-    select next_nonce, chain_nonce, balance_wei, base_fee_wei, priority_fee_wei, head_number, seen_number, gap_nonce,
+    select next_nonce, chain_nonce, balance_wei, base_fee_wei, priority_fee_wei, head_number, seen_hash, gap_nonce,
       gap_fee_wei, gap_priority_fee_wei, ${ageMs(sql, sql`counted_at`)} as counted_ms,
       ${ageMs(sql, sql`checked_at`)} as checked_ms, ${ageMs(sql, sql`gap_at`)} as gap_ms,
       (select coalesce(sum(fee_wei), 0) from relay_transactions r where r.chain_id = a.chain_id
@@ -68,7 +71,7 @@ export async function selectAccount(sql: Sql | Tx, { chainId, address }: Account
     head: Number(row.head_number),
     countedMs: row.counted_ms,
     checkedMs: row.checked_ms,
-    seenNumber: row.seen_number === null ? null : Number(row.seen_number),
+    seenHash: row.seen_hash,
     fresh: row.checked_ms < staleMs,
     gap:
       row.gap_nonce === null
@@ -97,13 +100,13 @@ export async function insertAccount(
   sql: Sql,
   { chainId, address }: Account,
   seen: Counted & { balanceWei: bigint },
-  seenNumber: number | null,
+  seenHash: string | null,
 ): Promise<void> {
   await sql`
     insert into relay_accounts (chain_id, address, next_nonce, chain_nonce, balance_wei, base_fee_wei,
-      priority_fee_wei, head_number, seen_number, counted_at, checked_at)
+      priority_fee_wei, head_number, seen_hash, counted_at, checked_at)
     values (${chainId}, ${address}, ${seen.least}, ${seen.least}, ${seen.balanceWei}, ${seen.baseFeeWei},
-      ${seen.priorityFeeWei}, ${seen.head}, ${seenNumber}, now(), now())
+      ${seen.priorityFeeWei}, ${seen.head}, ${seenHash}, now(), now())
     on conflict (chain_id, address) do nothing`;
 }
 
@@ -118,11 +121,11 @@ export async function updateAccount(
   { chainId, address }: Account,
   seen: Counted,
   balanceWei: bigint | null,
-  seenNumber: number | null,
+  seenHash: string | null,
 ): Promise<void> {
   await sql`
     update relay_accounts set base_fee_wei = ${seen.baseFeeWei}, priority_fee_wei = ${seen.priorityFeeWei},
-      head_number = ${seen.head}, seen_number = ${seenNumber}, counted_at = now(),
+      head_number = ${seen.head}, seen_hash = ${seenHash}, counted_at = now(),
       balance_wei = coalesce(${balanceWei}::numeric, balance_wei),
       checked_at = case when ${balanceWei !== null} then now() else checked_at end,
       chain_nonce = case when ${seen.all} then ${seen.least} else chain_nonce end,
@@ -202,8 +205,8 @@ export async function claimAccount(sql: Sql, { chainId, address }: Account, news
     with claimed as (
       update relay_accounts set look_at = now() + ${claimMs} * interval '1 ms'
       where chain_id = ${chainId} and address = ${address} and (look_at <= now()
-        or (look_at <= now() + ${soon} * interval '1 ms' and seen_number is distinct from
-          (select number from chain_cursors where chain_id = ${chainId}))) returning address)
+        or (look_at <= now() + ${soon} * interval '1 ms' and seen_hash is distinct from
+          (select hash from chain_cursors where chain_id = ${chainId}))) returning address)
     select exists (select from claimed)
       or not exists (select from relay_accounts where chain_id = ${chainId} and address = ${address}) as claimed`;
   return row?.claimed === true;
@@ -222,12 +225,13 @@ export async function releaseAccount(
     where chain_id = ${chainId} and address = ${address}`;
 }
 
-/** How far a chain was read; null before its reader has begun. */
-export async function selectHeads(sql: Sql, chainId: number): Promise<Heads | null> {
-  const [row] = await sql<{ number: string; safe_number: string | null; finalized_number: string | null }[]>`
-    select number, safe_number, finalized_number from chain_cursors where chain_id = ${chainId}`;
+/** How far a chain was read, and the hash of the newest block that was; null before its reader has begun. */
+export async function selectHeads(sql: Sql, chainId: number): Promise<ReadHeads | null> {
+  type Read = { number: string; hash: string; safe_number: string | null; finalized_number: string | null };
+  const [row] = await sql<Read[]>`
+    select number, hash, safe_number, finalized_number from chain_cursors where chain_id = ${chainId}`;
+  if (!row) return null;
   const orNull = (number: string | null) => (number === null ? null : Number(number));
-  return row
-    ? { latest: Number(row.number), safe: orNull(row.safe_number), finalized: orNull(row.finalized_number) }
-    : null;
+  const { hash, number, safe_number, finalized_number } = row;
+  return { hash, latest: Number(number), safe: orNull(safe_number), finalized: orNull(finalized_number) };
 }

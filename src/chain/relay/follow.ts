@@ -11,6 +11,7 @@ import {
   type Counted,
   claimAccount,
   insertAccount,
+  type ReadHeads,
   releaseAccount,
   selectAccount,
   selectAddresses,
@@ -86,8 +87,8 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
   if (!account || account.checkedMs >= balanceMs) {
     const seen = await askAccount(chain, key.address);
     counted = seen;
-    if (account) await updateAccount(sql, key, seen, seen.balanceWei, heads?.latest ?? null);
-    else if (seen.all) await insertAccount(sql, key, seen, heads?.latest ?? null);
+    if (account) await updateAccount(sql, key, seen, seen.balanceWei, heads?.hash ?? null);
+    else if (seen.all) await insertAccount(sql, key, seen, heads?.hash ?? null);
     account = await selectAccount(sql, key);
     if (!account) return 0; // not every endpoint has answered yet
   }
@@ -99,7 +100,7 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
   const rest = await settleByReader(ctx, chain, live, variants, heads);
   if (rest.length > 0 && !counted && isWorthAsking(account, heads)) {
     counted = await askCounts(chain, key.address);
-    await updateAccount(sql, key, counted, null, heads?.latest ?? null);
+    await updateAccount(sql, key, counted, null, heads?.hash ?? null);
     account = (await selectAccount(sql, key)) ?? account;
   }
   const open = counted
@@ -116,9 +117,9 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
   return live.length;
 }
 
-/** The chain has moved on since it was last asked, or has not been asked for a while. */
-function isWorthAsking({ seenNumber, countedMs }: AccountState, heads: Heads | null): boolean {
-  return heads === null || heads.latest !== seenNumber || countedMs >= standstillMs;
+/** The reader has read another block since the chain was last asked, or the chain has not been asked for a while. */
+function isWorthAsking({ seenHash, countedMs }: AccountState, heads: ReadHeads | null): boolean {
+  return heads === null || heads.hash !== seenHash || countedMs >= standstillMs;
 }
 
 /** Takes from the reader what it knows, without a question to the chain; returns the calls that remain. */

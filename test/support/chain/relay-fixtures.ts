@@ -9,7 +9,6 @@ import type { ChainConfig } from '../../../src/config/chains.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Database } from '../../../src/db/connection.ts';
 import { devUsdcAddress } from '../../../src/sandbox/usdc.ts';
-import { headNumber } from '../../../src/sandbox/wallet.ts';
 import { testContext } from '../app.ts';
 import { testDatabase } from '../database.ts';
 import { makePartner } from '../fixtures.ts';
@@ -109,10 +108,10 @@ async function readOnce(ctx: Context, chain: ChainConfig): Promise<void> {
   const lease = await acquireLease(ctx.db, leaseName(chain), randomUUID());
   if (!lease) throw new Error('the lease is not free');
   const reader = await makeReader(ctx, chain, true, lease, { onRemoved: async () => {} }, new AbortController().signal);
-  const head = await headNumber(chain);
+  const { hash } = (await callRpc(chain.rpcUrls[0] ?? '', 'eth_getBlockByNumber', ['latest', false])) as { hash: Hex };
   const isRead = async () => {
-    const [row] = await ctx.db.sql`select number from chain_cursors where chain_id = ${chain.chainId}`;
-    return Number(row?.number ?? -1) >= head;
+    const rows = await ctx.db.sql`select from chain_blocks where chain_id = ${chain.chainId} and hash = ${hash}`;
+    return rows.length > 0;
   };
   await pollUntil(reader, isRead);
 }

@@ -33,6 +33,16 @@ export async function ask(url: string, headers: Record<string, string> = {}): Pr
   return toAnswer(await fetch(url, { headers: { ...json, ...headers } }));
 }
 
+/** Pays by a header, and sends it again while it is not mined, as clients do. Each answer waits up to 20 s for the block. */
+export async function askUntilMined(url: string, header: Record<string, string>): Promise<AgentAnswer> {
+  const most = 5;
+  let answer = await ask(url, header);
+  for (let asked = 1; asked < most && answer.settlement?.errorReason === 'settlement_pending'; asked++) {
+    answer = await ask(url, header);
+  }
+  return answer;
+}
+
 /** The client of x402 from npm, which signs whatever it is asked for with a key. */
 export function agentOf(privateKey: Hex) {
   const client = new x402Client()
