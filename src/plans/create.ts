@@ -5,13 +5,14 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { dayMs } from '../lib/durations.ts';
+import { mailboxOf } from '../lib/text/email.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { readPartner } from '../partners/read.ts';
 import type { NewPlan } from './form.ts';
 import { selectPlanFacts } from './mandates/facts-store.ts';
 import { queueAskMail } from './mandates/mails.ts';
 import { mostOpenPlans, mostPlansOfAddress, startOf } from './rules.ts';
-import { countPlans, insertPlan, lockNewPlans, type PlanRow, selectPlanOfForm } from './store.ts';
+import { insertPlan, lockNewPlans, type PlanRow, selectPlanEmails, selectPlanOfForm } from './store.ts';
 
 /** What a new plan is made with beside its fields. */
 export type PlanOrder = {
@@ -50,10 +51,11 @@ export async function createPlan(
     const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
     if (earlier) return { row: earlier, isNew: false };
     const since = new Date(ctx.clock.now().getTime() - dayMs);
-    const counting = { accountId, email: plan.customerEmail, since, most: mostOpenPlans };
-    const made = await countPlans(tx, scope, counting);
-    if (made.all >= mostOpenPlans) return { tooMany: 'plans' };
-    if (made.ofAddress >= mostPlansOfAddress) return { tooMany: 'ofAddress' };
+    const emails = await selectPlanEmails(tx, scope, { accountId, since, most: mostOpenPlans });
+    if (emails.length >= mostOpenPlans) return { tooMany: 'plans' };
+    const mailbox = plan.customerEmail && mailboxOf(plan.customerEmail);
+    const ofMailbox = emails.filter((email) => email && mailboxOf(email) === mailbox);
+    if (ofMailbox.length >= mostPlansOfAddress) return { tooMany: 'ofAddress' };
     const row = await insertPlan(tx, scope, {
       ...plan,
       id: randomUUID(),

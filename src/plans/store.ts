@@ -1,5 +1,5 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
-import type { Fragment, Statement, Tag } from '../db/sql.ts';
+import type { Statement, Tag } from '../db/sql.ts';
 import type { Collection } from './collection-form.ts';
 import type { NewPlan, PlanChange } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
@@ -87,23 +87,17 @@ export async function lockNewPlans(tx: Tx, accountId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`plans ${accountId}`}, 0))`;
 }
 
-/** How many plans of a merchant have not ended, or were made since a time: all, and those for one e-mail address. */
-export async function countPlans(
+/** The customers' e-mail addresses of plans that have not ended, and of those ended ones that were made since a time. */
+export async function selectPlanEmails(
   tx: Tx,
   scope: Scope,
-  { accountId, email, since, most }: { accountId: string; email: string | null; since: Date; most: number },
-): Promise<{ all: number; ofAddress: number }> {
-  // As `mailboxOf`, which receipts are limited by.
-  const mailbox = (address: Fragment) =>
-    tx`replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`;
-  const isOfAddress = tx`${mailbox(tx`customer_email`)} = ${mailbox(tx`${email}::text`)}`;
+  { accountId, since, most }: { accountId: string; since: Date; most: number },
+): Promise<(string | null)[]> {
   const plans = tx`select p.customer_email from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId}`;
-  const [row] = await tx<{ all: number; ofAddress: number }[]>`
-    select count(*)::int as "all", count(*) filter (where ${isOfAddress})::int as "ofAddress"
-    from (
-      (${plans} and p.state <> 'ended' limit ${most}) union all
-      (${plans} and p.state = 'ended' and p.created_at > ${since} limit ${most})) counted`;
-  return row ?? { all: 0, ofAddress: 0 };
+  const rows = await tx<{ customer_email: string | null }[]>`
+    (${plans} and p.state <> 'ended' limit ${most}) union all
+    (${plans} and p.state = 'ended' and p.created_at > ${since} limit ${most})`;
+  return rows.map(({ customer_email }) => customer_email);
 }
 
 /** The plan that an earlier submission of the same form created; null when there is none. */
