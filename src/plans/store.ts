@@ -87,7 +87,7 @@ export async function lockNewPlans(tx: Tx, accountId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`plans ${accountId}`}, 0))`;
 }
 
-/** The customers' e-mail addresses of plans that have not ended, and of those ended ones that were made since a time. */
+/** The customers' e-mail addresses of plans that have not ended, and of ended ones that were made since a time. */
 export async function selectPlanEmails(
   tx: Tx,
   scope: Scope,
