@@ -14,7 +14,10 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Lays a command's answer out for people: fields as lines, lists of objects as tables without the columns left out. */
+/**
+ * Lays a command's answer out for people: fields as lines, lists of values on their line, lists of objects as tables
+ * without the columns left out.
+ */
 export function layOut(answer: Record<string, unknown>, leftOut: readonly string[] = []): string {
   return Object.entries(answer)
     .map(([name, value]) => (Array.isArray(value) ? `${name}\n${table(value, leftOut)}` : `${field(name, value)}\n`))
@@ -22,6 +25,9 @@ export function layOut(answer: Record<string, unknown>, leftOut: readonly string
 }
 
 function field(name: string, value: unknown, indent = ''): string {
+  if (Array.isArray(value) && value.every((part) => typeof part !== 'object')) {
+    return field(name, value.join(', ') || null, indent);
+  }
   if (typeof value !== 'object' || value === null)
     return `${indent}${printable(`${name.padEnd(24 - indent.length)} ${value ?? '–'}`)}`;
   const inner = Object.entries(value).map(([key, part]) => field(key, part, `${indent}  `));

@@ -31,7 +31,7 @@ async function makePlan(ctx: Context, args: Arguments): Promise<Record<string, s
   const plan = await createSandboxPlan(ctx, commandLine, scope, { id, display_currency }, Number(typed));
   return {
     plan_id: plan.id,
-    first_charge: 'after you agreed, by sandbox charge',
+    first_charge: 'in an hour, or at once with sandbox charge',
     page: planPageUrl(ctx.config, plan.id),
   };
 }
