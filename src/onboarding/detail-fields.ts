@@ -29,7 +29,7 @@ export function currencyField(
   return html`
     <div class="field">
       <label for="display_currency">${profile.currency}</label>
-      <p class="quiet" id="display_currency-hint">${fill(profile.currencyHint, { partner: row.partner_name })}</p>
+      <p class="quiet" id="display_currency-hint">${fill(onboard.currencyHint, { partner: row.partner_name })}</p>
       <select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">
         <optgroup label="${onboard.suggested}">${options(first)}</optgroup>
         ${others.length > 0 && html`<optgroup label="${onboard.allCurrencies}">${options(others)}</optgroup>`}

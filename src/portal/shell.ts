@@ -68,7 +68,9 @@ export async function sendPortal(
     modeSwitch: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>`,
     aside: html`
       <p class="quiet">
-        <a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>, ${t.roles[user.role]}
+        <a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>
+        <br>
+        ${t.roles[user.role]}
       </p>
       ${form({ action: '/portal/sign-out', submit: app.signOut, second: true })}
     `,

@@ -66,6 +66,7 @@ export function auditObject(
   names: ObjectNames,
   to: string | null,
 ): Html {
+  if (kind === 'rate' && id === 'all') return html`<span>${adminTexts(words).places.rates}</span>`;
   const shown = nameOf(names, kind, id) ?? shortened(id);
   return html`<span>${objectName(words, kind)} ${to === null ? shown : html`<a href="${to}">${shown}</a>`}</span>`;
 }

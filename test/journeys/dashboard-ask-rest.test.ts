@@ -25,7 +25,7 @@ test('a payment short of its request is told on the request, attached as a part,
   const dear = await fixtures.request({ exactMicro: 900_000_000n, memo: 'Dear' });
   const key = await withdraw(12_000_000n);
   const detail = await fixtures.visitor.open(`/dashboard/payments/${request.id}`);
-  assert.match(detail.html, /12\.00 USDC arrived unmatched; 12\.50 was asked for here/);
+  assert.match(detail.html, /12\.00 USDC arrived unmatched; 12\.50 was due here/);
   assert.match(detail.html, /It may be meant for this request: ask your customer/);
   assert.ok(detail.html.includes(`/dashboard/unmatched/${key}`));
   const other = await fixtures.visitor.open(`/dashboard/payments/${dear.id}`);

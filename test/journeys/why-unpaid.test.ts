@@ -71,7 +71,7 @@ test('a stranger sends a token of no worth in the amount due → the page still 
   const news = parts.find(({ name }) => name === 'news')?.html ?? '';
   assert.equal(kind, 'stray');
   assert.match(news, /A token named USDC arrived/);
-  assert.match(news, /A payment of 20\.00 USDC arrived; 21\.00 was asked for/);
+  assert.match(news, /A payment of 20\.00 USDC arrived; 21\.00 was due/);
 });
 
 test('an amount that an exchange rounded → both timelines say what arrived and what was due, and who decides', async () => {

@@ -34,7 +34,7 @@ test('an exchange took its fee from the amount → the open page says what arriv
   const [request] = (await requests(12_500_000n)) as [RequestRow];
   const { page, check, says, loads, close } = await fixtures.open(request);
   const txHash = await withdraw(request, 12_000_000n);
-  await says('A payment of 12.00 USDC arrived; 12.50 was asked for');
+  await says('A payment of 12.00 USDC arrived; 12.50 was due');
   await says('If you sent it, do not pay again. Give Ada’s Bakery the reference below');
   await says(request.id);
   const [transfer] = await fixtures.db.sql`select from_address from transfers where tx_hash = ${txHash}`;
@@ -63,7 +63,7 @@ test('it can be meant for two customers → neither page tells of it; its hash l
   await page.getByLabel('Transaction hash').fill(txHash);
   await page.getByRole('button', { name: 'Find this transaction' }).click();
   const proof = page.locator('[data-part="proof"]');
-  await proof.getByText('A payment of 12.00 USDC arrived; 12.50 was asked for').waitFor();
+  await proof.getByText('A payment of 12.00 USDC arrived; 12.50 was due').waitFor();
   await proof.locator('.copyable').getByText(request.id).waitFor();
   assert.ok(!(await page.locator('form.claim').isVisible()));
   await check('near-posted');
@@ -76,7 +76,7 @@ test('more than was asked for → the page says so; a request that has expired �
   const [rounded] = (await requests(14_501_162n)) as [RequestRow];
   await withdraw(rounded, 15_000_000n);
   const first = await fixtures.open(rounded);
-  await first.says('A payment of 15.00 USDC arrived; 14.501162 was asked for');
+  await first.says('A payment of 15.00 USDC arrived; 14.501162 was due');
   await first.says('in their dashboard they can attach the payment.');
   await first.close();
 
@@ -85,7 +85,7 @@ test('more than was asked for → the page says so; a request that has expired �
   await fixtures.db.sql`update requests set expires_at = now() - interval '1 minute' where id = ${expired.id}`;
   const second = await fixtures.open(expired);
   await second.says('This request has expired');
-  await second.says('A payment of 12.00 USDC arrived; 12.50 was asked for');
+  await second.says('A payment of 12.00 USDC arrived; 12.50 was due');
   await second.says('they see the payment in their dashboard');
   await second.check('near-expired');
   await second.close();

@@ -29,13 +29,13 @@ export function termsPage(pages: AdminPages, ctx: Context): void {
     );
   });
   pages.page({ url: path }, async ({ words, show }) => {
-    const { terms: t, places } = adminTexts(words);
+    const { merchants, terms: t, places } = adminTexts(words);
     const versions = await listTermsVersions(ctx);
     const now = ctx.clock.now();
     const list = table(
       places.terms,
       [
-        { name: t.version, cell: ({ version }) => version },
+        { name: t.version, cell: ({ version }) => fill(merchants.version, { version }) },
         {
           name: t.merchants,
           figures: true,

@@ -185,7 +185,7 @@ function eventTable(words: Words, rows: StuckDelivery[], now: Date): Html {
     ${table<StuckDelivery>(
       t.events,
       [
-        { name: t.event, cell: ({ id }) => mono(id) },
+        { name: t.event, cell: ({ id }) => html`<span class="mono clip">${id}</span>` },
         { name: admin.partner, cell: partnerLink },
         { name: admin.mode, cell: ({ test_mode }) => (test_mode ? admin.test : admin.live) },
         { name: t.request, cell: ({ request_id }) => html`<span class="mono clip">${request_id}</span>` },

@@ -66,7 +66,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const wanted = { row, key, partner: merchant.partner_name };
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
-    title: fill(t.payment, { amount }),
+    title: fill(t.heading, { amount }),
     status: outcome === null ? 200 : 409,
     body: html`
       ${
@@ -105,11 +105,15 @@ function attachSection(words: Words, ctx: Context, attachable: Attachable[], wan
   return html`
     <section class="list">
       <h2>${t.attachHeading}</h2>
-      <p class="quiet">${t.attachRest}</p>
       ${
         attachable.length === 0
           ? html`<p>${t.nothing}</p>`
-          : html`<ul class="options">${attachable.map((one) => html`<li>${option(words, one, wanted, now)}</li>`)}</ul>`
+          : html`
+              <p class="quiet">${t.attachRest}</p>
+              <ul class="options">
+                ${attachable.map((one) => html`<li>${option(words, one, wanted, now)}</li>`)}
+              </ul>
+            `
       }
     </section>
   `;

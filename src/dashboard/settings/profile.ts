@@ -137,7 +137,7 @@ async function currencyField(
         ${codes.map(
           (code) =>
             html`
-              <option value="${code}"${code === chosen && html` selected`}>${code}, ${names.of(code) ?? code}</option>
+              <option value="${code}"${code === chosen && html` selected`}>${code} – ${names.of(code) ?? code}</option>
             `,
         )}
       </select>

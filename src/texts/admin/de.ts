@@ -337,7 +337,7 @@ export const de: AdminTexts<'de'> = {
   },
   audit: {
     log: 'Protokoll',
-    logHint: 'Kürzel des Partners; leer lassen für unser eigenes',
+    logHint: 'Kürzel des Partners; leer: unser eigenes',
     who: 'Wer',
     what: 'Aktion',
     on: 'Objekt',

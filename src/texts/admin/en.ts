@@ -21,7 +21,7 @@ export const en = {
   test: 'Test',
   live: 'Live',
   state: 'Status',
-  on: 'On',
+  on: 'Active',
   off: 'Disabled',
   created: 'Created',
   switchOff: 'Disable',
@@ -317,7 +317,7 @@ export const en = {
   },
   audit: {
     log: 'Log',
-    logHint: 'Partner slug; leave empty for our own log',
+    logHint: 'Partner slug, or empty for our own',
     who: 'Who',
     what: 'Action',
     on: 'Object',

@@ -328,7 +328,7 @@ export const es: AdminTexts<'es'> = {
   },
   audit: {
     log: 'Registro',
-    logHint: 'Identificador de un socio; déjelo vacío para nuestro propio registro',
+    logHint: 'Identificador de socio; vacío: el nuestro',
     who: 'Quién',
     what: 'Acción',
     on: 'Objeto',

@@ -337,7 +337,7 @@ export const fr: AdminTexts<'fr'> = {
   },
   audit: {
     log: 'Journal',
-    logHint: 'Identifiant d’un partenaire ; laissez vide pour notre propre journal',
+    logHint: 'Identifiant de partenaire ; vide : le nôtre',
     who: 'Qui',
     what: 'Action',
     on: 'Objet',

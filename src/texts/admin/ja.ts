@@ -319,7 +319,7 @@ export const ja: AdminTexts<'ja'> = {
   },
   audit: {
     log: 'ログ',
-    logHint: 'パートナーのスラッグ。空欄なら当サービスのログ',
+    logHint: 'スラッグ。空欄なら当サービス',
     who: '実行者',
     what: '操作',
     on: '対象',

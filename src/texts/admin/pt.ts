@@ -327,7 +327,7 @@ export const pt: AdminTexts<'pt'> = {
   },
   audit: {
     log: 'Registro',
-    logHint: 'Identificador do parceiro; deixe em branco para o nosso registro',
+    logHint: 'Identificador do parceiro; vazio: o nosso',
     who: 'Quem',
     what: 'Ação',
     on: 'Objeto',

@@ -247,6 +247,7 @@ export const ar: DashboardTexts<'ar'> = {
     none: 'لا توجد مدفوعات غير مطابقة',
     noneRest: 'تظهر المدفوعات هنا عندما تصل متأخرة، أو مرتين، أو دون بيان الغرض منها.',
     payment: '{amount} USDC',
+    heading: 'دفعة قدرها {amount} USDC',
     network: 'الشبكة',
     transaction: 'المعاملة',
     restHeading: 'طلب الباقي',

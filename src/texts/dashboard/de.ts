@@ -262,6 +262,7 @@ export const de: DashboardTexts<'de'> = {
     none: 'Keine nicht zugeordneten Zahlungen',
     noneRest: 'Hier erscheinen Zahlungen, die zu spät oder doppelt kamen oder nicht sagen, wofür sie sind.',
     payment: '{amount} USDC',
+    heading: 'Zahlung über {amount} USDC',
     network: 'Netzwerk',
     transaction: 'Transaktion',
     restHeading: 'Rest anfordern',

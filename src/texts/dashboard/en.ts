@@ -128,7 +128,7 @@ export const en = {
     voided: 'Cancelled',
     reorged: 'The network reversed the payment; it usually reappears by itself',
     stray: '{amount} USDC arrived but does not count',
-    near: '{amount} USDC arrived unmatched; {asked} was asked for here',
+    near: '{amount} USDC arrived unmatched; {asked} was due here',
     nearRest: 'It may be meant for this request: ask your customer. Then attach it, or ask for the rest.',
     nearOthers:
       'It may be meant for this request or for another one: ask your customer. Then attach it, or ask for the rest.',
@@ -247,6 +247,7 @@ export const en = {
     none: 'No unmatched payments',
     noneRest: 'Payments appear here when they arrive late, twice, or without saying what they are for.',
     payment: '{amount} USDC',
+    heading: 'Payment of {amount} USDC',
     network: 'Network',
     transaction: 'Transaction',
     restHeading: 'Ask for the rest',

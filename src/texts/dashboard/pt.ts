@@ -258,6 +258,7 @@ export const pt: DashboardTexts<'pt'> = {
     none: 'Nenhum pagamento não identificado',
     noneRest: 'Os pagamentos aparecem aqui quando chegam atrasados, em dobro ou sem indicar a que se destinam.',
     payment: '{amount} USDC',
+    heading: 'Pagamento de {amount} USDC',
     network: 'Rede',
     transaction: 'Transação',
     restHeading: 'Cobrar o restante',

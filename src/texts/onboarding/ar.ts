@@ -26,6 +26,7 @@ export const ar: OnboardingTexts<'ar'> = {
     country: 'البلد',
     suggested: 'مقترحة',
     allCurrencies: 'كل العملات',
+    currencyHint: 'تُنشأ طلباتك بهذه العملة. قبل أن تختار عملة أخرى، اتفق عليها مع {partner}، وإلا فستفشل طلباته لك.',
     later: 'تفاصيل أخرى، اختيارية',
     laterRest: 'يمكن تأجيل كل ما هنا: تجده في لوحة التحكم، في «الملف الشخصي».',
     noCountry: 'غير محدد',

@@ -27,6 +27,8 @@ export const de: OnboardingTexts<'de'> = {
     country: 'Land',
     suggested: 'Vorschlag',
     allCurrencies: 'Alle Währungen',
+    currencyHint:
+      'Ihre Anforderungen lauten darauf. Sprechen Sie eine andere Währung vorher mit {partner} ab, sonst schlagen Anforderungen von dort fehl.',
     later: 'Weitere Angaben, freiwillig',
     laterRest: 'Das hat Zeit: Sie finden es in Ihrem Dashboard unter „Profil“.',
     noCountry: 'Keine Angabe',

@@ -25,6 +25,8 @@ export const en = {
     country: 'Country',
     suggested: 'Suggested',
     allCurrencies: 'All currencies',
+    currencyHint:
+      'Your requests are in this currency. Before you choose another one, agree on it with {partner}: otherwise its requests for you will fail.',
     later: 'More details, optional',
     laterRest: 'Everything here can wait: you’ll find it in your dashboard, under Profile.',
     noCountry: 'Not specified',

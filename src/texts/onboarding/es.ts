@@ -26,6 +26,8 @@ export const es: OnboardingTexts<'es'> = {
     country: 'País',
     suggested: 'Sugerida',
     allCurrencies: 'Todas las monedas',
+    currencyHint:
+      'Sus solicitudes se hacen en esta moneda. Antes de elegir otra, acuérdela con {partner}: de lo contrario, sus solicitudes para usted fallarán.',
     later: 'Más datos, opcionales',
     laterRest: 'Puede completarlo después: está en su panel, en «Perfil».',
     noCountry: 'Sin indicar',

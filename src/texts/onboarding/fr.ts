@@ -27,6 +27,8 @@ export const fr: OnboardingTexts<'fr'> = {
     country: 'Pays',
     suggested: 'Suggestion',
     allCurrencies: 'Toutes les devises',
+    currencyHint:
+      'Vos demandes sont établies dans cette devise. Avant d’en choisir une autre, mettez-vous d’accord avec {partner} : sinon, ses demandes pour vous échoueront.',
     later: 'Autres informations, facultatives',
     laterRest: 'Tout ceci peut attendre : vous le retrouverez dans votre tableau de bord, sous « Profil ».',
     noCountry: 'Non indiqué',

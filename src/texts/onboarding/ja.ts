@@ -26,6 +26,8 @@ export const ja: OnboardingTexts<'ja'> = {
     country: '国',
     suggested: 'おすすめ',
     allCurrencies: 'すべての通貨',
+    currencyHint:
+      '請求はこの通貨で作られます。別の通貨を選ぶ場合は、先に {partner} に相談してください。相談せずに変えると、先方からの請求は失敗します。',
     later: 'その他の情報（任意）',
     laterRest: '後からでも入力できます。ダッシュボードの「プロフィール」にあります。',
     noCountry: '指定なし',

@@ -26,6 +26,8 @@ export const pt: OnboardingTexts<'pt'> = {
     country: 'País',
     suggested: 'Sugestão',
     allCurrencies: 'Todas as moedas',
+    currencyHint:
+      'Suas cobranças são feitas nesta moeda. Antes de escolher outra, combine com {partner}: do contrário, as cobranças que fizer para você vão falhar.',
     later: 'Mais dados, opcionais',
     laterRest: 'Tudo aqui pode esperar: você encontra no painel, em “Perfil”.',
     noCountry: 'Não informado',

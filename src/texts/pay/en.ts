@@ -50,7 +50,7 @@ export const en = {
       'Please do not pay it. Ask {merchant} for a new request. A payment you already sent still counts if it reached the network within 30 minutes of the expiry.',
     expiredPartial: '{paid} of {due} USDC arrived. Ask {merchant} about it.',
     voided: 'This request was cancelled',
-    voidedRest: 'Please do not pay it. You owe nothing on this page.',
+    voidedRest: 'Please do not pay it. You owe nothing for this request.',
     tooLate: 'A payment arrived too late',
     tooLateRest:
       '{amount} USDC arrived after the request had ended, so it does not count automatically. {merchant} can see it; ask them about it.',
@@ -161,7 +161,7 @@ export const en = {
   },
   /** A payment that arrived and matches no request. */
   found: {
-    title: 'A payment of {amount} USDC arrived; {asked} was asked for',
+    title: 'A payment of {amount} USDC arrived; {asked} was due',
     titleSame: 'A payment of {amount} USDC arrived, but nothing links it to this request',
     shortRest:
       'Exchanges often take their fee from the amount or round it, so we cannot tell whether this payment is for this request. If you sent it, do not pay again. Give {merchant} the reference below: in their dashboard they can attach the payment and ask you for the rest.',
