@@ -70,6 +70,13 @@ test('addresses, hashes and numbers are shortened, with the whole in the title; 
   assert.doesNotMatch(told({ name: '<img src=x>' }) ?? '', /<img/);
 });
 
+test('one rate is named by its currency, all of them as Rates', () => {
+  const target = (id: string) =>
+    auditObject(wordsOf('en'), { object_kind: 'rate', object_id: id }, new Map(), null).text.replace(/<[^>]*>/g, '');
+  assert.equal(target('CHF'), 'Rate CHF');
+  assert.equal(target('all'), 'Rates');
+});
+
 test('every detail that the log can hold has a name in every language', () => {
   const names = new Set<string>(Object.values(actions).flat());
   // Shown together with the amount and the frequency, as one detail.

@@ -122,6 +122,9 @@ test('What was paid twice is refunded with the merchant’s own wallet, and reco
     .getByRole('link')
     .click();
   await assertAccessible(page);
+  assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Payment of 5.00 USDC');
+  await page.getByText('does not fully pay any').waitFor();
+  assert.equal(await page.getByText('These requests to the same wallet').count(), 0);
   await photograph(page, 'dashboard-unmatched-payment');
   await page.getByRole('link', { name: 'Refund' }).click();
   await page.getByRole('button', { name: 'Set it aside and continue' }).waitFor();
