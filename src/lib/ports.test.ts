@@ -26,3 +26,7 @@ test('a wished port that stays in use → another one', async () => {
   for (const waitMs of [0, 50]) assert.notEqual(await freePort(held.port, waitMs), held.port);
   await held.close();
 });
+
+test('any port → none that the system gives to an outgoing connection', async () => {
+  for (let count = 0; count < 20; count++) assert.ok((await freePort()) < 32_768);
+});

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { leaseName } from '../../src/chain/reader/watcher.ts';
-import { freePort } from '../../src/lib/ports.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { type Answer, ApiClient, send } from '../support/api/client.ts';
 import { assertExactLimit } from '../support/api/minute-edge.ts';
@@ -52,10 +51,9 @@ function suite(isPooled: boolean): void {
     if (isPooled) pooler = await startPooler(fixtures.owner, fixtures.env.DATABASE_URL);
     receiver = await startReceiver();
     await setUrl(fixtures.ctx, theService, fixtures.scope, receiver.url);
-    const ports = await Promise.all(Array.from({ length: nodeCount }, () => freePort()));
     const env = { ...fixtures.env, ...(pooler && pooled(fixtures, pooler)), LOG_LEVEL: 'info' };
-    for (const port of ports) nodes.push(await startService({ ...env, PORT: String(port) }));
-    balancer = await startBalancer(ports);
+    for (let count = 0; count < nodeCount; count++) nodes.push(await startService(env));
+    balancer = await startBalancer(nodes.map(({ url }) => Number(new URL(url).port)));
   });
   after(async () => {
     await balancer?.stop();

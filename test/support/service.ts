@@ -70,7 +70,7 @@ export async function startService(env: Record<string, string>, options: StartOp
   if (env.PORT !== undefined) return startOn(env.PORT, env, options);
   const port = String(await freePort());
   return startOn(port, env, options).catch(async (error) => {
-    // Any connection on this machine may have taken it before the service opened it.
+    // Another process may have taken it before the service opened it.
     if (!String(error).includes(`Port ${port} of`)) throw error;
     return startOn(String(await freePort()), env, options);
   });
