@@ -34,8 +34,9 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const fault = text !== null && !isNotice ? text : undefined;
   const note = isNotice && noteOf(checkout, answer.outcome, text);
   if (isSeen(state)) {
-    // Nothing is to be handed in any more; what came of it is still said.
-    return text === null ? null : card(html`<p role="status">${text}</p>`);
+    // Nothing is to be handed in any more; what came of it is still said, unless the page's state says the same.
+    const isTold = state.kind === 'seen' && answer?.outcome.kind === 'pending_in_mempool';
+    return text === null || isTold ? null : card(html`<p role="status">${text}</p>`);
   }
   const ended = isOver(state) || payable(state) === 'no';
   const path = payPagePath(url);

@@ -51,6 +51,23 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   await close();
 });
 
+test('the hash of a payment that is not in a block yet → seen, and that it waits to be confirmed is said once', async () => {
+  const request = await fixtures.request();
+  const [from, usdcMicro] = [fixtures.node.wallet(), BigInt(request.usdc_micro)];
+  await fixtures.node.fund(from.address, usdcMicro);
+  const txHash = await fixtures.node.offer({
+    ...{ from, to: request.wallet_address, usdcMicro, reference: request.reference, ahead: 1 },
+  });
+  const { page, check, says, close } = await fixtures.open(request);
+  await page.getByText('Sent it, but it’s not showing?').click();
+  await page.getByLabel('Transaction hash').fill(txHash);
+  await page.getByRole('button', { name: 'Find this transaction' }).click();
+  await says('Payment seen on');
+  assert.equal(await page.getByText('There is nothing left to do').count(), 1);
+  await check('hash-seen');
+  await close();
+});
+
 test('what is being typed is not taken away by news', async () => {
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request);
