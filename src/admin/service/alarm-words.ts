@@ -35,7 +35,11 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
     'chain-unread': ({ chainId, transactions }) =>
       html`${onNetwork(t.unread, chainId)} ${asSaid(transactions.join(', '))}`,
     'chain-left-out': ({ chainId, host, other = '?', transactions }) =>
-      html`${onNetwork(t.left_out, chainId)} ${asSaid([host, other, ...transactions].join(', '))}`,
+      html`${fillHtml(t.left_out, {
+        network: html`${networkName(ctx, chainId)}`,
+        host: asSaid(host),
+        other: asSaid(other),
+      })} ${asSaid(transactions.join(', '))}`,
     'chain-final-reorged': ({ chainId, transactions }) =>
       html`${onNetwork(t.final_reorged, chainId)} ${asSaid(transactions.join(', '))}`,
     'chain-deep-reorg': ({ chainId }) => html`${onNetwork(t.deep_reorg, chainId)}`,

@@ -64,7 +64,7 @@ export const de: AdminTexts<'de'> = {
       'Zahlungen auf {network} können nicht geprüft werden: Die Anbieter antworten nicht alle oder stimmen nicht überein',
     unread: 'Einige Transaktionen auf {network} können nicht gelesen werden; Zahlungen darin können fehlen:',
     left_out:
-      'Ein Anbieter von {network} meldet Überweisungen nicht, die ein anderer meldet. Einer von beiden irrt; der eine, der andere und die Transaktionen:',
+      '{host} meldet Überweisungen in {network} nicht, die {other} meldet. Einer der beiden Anbieter irrt. Transaktionen:',
     final_reorged: '{network} hat endgültige Überweisungen rückgängig gemacht',
     deep_reorg: '{network} wurde tiefer umgeordnet als alle gespeicherten Blöcke; seine Blöcke werden neu gelesen',
     verified_reorged:

@@ -62,7 +62,7 @@ export const en = {
     unconfirmed: 'Payments on {network} cannot be verified: its providers do not all respond and agree',
     unread: 'Some transactions on {network} cannot be read; payments in them may be missing:',
     left_out:
-      'A provider of {network} does not report transfers that another one reports. One of the two is wrong; the one, the other, and the transactions:',
+      '{host} does not report transfers on {network} that {other} reports. One of the two is wrong. Transactions:',
     final_reorged: '{network} reversed transfers that were final',
     deep_reorg: '{network} reorganised deeper than any stored block; its blocks are being read again',
     verified_reorged: 'The verified request {request} lost its payment in a reorganisation: check its payment manually',

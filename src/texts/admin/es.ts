@@ -63,7 +63,7 @@ export const es: AdminTexts<'es'> = {
     unconfirmed: 'No se pueden verificar los pagos en {network}: sus proveedores no responden todos o no coinciden',
     unread: 'No se pueden leer algunas transacciones en {network}; pueden faltar los pagos que contienen:',
     left_out:
-      'Un proveedor de {network} no comunica transferencias que otro comunica. Uno de los dos se equivoca; el primero, el otro y las transacciones:',
+      '{host} no comunica transferencias de {network} que {other} sí comunica. Uno de los dos proveedores se equivoca. Transacciones:',
     final_reorged: '{network} revirtió transferencias que eran definitivas',
     deep_reorg: '{network} se reorganizó más allá de todos los bloques guardados; se están volviendo a leer',
     verified_reorged:

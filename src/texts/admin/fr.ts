@@ -65,7 +65,7 @@ export const fr: AdminTexts<'fr'> = {
     unread:
       'Certaines transactions sur {network} ne peuvent pas être lues ; les paiements qu’elles contiennent peuvent manquer :',
     left_out:
-      'Un fournisseur de {network} ne signale pas des transferts qu’un autre signale. L’un des deux se trompe ; le premier, l’autre et les transactions :',
+      '{host} ne signale pas des transferts sur {network} que {other} signale. L’un des deux fournisseurs se trompe. Transactions :',
     final_reorged: '{network} a annulé des transferts qui étaient définitifs',
     deep_reorg: '{network} s’est réorganisé au-delà de tous les blocs stockés ; ses blocs sont relus',
     verified_reorged:

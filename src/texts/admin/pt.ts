@@ -63,7 +63,7 @@ export const pt: AdminTexts<'pt'> = {
     unconfirmed: 'Não é possível verificar pagamentos na rede {network}: nem todos os provedores respondem e concordam',
     unread: 'Não é possível ler algumas transações na rede {network}; podem faltar pagamentos nelas:',
     left_out:
-      'Um provedor da rede {network} não informa transferências que outro informa. Um dos dois está errado; o primeiro, o outro e as transações:',
+      '{host} não informa transferências da rede {network} que {other} informa. Um dos dois provedores está errado. Transações:',
     final_reorged: 'A rede {network} reverteu transferências que eram definitivas',
     deep_reorg:
       'A rede {network} foi reorganizada além de todos os blocos armazenados; os blocos estão sendo lidos de novo',
