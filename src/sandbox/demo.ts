@@ -40,11 +40,7 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
     display_currency: 'EUR',
   });
   await onboardWithKey(ctx, merchant.id);
-  const shell = await createShell(ctx, theService, test, {
-    business_name: 'Corner Books',
-    country: 'DE',
-    display_currency: 'EUR',
-  });
+  const shell = await makeIncompleteMerchant(ctx, test);
   const demo: Demo = {
     partner: slug,
     test_key: testKey.key,
@@ -57,6 +53,11 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
   return demo;
 }
 
+/** A merchant that has still to choose its wallet and accept the terms. */
+export function makeIncompleteMerchant(ctx: Context, scope: Scope) {
+  return createShell(ctx, theService, scope, { business_name: 'Corner Books', country: 'DE', display_currency: 'EUR' });
+}
+
 const demoFile = (ctx: Context) => join(ctx.config.dataDir, 'demo.json');
 
 async function readDemo(ctx: Context, { id }: Partner): Promise<Demo | null> {
@@ -67,11 +68,22 @@ async function readDemo(ctx: Context, { id }: Partner): Promise<Demo | null> {
   return keys.some((key) => key.key_id === demo.test_key_id) ? demo : null;
 }
 
-/** The demo partner in test mode, and its merchant that can be paid; null while the first start is making them. */
-export async function openDemo(ctx: Context): Promise<{ partner: Partner; scope: Scope; merchant: string } | null> {
+/** The demo partner in test mode, and its merchants. */
+export type OpenDemo = {
+  partner: Partner;
+  scope: Scope;
+  /** The merchant that can be paid. */
+  merchant: string;
+  incompleteMerchant: string;
+};
+
+/** The demo; null while the first start is making it. */
+export async function openDemo(ctx: Context): Promise<OpenDemo | null> {
   const partner = await readPartner(ctx.db, slug);
   const demo = partner && (await readDemo(ctx, partner));
-  return demo && { partner, scope: scopeOf(partner.id, true), merchant: demo.merchant };
+  if (!demo) return null;
+  const { merchant, incomplete_merchant: incompleteMerchant } = demo;
+  return { partner, scope: scopeOf(partner.id, true), merchant, incompleteMerchant };
 }
 
 function makeKey(ctx: Context, scope: Scope) {

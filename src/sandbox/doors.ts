@@ -6,7 +6,10 @@ import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import { userSessionLimits } from '../auth/user-session.ts';
 import { payPagePath } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { onboardingUrl } from '../merchants/onboarding-token.ts';
 import { readMerchant } from '../merchants/read.ts';
+import { planPageUrl } from '../plans/link.ts';
 import { createManually } from '../requests/manual.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
@@ -16,14 +19,14 @@ import { adminRealm, portalRealm, type Realm } from '../users/realm.ts';
 import { startUserSession } from '../users/sign-in/sign-in.ts';
 import { sendForeignForm, sendNotice } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
-import { openDemo } from './demo.ts';
+import { makeIncompleteMerchant, type OpenDemo, openDemo } from './demo.ts';
+import { createSandboxPlan } from './plan.ts';
 
 /** Where the buttons of the front page lead. */
-export const doors = ['pay', 'dashboard', 'portal', 'admin'] as const;
+export const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
 export const doorPath = (door: (typeof doors)[number]) => `/dev/open/${door}`;
 
-type Demo = NonNullable<Awaited<ReturnType<typeof openDemo>>>;
-type Visit = { request: FastifyRequest; reply: FastifyReply; demo: Demo };
+type Visit = { request: FastifyRequest; reply: FastifyReply; demo: OpenDemo };
 
 const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] });
 
@@ -32,7 +35,10 @@ const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers[
  * mailbox. For this machine and configured networks only, as everything below `/dev`.
  */
 export function demoDoors(app: FastifyInstance, ctx: Context): void {
-  const open = { pay: openPayPage, dashboard: openDashboard, portal: openPortal, admin: openAdmin };
+  const open = {
+    ...{ pay: openPayPage, plan: openPlanPage, onboarding: openOnboarding },
+    ...{ dashboard: openDashboard, portal: openPortal, admin: openAdmin },
+  };
   for (const door of doors) {
     app.route({
       method: 'POST',
@@ -57,6 +63,21 @@ async function openPayPage(ctx: Context, { demo: { scope, merchant } }: Visit): 
     idempotency_key: randomUUID(),
   });
   return payPagePath(`${ctx.config.payUrl}/${row.id}`);
+}
+
+/** A new plan of the demo merchant, whose customer has not agreed to it yet. */
+async function openPlanPage(ctx: Context, { demo: { scope, merchant: id } }: Visit): Promise<string> {
+  const { display_currency } = (await readMerchant(ctx, scope, id)) ?? {};
+  if (!display_currency) throw refuse('not_found');
+  const plan = await createSandboxPlan(ctx, theService, scope, { id, display_currency }, 1200);
+  return new URL(planPageUrl(ctx.config, plan.id)).pathname;
+}
+
+/** The link of the demo's second merchant, until somebody has used it; then of a new one. */
+async function openOnboarding(ctx: Context, { demo: { scope, incompleteMerchant } }: Visit): Promise<string> {
+  const known = await readMerchant(ctx, scope, incompleteMerchant);
+  const merchant = known && !known.onboarded_at ? known : await makeIncompleteMerchant(ctx, scope);
+  return new URL(onboardingUrl(ctx.config, merchant, ctx.clock.now())).pathname;
 }
 
 /** As the demo merchant, whose wallet nobody has. */

@@ -13,13 +13,30 @@ const words = wordsOf('en');
 /** `door`: opens it signed in, for developers. `developers`: nothing for anybody else. */
 type Entry = { path: string; name: string; about: string; door?: Parameters<typeof doorPath>[0]; developers?: true };
 
-const payPage: Entry = {
-  path: '/',
-  name: 'Pay page',
-  about: 'Pay €12.50 as a customer, from a test wallet.',
-  door: 'pay',
-  developers: true,
-};
+/** Each has a link of its own, which the demo makes. */
+const ofLinks: Entry[] = [
+  {
+    path: '/',
+    name: 'Pay page',
+    about: 'Pay €12.50 as a customer, from a test wallet.',
+    door: 'pay',
+    developers: true,
+  },
+  {
+    path: '/',
+    name: 'Plan page',
+    about: 'Agree to €12.00 a month as a customer.',
+    door: 'plan',
+    developers: true,
+  },
+  {
+    path: '/',
+    name: 'Onboarding',
+    about: 'For a new merchant: connect a wallet and accept the terms.',
+    door: 'onboarding',
+    developers: true,
+  },
+];
 const ofPartner: Entry[] = [
   {
     path: '/dashboard',
@@ -77,4 +94,4 @@ const doorOf = (entry: Entry): Html => html`
 
 /** A partner's own host has that partner's entries only. */
 const entriesOf = ({ ownHost }: FastifyRequest): Entry[] =>
-  ownHost === null ? [payPage, ...ofPartner, ...ofService] : ofPartner;
+  ownHost === null ? [...ofLinks, ...ofPartner, ...ofService] : ofPartner;

@@ -30,7 +30,7 @@ for (const host of ['localhost:3000', '127.0.0.1:3000', 'localhost', '[::1]:3000
     assert.equal(status, 200);
     const links = linksOf(html);
     for (const path of ['/docs/', '/dev/mail']) assert.ok(links.includes(path), path);
-    const doors = ['pay', 'dashboard', 'portal', 'admin'].map((door) => `/dev/open/${door}`);
+    const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'].map((door) => `/dev/open/${door}`);
     assert.deepEqual(doorsOf(html), doors);
     for (const path of links) {
       const led = await visit(app.url, path, host);

@@ -35,6 +35,8 @@ after(async () => {
 /** Where each entry leads, and what is read there. */
 const places: [name: string, path: RegExp, shows: string][] = [
   ['Pay page', /^\/pay\/[0-9a-f-]{36}$/, 'Two loaves'],
+  ['Plan page', /^\/pay\/plans\/[0-9a-f-]{36}\/[\w-]+$/, 'Membership'],
+  ['Onboarding', /^\/onboard\/[^/]+$/, 'Demo Platform invites you to receive payments in stablecoins'],
   ['Dashboard', /^\/dashboard$/, 'Ada’s Bakery'],
   ['Portal', /^\/portal$/, 'Demo Platform'],
   ['Administration', /^\/admin$/, 'Networks'],
