@@ -55,4 +55,7 @@ async function measure(name: string): Promise<void> {
 if (wanted === '') await list();
 else if (wanted === 'all') measureAll();
 else if (names.includes(wanted)) await measure(wanted);
-else throw new Error(`no figure is called ${wanted}; there are ${names.join(', ')}`);
+else {
+  process.stderr.write(`No figure is called ${wanted}. There are ${names.join(', ')}.\n`);
+  process.exitCode = 2;
+}
