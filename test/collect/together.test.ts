@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { theService } from '../../src/audit/write.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import { connect } from '../../src/db/connection.ts';
@@ -7,6 +8,8 @@ import { runJobs } from '../../src/jobs.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
 import { takeDue } from '../../src/plans/collect/queue-store.ts';
 import { collectDue } from '../../src/plans/collect/run.ts';
+import { endMandate } from '../../src/plans/mandates/end.ts';
+import { revokeStopped } from '../../src/plans/mandates/revoke.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { passTime } from '../support/chain/relay-fixtures.ts';
@@ -47,6 +50,10 @@ const newParty = async (): Promise<Party> => {
   const { test: scope } = await makePartner(of.db, { currency: 'USD' });
   return { scope, merchant: await makeMerchant(of.db, scope, { currency: 'USD' }) };
 };
+const besides = async ({ scope }: Party): Promise<Party> => ({
+  scope,
+  merchant: await makeMerchant(of.db, scope, { currency: 'USD' }),
+});
 /** So many plans of one partner, whose customers have agreed and hold so much, each with a charge that is due. */
 async function duePlans(count: number, micro = (_: number) => 100_000_000n, party?: Party): Promise<PlanRow[]> {
   const whose = party ?? (await newParty());
@@ -130,6 +137,47 @@ test('One merchant’s charges leave half of the budget to others of the partner
   const ofMany = await reservedBy(many);
   assert.ok(ofMany > 0n && ofMany <= half, `${ofMany} of ${half}`);
   assert.ok((await reservedBy(alone)) > half);
+});
+
+test('Several merchants’ charges one after the other → each leaves others as much as it used, and one who comes last is charged', async () => {
+  const budgetWei = ((await feeOfOne()) * 160n) / 9n; // sixteen charges
+  const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
+  const first = await newParty();
+  const all = [first, await besides(first), await besides(first)];
+  const last = await besides(first);
+  const others = await duePlans(1, undefined, last);
+  await of.db.sql`update collections set due_at = due_at + interval '1 hour' where account_id = ${last.merchant.id}`;
+  for (const party of all) {
+    await duePlans(9, undefined, party);
+    await collectDue({ ...of.ctx, chains: { test: [chain], live: [] } }, chain, running);
+  }
+  const [most = 0n, more = 0n, least = 0n] = await Promise.all(all.map(reservedBy));
+  assert.ok(most > more && more > least && least > 0n, `${most}, ${more} and ${least} of ${budgetWei}`);
+  await of.db.sql`update collections set due_at = ${of.clock.now()} where account_id = ${last.merchant.id}`;
+  await collectDue({ ...of.ctx, chains: { test: [chain], live: [] } }, chain, running);
+  assert.deepEqual(await statesOf(others), [['sent', null]]);
+});
+
+test('One merchant’s customers agree and stop again and again → telling the chain leaves half of the budget to others’ charges', async () => {
+  const budgetWei = ((await feeOfOne()) * 80n) / 9n; // eight charges
+  const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
+  const ctx = { ...of.ctx, chains: { test: [chain], live: [] } };
+  const party = await newParty();
+  const other = await besides(party);
+  const others = await duePlans(2, undefined, other);
+  const plan = await of.plan({ customerEmail: null }, party);
+  const payer = await of.payer(100_000_000n);
+  for (let turn = 0; turn < 24; turn++) {
+    const { id } = await of.agree(plan, payer, { permitMicro: null });
+    await endMandate(ctx, theService, party.scope, id, 'stopped_by_customer');
+  }
+  await of.db.sql`update mandates set revoke_due_at = ${of.clock.now()} where plan_id = ${plan.id}`;
+  for (let pass = 0; pass < 3; pass++) await revokeStopped(ctx, running);
+  const [{ wei } = { wei: '0' }] = await of.db.sql<{ wei: string }[]>`
+    select wei::text from relay_spending where partner_id = ${party.scope.partnerId}`;
+  assert.ok(BigInt(wei) > budgetWei / 4n && BigInt(wei) <= budgetWei / 2n, `${wei} of ${budgetWei}`);
+  await collectDue(ctx, chain, running);
+  assert.deepEqual(new Set((await statesOf(others)).map(String)), new Set(['sent,']));
 });
 
 test('A single charge that costs more than a merchant’s half is sent all the same', async () => {

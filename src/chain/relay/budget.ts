@@ -31,35 +31,36 @@ export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei
 }
 
 /**
- * Whether charges would bring a merchant above half of what its partner's charges may use in a day, while another
- * merchant of the partner has customers to charge. One charge a day passes whatever it costs. Exact after `reserve`,
- * under whose lock calls are counted.
+ * Whether a merchant's charges, or revocations, would use more of a day than they leave to others, while another
+ * merchant of the partner has customers to charge. So any number of merchants, one after the other, use up nothing. One
+ * call a day passes whatever it costs. Exact after `reserve`, under whose lock calls are counted.
  *
- * @param spentWei what the partner's day has come to, with these charges
- * @param calls not stored yet; those of no merchant are not asked about
+ * @param spentWei what the partner's day has come to, with these calls
+ * @param calls of one purpose, not stored yet; those of no merchant are not asked about
  */
 export async function crowdsOut(
   tx: Tx,
   { scope: { partnerId, testMode }, chainId, budgetWei }: Budget,
   spentWei: bigint,
-  calls: readonly { accountId: string | null; feeWei: bigint }[],
+  calls: readonly { accountId: string | null; purpose: RelayPurpose; feeWei: bigint }[],
 ): Promise<boolean> {
-  const half = budgetWei / 2n;
-  const charges = calls.filter(({ accountId }) => accountId !== null);
-  if (spentWei <= half || charges.length === 0) return false;
+  const leftWei = budgetWei - spentWei;
+  const owned = calls.filter(({ accountId }) => accountId !== null);
+  if (spentWei <= leftWei || owned.length === 0) return false;
   const ofOthers = (others: ReturnType<Tx>) => tx`
     exists (select from mandates m
       where m.partner_id = ${partnerId} and m.test_mode = ${testMode} and m.state = 'active' and ${others})`;
   const rows = await tx`
     select from (
-        select account_id, sum(fee_wei) as wei, count(*) as calls
-        from unnest(${charges.map(({ accountId }) => accountId)}::uuid[],
-          ${charges.map(({ feeWei }) => feeWei)}::numeric[]) as k (account_id, fee_wei) group by account_id) more
+        select account_id, purpose, sum(fee_wei) as wei, count(*) as calls
+        from unnest(${owned.map(({ accountId }) => accountId)}::uuid[], ${owned.map(({ purpose }) => purpose)}::text[],
+          ${owned.map(({ feeWei }) => feeWei)}::numeric[]) as k (account_id, purpose, fee_wei) group by 1, 2) more
       cross join lateral (
         select coalesce(sum(t.fee_wei), 0) as wei, count(*) as calls from relay_transactions t
         where t.partner_id = ${partnerId} and t.test_mode = ${testMode} and t.chain_id = ${chainId}
-          and t.account_id = more.account_id and t.day = (now() at time zone 'utc')::date) earlier
-    where more.wei + earlier.wei > ${half} and more.calls + earlier.calls > 1
+          and t.account_id = more.account_id and t.purpose = more.purpose
+          and t.day = (now() at time zone 'utc')::date) earlier
+    where more.wei + earlier.wei > ${leftWei} and more.calls + earlier.calls > 1
       and (${ofOthers(tx`m.account_id < more.account_id`)} or ${ofOthers(tx`m.account_id > more.account_id`)})`;
   return rows.length > 0;
 }

@@ -27,7 +27,7 @@ export type RelayCall = {
   purpose: RelayPurpose;
   /** The request (charge, authorization) or mandate (revoke) that it is for. */
   subjectId: string;
-  /** The merchant whose charge it is; null for other purposes. */
+  /** The merchant whose charge or revocation it is; null for authorizations. */
   accountId: string | null;
 };
 

@@ -83,7 +83,8 @@ const hexOf = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
 function callOf(ctx: Context, scope: Scope, chain: ChainConfig, mandate: MandateRow): RelayCall | null {
   const addresses = relayerAddresses(ctx);
   const to = mandate.contract_address;
-  const same = { scope, chain, to, purpose: 'revoke' as const, subjectId: mandate.id, accountId: null };
+  const { id: subjectId, account_id: accountId } = mandate;
+  const same = { scope, chain, to, purpose: 'revoke' as const, subjectId, accountId };
   if (addresses.includes(mandate.executor)) {
     return { ...same, from: mandate.executor, data: revokeCall(toMandate(mandate)) };
   }
