@@ -137,6 +137,39 @@ test('a provider that tells of few blocks only is asked of fewer, and is left al
   }
 });
 
+test('an endpoint makes up payments to the wallets of open pages → a thousand of them wait, and no more', async () => {
+  const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  const { sql } = fixtures.db;
+  try {
+    const token = fixtures.node.chain.tokens[0]?.address;
+    const word = `0x${'1'.padStart(64, '0')}`;
+    let made = 0;
+    provider.fake.lie = async ({ method, params, ask }) => {
+      if (method !== 'eth_getLogs') return null;
+      const [{ toBlock, topics }] = params as [{ toBlock: string; topics: [string, null, string] }];
+      const { hash } = (await ask('eth_getBlockByNumber', [toBlock, false])) as { hash: string };
+      const log = { address: token, topics: [topics[0], word, topics[2]], data: word };
+      const place = { blockHash: hash, blockNumber: toBlock, removed: false, logIndex: '0x0' };
+      const transaction = () => ({ transactionHash: `0x${(++made).toString(16).padStart(64, '0')}` });
+      return { result: Array.from({ length: 60 }, () => ({ ...log, ...place, ...transaction() })) };
+    };
+    const chain = { ...fixtures.node.chain, rpcUrls: [provider.url] };
+    const lied = { ...ctx, chains: { test: [chain], live: [] } };
+    await fixtures.turn();
+    for (let page = 0; page < 22; page++) {
+      const merchant = await makeMerchant(fixtures.db, fixtures.scope);
+      await find(await makeRequest(fixtures.db, fixtures.scope, merchant), lied);
+    }
+    assert.ok(made > 1_100, `${made}`);
+    const host = new URL(provider.url).host;
+    assert.equal((await sql`select from unread_transactions where told_by = ${host}`).length, 1_000);
+    assert.equal((await sql`select from unread_transactions where told_by is null`).length, 0);
+  } finally {
+    await provider.stop();
+    await sql`delete from unread_transactions`;
+  }
+});
+
 test('a partner’s pages of many wallets are open → sixty are looked for on a chain in ten seconds, and another partner’s besides', async () => {
   const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
   try {

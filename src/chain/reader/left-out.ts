@@ -3,18 +3,15 @@ import type { Log } from '../rpc.ts';
 import { paidBy } from './blocks.ts';
 import { placeOf, type Range } from './compared.ts';
 import type { Reader } from './read.ts';
-import { insertOmitted, selectPlaces, selectSetAside, selectTellers } from './unread-store.ts';
+import { insertOmitted, mostOfTeller, selectPlaces, selectSetAside, selectTellers } from './unread-store.ts';
 
 /** A log, the host of the endpoint that reports it, and of one that reports other logs of its block. */
 export type ToldLog = { log: Log; by: string; unlike: string };
 
-/** So many of one endpoint wait at most: it can make up any number of them. */
-const mostOfOne = 1_000;
-
 /** The hosts of endpoints of which so much waits that no more is taken. */
 export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
   const tellers = await selectTellers(db, chain.chainId);
-  return new Set(tellers.flatMap(({ host, count }) => (count >= mostOfOne ? [host] : [])));
+  return new Set(tellers.flatMap(({ host, count }) => (count >= mostOfTeller ? [host] : [])));
 }
 
 /**
@@ -32,7 +29,7 @@ export async function setAside(reader: Reader, { from }: Range, told: readonly T
   let added = 0;
   let isWhole = true;
   for (const [host, own] of Map.groupBy(left, ({ by }) => by)) {
-    const room = Math.max(0, mostOfOne - (tellers.get(host) ?? 0));
+    const room = Math.max(0, mostOfTeller - (tellers.get(host) ?? 0));
     const logs = own.slice(0, room).map(({ log }) => log);
     for (const [wallet, paying] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
       added += await insertOmitted(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });

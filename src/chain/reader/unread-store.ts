@@ -79,13 +79,16 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
 /** A transaction that pays a watched wallet, as an endpoint reports it. */
 export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
 
+/** So many of one endpoint wait at most: it can make up any number of them. */
+export const mostOfTeller = 1_000;
+
 /**
  * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
  * as nobody has read any. What they pay others may already be stored: a provider can return a part of a transaction.
  *
  * @param sinceBlock blocks after it were read, including those no longer stored; null where that is unknown
  * @param told `isKnown`: even where something is stored for the wallet, because more is known to exist; `host`: the
- * endpoint that reports them, where one does
+ * endpoint that reports them, where one does unasked
  * @returns how many were set aside that were not before
  */
 export async function insertOmitted(
@@ -115,6 +118,9 @@ export async function insertOmitted(
       and exists (
         select from watched_wallets w
         where w.test_mode = ${chain.testMode} and w.wallet_address = ${wallet} and w.watch_until > now())
+    limit case when ${host ?? null}::text is not null then (
+      select greatest(0, ${mostOfTeller} - count(*)) from unread_transactions u
+      where u.chain_id = ${chain.chainId} and u.stored_at is null and u.told_by = ${host ?? null}) end
     on conflict (chain_id, block_hash, tx_hash) do nothing`;
   return count;
 }
