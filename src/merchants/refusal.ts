@@ -12,6 +12,7 @@ export const refusalStatus = {
   email_code_expired: 403,
   email_code_exhausted: 429,
   email_code_just_sent: 429,
+  email_code_too_often: 429,
   details_invalid: 400,
   wallet_malformed: 400,
   wallet_differs: 409,

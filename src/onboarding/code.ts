@@ -1,7 +1,9 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { hourMs, minuteMs } from '../lib/durations.ts';
+import { AttemptLimit } from '../lib/attempts.ts';
+import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { mailboxOf } from '../lib/text/email.ts';
 import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
@@ -14,6 +16,11 @@ import { lockOnboarding, type OnboardingRow, selectCode, updateCodeAttempts, ups
 const codeMs = 15 * minuteMs;
 const resendMs = minuteMs;
 const maxAttempts = 5;
+/**
+ * So many codes go to one mailbox in a day, of a partner's merchants together and on a node: a partner may name anybody's
+ * address for any number of them, and whoever has a link asks for codes again and again.
+ */
+const codes = new AttemptLimit(50, dayMs);
 /** How long a browser in which the code was entered need not enter it again. */
 export const passMs = hourMs;
 
@@ -25,7 +32,7 @@ function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
  * Mails a new six-digit code to the address the partner gave. It is valid for 15 minutes. Wrong attempts carry over
  * from a code that has not expired, so requesting new ones gives no more attempts.
  *
- * @throws MerchantRefusal of the link; email_code_just_sent within a minute; email_code_exhausted
+ * @throws MerchantRefusal of the link; email_code_just_sent within a minute; email_code_exhausted; email_code_too_often
  */
 export async function sendEmailCode(ctx: Context, token: string, words: Words): Promise<void> {
   const { scope, row } = await openLink(ctx, token);
@@ -46,6 +53,8 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
       throw new MerchantRefusal('email_code_just_sent');
     }
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
+    if (!codes.take(`${row.partner_id} ${mailboxOf(recipient)}`, now))
+      throw new MerchantRefusal('email_code_too_often');
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
     await queueMail(ctx, tx, { recipient, urgent: true, ...mail });

@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Scope } from '../../src/db/connection.ts';
+import { createShell } from '../../src/merchants/create.ts';
+import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { sendEmailCode } from '../../src/onboarding/code.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
 import { mostPlansOfAddress } from '../../src/plans/rules.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
+import { wordsOf } from '../../src/ui/language.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import type { Visit } from '../support/people/forms.ts';
@@ -124,4 +128,18 @@ test('A recovery that is started and cancelled again and again → five starts a
   const [row] = await app.db
     .sql`select count(*)::int as open from wallet_changes where account_id = ${id} and state = 'started'`;
   assert.equal(row?.open, 0);
+});
+
+test('Many merchants are named with one address, and each of their links asks for codes → 50 a day of a partner', async () => {
+  const ask = async (of: Scope, email: string) => {
+    const merchant = await createShell(app.ctx, theService, of, { display_currency: 'EUR', email });
+    const token = makeOnboardingToken(app.ctx.config.secretKeys, merchant, app.ctx.clock.now());
+    return sendEmailCode(app.ctx, token, wordsOf('en'));
+  };
+  for (let i = 0; i < 50; i++) await ask(scope, i % 2 ? 'coded@example.org' : 'Co.ded+1@example.org');
+  await assert.rejects(ask(scope, 'coded@example.org'), /Too many codes were sent today/);
+  await ask(scope, 'another@example.com');
+  const { test: other } = await makePartner(app.db);
+  await ask(other, 'coded@example.org');
+  assert.equal((await mailsTo('coded@example.org')) + (await mailsTo('Co.ded+1@example.org')), 51);
 });

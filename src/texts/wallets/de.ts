@@ -72,6 +72,10 @@ export const de: WalletTexts<'de'> = {
       title: 'Wir haben Ihnen gerade einen Code gesendet',
       rest: 'Sehen Sie in Ihrem Postfach und im Spam-Ordner nach. Nach einer Minute können Sie einen neuen Code anfordern.',
     },
+    email_code_too_often: {
+      title: 'Heute wurden zu viele Codes gesendet',
+      rest: 'Der neueste Code gilt noch bis 15 Minuten nach dem Versand. Morgen können Sie einen weiteren anfordern.',
+    },
     details_invalid: { title: 'Einige Angaben stimmen noch nicht', rest: 'Sie sind unten markiert.' },
     wallet_malformed: {
       title: 'Das ist keine Wallet-Adresse',

@@ -62,6 +62,10 @@ export const en = {
       title: 'We just sent you a code',
       rest: 'Check your inbox and your spam folder. You can request another code after one minute.',
     },
+    email_code_too_often: {
+      title: 'Too many codes were sent today',
+      rest: 'The most recent code still counts for 15 minutes after it was sent. You can request another one tomorrow.',
+    },
     details_invalid: { title: 'Some details need your attention', rest: 'They are marked below.' },
     wallet_malformed: {
       title: 'This is not a wallet address',

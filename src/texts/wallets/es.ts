@@ -68,6 +68,10 @@ export const es: WalletTexts<'es'> = {
       title: 'Acabamos de enviarle un código',
       rest: 'Revise su bandeja de entrada y la carpeta de spam. Podrá pedir otro código en un minuto.',
     },
+    email_code_too_often: {
+      title: 'Hoy se han enviado demasiados códigos',
+      rest: 'El código más reciente vale hasta 15 minutos después de enviarse. Podrá pedir otro mañana.',
+    },
     details_invalid: { title: 'Hay datos que debe revisar', rest: 'Están marcados abajo.' },
     wallet_malformed: {
       title: 'Esto no es una dirección de billetera',

@@ -71,6 +71,10 @@ export const fr: WalletTexts<'fr'> = {
       title: 'Nous venons de vous envoyer un code',
       rest: 'Vérifiez votre boîte de réception et vos courriers indésirables. Vous pourrez demander un autre code dans une minute.',
     },
+    email_code_too_often: {
+      title: 'Trop de codes ont été envoyés aujourd’hui',
+      rest: 'Le code le plus récent reste valable 15 minutes après son envoi. Vous pourrez en demander un autre demain.',
+    },
     details_invalid: { title: 'Certaines informations sont à corriger', rest: 'Elles sont signalées ci-dessous.' },
     wallet_malformed: {
       title: 'Ce n’est pas une adresse de portefeuille',

@@ -70,6 +70,10 @@ export const ja: WalletTexts<'ja'> = {
       title: 'コードを送ったばかりです',
       rest: '受信箱と迷惑メールフォルダを確認してください。1 分後に別のコードをリクエストできます。',
     },
+    email_code_too_often: {
+      title: '本日送信したコードが多すぎます',
+      rest: '最新のコードは送信から 15 分間有効です。次のコードは明日リクエストできます。',
+    },
     details_invalid: { title: '確認が必要な項目があります', rest: '下に印が付いています。' },
     wallet_malformed: {
       title: 'これはウォレットアドレスではありません',

@@ -62,6 +62,10 @@ export const pt: WalletTexts<'pt'> = {
       title: 'Acabamos de enviar um código',
       rest: 'Confira a caixa de entrada e a pasta de spam. Você pode pedir outro código depois de um minuto.',
     },
+    email_code_too_often: {
+      title: 'Códigos demais foram enviados hoje',
+      rest: 'O código mais recente vale por 15 minutos após o envio. Você pode pedir outro amanhã.',
+    },
     details_invalid: { title: 'Alguns dados precisam de revisão', rest: 'Eles estão marcados abaixo.' },
     wallet_malformed: {
       title: 'Isto não é um endereço de carteira',
