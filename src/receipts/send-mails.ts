@@ -48,11 +48,8 @@ async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<b
     const customer = await lockCustomer(tx, scope, requestId);
     const isFirst = await updateDone(tx, scope, requestId, 'mail');
     if (!isFirst || !facts || !customer?.email) return false;
-    if (!takeReceipt('mail', facts.row.account_id, customer.email, ctx.clock.now())) {
-      ctx.log.warn(
-        { request_id: requestId },
-        'a receipt was not mailed: its merchant had too many sent to this address',
-      );
+    if (!takeReceipt('mail', { ...scope, accountId: facts.row.account_id }, customer.email, ctx.clock.now())) {
+      ctx.log.warn({ request_id: requestId }, 'a receipt was not mailed: too many were sent to this address today');
       return false;
     }
     await queueCustomerMail(ctx, tx, scope, requestId, receiptMail(facts, branding, customer.email));

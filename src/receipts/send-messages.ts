@@ -43,8 +43,11 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
       return false;
     }
     // Once for all attempts.
-    if (attempts === 1 && !takeReceipt('phone', facts.row.account_id, phone, ctx.clock.now())) {
-      ctx.log.warn({ request_id: requestId }, 'a message was not sent: its merchant had too many sent today');
+    if (
+      attempts === 1 &&
+      !takeReceipt('phone', { ...scope, accountId: facts.row.account_id }, phone, ctx.clock.now())
+    ) {
+      ctx.log.warn({ request_id: requestId }, 'a message was not sent: too many were sent today');
       await updateDone(sql, scope, requestId, 'phone');
       return false;
     }

@@ -94,3 +94,26 @@ test('A gateway that fails is asked again for the same message, which counts onc
   assert.equal(await sendMessages(ctx, running, gateway), 1);
   assert.equal(sentTo('+49 30 123456'), 10);
 });
+
+test('Many merchants of a partner have receipts sent to one stranger → 200 mails and 40 messages a day', async () => {
+  const { gateway, sentTo } = countingGateway();
+  for (let i = 0; i < 5; i++) {
+    const merchant = await makeMerchant(database.db, scope);
+    await owe(merchant, 'mail', times(45, 'crowd@example.org'));
+    await owe(merchant, 'phone', times(9, '+49 30 999999'));
+  }
+  assert.equal(await mailReceipts(ctx, running), 200);
+  assert.equal(await sendMessages(ctx, running, gateway), 40);
+  assert.equal(sentTo('+49 30 999999'), 40);
+  assert.equal(await owing(), 0);
+});
+
+test('A number beside made-up ones, or in the digits of another script → it is that number all the same', async () => {
+  const merchant = await makeMerchant(database.db, scope);
+  const { gateway } = countingGateway();
+  const spelled = ['+49 30 555555 ext 10000001', '+49 30 555555, 10000002', '+٤٩ ٣٠ ٥٥٥٥٥٥', '+49 30 555555 x10000003'];
+  await owe(merchant, 'phone', [...spelled, ...spelled, ...spelled]);
+  await owe(merchant, 'phone', ['+٤٩ ٣٠ ٦٦٦٦٦٦', '+49 30 777777']);
+  assert.equal(await sendMessages(ctx, running, gateway), 12);
+  assert.equal(await owing(), 0);
+});

@@ -5,6 +5,8 @@ import { mailboxOf } from './email.ts';
 test('Spellings of one address lead to one mailbox, and addresses of others to theirs', () => {
   const same = ['ada.king@example.org', 'Ada.King@Example.ORG', 'adaking+a@example.org', 'a.da.king+@example.org.'];
   assert.deepEqual([...new Set(same.map(mailboxOf))], ['adaking@example.org']);
+  const named = ['ada@bücher.example', 'ada@xn--bcher-kva.example', 'ada@BÜCHER。example'];
+  assert.equal(new Set(named.map(mailboxOf)).size, 1);
   const others = ['ada@example.org', 'adaking@example.com', 'king@example.org', '+ada@example.org'];
   assert.equal(new Set([...others, ...same].map(mailboxOf)).size, 5);
 });

@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 const oneAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+$/;
 
 /** True for exactly one e-mail address. Mail software would read commas and angle brackets as a list. */
@@ -11,5 +13,5 @@ export function isOneAddress(text: string): boolean {
  */
 export function mailboxOf(address: string): string {
   const [, name = '', server = ''] = /^([^@]*)@?(.*)$/s.exec(address.normalize('NFKC').toLowerCase()) ?? [];
-  return `${name.replace(/(?<=.)\+.*$/s, '').replaceAll('.', '')}@${server.replace(/\.$/, '')}`;
+  return `${name.replace(/(?<=.)\+.*$/s, '').replaceAll('.', '')}@${(domainToASCII(server) || server).replace(/\.$/, '')}`;
 }

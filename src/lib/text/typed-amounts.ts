@@ -1,4 +1,5 @@
 import { currencyCodes, currencyExponent } from '../money.ts';
+import { withLatinDigits } from './digits.ts';
 
 /** One way to read what was typed: digits before and after the point. */
 export type TypedAmount = { whole: string; fraction: string };
@@ -11,8 +12,6 @@ const shape =
 const plain = /^\d{1,12}$/;
 /** Groups of three, or as in India of two before the last three, all with the same separator. */
 const grouped = /^\d{1,3}(?:([.,'’\s])\d{3})(?:\1\d{3}){0,3}$|^\d{1,2}(?:,\d{2}){1,4},\d{3}$/;
-/** The first of ten digits each, as Arabic, Persian and Hindi write them. */
-const otherDigits = [0x660, 0x6f0, 0x966];
 
 /**
  * Reads an amount as people type it into a search: `12.50`, `12,5`, `€1,200.00`, `1.200,00 EUR`, `14.501162 USDC`.
@@ -21,7 +20,7 @@ const otherDigits = [0x660, 0x6f0, 0x966];
  * @returns null for what is no amount
  */
 export function readTypedAmounts(text: string): TypedAmounts | null {
-  const { before, number = '', after } = shape.exec(inLatinDigits(text.trim()))?.groups ?? {};
+  const { before, number = '', after } = shape.exec(inLatin(text.trim()))?.groups ?? {};
   const words = [before, after].filter((word) => word !== undefined && /^[A-Za-z]{3,4}$/.test(word));
   const currency = words[0]?.toUpperCase() ?? null;
   const isKnown = currency === null || currency === 'USDC' || currencyExponent(currency) !== null;
@@ -42,15 +41,7 @@ function readingOf(one: string | [string, string]): TypedAmount[] {
   return [{ whole: whole.replace(/\D/g, ''), fraction }];
 }
 
-const inLatinDigits = (text: string) =>
-  text
-    .replaceAll('٫', '.')
-    .replaceAll('٬', ',')
-    .replace(/\p{Nd}/gu, (digit) => {
-      const code = digit.codePointAt(0) ?? 0;
-      const zero = otherDigits.find((first) => code >= first && code < first + 10);
-      return zero === undefined ? digit : String(code - zero);
-    });
+const inLatin = (text: string) => withLatinDigits(text).replaceAll('٫', '.').replaceAll('٬', ',');
 
 /** An amount of fiat in minor units, with the currencies whose minor units they are. */
 export type MinorAmount = { minor: string; codes: string[] };
