@@ -1,9 +1,9 @@
 import { audit, theService } from '../audit/write.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import type { Scope } from '../db/connection.ts';
+import { isUnreachable, type Scope } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
-import { findOldPlans, forgetPlans } from '../plans/customer.ts';
+import { type CustomerPlan, findOldPlans, forgetPlans } from '../plans/customer.ts';
 import { findMadeBetween } from '../requests/customer.ts';
 import { byScope, eraseRequests } from './erase.ts';
 import { lockErasedTo, selectClocks, updateErasedTo } from './erase-store.ts';
@@ -14,7 +14,7 @@ const batchesPerPass = 100;
 /**
  * Removes personal data from requests that have reached the configured age, and from plans that ended that long ago, in
  * batches, each in its own transaction. Does nothing unless configured. Requests are processed in the order of
- * creation, so each is visited once.
+ * creation, so each is visited once. What fails of one partner keeps back nothing of another.
  *
  * @returns how many requests lost something
  */
@@ -25,15 +25,29 @@ export async function eraseOld(ctx: Context, signal: AbortSignal): Promise<numbe
   let erased = 0;
   for (const row of await selectClocks(ctx.db, before)) {
     const scope = scopeOfRow(row);
-    for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
-      const count = await eraseBatch(ctx, scope, before);
-      if (count === null) break;
-      erased += count;
-    }
+    await unlessItFails(ctx, scope, async () => {
+      for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
+        const count = await eraseBatch(ctx, scope, before);
+        if (count === null) break;
+        erased += count;
+      }
+    });
   }
-  for (let i = 0; i < batchesPerPass && !signal.aborted; i++) if ((await forgetOldPlans(ctx, before)) < batch) break;
+  await forgetOldPlans(ctx, before, signal);
   if (erased > 0) ctx.log.info({ requests: erased, before }, 'old personal data was removed');
   return erased;
+}
+
+/** False where it failed: the next run tries again. */
+async function unlessItFails(ctx: Context, { partnerId }: Scope, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    ctx.log.error({ err: error, partner: partnerId }, 'old personal data of a partner could not be removed');
+    return false;
+  }
 }
 
 /** Null when nothing is left. */
@@ -58,18 +72,27 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
   });
 }
 
-/** Returns how many were forgotten. */
-function forgetOldPlans(ctx: Context, before: Date): Promise<number> {
-  return ctx.db.transaction(async (tx) => {
-    const forgotten = await forgetPlans(tx, await findOldPlans(tx, before, batch), ctx.clock.now());
-    for (const { scope, plans } of byScope(forgotten, [])) {
-      await audit(ctx, tx, theService, {
-        ...scope,
-        action: 'customer.erased',
-        object: { kind: 'customer', id: 'age' },
-        details: { by: 'age', plans: plans.length },
-      });
+async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal): Promise<void> {
+  const failed = new Set<string>();
+  for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
+    const old = await findOldPlans(ctx.db.sql, before, { limit: batch, except: [...failed] });
+    for (const { scope, plans } of byScope(old, [])) {
+      const done = await unlessItFails(ctx, scope, () => forgetPlansOf(ctx, scope, plans));
+      if (!done) failed.add(scope.partnerId);
     }
-    return forgotten.length;
+    if (old.length < batch) return;
+  }
+}
+
+function forgetPlansOf(ctx: Context, scope: Scope, plans: CustomerPlan[]): Promise<void> {
+  return ctx.db.transaction(async (tx) => {
+    const forgotten = await forgetPlans(tx, plans, ctx.clock.now());
+    if (forgotten.length === 0) return;
+    await audit(ctx, tx, theService, {
+      ...scope,
+      action: 'customer.erased',
+      object: { kind: 'customer', id: 'age' },
+      details: { by: 'age', plans: forgotten.length },
+    });
   });
 }

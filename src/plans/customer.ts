@@ -36,11 +36,18 @@ export async function findRequestsBeside(sql: Sql | Tx, requestId: string, limit
   return rows.map(({ request_id }) => request_id);
 }
 
-/** Plans of all partners that ended before a time and still say who their customer was, the oldest first. */
-export function findOldPlans(sql: Sql | Tx, before: Date, limit: number): Promise<CustomerPlan[]> {
+/**
+ * Plans of all partners but these that ended before a time and still say who their customer was, the oldest first.
+ */
+export function findOldPlans(
+  sql: Sql | Tx,
+  before: Date,
+  { limit, except }: { limit: number; except: string[] },
+): Promise<CustomerPlan[]> {
   return sql<CustomerPlan[]>`
     select p.partner_id, p.test_mode, p.id, p.created_at from plans p
     where p.state = 'ended' and p.customer_name is not null and p.ended_at < ${before}
+      and p.partner_id <> all(${except}::uuid[])
     order by p.ended_at limit ${limit}`;
 }
 

@@ -307,6 +307,41 @@ test('Two nodes that come upon the same old plans log them once', { timeout: pat
   assert.equal(erased.length, 1);
 });
 
+test('What is old of one partner cannot be erased → that of others is, requests and plans', async () => {
+  const [first, other] = (await Promise.all([shop(), shop()])).sort((a, b) => (a.partner.id < b.partner.id ? -1 : 1));
+  assert.ok(first && other);
+  const node = testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: 40 }) });
+  const makeOld = async ({ scope, merchant }: typeof first, days: number) => {
+    const request = await makeRequest(app.db, scope, merchant, grace('aged@example.com', '+49 30 1'));
+    await app.db.sql`
+      update requests set created_at = now() - ${days} * interval '1 day' where id = ${request.id}`;
+    const plan = await makePlan(app.ctx, scope, merchant);
+    await app.db.sql`
+      update plans set state = 'ended', due_at = null, next_on = null, ended_at = now() - ${days} * interval '1 day'
+      where id = ${plan.id}`;
+    return { request, plan };
+  };
+  const [stuck, old] = [await makeOld(first, 43), await makeOld(other, 42)];
+  await app.owner`
+    create function stand_in_the_way() returns trigger language plpgsql as
+      'begin raise exception ''this one cannot be erased''; end'`;
+  for (const [table, { id }] of Object.entries({ requests: stuck.request, plans: stuck.plan }))
+    await app.owner.unsafe(`
+      create trigger stand_in_the_way before update on ${table} for each row
+        when (old.id = '${id}') execute function stand_in_the_way()`);
+  try {
+    await eraseOld(node, running);
+  } finally {
+    await app.owner`drop function stand_in_the_way() cascade`;
+  }
+  assert.deepEqual(personal(await rowOf(old.request)), nothing);
+  assert.deepEqual(customerOf(await planOf(app.ctx, old.plan)), nothing);
+  assert.notDeepEqual(personal(await rowOf(stuck.request)), nothing);
+  await eraseOld(node, running);
+  assert.deepEqual(personal(await rowOf(stuck.request)), nothing);
+  assert.deepEqual(customerOf(await planOf(app.ctx, stuck.plan)), nothing);
+});
+
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {
   const { scope } = await shop();
   await app.owner`analyze requests, receipts, mails`;
