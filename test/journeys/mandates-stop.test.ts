@@ -5,6 +5,7 @@ import { readMandateStatus } from '../../src/chain/recurring/state.ts';
 import { connectRpc, type Hex } from '../../src/chain/rpc.ts';
 import { walletJson } from '../../src/chain/typed-data.ts';
 import { eraseCustomer } from '../../src/customers/erase.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
 import { endOutdated } from '../../src/plans/mandates/outdated.ts';
@@ -73,6 +74,30 @@ test('Stopped by the link alone → at once in the service, told by mail to both
   assert.ok((await fixtures.mandateOf(plan)).revoked_at);
   assert.match((await fixtures.open(plan)).html, /This is recorded on the network too/);
   assert.equal((await fixtures.post(plan, 'stop', {})).status, 303); // a second time changes nothing
+});
+
+test('Somebody else with the link posts as often as may be, from many addresses → its customer stops it all the same', async () => {
+  const { plan } = await agreed();
+  const config = { ...fixtures.ctx.config, trustProxy: ['127.0.0.0/8'] };
+  const behind = await buildServer({ ...fixtures.ctx, config });
+  try {
+    const origin = await behind.listen({ host: '127.0.0.1', port: 0 });
+    const post = async (name: string, from: string) => {
+      const url = `${origin}${new URL(fixtures.urlOf(plan)).pathname}/${name}`;
+      const body = new URLSearchParams();
+      const headers = { 'x-forwarded-for': from };
+      return (await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })).status;
+    };
+    for (let sent = 0; sent < 130; sent++) await post('offer', `2001:db8:7:${sent % 4}::1`);
+    assert.equal(await post('offer', '203.0.113.7'), 429);
+    assert.equal(await post('stop', '203.0.113.7'), 303);
+    assert.deepEqual(await standingOf(plan), ['stopped', 'stopped_by_customer']);
+    for (let sent = 0; sent < 20; sent++) await post('stop', `2001:db8:7:${sent}::1`);
+    assert.equal(await post('stop', '2001:db8:7:99::1'), 429, 'a network has its own twenty');
+    assert.equal(await post('stop', '203.0.113.7'), 303);
+  } finally {
+    await behind.close();
+  }
 });
 
 test('Stopped with the wallet’s signature → it is kept; one that is none stops as well', async () => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../context.ts';
-import { AttemptLimit, clientSubject } from '../../lib/attempts.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../../lib/attempts.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { stopByCustomer } from '../../plans/mandates/stop.ts';
 import { wordsFor } from '../../ui/language.ts';
@@ -27,6 +27,8 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
   const views = new AttemptLimit(60, minuteMs);
   // Whoever knows a link can use up what is theirs, and hardly what all have.
   const posts = { perClient: new AttemptLimit(60, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
+  // Stops are counted apart, and never for all together: the merchant knows the link, too, and must keep nobody from it.
+  const stops = new AttemptLimit(20, minuteMs);
   const viewOf = (request: Visit): Promise<PlanView | null> => {
     const { plan_id: planId, token } = request.params;
     const { after = null } = readQuery(request.query, ['after']);
@@ -55,8 +57,10 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
         if (!posts.perClient.take(clientSubject(request.ip), now)) return tooMany();
         const view = await viewOf(request);
         if (!view) return sendNotFound(reply);
-        // Counted only with the link: nobody else can keep the customer from stopping.
-        return posts.perPlan.take(view.facts.id, now) ? run(view, request, reply) : tooMany();
+        const { id } = view.facts;
+        const isAllowed =
+          name === 'stop' ? stops.take(`${networkSubject(request.ip)} ${id}`, now) : posts.perPlan.take(id, now);
+        return isAllowed ? run(view, request, reply) : tooMany();
       },
     });
   for (const [name, run] of Object.entries(planPosts)) {
