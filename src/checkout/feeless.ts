@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Hex } from '../chain/rpc.ts';
 import { readSignature } from '../chain/signature.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import type { AuthorizedOffer } from '../payments/authorized/offer.ts';
@@ -11,6 +10,7 @@ import { submitAuthorization } from '../payments/authorized/submit.ts';
 import { readAuthorizationNonce } from '../requests/authorization-nonce.ts';
 import { wordsFor } from '../ui/language.ts';
 import { isOwnForm } from '../web/origin.ts';
+import { postLimits } from './limits.ts';
 import { payRoute } from './paths.ts';
 import { type Checkout, readCheckout } from './read.ts';
 import { payable } from './state.ts';
@@ -36,12 +36,12 @@ function isNonceOf({ reference }: { reference: Uint8Array }, nonce: string): boo
 export function feelessForms(app: FastifyInstance, ctx: Context): void {
   const route = payRoute(ctx.config);
   // Preparing asks the chain a few questions, and handing in may cost a fee.
-  const preparing = limits({ perClientAndRequest: 20, perRequest: 200, perClient: 120 }, minuteMs);
-  const handingIn = limits({ perClientAndRequest: 5, perRequest: 20, perClient: 30 }, minuteMs);
-  const handingInLong = limits({ perClientAndRequest: 15, perRequest: 60, perClient: 120 }, hourMs);
+  const preparing = postLimits({ perClientAndRequest: 20, perRequest: 200, perClient: 120 }, minuteMs);
+  const handingIn = postLimits({ perClientAndRequest: 5, perRequest: 20, perClient: 30 }, minuteMs);
+  const handingInLong = postLimits({ perClientAndRequest: 15, perRequest: 60, perClient: 120 }, hourMs);
   const form = (
     name: FormName,
-    taken: (client: string, id: string, now: Date) => boolean,
+    limits: ReturnType<typeof postLimits>[],
     answer: (checkout: Checkout, offer: AuthorizedOffer, from: Hex, typed: Typed) => Promise<Answer>,
   ) =>
     app.route({
@@ -53,7 +53,9 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
         if (!isOwnForm(request.headers, ctx.config.payUrl)) return no(403, 'closed');
         const id = request.params.request_id.toLowerCase();
         if (!isUuid(id)) return no(404, 'closed');
-        if (!taken(clientSubject(request.ip), id, ctx.clock.now())) return no(429, 'tooMany');
+        const now = ctx.clock.now();
+        const isAllowed = limits.every((of) => of.ofClient(request.ip, now) && of.ofRequest(request.ip, id, now));
+        if (!isAllowed) return no(429, 'tooMany');
         const checkout = await readCheckout(ctx, id, wordsFor(request));
         if (!checkout) return no(404, 'closed');
         const typed: Typed = (field, longest) => {
@@ -72,35 +74,30 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
       },
     });
 
-  form('authorization', preparing, async ({ scope, row }, offer, from) => {
+  form('authorization', [preparing], async ({ scope, row }, offer, from) => {
     const prepared = await prepareAuthorization(ctx, scope, row, offer, from);
     if (prepared.kind !== 'ready') return { ok: false, reason: reasons[prepared.kind] };
     const { typedData, nonce, validBefore, lacksCoin } = prepared;
     return { ok: true, typed: typedData, nonce, valid_before: validBefore.toString(), lacks_coin: lacksCoin };
   });
-  form(
-    'authorized',
-    (...of) => handingIn(...of) && handingInLong(...of),
-    async ({ scope, row }, offer, from, typed) => {
-      const [nonce, ends] = [typed('nonce', 100), typed('valid_before', 20)];
-      const signature = readSignature(typed('signature', 20_000));
-      if (!isNonceOf(row, nonce) || !/^\d{1,12}$/.test(ends) || !signature)
-        return { ok: false, reason: 'badSignature' };
-      const { chain, token, amountMicro } = offer;
-      const to = row.wallet_address as Hex;
-      const terms = {
-        from,
-        to,
-        valueMicro: amountMicro,
-        validAfter: 0n,
-        validBefore: BigInt(ends),
-        nonce: nonce as Hex,
-      };
-      const signed = { ...terms, signature };
-      const { kind } = await submitAuthorization(ctx, scope, { requestId: row.id, chain, token, amountMicro, signed });
-      return kind === 'sent' ? { ok: true } : { ok: false, reason: reasons[kind] };
-    },
-  );
+  form('authorized', [handingIn, handingInLong], async ({ scope, row }, offer, from, typed) => {
+    const [nonce, ends] = [typed('nonce', 100), typed('valid_before', 20)];
+    const signature = readSignature(typed('signature', 20_000));
+    if (!isNonceOf(row, nonce) || !/^\d{1,12}$/.test(ends) || !signature) return { ok: false, reason: 'badSignature' };
+    const { chain, token, amountMicro } = offer;
+    const to = row.wallet_address as Hex;
+    const terms = {
+      from,
+      to,
+      valueMicro: amountMicro,
+      validAfter: 0n,
+      validBefore: BigInt(ends),
+      nonce: nonce as Hex,
+    };
+    const signed = { ...terms, signature };
+    const { kind } = await submitAuthorization(ctx, scope, { requestId: row.id, chain, token, amountMicro, signed });
+    return kind === 'sent' ? { ok: true } : { ok: false, reason: reasons[kind] };
+  });
 }
 
 /** What to say where nothing is offered any more: what was handed in before is on its way. */
@@ -130,17 +127,6 @@ const reasons = {
   not_offered: 'notOffered',
   unreachable: 'noNetwork',
 } as const;
-
-function limits(
-  most: { perClientAndRequest: number; perRequest: number; perClient: number },
-  windowMs: number,
-): (client: string, id: string, now: Date) => boolean {
-  const perClient = new AttemptLimit(most.perClient, windowMs);
-  const perClientAndRequest = new AttemptLimit(most.perClientAndRequest, windowMs);
-  const perRequest = new AttemptLimit(most.perRequest, windowMs);
-  return (client, id, now) =>
-    perClient.take(client, now) && perClientAndRequest.take(`${client} ${id}`, now) && perRequest.take(id, now);
-}
 
 function send(reply: FastifyReply, status: number, answer: Answer): FastifyReply {
   return reply.code(status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(answer);

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { renderSVG } from 'uqr';
 import type { Context } from '../context.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Outcome } from '../payments/outcome.ts';
 import { claim } from '../payments/submitted/claim.ts';
@@ -15,6 +14,7 @@ import { isOwnForm } from '../web/origin.ts';
 import { isAgent } from './agents/agent.ts';
 import { serveAgents } from './agents/serve.ts';
 import { feelessForms } from './feeless.ts';
+import { postLimits } from './limits.ts';
 import { payOptions, transferUri } from './options.ts';
 import { sendPayPage } from './page.ts';
 import { payRoute } from './paths.ts';
@@ -87,10 +87,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
 
 /** The forms: a submitted transaction and a claim. Each says in plain words what a transaction is worth. */
 function payForms(app: FastifyInstance, ctx: Context, route: string): void {
-  // Whoever knows a pay link can use up what is theirs, and hardly what all have.
-  const perClientAndRequest = new AttemptLimit(10, minuteMs);
-  const perRequest = new AttemptLimit(100, minuteMs);
-  const perClient = new AttemptLimit(60, minuteMs);
+  const limits = postLimits({ perClient: 60, perClientAndRequest: 10, perRequest: 100 }, minuteMs);
   const forms: Record<string, (id: string, typed: (name: string) => string) => Promise<Outcome>> = {
     proof: (id, typed) => submitHash(ctx, id, { txHash: typed('tx_hash') }),
     claim: (id, typed) => {
@@ -109,8 +106,7 @@ function payForms(app: FastifyInstance, ctx: Context, route: string): void {
       handler: async (request: Visit, reply) => {
         if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
         const now = ctx.clock.now();
-        const client = clientSubject(request.ip);
-        if (!perClient.take(client, now)) return sendTooMany(reply);
+        if (!limits.ofClient(request.ip, now)) return sendTooMany(reply);
         const id = request.params.request_id.toLowerCase();
         const words = wordsFor(request);
         const before = await readCheckout(ctx, id, words);
@@ -120,7 +116,7 @@ function payForms(app: FastifyInstance, ctx: Context, route: string): void {
           return typeof value === 'string' ? value.slice(0, 20_000) : '';
         };
         const typedHash = typed('tx_hash').slice(0, 200);
-        if (!perClientAndRequest.take(`${client} ${id}`, now) || !perRequest.take(id, now)) {
+        if (!limits.ofRequest(request.ip, id, now)) {
           return sendPayPage(reply, 429, before, { typed: typedHash, outcome: { kind: 'tooMany' }, toSign: null });
         }
         const outcome = await run(id, typed);

@@ -335,8 +335,14 @@ test('A stranger who knows a pay link keeps nobody else from handing in a hash; 
     for (let sent = 0; sent < 30; sent++) await from('203.0.113.7');
     assert.equal(await from('203.0.113.7'), 429);
     assert.equal(await from('203.0.113.8'), 400);
-    // Of all clients together, a hundred in a minute: eleven came.
-    for (let sent = 11; sent < 100; sent++) assert.equal(await from(`198.51.100.${sent}`), 400);
+    const fromMany = (many: number, at: (nth: number) => string) =>
+      Promise.all(Array.from({ length: many }, (_, nth) => from(at(nth))));
+    // A whole network is one stranger's: it has a quarter of the hundred that all clients have in a minute.
+    const ofNetwork = await fromMany(40, (nth) => `2001:db8:7:${nth.toString(16)}::1`);
+    assert.equal(ofNetwork.filter((status) => status === 400).length, 25);
+    assert.equal(await from('2001:db8:8::1'), 400);
+    // Eleven came of the first network, 25 and one of these.
+    assert.deepEqual(new Set(await fromMany(63, (nth) => `198.51.${nth}.1`)), new Set([400]));
     assert.equal(await from('198.51.100.100'), 429);
   } finally {
     await behind.stop();

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../context.ts';
-import { AttemptLimit, clientSubject } from '../../lib/attempts.ts';
 import { minuteMs } from '../../lib/durations.ts';
+import { postLimits } from '../limits.ts';
 import type { Checkout } from '../read.ts';
 import { payable } from '../state.ts';
 import { paymentHeaderOf } from './agent.ts';
@@ -32,11 +32,7 @@ type Asked = { refused: RefusalCode | null; settlement?: Settlement };
  * who knows a pay link uses up its own attempts and hardly those of others.
  */
 export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
-  const perClientAndRequest = new AttemptLimit(10, minuteMs);
-  const perRequest = new AttemptLimit(100, minuteMs);
-  const perClient = new AttemptLimit(60, minuteMs);
-  const isAllowed = (client: string, id: string, now: Date) =>
-    perClient.take(client, now) && perClientAndRequest.take(`${client} ${id}`, now) && perRequest.take(id, now);
+  const limits = postLimits({ perClient: 60, perClientAndRequest: 10, perRequest: 100 }, minuteMs);
   const ending = new AbortController();
   app.addHook('preClose', async () => ending.abort());
   const payer: Payer = { ctx, ending: ending.signal, waiting: 0 };
@@ -46,7 +42,8 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
     const header = request.method === 'GET' ? paymentHeaderOf(request) : null;
     if (!header) return answerState(reply, checkout, { refused: null });
     if (header.version === 1) return answerState(reply, checkout, { refused: 'invalid_x402_version' });
-    if (!isAllowed(clientSubject(request.ip), checkout.row.id, ctx.clock.now())) {
+    const now = ctx.clock.now();
+    if (!limits.ofClient(request.ip, now) || !limits.ofRequest(request.ip, checkout.row.id, now)) {
       return sendFault(reply, 429, 'rate_limited', 'Too many payments were sent for this request; wait a minute.');
     }
     const read = readPaymentHeader(header.text);
