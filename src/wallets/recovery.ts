@@ -14,7 +14,7 @@ import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
 import { queueWalletNotice } from './notices.ts';
-import { queriesFor } from './proofs.ts';
+import { queriesFor, queriesFrom } from './proofs.ts';
 import { provableChains } from './sign-in.ts';
 import {
   insertRecovery,
@@ -232,11 +232,12 @@ export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | nu
  * Checks that the current wallet objects by its signature, without a session; `vetoRecovery` then stops the recovery.
  * Queries the chains, so never call it inside a transaction.
  *
+ * @param ip where it comes from
  * @throws MerchantRefusal of the message or the signature
  */
-export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn): Promise<void> {
+export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn, ip: string): Promise<void> {
   const { change, merchant } = recovery;
-  const mayQuery = queriesFor(`veto/${change.id}`);
+  const mayQuery = queriesFrom(ip, `veto/${change.id}`); // the partner is mailed the link, too
   const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');

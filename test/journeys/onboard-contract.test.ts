@@ -12,6 +12,7 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/onboarding/onboard.ts';
 import { selectPayPage } from '../../src/requests/page-store.ts';
 import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/wallets/change.ts';
+import { proveVeto, readOpenRecovery, startRecovery, vetoMessage } from '../../src/wallets/recovery.ts';
 import { signInMessage, signInWithWallet } from '../../src/wallets/sign-in.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testChain } from '../support/chain/chain.ts';
@@ -299,4 +300,34 @@ test('Who has the link of a merchant makes chains be queried 30 times in a quart
   } finally {
     await counting.stop();
   }
+});
+
+test('Somebody else who was mailed the link to object signs it wrongly, again and again → the wallet objects all the same', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  await onboard(address, signedBy(owner), [first]);
+  const [{ id } = { id: '' }] = await database.db.sql<{ id: string }[]>`
+    select id from merchants where wallet_address = ${address}`;
+  const now = new Date();
+  const ctx = testContext(database.db, {
+    chains: { test: [first], live: [idleChain(31338)] },
+    clock: { now: () => now },
+  });
+  await startRecovery(ctx, theService, fixtures.test, id);
+  const change = await readOpenRecovery(ctx, fixtures.test, id);
+  const merchant = await readMerchant(ctx, fixtures.test, id);
+  assert.ok(change && merchant);
+  const recovery = { scope: fixtures.test, change, merchant };
+  const object = async (account: PrivateKeyAccount, ip: string) => {
+    const message = vetoMessage(ctx, recovery, null);
+    return proveVeto(ctx, recovery, { message, signature: await signedBy(account)(message), host: null }, ip);
+  };
+  const stranger = newAccount();
+  for (let n = 0; n < 40; n++) {
+    const reason = n < 30 ? 'signature_invalid' : 'too_many_attempts';
+    await assert.rejects(object(stranger, `2001:db8:1:${n.toString(16)}::1`), refusedFor(reason));
+  }
+  await object(owner, '2001:db8:2::1');
 });

@@ -206,7 +206,7 @@ async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply>
   const { fields, recovery, request, reply, path } = opened;
   const { message = '', signature = '' } = fields;
   try {
-    await proveVeto(ctx, recovery, { message, signature, host: request.ownHost });
+    await proveVeto(ctx, recovery, { message, signature, host: request.ownHost }, request.ip);
     const { scope, change } = recovery;
     const merchant = { kind: 'merchant', accountId: change.account_id, walletAddress: change.old_wallet } as const;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
