@@ -27,7 +27,7 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
   const views = new AttemptLimit(60, minuteMs);
   // Whoever knows a link can use up what is theirs, and hardly what all have.
   const posts = { perClient: new AttemptLimit(60, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
-  // Stops are counted apart, and never for all together: the merchant knows the link, too, and must keep nobody from it.
+  // Stops are counted apart, and never for all together: the merchant has the link too, and must prevent none.
   const stops = new AttemptLimit(20, minuteMs);
   const viewOf = (request: Visit): Promise<PlanView | null> => {
     const { plan_id: planId, token } = request.params;
