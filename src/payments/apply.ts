@@ -15,7 +15,7 @@ export type TransferToApply = {
   rule: Rule;
   /** What the transfer must still be: not matched yet, or found to be unmatched. */
   from: 'pending' | 'unmatched';
-  /** Two endpoints have agreed on it. */
+  /** Whether two endpoints have agreed on it. */
   confirmed: boolean;
   /** Whether it may leave something to pay. */
   asPart: boolean;
@@ -24,9 +24,9 @@ export type TransferToApply = {
 export type Applied =
   | { kind: 'applied'; proofStatus: RequestRow['proof_status']; missingMicro: bigint }
   | { kind: 'rejected'; reason: Reason }
-  /** It would leave something to pay, and was not to. */
+  /** It would leave something to pay, which was not allowed. */
   | { kind: 'insufficient'; missingMicro: bigint }
-  /** The transfer, or the request, is no longer what it was: somebody was faster. */
+  /** The transfer, or the request, has changed meanwhile: somebody was faster. */
   | { kind: 'gone' };
 
 /** A request as the rules read it. */
@@ -60,11 +60,11 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   const counted = locked.filter((other) => !isSame(other, row));
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
-  // Refunded money pays nothing, however it is offered again: by its sender, after a reorganisation, or manually.
+  // Refunded money pays nothing, whether its sender, a reorganisation or a merchant offers it again.
   const released = current.reason === 'released' && rule !== 'merchant';
   if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'rejected', reason: 'released' };
 
-  // A wallet can have moved to another merchant: a merchant decides only about their own money and requests.
+  // The wallet may belong to another merchant by now: merchants decide only about their own money and requests.
   if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };
 
   const payable = toPayable(request, counted);
@@ -106,8 +106,8 @@ export function inOrder(rows: TransferRow[]): TransferRow[] {
 }
 
 /**
- * What proves a request at once: transfers that are final and, where two endpoints must agree, on which they have. Of
- * those that are not marked as final, endpoints were asked about the given one at most.
+ * The transfers that prove a request at once: they are final and, if two endpoints must agree, both have confirmed
+ * them. Of those not marked as final, at most the given one was checked with the endpoints.
  */
 export function provenBy(
   request: RequestRow,
@@ -124,7 +124,7 @@ export function provenBy(
   });
 }
 
-/** Verified when enough of the paying transfers are final at once, otherwise attached until they are. */
+/** Verifies the request if enough of the paying transfers are final already; otherwise attaches it until they are. */
 async function moveOn(
   tx: Tx,
   ctx: Context,
@@ -139,7 +139,7 @@ async function moveOn(
   return attached > 0 ? 'attached' : request.proof_status;
 }
 
-/** How a request is attached: with the asset of the transfer that completes its sum. */
+/** How a request is attached: it takes the asset of the transfer that completes its sum. */
 export function attachment(request: RequestRow, counted: readonly TransferRow[], row: TransferRow) {
   const { partner_id, test_mode, id } = request;
   return { partner_id, test_mode, id, asset_id: assetOf(completing(counted, BigInt(request.usdc_micro)) ?? row) };

@@ -29,8 +29,8 @@ import type { TransferRow } from './transfers.ts';
 export type Chosen = { row: TransferRow; transfer: Transfer; choice: Choice };
 
 /**
- * For whom transfers are meant, in their order; read together. They may belong to several scopes: each is compared with
- * what its own scope has.
+ * Which requests transfers are meant for, in their order, read together. They may belong to several scopes: each is
+ * compared only with data of its own scope.
  */
 export async function readChoices(tx: Tx, chain: ChainConfig, rows: readonly TransferRow[]): Promise<Chosen[]> {
   const tokens = chain.tokens.map(({ address }) => address);
@@ -55,8 +55,8 @@ export async function readChoices(tx: Tx, chain: ChainConfig, rows: readonly Tra
 }
 
 /**
- * What is known of whom transfers are meant for: what names requests in one round trip, and in a second one the amounts
- * near those transfers that name none.
+ * Reads the data that says which requests transfers are meant for. The first round trip reads what names requests; the
+ * second reads reserved amounts near the transfers that name none.
  */
 async function readCandidates(
   tx: Tx,
@@ -106,7 +106,7 @@ const keyOfReference = ({ partner_id, test_mode, reference }: ScopedReference) =
 const toNamed = (row: Pick<ReferencedRow, 'id' | 'wallet_address'> | undefined): Named | null =>
   row ? { id: row.id, walletAddress: row.wallet_address } : null;
 
-/** The reference that the nonce of its authorization was made with. */
+/** The reference in the nonce of its authorization. */
 function referenceIn({ authorizationNonce }: Transfer): string | null {
   const made = authorizationNonce === null ? null : readAuthorizationNonce(Buffer.from(authorizationNonce, 'hex'));
   return made?.reference.toString('hex') ?? null;

@@ -9,7 +9,7 @@ import { completing } from './rules.ts';
 import { updateFinals } from './store.ts';
 import type { TransferRow } from './transfers.ts';
 
-/** CAIP-19 name of what a transfer paid with. */
+/** The CAIP-19 name of the asset that a transfer moved. */
 export function assetOf(row: TransferRow): string {
   return `eip155:${row.chain_id}/erc20:${row.token_address}`;
 }
@@ -25,7 +25,7 @@ export type Settled = {
  * Verifies requests that final transfers pay in full, and writes their events and receipts in the same transaction. The
  * caller has locked the requests and the transfers. They may belong to several scopes.
  *
- * @returns the ids of those that are verified now: not those that are not paid, or whose state does not allow it
+ * @returns the ids of those that were verified, without those that are not paid or whose state does not allow it
  */
 export async function completeProofs(tx: Tx, ctx: Context, all: readonly Settled[]): Promise<Set<string>> {
   const paid = all.flatMap(({ request, settled }) => {

@@ -17,7 +17,7 @@ export type KeptDecision = TransferKey & {
   value: bigint;
 };
 
-/** Keeps what was decided about a transfer that is gone; the latest decision counts. */
+/** Keeps the decision about a transfer that was removed; the latest decision counts. */
 export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<void> {
   await tx`
     insert into kept_bindings (chain_id, tx_hash, ordinal, partner_id, test_mode, request_id, rule, token_address,
@@ -31,7 +31,7 @@ export async function upsertDecision(tx: Tx, decided: KeptDecision): Promise<voi
 }
 
 /**
- * The earlier decisions about these transfers, by the place of each. A transfer must equal the one that was decided
+ * The earlier decisions about these transfers, by the index of each. A transfer must equal the one that was decided
  * about, and a merchant's decision counts only for money that is still theirs.
  */
 export async function selectDecisions(

@@ -13,28 +13,28 @@ import { readSubmitted, refreshSubmitted, type SubmittedTransaction } from './su
 import { findMisdirected, type MisdirectedPayment } from './unmatched/misdirected.ts';
 
 /**
- * All that explains why a request is not paid although somebody may have tried: what its customer's page tells in one
- * state, and timelines one after the other. Only `progress` is proved.
+ * Everything that explains why a request is not paid although somebody may have tried. The customer's page shows it as
+ * one state, timelines show it item by item. Only `progress` is proved.
  */
 export type Findings = {
   progress: PaymentProgress;
   /** Transactions that somebody reported, newest first. */
   submitted: SubmittedTransaction[];
-  /** What its customer signed. */
+  /** The authorizations that its customer signed. */
   handedIn: HandedInProgress[];
-  /** Other tokens and other networks. */
+  /** Money sent with other tokens or on other networks. */
   misdirected: MisdirectedPayment[];
-  /** Chains of the mode that cannot be read now; without a time, those that never were. */
+  /** Chains of the mode that cannot be read now. `readAt` is null for a chain that was never read. */
   silent: { chain: ChainConfig; readAt: Date | null }[];
 };
 
 type Sought = Pick<RequestRow, 'id' | 'proof_status'>;
 
 /**
- * What is known of the payment of a request.
+ * Reads what is known of the payment of a request.
  *
- * @param heard what was found on the chains just now. Then they are asked too about what was only reported, which may
- *   take three seconds. Null reads the database alone
+ * @param heard what was found on the chains just now. Then the chains are also queried about what was only reported,
+ * which may take three seconds. Null reads only the database
  */
 export async function readFindings(
   ctx: Context,
@@ -64,16 +64,16 @@ function toMisdirected(chains: ChainConfig[], { chainId, txHash }: TransferProgr
   return { kind: 'wrong_network', chainId, chainName, tokenAddress, symbol, txHash };
 }
 
-/** A page waits so long for the chains; what they answer later is kept for ten seconds. */
+/** How long a page waits for the chains. Later answers are kept for ten seconds. */
 const lookMs = 1_500;
-/** Money that was sent by mistake is looked for until so long after a request has ended. */
+/** How long after the end of a request its money sent by mistake is still searched for. */
 const lookedForMs = dayMs;
-/** Pages of one partner that ask the chains, in a minute and a process. */
+/** How many pages of one partner may query the chains, per minute and process. */
 const looks = new AttemptLimit(60, minuteMs);
 
 /**
- * The same for the page of a partner or merchant, which asks the chains once while it is made: of a request that is
- * not paid and has not long ended, and no more often than a partner may.
+ * The same for the page of a partner or merchant. It queries the chains once while it is rendered, if the request is
+ * not paid, has not ended long ago, and the partner's limit allows it.
  */
 export async function lookForFindings(
   ctx: Context,

@@ -11,37 +11,40 @@ import { selectOwnWallets } from './look-up-store.ts';
 import { selectByHash } from './store.ts';
 import { isSameTransfer, keyOf, selectWithRefund, type TransferRow } from './transfers.ts';
 
-/** What one log of a transaction moved. Public, whoever asks. */
+/** What one log of a transaction moved. This is public, whoever asks. */
 export type Moved = {
   tokenAddress: string;
-  /** Of an accepted token, whose amounts are micro units; null for any other, of which nothing is known. */
+  /**
+   * The symbol of an accepted token, whose amounts are micro units; null for any other token, of which nothing is
+   * known.
+   */
   symbol: string | null;
   value: bigint;
   from: string;
   to: string;
-  /** Whether it reached a wallet of who asks. */
+  /** Whether it reached a wallet of the party that asks. */
   isOwn: boolean;
 };
 
-/** `isRefunded`: or about to be. */
+/** `isRefunded`: refunded, or about to be. */
 export type StoredTransfer = TransferRow & { isRefunded: boolean };
 
-/** What was found of a transaction hash, for a partner or one of its merchants. */
+/** What was found about a transaction hash, for a partner or one of its merchants. */
 export type TransactionReport = {
-  /** Null where no chain knows it. */
+  /** Null if no chain knows it. */
   chain: ChainConfig | null;
-  /** `test` and `live` networks are both asked; a payment counts only in its own mode. */
+  /** `test` and `live` networks are both queried; a payment counts only in its own mode. */
   isOtherMode: boolean;
   /**
-   * `unavailable`: not all chains answered, and none knows it. `limited`: too much was asked in this minute, so the
-   * chains were not asked.
+   * `unavailable`: not all chains answered, and none knows it. `limited`: there were too many queries in this minute,
+   * so the chains were not queried.
    */
   state: 'malformed' | 'limited' | 'unavailable' | 'unknown' | 'pending' | 'failed' | 'mined';
-  /** Whether the watcher will still read it; one of a time when no wallet of it was watched it never reads. */
+  /** Whether the watcher will still read it. It never reads one from a time when none of its wallets was watched. */
   isToBeRead: boolean;
   /** At most 20, own ones first. */
   moved: Moved[];
-  /** The transfers stored of it that are of who asks. */
+  /** Its stored transfers that belong to the party that asks. */
   stored: StoredTransfer[];
 };
 
@@ -49,11 +52,11 @@ const hashPattern = /^0x[0-9a-f]{64}$/;
 const timeoutMs = 2_500;
 const mostShown = 20;
 /**
- * Of one merchant, or of a partner's users, in one mode, in a minute and a process: each asks every chain. A merchant
- * takes none from the partner, and few from the others.
+ * Queries of one merchant, or of a partner's users, in one mode, per minute and process: each queries every chain. A
+ * merchant's queries do not count against the partner, and only few against other merchants.
  */
 const looks = new AttemptLimit(20, minuteMs);
-/** Of all merchants of a partner. */
+/** Queries of all merchants of a partner. */
 const merchantsLooks = new AttemptLimit(100, minuteMs);
 
 function takeLook({ partnerId, testMode }: Scope, accountId: string | null, now: Date): boolean {
@@ -62,11 +65,11 @@ function takeLook({ partnerId, testMode }: Scope, accountId: string | null, now:
 }
 
 /**
- * Looks up a transaction hash: what the chains say of it, and which payment of who asks it is. Each chain is asked
- * twice at most for two answers, before and not during a transaction of the database. Nothing is applied by it; what
+ * Looks up a transaction hash: what the chains say about it, and which payment of the party that asks it is. Each chain
+ * is queried at most twice, for two answers, before and never during a database transaction. This applies nothing; what
  * the watcher has missed is read again.
  *
- * @param accountId only what is of this merchant; null for all of the partner
+ * @param accountId only what belongs to this merchant; null for the whole partner
  */
 export async function lookUpTransaction(
   ctx: Context,
@@ -149,7 +152,7 @@ function named(chain: ChainConfig, tokenAddress: string): { symbol: string | nul
 }
 
 /**
- * The watcher reads a transaction again that pays an own wallet, should it have passed its block without it.
+ * Makes the watcher read a transaction again that pays an own wallet, if it has passed the block without it.
  *
  * @returns whether it will read it
  */

@@ -16,13 +16,15 @@ import { matchTogether } from './together/match.ts';
 import { batchSize, reportBatch } from './together/report.ts';
 import { keyOf, type TransferRow } from './transfers.ts';
 
-/** Per chain and pass; what is left comes in the next one. */
+/** Per chain and pass; the next pass takes the rest. */
 const passSize = 500;
-/** So many are matched one by one in a pass, for about a second: payments that arrive meanwhile wait for its end. */
+/** This many are matched one by one in a pass, for about a second. Payments that arrive meanwhile wait for its end. */
 const mostAlone = 100;
-/** So many batches are matched at once. A partner's transfers are all in one lane, so none waits for another lane. */
+/**
+ * This many batches are matched at once. All transfers of a partner are in one lane, so none waits for another lane.
+ */
 const lanes = 2;
-/** So long are endpoints asked in one pass. */
+/** How long endpoints are queried in one pass. */
 const crossCheckMs = 1_500;
 
 /**
@@ -44,14 +46,14 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const left = await matchBatches(ctx, chain, rows, agreed);
   let matched = rows.length - left.length;
   const late: TransferRow[] = [];
-  // The rest is not postponed: the next pass takes it, beside what has come.
+  // The rest is not postponed: the next pass takes it, with what has arrived since.
   for (const row of left.slice(0, mostAlone)) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
       else late.push(row);
     } catch (error) {
       if (isConflict(error)) continue;
-      // One that cannot be matched must not hold up the others.
+      // A transfer that cannot be matched must not delay the others.
       ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be matched');
       late.push(row);
     }
@@ -63,7 +65,8 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
 /**
  * Matches transfers in batches over all scopes.
  *
- * @returns what is left to be matched one by one, in order: what is not plain, and batches of which one failed
+ * @returns what is left to match one by one, in order: transfers that a batch does not handle, and batches in which one
+ * failed
  */
 async function matchBatches(
   ctx: Context,
@@ -89,8 +92,8 @@ async function matchBatches(
 const laneOf = ({ partner_id }: TransferRow) => Number.parseInt(partner_id.slice(-2), 16) % lanes;
 
 /**
- * Asks all endpoints about transfers that are final at once. Nobody waits for slow endpoints: what they have not
- * confirmed by then is verified later.
+ * Asks all endpoints about transfers that are final already. Nobody waits for slow endpoints: what they have not
+ * confirmed in time is verified later.
  */
 async function crossCheckFinal(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<Set<TransferRow>> {
   const [first] = rows;

@@ -2,13 +2,13 @@ import { formatMicro } from '../lib/money.ts';
 import type { Applied } from './apply.ts';
 import type { Reason } from './rules.ts';
 
-/** What came of a transaction that a customer pointed out, or signed for. */
+/** The outcome of a transaction that a customer submitted or signed for. */
 export type Outcome =
   /** Not 0x and 64 hex digits. */
   | { kind: 'malformed' }
   /** No chain of the request's mode knows it. */
   | { kind: 'not_found' }
-  /** The chain could not be asked in time. */
+  /** The chain could not be queried in time. */
   | { kind: 'unavailable' }
   | { kind: 'pending_in_mempool' }
   | { kind: 'failed' }
@@ -18,7 +18,7 @@ export type Outcome =
   /** On a chain where the request's wallet cannot be paid. */
   | { kind: 'wrong_network' }
   | { kind: 'before_request' }
-  /** Mined and in order; the watcher has not come to its block yet. */
+  /** Mined and valid; the watcher has not reached its block yet. */
   | { kind: 'seen' }
   | { kind: 'counted'; proofStatus: 'attached' | 'verified' }
   /** Applied to this request, which needs more. */
@@ -33,7 +33,7 @@ export type Outcome =
   | { kind: 'too_many_parts' }
   | { kind: 'late' }
   | { kind: 'voided' }
-  /** It may be for this request, which only its sender can say: see `claimTypedData`. */
+  /** It may be for this request. Only its sender can say so: see `claimTypedData`. */
   | { kind: 'needs_signature'; chainId: number; txHash: string; ordinal: number; from: string; usdcMicro: bigint }
   /** It may be for this request, but nobody can prove it: the money was minted here, so it has no sender. */
   | { kind: 'minted'; usdcMicro: bigint }

@@ -5,7 +5,7 @@ import type { Fragment } from '../db/sql.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { TransferRow } from './transfers.ts';
 
-/** So many of one merchant are looked at in a pass; turns are given among those. */
+/** This many rows of one merchant are considered in a pass; they take turns among each other. */
 const maxPending = 200;
 const mostUnsettled = 500;
 
@@ -23,8 +23,8 @@ const merchantsWith = (sql: Sql, waiting: Fragment) => sql`
   )`;
 
 /**
- * Partners take turns; within each its merchants, and within these their requests. Each request's transfers stay in
- * order.
+ * Alternates between partners, within a partner between merchants, and within a merchant between requests. Each
+ * request's transfers stay in order.
  */
 const inTurns = (sql: Sql, due: Fragment, limit: number) => {
   const place = sql`look_at, block_number, tx_hash, ordinal`;
@@ -67,7 +67,7 @@ export async function selectUnsettled(
 ): Promise<(TransferRow & { usdc_micro: string })[]> {
   const { sql } = db;
   const finals = finalNumbers(finality, heads);
-  // Whatever the amount: so merchants of whom nothing is final cost no look at their rows.
+  // By the lowest finality, whatever the amount: so the rows of merchants without any final block are not read at all.
   const waiting = sql`
     chain_id = ${chainId} and counts and final_at is null and block_number <= ${Math.max(...finals)}`;
   const due = sql`
@@ -88,7 +88,7 @@ export async function selectUnsettled(
     ), ${merchantsWith(sql, waiting)} ${inTurns(sql, due, limit)}`;
 }
 
-/** The longest wait before a transfer is looked at again. */
+/** The longest wait before a transfer is checked again. */
 const longestWaitSeconds = 60;
 
 const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
@@ -110,7 +110,10 @@ export async function postpone(db: Database, rows: readonly TransferRow[], still
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }
 
-/** Postpones transfers that count by one second, however often: an endpoint that is down says nothing about them. */
+/**
+ * Postpones transfers that count by one second, however often this happens: an endpoint that is down says nothing about
+ * them.
+ */
 export async function postponeBriefly(db: Database, rows: readonly TransferRow[]) {
   if (rows.length === 0) return;
   await db.sql`
@@ -129,7 +132,10 @@ export async function selectAnyPostponed(db: Database, chainId: number): Promise
   return rows.length > 0;
 }
 
-/** Denied so often in a row, and for so long, a transfer is removed: checks side by side count one each. */
+/**
+ * A transfer that is denied this often in a row, for this long, is removed. The time matters because parallel checks
+ * each count one.
+ */
 export const deniedChecks = 8;
 const deniedMs = 2 * minuteMs;
 
@@ -148,7 +154,7 @@ export async function countDenials(db: Database, rows: readonly TransferRow[], d
 }
 
 /**
- * Removes a transfer that counts, is not final and was denied for long, over all partners; false when it is not, was
+ * Removes a transfer that counts, is not final and was denied for long, over all partners; false if it is not such, was
  * changed, or is locked.
  */
 export async function deleteDenied(tx: Tx, row: TransferRow): Promise<boolean> {

@@ -26,7 +26,7 @@ export async function releaseReservations(ctx: Context): Promise<number> {
   return released;
 }
 
-/** Up to when all chains of a mode were read; null while one of them was not read at all. */
+/** The time up to which all chains of a mode were read; null while one of them was not read at all. */
 async function readTimeOf(ctx: Context, mode: Mode): Promise<Date | null> {
   const chainIds = ctx.chains[mode].map(({ chainId }) => chainId);
   const cursors = await selectCursors(ctx.db.sql, chainIds);

@@ -12,9 +12,9 @@ import { selectCounted } from './transfers.ts';
 export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };
 
 /**
- * Takes back what vanished transfers have proved: an attached request that the rest no longer pays is without proof
- * again, what came second is matched anew, and an amount is reserved for what is left to pay now. A verified one never
- * goes back; the operator hears of it. What was signed or decided manually is kept for the time when it is mined again.
+ * Undoes what removed transfers have proved. An attached request that the rest no longer pays is without proof again,
+ * second payments are matched again, and an amount is reserved for what is left to pay now. A verified request never
+ * goes back; the operator is told. What was signed or decided manually is kept in case the transfer is mined again.
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */
@@ -26,14 +26,14 @@ export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<vo
     requests.set(requestId, transfer);
     if (rule === 'claim' || rule === 'merchant') await upsertDecision(tx, { ...transfer, requestId, rule });
   }
-  // One order for everybody who locks several.
+  // Everybody who locks several requests uses this order.
   const scopes = [...requests]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([requestId, { partnerId, testMode }]) => {
       return { requestId, scope: scopeOfRow({ partner_id: partnerId, test_mode: testMode }) };
     });
   for (const { requestId, scope } of scopes) await revertProof(tx, scope, requestId);
-  // Once all are locked: whoever holds an amount of the registry then waits for none of them.
+  // Only once all are locked, so that nobody who holds an amount in the registry waits for any of them.
   for (const { requestId, scope } of scopes) {
     const request = await lockForProof(tx, scope, requestId);
     if (request) await reserveRest(tx, scope, request, await selectCounted(tx, scope, requestId));

@@ -5,12 +5,12 @@ import { restMicro, sumMicro } from './rules.ts';
 import { isDoubted } from './store.ts';
 import type { TransferRow } from './transfers.ts';
 
-/** What came of these transfers that nothing is known against: they are settled, or may be yet. */
+/** The sum of these transfers without the doubted ones: they are settled, or may still be. */
 export const soundMicroOf = (counted: readonly TransferRow[]) => sumMicro(counted.filter((row) => !isDoubted(row)));
 
 /**
- * Reserves an amount for what is left of a request, so that a transfer of it is recognised. Called by whoever changes
- * what counts for a request, under its lock.
+ * Reserves an amount for what is left of a request, so that a transfer of it is recognised. Whoever changes what counts
+ * for a request calls this under the request's lock.
  *
  * @param counted all transfers that count for it now
  */

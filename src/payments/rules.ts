@@ -8,7 +8,7 @@ export type Reason =
   | 'no_match'
   /** A whole-cent amount while other amounts close to it are reserved: it may be somebody's rounded figure. */
   | 'ambiguous'
-  /** It names a request that is paid to another wallet. */
+  /** It names a request to another wallet. */
   | 'conflict'
   /** The amount is that of a request, but by its block's number or time it was mined before the request was made. */
   | 'before_request'
@@ -18,9 +18,9 @@ export type Reason =
   | 'voided'
   /** The request was paid by another transfer. */
   | 'already_paid'
-  /** A partial payment after many others: a request is not to be flooded with dust. */
+  /** A partial payment after many others: dust must not flood a request. */
   | 'too_many_parts'
-  /** The token is none of those that are accepted. */
+  /** The token is not accepted. */
   | 'wrong_token'
   /** On a chain where the contract wallet's code was not checked: somebody else's code may be at that address. */
   | 'wrong_network'
@@ -43,7 +43,7 @@ export type Transfer = {
   blockNumber: number;
   /** Whole seconds, as blocks have. */
   blockTime: Date;
-  /** 16 bytes of calldata in lower-case hex, where they can only mean this transfer. */
+  /** 16 bytes of calldata in lower-case hex, if they can only mean this transfer. */
   reference: string | null;
   /** The nonce of the EIP-3009 authorization that it executed: 32 bytes in lower-case hex. */
   authorizationNonce: string | null;
@@ -66,11 +66,11 @@ export type Payable = {
   countedMicro: bigint;
   /** How many they are. */
   countedTransfers: number;
-  /** The sum of those that nothing is known against: they are settled, or may be yet. */
+  /** The sum of those that are not doubted: they are settled, or may still be. */
   soundMicro: bigint;
 };
 
-/** An amount that tells a payment to one wallet apart. */
+/** An amount that identifies a payment to one wallet. */
 export type Reservation = {
   requestId: string;
   usdcMicro: bigint;
@@ -83,7 +83,7 @@ export type Reservation = {
 /** A request that a transfer names, and the wallet it is paid to. */
 export type Named = { id: string; walletAddress: string };
 
-/** What a wallet's data say about a transfer to it. */
+/** What the stored data say about a transfer to a wallet. */
 export type Candidates = {
   /** The request for which its authorization was made: its nonce names it, or it was handed in for it. */
   authorized: Named | null;
@@ -97,8 +97,8 @@ export type Candidates = {
    */
   decided: { requestId: string; rule: 'claim' | 'merchant' } | null;
   /**
-   * Amounts reserved for the wallet: the one of the value, and of those within `neighbourhoodMicro` that were reserved
-   * when it was mined at least one of another request, where there is one; none where something names a request.
+   * Amounts reserved for the wallet: the one equal to the value, and at least one of another request within
+   * `neighbourhoodMicro` that was reserved when it was mined, if there is one. None if something names a request.
    */
   reservations: readonly Reservation[];
 };
@@ -107,29 +107,30 @@ export type Choice = { requestId: string; rule: Rule } | { requestId: null; reas
 
 const wholeCentMicro = 10_000n;
 /**
- * Anybody can send less. Below this the whole amount is asked for all the same, so that nobody else's dust is needed.
+ * Anybody can send less. Below this the whole amount is still requested, so that no request depends on a stranger's
+ * dust.
  */
 export const leastPartMicro = 10_000n;
 
 /**
- * What is left after partial payments that are worth asking for the rest.
+ * What is left to pay after partial payments that are large enough.
  *
- * @returns null where nothing came that is worth it, or nothing is left
+ * @returns null if they are too small, or nothing is left
  */
 export function restMicro(dueMicro: bigint, soundMicro: bigint): bigint | null {
   return soundMicro >= leastPartMicro && soundMicro < dueMicro ? dueMicro - soundMicro : null;
 }
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * minuteMs;
-/** So many partial payments may pay a request; one that completes the sum is always taken. */
+/** At most this many partial payments count for a request; one that completes the sum is always taken. */
 const maxTransfers = 50;
-/** Dust is taken only as one of so many: anybody can send it, and it must leave room for parts that are meant. */
+/** Dust counts only as one of this many: anybody can send it, and it must leave room for real parts. */
 const maxTransfersWithDust = 10;
 
-/** The clock of who makes a block may be so much behind ours. */
+/** How far the clock of a block's producer may be behind ours. */
 export const producerSkewMs = 15_000;
 
-/** Blocks have whole seconds, so a moment is compared as the second it lies in. */
+/** Block times are whole seconds, so a moment is rounded down to its second before it is compared. */
 function toSecond(moment: Date): number {
   return Math.floor(moment.getTime() / 1000) * 1000;
 }
@@ -216,8 +217,8 @@ export type Applicability = { counts: true; completes: boolean } | { counts: fal
 
 /**
  * Decides whether a transfer counts for the request that it is meant for, and whether that pays the request in full.
- * Only matching by amount considers when it was mined, in `choose`: every other rule proves by itself whom the money is
- * for.
+ * Only matching by amount considers when it was mined, in `choose`: every other rule proves by itself which request the
+ * money is for.
  *
  * @param rule a merchant decides about late money
  */
@@ -227,7 +228,7 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
   if (rule === 'claim' && isMint(transfer)) return no('no_match');
   if (!canBePaid(transfer.chainId, request.walletChainIds)) return no('wrong_network');
   if (request.status === 'voided') return no('voided');
-  // Where it is attached by what may never settle, money that suffices without that is taken.
+  // If it is attached by transfers that may never settle, money that suffices without them is taken.
   const suffices = request.soundMicro < request.usdcMicro && request.soundMicro + transfer.value >= request.usdcMicro;
   if (request.proofStatus === 'verified' || (request.proofStatus === 'attached' && !suffices))
     return no('already_paid');
@@ -254,8 +255,8 @@ export function completing<T extends { value: string }>(counted: readonly T[], u
 }
 
 /**
- * What each of these transfers brought beyond the amount due, in micro units. The first ones pay; so nobody who adds to
- * what suffices takes the place of whom the surplus belongs to.
+ * The surplus that each of these transfers brought, in micro units. The first ones pay the amount due, so a later
+ * sender cannot take over a surplus that belongs to an earlier one.
  *
  * @param settled those that count and are final, in the order of the chain
  */

@@ -2,10 +2,13 @@ import type { Scope, Sql, Tx } from '../db/connection.ts';
 import type { Reason, Rule, Transfer } from './rules.ts';
 import { isKey, type TransferKey, type TransferRow } from './transfers.ts';
 
-/** Put off so often, a transfer that counts could not be confirmed for two minutes. */
+/** A transfer that counts and was postponed this often could not be confirmed for two minutes. */
 const doubtedAfterChecks = 8;
 
-/** Whether responding endpoints have long failed to confirm a transfer that counts: it may never become final. */
+/**
+ * Whether endpoints that answer have failed for long to confirm a transfer that counts, so that it may never become
+ * final.
+ */
 export function isDoubted({ final_at, looks }: Pick<TransferRow, 'final_at' | 'looks'>): boolean {
   return final_at === null && looks >= doubtedAfterChecks;
 }
@@ -71,8 +74,8 @@ export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: num
 }
 
 /**
- * Transfers that seem meant for a request and are applied to none, newest first: the largest of them, because anybody
- * can send dust that names it. What another token calls a million may be worth nothing.
+ * The largest transfers that seem meant for a request and are applied to none, newest first. Only the largest, because
+ * anybody can send dust that names the request. Amounts of other tokens may be worth nothing.
  */
 export function selectCandidates(tx: Tx, scope: Scope, requestId: string): Promise<TransferRow[]> {
   return tx<TransferRow[]>`
@@ -119,10 +122,11 @@ export type MatchResult =
   | { requestId: null; candidateId: string | null; reason: Reason };
 
 /**
- * Stores what became of transfers. What was final for one request is not for another: a dear one may wait longer.
+ * Stores the outcome of transfers. A transfer that was final for one request may not be for another, since a larger one
+ * may wait longer.
  *
  * @param from the state they must still be in: not matched yet, or found to be unmatched
- * @returns how many; another process may have been faster, or a transfer may have moved to another block
+ * @returns how many were stored; another process may have been faster, or a transfer may have moved to another block
  */
 export async function updateMatches(
   tx: Tx,
@@ -149,7 +153,7 @@ export async function updateMatches(
   return count;
 }
 
-/** Marks transfers as final, where they still stand in the block that was found final. */
+/** Marks transfers as final if they are still in the block that was found final. */
 export async function updateFinals(tx: Tx, finals: readonly { row: TransferRow; at: Date }[]): Promise<void> {
   if (finals.length === 0) return;
   const rows = finals.map(({ row, at }) => ({ ...fullKey(row), at }));
@@ -160,7 +164,7 @@ export async function updateFinals(tx: Tx, finals: readonly { row: TransferRow; 
     where ${isFullKey(tx)} and t.counts and t.final_at is null`;
 }
 
-/** Lets the transfers that came second be matched anew, now that the first was removed or is doubted. */
+/** Lets the transfers that came second be matched again, now that the first was removed or is doubted. */
 export async function updateRematch(tx: Tx, scope: Scope, requestId: string): Promise<void> {
   await tx`
     update transfers set judged_at = null, reason = null, candidate_request_id = null

@@ -5,8 +5,8 @@ import type { Reason, Rule } from './rules.ts';
 export type TransferKey = { chainId: number; txHash: string; ordinal: number };
 
 /**
- * A row of `transfers`. Its columns say judged for matched, looks for postponements, denials for checks in which all
- * endpoints denied it.
+ * A row of `transfers`. In its column names, judged means matched, looks are postponements, and denials are checks in
+ * which all endpoints denied it.
  */
 export type TransferRow = {
   chain_id: string;
@@ -39,7 +39,7 @@ export type TransferRow = {
   final_at: Date | null;
   /** How often it was postponed since it was matched. */
   looks: number;
-  /** In how many looks in a row all endpoints denied it. */
+  /** In how many checks in a row all endpoints denied it. */
   denials: number;
 };
 
@@ -125,13 +125,13 @@ export function writeTransferKey({ chainId, txHash, ordinal }: TransferKey): str
   return `${chainId}_${txHash}_${ordinal}`;
 }
 
-/** The key out of an address; null for what is none. */
+/** The key in an address; null if it is none. */
 export function readTransferKey(text: string): TransferKey | null {
   const match = /^(\d{1,15})_(0x[0-9a-f]{64})_(\d{1,6})$/.exec(text);
   return match && { chainId: Number(match[1]), txHash: match[2] as string, ordinal: Number(match[3]) };
 }
 
-/** The rows `b` of `returns` whose refund of one of these transfers is made or started, and was not cancelled. */
+/** The rows `b` of `returns` with a refund of one of these transfers that was made or started, and not cancelled. */
 export function fromRefundsOf(tx: Tx, scope: Scope, keys: TransferKey[]) {
   const wanted = keys.map(({ chainId, txHash, ordinal }) => ({ chain_id: chainId, tx_hash: txHash, ordinal }));
   return tx`

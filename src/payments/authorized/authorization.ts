@@ -10,13 +10,13 @@ export type Authorization = {
   /** In the token's smallest unit. */
   valueMicro: bigint;
   validAfter: bigint;
-  /** The first second in which it no longer holds. */
+  /** The first second in which it is no longer valid. */
   validBefore: bigint;
   /** 32 bytes. */
   nonce: Hex;
 };
 
-/** With the signature of the payer's key or contract wallet, in lower case. */
+/** An authorization with the signature of the payer's key or contract wallet, in lower case. */
 export type SignedAuthorization = Authorization & { signature: Hex };
 
 const types = {
@@ -48,8 +48,8 @@ export function authorizationTypedData(
 }
 
 /**
- * The calldata with which anybody executes an authorization. A signature of a key's length goes to the form of the call
- * that every such token has; a longer one, of a contract wallet, to the one that takes bytes.
+ * The calldata with which anybody can execute an authorization. A signature with the length of a key's uses the form of
+ * the call that every such token has. A longer one, from a contract wallet, uses the form that takes bytes.
  */
 export function authorizationCall(signed: SignedAuthorization): Hex {
   const { from, to, valueMicro, validAfter, validBefore, nonce, signature } = signed;

@@ -8,19 +8,19 @@ import { pause } from '../../lib/time.ts';
 
 /** A token on a network, and how much of it is due now. */
 export type Due = { chain: ChainConfig; token: TokenConfig; amountMicro: bigint };
-/** One that can be paid by a signature alone: the relayer sends the transfer. */
+/** A due amount that can be paid with only a signature: the relayer sends the transfer. */
 export type AuthorizedOffer = Due & { domain: TokenDomain };
 
-/** What the execution of an authorization may use: a contract wallet's check of its own signature is most of it. */
+/** The most gas that executing an authorization may use, nearly all of it for a contract wallet's signature check. */
 export const mostGas = 500_000n;
-/** What one by a key uses, with room for what the token's code may come to cost. */
+/** The gas that one signed by a key uses, with room for changes of the token's code. */
 const usualGas = 150_000n;
-/** A page does not wait longer for a token's domain. What is learned later is known to the next page. */
+/** A page waits no longer for a token's domain. A later answer is used by the next page. */
 const patienceMs = 400;
 
 /**
- * Which of these can be paid by a signature, without coin for the network fee: the token has EIP-3009, the amount is
- * worth the fee, and the relayer can send and has a budget for it. Where it cannot, it is simply not offered.
+ * Which of these can be paid with a signature, without coin for the network fee: the token has EIP-3009, the amount is
+ * worth the fee, and the relayer can send and has a budget for it. Others are simply not offered.
  */
 export async function authorizedOffers(ctx: Context, scope: Scope, dues: readonly Due[]): Promise<AuthorizedOffer[]> {
   const worthwhile = dues.filter(({ chain, amountMicro }) => amountMicro >= limitsOf(chain).leastPaymentMicro);
@@ -42,7 +42,7 @@ async function domainInTime(chain: ChainConfig, token: TokenConfig): Promise<Tok
   return domain;
 }
 
-/** Asked for once at a time: a network that does not answer is not asked by every page. */
+/** One query at a time, so that not every page queries a network that does not answer. */
 const asked = new WeakMap<TokenConfig, Promise<TokenDomain | null>>();
 
 function domainOrNull(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {

@@ -18,22 +18,23 @@ export type Prepared =
       typedData: string;
       nonce: Hex;
       validBefore: bigint;
-      /** It holds no coin for fees; null where that could not be found out, or where others may pay them for it. */
+      /** Whether it holds no coin for fees; null if that is unknown, or if others may pay them for it. */
       lacksCoin: boolean | null;
     }
-  /** The one it would sign was executed or cancelled already: what it moved is about to be seen. */
+  /** The authorization it would sign was already executed or cancelled. A transfer it made is about to be read. */
   | { kind: 'used' }
   /** The request ends too soon, or this wallet cannot pay it. */
   | { kind: 'closed' }
   | { kind: 'unreachable' };
 
 const timeoutMs = 3_000;
-/** What an ordinary transfer uses. */
+/** The gas that an ordinary transfer uses. */
 const transferGas = 65_000n;
 
 /**
- * Makes the authorization that a wallet signs. Its nonce names the request; the counter is the first that this wallet
- * has not used for it. So one that failed is signed anew under the same nonce, and both can never be executed.
+ * Makes the authorization that a wallet signs. Its nonce names the request, with the first counter that this wallet has
+ * not used for it. So after a failure the wallet signs again under the same nonce, and the token can never execute
+ * both.
  *
  * @param from the wallet that pays, in lower case
  */
@@ -79,7 +80,7 @@ async function isUsed({ chain, token }: AuthorizedOffer, authorizer: Hex, nonce:
   }
 }
 
-/** Null also for a contract wallet: its fees may be paid by others, or in other coin. */
+/** Null also for a contract wallet: others may pay its fees, or it pays in another coin. */
 async function hasNoCoin(url: string, from: Hex): Promise<boolean | null> {
   const rpc = connectRpc(url, timeoutMs);
   try {

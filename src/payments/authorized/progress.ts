@@ -4,24 +4,24 @@ import type { Scope } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { type AuthorizationRow, selectUnread } from './store.ts';
 
-/** An authorization that was handed in for a request, and that no matched transfer stands for yet. */
+/** An authorization that was handed in for a request, and whose transfer is not matched yet. */
 export type HandedInProgress = {
   chainId: number;
   authorizer: string;
   usdcMicro: bigint;
   /** `sent`: it is being sent, or was mined and is about to be read. `failed`: it moved nothing. */
   state: 'sent' | 'failed';
-  /** Of the newest transaction that executes it; null before it is signed. */
+  /** The hash of the newest transaction that executes it; null before it is signed. */
   hash: Hex | null;
   handedInAt: Date;
-  /** With `failed`: until then somebody else could still execute it, if the cause goes away. */
+  /** With `failed`: until this time somebody else could still execute it, if the cause goes away. */
   validBefore: Date;
 };
 
-/** A block that was made in time may be read so much later. */
+/** A block that was made in time may be read this much later. */
 const readLateMs = 2 * minuteMs;
 
-/** What was handed in for a request and is not decided, or failed; newest first. */
+/** The authorizations that were handed in for a request and are undecided or failed, newest first. */
 export async function readHandedIn(ctx: Context, scope: Scope, requestId: string): Promise<HandedInProgress[]> {
   const rows = await ctx.db.scoped(scope, (tx) => selectUnread(tx, scope, requestId));
   const now = ctx.clock.now();
@@ -32,8 +32,8 @@ type Call = Pick<AuthorizationRow, 'relay_state' | 'succeeded' | 'valid_before'>
 
 /**
  * Whether the call of an authorization will not execute it: it failed in its block, or can no longer be mined. A token
- * executes nothing whose time has ended. Should a reorganisation still execute it, one that was signed again since
- * under the same nonce is not.
+ * executes nothing whose time has ended. If a reorganisation executes it after all, an authorization that was signed
+ * again under the same nonce cannot be executed.
  */
 export function hasFailed({ relay_state, succeeded, valid_before }: Call, now: Date): boolean {
   if (relay_state === 'lost' || succeeded === false) return true;

@@ -3,20 +3,20 @@ import type { Hex } from '../../chain/rpc.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import type { Authorization } from './authorization.ts';
 
-/** Signed for so long at most: what fails can then be paid in another way without waiting for long. */
+/** The longest validity that is signed, so that after a failure the customer can soon pay in another way. */
 const longestMs = 20 * minuteMs;
-/** It must hold for so long at least, or it could end before it is mined. */
+/** The shortest validity that is accepted; a shorter one could end before it is mined. */
 export const leastMs = 10_000;
-/** Nothing is asked for that would end sooner. */
+/** No signature is requested whose validity would end sooner. */
 const shortestOfferMs = minuteMs;
 
-/** Until when an authorization is to hold: never longer than its request. Null: too little time is left. */
+/** Until when an authorization is to be valid: never longer than its request. Null: too little time is left. */
 export function validUntil(expiresAt: Date, now: Date): Date | null {
   const until = Math.min(expiresAt.getTime(), now.getTime() + longestMs);
   return until - now.getTime() < shortestOfferMs ? null : new Date(Math.floor(until / 1000) * 1000);
 }
 
-/** Why an authorization pays no request of these terms, whoever signed it; null where it does. */
+/** Why an authorization cannot pay a request with these terms, whoever signed it; null if it can. */
 export function faultOf(
   { from, to, validAfter, validBefore }: Authorization,
   { walletAddress, expiresAt, now }: { walletAddress: string; expiresAt: Date; now: Date },
@@ -37,7 +37,7 @@ const errors = parseAbi([
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
 ]);
 
-/** Reads what a token reverted with, as a simulation reports it. */
+/** Reads the reason with which a token reverted, as a simulation reports it. */
 export function readTokenRefusal(data: Hex): TokenRefusal {
   const reason = reasonOf(data);
   if (/used or cancel/i.test(reason)) return 'used';

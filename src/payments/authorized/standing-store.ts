@@ -3,7 +3,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { AuthorizationKey } from './store.ts';
 
-/** An authorization that was handed in, with the call that executes it and the transfer that was read of it. */
+/** An authorization that was handed in, with the call that executes it and its transfer, if one was read. */
 export type StandingRow = {
   valid_before: Date;
   value: string;

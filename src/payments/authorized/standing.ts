@@ -5,16 +5,19 @@ import { hasFailed } from './progress.ts';
 import { type StandingRow, selectStanding } from './standing-store.ts';
 import type { AuthorizationKey } from './store.ts';
 
-/** What came of one authorization that was handed in for a request. */
+/** The outcome of one authorization that was handed in for a request. */
 export type Standing = {
   /** `mined`: its money has moved. `failed`: it moved nothing, and is not being sent. */
   state: 'sent' | 'mined' | 'failed';
-  /** Of the transaction that moved the money, whoever sent it; otherwise of the relayer's newest, null before it. */
+  /**
+   * The hash of the transaction that moved the money, whoever sent it; otherwise of the relayer's newest one; null
+   * before that.
+   */
   hash: Hex | null;
   valueMicro: bigint;
 };
 
-/** What came of an authorization; null where it was never handed in for this request. */
+/** The outcome of an authorization; null if it was never handed in for this request. */
 export async function readStanding(
   ctx: Context,
   scope: Scope,
@@ -25,7 +28,7 @@ export async function readStanding(
   return row && standingOf(row, ctx.clock.now());
 }
 
-/** Judges what is stored. That a call of ours failed says nothing where somebody else executed the authorization. */
+/** Judges what is stored. A failed call of ours means nothing if somebody else executed the authorization. */
 export function standingOf(row: StandingRow, now: Date): Standing {
   const valueMicro = BigInt(row.value);
   if (row.transfer_hash) return { state: 'mined', hash: row.transfer_hash, valueMicro };

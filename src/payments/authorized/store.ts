@@ -10,13 +10,13 @@ import type { TransferRow } from '../transfers.ts';
 export type AuthorizationKey = {
   chainId: number;
   tokenAddress: string;
-  /** The wallet that signed it, and that pays. */
+  /** The wallet that signed it and pays. */
   authorizer: string;
   /** 32 bytes. */
   nonce: Uint8Array;
 };
 
-/** A row of `authorizations`, with what became of the call that executes it. */
+/** A row of `authorizations`, with the state of the call that executes it. */
 export type AuthorizationRow = {
   chain_id: string;
   token_address: string;
@@ -30,7 +30,7 @@ export type AuthorizationRow = {
   /** Null where no call was taken on. */
   relay_state: RelayState | null;
   hash: Hex | null;
-  /** Of the mined transaction; null before it is known. */
+  /** Whether the mined transaction succeeded; null before it is known. */
   succeeded: boolean | null;
 };
 
@@ -81,11 +81,11 @@ export async function selectAllBound(
 /**
  * Binds an authorization to the request that it was handed in for. The first request wins, over the whole platform.
  *
- * The caller has checked that the authorizer signed it and that it pays the request's wallet, and sends it only after
- * this transaction: a transfer that is matched before is not matched again.
+ * The caller has checked that the authorizer signed it and that it pays the request's wallet. The caller sends it only
+ * after this transaction, because a transfer that was matched before is not matched again.
  *
- * @param terms its value, and until when it holds
- * @returns false where it belongs to another request, by its nonce or because it was handed in there first
+ * @param terms its value, and until when it is valid
+ * @returns false if it belongs to another request, by its nonce or because it was handed in there first
  */
 export async function bindAuthorization(
   tx: Tx,
@@ -105,7 +105,7 @@ export async function bindAuthorization(
   return rows.length > 0 || (await selectBound(tx, scope, key))?.id === requestId;
 }
 
-/** The call that executes a bound authorization from now on; a call before it has failed. */
+/** Sets the call that executes a bound authorization from now on; the earlier call has failed. */
 export async function updateRelayed(
   tx: Tx,
   scope: Scope,
@@ -118,13 +118,16 @@ export async function updateRelayed(
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and ${isKey(tx, key)}`;
 }
 
-/** Of an authorization `a` with its call `r`: whether its transfer was read already, and more is true of it. */
+/** Whether the transfer of an authorization `a` with its call `r` was already read, and meets a further condition. */
 const isRead = (tx: Tx, also = tx``) => tx`
   exists (select from transfers t
     where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer
       and t.chain_id = a.chain_id and t.token_address = a.token_address and t.authorization_nonce = a.nonce ${also})`;
 
-/** Another transfer that the wallet signed under the same nonce makes the call fail, and pays less or somebody else. */
+/**
+ * The wallet may have signed another transfer under the same nonce, which makes the call fail and pays less or somebody
+ * else.
+ */
 const asSigned = (tx: Tx) => tx`
   and t.value = a.value and t.to_address = (select q.wallet_address from requests q
     where (q.partner_id, q.test_mode, q.id) = (a.partner_id, a.test_mode, a.request_id))`;
@@ -133,7 +136,7 @@ const mostOfRequest = 50;
 
 /**
  * The authorizations that were handed in for a request and of which no transfer was matched yet, newest first: between
- * its reading and its matching a transfer changes no state, and would not be seen otherwise.
+ * being read and being matched, a transfer changes no state, and pages would not show it otherwise.
  */
 export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
   return tx<AuthorizationRow[]>`
@@ -147,7 +150,7 @@ export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<A
     order by a.handed_in_at desc, a.authorizer, a.nonce limit ${mostOfRequest}`;
 }
 
-/** The nonces of a wallet's authorizations whose transfers were matched for this request, whatever came of that. */
+/** The nonces of a wallet's authorizations whose transfers were matched for this request, applied or not. */
 export async function selectExecuted(
   tx: Tx,
   scope: Scope,
@@ -163,15 +166,18 @@ export async function selectExecuted(
   return rows.map(({ authorization_nonce }) => Buffer.from(authorization_nonce));
 }
 
-/** What calls for a wallet's authorizations have come to, over all partners. */
+/** The outcomes of calls for a wallet's authorizations, over all partners. */
 export type WalletRecord = {
   /** How many have failed within a day. */
   failures: number;
-  /** How many are under way for other requests: each fails, and costs a fee, if the money has gone by then. */
+  /** How many are under way for other requests. Each fails, and costs a fee, if the wallet's money is gone by then. */
   underWay: number;
 };
 
-/** Reads a wallet's record, and holds it until the transaction ends: what is handed in at once is counted too. */
+/**
+ * Reads a wallet's record and locks it until the transaction ends, so that authorizations handed in at once are counted
+ * too.
+ */
 export async function lockWallet(tx: Tx, authorizer: string, requestId: string): Promise<WalletRecord> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`authorizations of ${authorizer}`}, 0))`;
   const [row] = await tx<{ failures: number; under_way: number }[]>`
@@ -205,7 +211,7 @@ export async function hasArriving(tx: Tx, scope: Scope, request: ArrivingAt): Pr
 
 type ArrivingAt = { id: string; wallet_address: string; usdc_micro: string; reference: Uint8Array };
 
-/** Whether a call is under way that charges for a request automatically. */
+/** Whether an automatic charge for a request is under way. */
 export async function hasCharge(tx: Tx, scope: Scope, requestId: string): Promise<boolean> {
   const rows = await tx`
     select from relay_transactions

@@ -31,24 +31,24 @@ export type HandedIn = {
   requestId: string;
   chain: ChainConfig;
   token: TokenConfig;
-  /** What is asked for now: exactly this must be signed. */
+  /** The amount requested now: exactly this must be signed. */
   amountMicro: bigint;
   signed: SignedAuthorization;
 };
 
-/** What came of an authorization that was handed in. Only with `sent` anything leaves the service. */
+/** The outcome of handing in an authorization. Only with `sent` is anything sent. */
 export type HandedInOutcome =
-  /** It is on its way, or was before. `relayId`: the call that executes it. */
+  /** It is on its way, or was already. `relayId`: the call that executes it. */
   | { kind: 'sent'; relayId: string }
   /** Another payment of the request is on its way: this one would be the second. */
   | { kind: 'other_under_way' }
-  /** It was executed already, by whomever, or cancelled. */
+  /** It was already executed, by anybody, or cancelled. */
   | { kind: 'used' }
   /** It was handed in for another request before, or its nonce names one. */
   | { kind: 'taken' }
   /** The request can no longer be paid. */
   | { kind: 'closed' }
-  /** Not what is asked for now: another amount or wallet, or a time that does not fit. */
+  /** It does not match what is requested now: another amount or wallet, or a time that does not fit. */
   | { kind: 'changed' }
   /** Not signed by the wallet; it does not hold the amount; or the token refuses it. */
   | { kind: 'signature' | 'balance' | 'refused' }
@@ -56,15 +56,15 @@ export type HandedInOutcome =
   | { kind: 'too_often' }
   /** Several payments of this wallet are under way: once they are mined, this one can be handed in. */
   | { kind: 'too_many_at_once' }
-  /** The chain could not be asked. */
+  /** The chain could not be queried. */
   | { kind: 'unreachable' }
-  /** The relayer does not send it now: no budget, no coin, or a fee that is too high. */
+  /** The relayer cannot send it now: no budget, no coin, or a fee that is too high. */
   | { kind: 'not_offered' };
 
-/** What failed so often costs fees and is not tried again: of a request ever, of a wallet within a day. */
+/** Each failure costs a fee. After this many of a request, or of a wallet within a day, nothing more is sent. */
 const mostFailuresOfRequest = 3;
 const mostFailuresOfWallet = 3;
-/** A simulation knows nothing of what the same wallet signed besides: so many may fail together. */
+/** A simulation does not know what else the same wallet has signed, so this many may fail together. */
 const mostUnderWayOfWallet = 5;
 
 const refusals: Record<
@@ -79,10 +79,12 @@ const refusals: Record<
 };
 
 /**
- * Takes an authorization, runs it without sending, binds it to its request and has the relayer send it; all that is
- * stored is stored at once, before anything is sent. Handed in again, it is not sent again unless its call failed.
+ * Takes an authorization, simulates it, binds it to its request and has the relayer send it. Everything is stored in
+ * one transaction before anything is sent. An authorization that is handed in again is sent again only if its call
+ * failed.
  *
- * The chain is asked, and what is sent costs a fee: the caller limits attempts and has checked that it is offered.
+ * This queries the chain, and a call that is sent costs a fee. So the caller limits attempts and has checked that this
+ * payment is offered.
  */
 export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome> {
   const { chain, token, signed } = handedIn;
@@ -92,7 +94,7 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
   if (before) return before;
   const simulated = await simulate(ctx, call);
   if (simulated.kind === 'unreachable') return { kind: 'unreachable' };
-  // Handed in at the same time, it may be used up by now: by what we sent ourselves.
+  // If it was handed in twice at the same time, our own call may have used it by now.
   if (simulated.kind === 'reverted') {
     return (await known()) ?? { kind: refusals[readTokenRefusal(simulated.data)] };
   }
@@ -121,7 +123,7 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
   }
 }
 
-/** What is stored is sent by the relayer's loop, should this fail. */
+/** If this fails, the relayer's loop sends what is stored. */
 async function send(ctx: Context, relayId: string): Promise<void> {
   await dispatch(ctx, relayId).catch((error) =>
     ctx.log.warn({ err: error, relay_id: relayId }, 'an authorization could not be sent at once'),
@@ -133,7 +135,7 @@ function keyOf({ chain, token, signed }: HandedIn): AuthorizationKey {
   return { chainId: chain.chainId, tokenAddress: token.address, authorizer: signed.from, nonce };
 }
 
-/** What is known without asking the chain: it is under way, or belongs to another request. */
+/** The outcome, if known without querying the chain: it is under way, or belongs to another request. */
 async function readKnown(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date): Promise<HandedInOutcome | null> {
   const { live } = await readOwn(tx, scope, handedIn, now);
   if (live) return { kind: 'sent', relayId: live };
@@ -142,8 +144,9 @@ async function readKnown(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date): P
 }
 
 /**
- * What was handed in for the request and is no matched transfer yet. `live`: the call of this very authorization, where
- * that may still execute it. `others`: whether another authorization may still be executed by its call.
+ * The authorizations handed in for the request whose transfers are not matched yet. `live`: the call of this
+ * authorization, if it may still execute it. `others`: whether the call of another authorization may still execute that
+ * one.
  */
 async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {
   const key = keyOf(handedIn);
@@ -157,7 +160,7 @@ async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {
   return { rows, live: live.find(isOwn)?.relay_id ?? null, others: live.some((row) => !isOwn(row)) };
 }
 
-/** Everything that must hold when the call is taken on, under the request's lock; null when it does. */
+/** Checks all conditions under the request's lock when the call is taken on; null if all are met. */
 async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome | null> {
   const { requestId, chain, token, amountMicro, signed } = handedIn;
   const request = await lockForProof(tx, scope, requestId);
@@ -178,7 +181,7 @@ async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Pro
   const payable = toPayable(request, await selectCounted(tx, scope, requestId));
   const applicability = canApply(transfer, payable, 'authorization');
   if (!applicability.counts || !applicability.completes) return { kind: 'changed' };
-  // A part was paid since the amount was asked for: with all of it, the request would be paid too much.
+  // A part was paid since the amount was requested, so this payment would overpay the request.
   const beyondMicro = payable.soundMicro + signed.valueMicro - payable.usdcMicro;
   if (beyondMicro >= leastPartMicro) return { kind: 'changed' };
   const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.succeeded === false ? 1 : 0), 0);

@@ -4,16 +4,16 @@ import { mapFew } from '../../lib/map-few.ts';
 import type { TransferRow } from '../transfers.ts';
 import { asSeen } from './heads.ts';
 
-/** What the endpoints of a chain said of transfers; it fills while they are asked. */
+/** What the endpoints of a chain said about transfers; filled while they are queried. */
 export type CrossCheck = {
   agreed: Set<TransferRow>;
-  /** Those that an endpoint denies or cannot tell of, while it tells of others. */
+  /** Transfers that an endpoint denies or cannot report, while it reports others. */
   doubted: TransferRow[];
-  /** Those among them that all endpoints deny alike. */
+  /** Those of them that all endpoints deny. */
   denied: Set<TransferRow>;
-  /** An endpoint does not answer: nobody was asked further. */
+  /** An endpoint does not answer, so the check stopped. */
   away: boolean;
-  /** Those that were asked about when it did not. */
+  /** The transfers that were being checked when it did not answer. */
   unheard: TransferRow[];
 };
 
@@ -39,7 +39,7 @@ export async function crossCheck(
   await mapFew(rows, atOnce, async (row) => {
     if (checks.away || performance.now() > deadline) return;
     const ahead = await confirmTransfer(chain, asSeen(row), endpoints);
-    // What was told together with others is not held against a payment: each endpoint is asked about it alone.
+    // An answer about several transfers never counts against a payment: each endpoint is asked about it alone.
     const isDenied = ahead === 'absent' || ahead === 'altered' || ahead === 'missing';
     const answer = isDenied ? await confirmTransfer(chain, asSeen(row)) : ahead;
     if (answer === 'agreed') checks.agreed.add(row);

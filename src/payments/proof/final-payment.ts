@@ -6,17 +6,17 @@ import { selectTransfer, type TransferKey, type TransferRow } from '../transfers
 import { asSeen, needsCrossCheck, readChainView, standsFinal } from './heads.ts';
 
 /**
- * Whether a payment is certain enough to refund: final for its whole value and, where a chain has several endpoints,
+ * Whether a payment is certain enough to refund: final for its whole value and, if the chain has several endpoints,
  * confirmed by each. Queries the endpoints, so no transaction may be open.
  */
 export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<boolean> {
   const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
   const chain = view.get(Number(row.chain_id))?.chain;
   if (!chain || !standsFinal(row, BigInt(row.value), view)) return false;
-  // What was marked as final, all have confirmed.
+  // All endpoints have confirmed what was marked as final.
   if (row.final_at !== null || !needsCrossCheck(chain)) return true;
-  // Who gets the money back stands in the transfer's own log; nothing else decides about it, nor does the block's time,
-  // which is all that can be altered then.
+  // Only the transfer's own log decides who gets the money back. The block's time, the one thing that may still differ,
+  // does not matter.
   const told = await confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null });
   return told === 'agreed' || told === 'altered';
 }

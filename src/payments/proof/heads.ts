@@ -48,8 +48,8 @@ export function needsCrossCheck(chain: ChainConfig): boolean {
 }
 
 /**
- * A transfer with everything that must be the same at both endpoints. A signature and a merchant's decision hold
- * whatever else the transaction says, what was made for one request holds whatever the calldata says, and what no
+ * A transfer with everything that must be the same at both endpoints. A signature or a merchant's decision counts
+ * whatever else the transaction says. An authorization or charge counts whatever the calldata says. Calldata that no
  * endpoint returned when it was read proved nothing.
  */
 export function asSeen(row: TransferRow): SeenTransfer {

@@ -20,7 +20,7 @@ export type TransferProgress = TransferKey & {
   blockTime: Date;
   /** Blocks read since and with its own. */
   confirmations: number;
-  /** How many make it final; null where the chain says so by a tag. */
+  /** How many make it final; null if a block tag of the chain decides. */
   neededConfirmations: number | null;
   final: boolean;
 };
@@ -31,25 +31,30 @@ export type UnmatchedProgress = TransferProgress & { reason: Reason };
 /** How far the payment of a request has come. */
 export type PaymentProgress = {
   proofStatus: 'none' | 'attached' | 'verified';
-  /** Why a proof was taken back. */
+  /** Why a proof was undone. */
   proofNote: string | null;
   dueMicro: bigint;
   receivedMicro: bigint;
-  /** Without what endpoints have long failed to confirm. */
+  /** The sum without what endpoints have failed to confirm for long. */
   soundMicro: bigint;
-  /** What is to be paid now: after a partial payment worth it the rest, with the surcharge that tells it apart. */
+  /**
+   * The amount to pay now. After a partial payment that is large enough: the rest, with the surcharge that identifies
+   * it.
+   */
   asked: { micro: bigint; isRest: boolean; isReserved: boolean };
   /** 0n when it is paid in full. */
   missingMicro: bigint;
-  /** What came beyond the amount due, of the transfers that count and are final; 0n otherwise. */
+  /** The surplus over the amount due, from transfers that count and are final; otherwise 0n. */
   overpaidMicro: bigint;
   /** Those that count, in the order of the chain. */
   transfers: TransferProgress[];
-  /** What of `overpaidMicro` each of them brought, the largest first. */
+  /** The share of each in `overpaidMicro`, the largest first. */
   surpluses: (TransferKey & { micro: bigint })[];
   /** The newest first, at most 20. */
   unmatched: UnmatchedProgress[];
-  /** What may be meant for it, by time and amount alone: `nearPayments` says whom they may be shown. */
+  /**
+   * Payments that may be meant for it, judged by time and amount alone. `nearPayments` says whom they may be shown to.
+   */
   near: NearPayment[];
 };
 
@@ -77,7 +82,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   const beyondMicro = receivedMicro - dueMicro;
   const settled = counted.filter(({ final_at }) => final_at !== null);
   const overMicro = sumMicro(settled) - dueMicro;
-  // The surcharge that tells a rest apart stays below one cent, and is none.
+  // The surcharge that identifies a rest is below one cent, and does not count as overpaid.
   const leastOverMicro = counted.length > 1 ? leastPartMicro : 1n;
   const overpaidMicro = overMicro >= leastOverMicro ? overMicro : 0n;
   const soundMicro = soundMicroOf(counted);

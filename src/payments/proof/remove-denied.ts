@@ -9,10 +9,10 @@ import { onRemoved } from '../removed.ts';
 import type { TransferRow } from '../transfers.ts';
 
 /**
- * Takes away transfers whose block is final and that all endpoints have long denied alike: as in a reorganisation, what
- * they proved is undone. Each is read and matched anew as soon as an endpoint tells of it. The operator is told.
+ * Removes transfers whose block is final and that all endpoints have denied for long. As in a reorganisation, what they
+ * proved is undone. Each is read and matched again as soon as an endpoint reports it. The operator is told.
  *
- * @param denied what all endpoints deny in this check, as it was before it
+ * @param denied the transfers that all endpoints deny in this check, as they were before it
  */
 export async function removeDenied(ctx: Context, chain: ChainConfig, denied: readonly TransferRow[]): Promise<void> {
   for (const row of denied) {
@@ -21,7 +21,7 @@ export async function removeDenied(ctx: Context, chain: ChainConfig, denied: rea
   }
 }
 
-/** False when it is not denied for long, or changed. */
+/** False if it has not been denied for long enough, or has changed. */
 async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promise<boolean> {
   const { chainId } = chain;
   return ctx.db.transaction(async (tx) => {

@@ -5,17 +5,18 @@ import type { Database } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { selectAnyPostponed } from '../queue-store.ts';
 
-/** An endpoint may be away for as long before the operator hears of it. */
+/** How long an endpoint may be away before the operator is told. */
 const patienceMs = 2 * minuteMs;
 
 /** Since when this process has waited for a chain's second endpoint; false once it knows that nothing waits. */
 const waits = new WeakMap<Database, Map<number, Date | false>>();
 
 /**
- * Notes whether verification waits for an endpoint of a chain: after two minutes an alarm is raised, and cleared when
- * nothing waits any more.
+ * Records whether verification waits for an endpoint of a chain. After two minutes it raises an alarm, and clears it
+ * when nothing waits any more.
  *
- * @param doubted whether something could not be confirmed in this pass; what was postponed before waits as well
+ * @param doubted whether something could not be confirmed in this pass; transfers that were postponed before also count
+ * as waiting
  */
 export async function updateUnconfirmedAlarm(ctx: Context, chain: ChainConfig, doubted: boolean): Promise<void> {
   const { chainId, name } = chain;

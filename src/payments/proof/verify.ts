@@ -18,16 +18,16 @@ import { needsCrossCheck, readChainView, readHeads, standsFinal } from './heads.
 import { removeDenied } from './remove-denied.ts';
 import { updateUnconfirmedAlarm } from './unconfirmed-alarm.ts';
 
-/** Per chain and pass; what is left comes in the next one. */
+/** Per chain and pass; the next pass takes the rest. */
 const passSize = 500;
 /** No request is in two batches of a pass, so they need not wait for each other. */
 const batchesAtOnce = 2;
-/** So long are endpoints asked in one pass. */
+/** How long endpoints are queried in one pass. */
 const crossCheckMs = 5_000;
 
 /**
  * Verifies what has become final: marks transfers as final, and verifies each request that final transfers pay in full,
- * with its event in the same transaction. Where a chain has two endpoints, both must agree on a transfer first.
+ * with its event in the same transaction. If a chain has two endpoints, both must agree on a transfer first.
  *
  * @param chains processed side by side; all chains by default
  * @returns how many requests were verified
@@ -58,7 +58,7 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
       if (await settleRequest(ctx, scope, requestId, own)) verified++;
     } catch (error) {
       if (isConflict(error)) continue;
-      // One request that cannot be settled must not hold up the others.
+      // A request that cannot be settled must not delay the others.
       ctx.log.error({ err: error, request_id: requestId }, 'a request could not be settled');
       await postpone(ctx.db, own, 'unsettled');
     }
@@ -67,7 +67,7 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   return verified;
 }
 
-/** Where a chain has one endpoint only, that one has told all already. */
+/** If a chain has only one endpoint, it has already reported everything. */
 async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<CrossCheck> {
   const checks = emptyCrossCheck();
   if (!needsCrossCheck(chain)) return { ...checks, agreed: new Set(rows) };
@@ -79,14 +79,14 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[])
   await countDenials(ctx.db, others, false);
   await removeDenied(ctx, chain, denied);
   await rematchSeconds(ctx, checks.doubted);
-  // Should one of them have driven the endpoint away, it does not come first again.
+  // If one of them made the endpoint stop answering, it must not come first again.
   await postponeBriefly(ctx.db, checks.unheard);
   return checks;
 }
 
 /**
- * What came second for a request whose first payment is long doubted may pay it: it is matched anew. Where a part is
- * doubted, more is left to pay.
+ * If the first payment of a request is doubted for long, a second one may pay the request, so it is matched again. If a
+ * part is doubted, more is left to pay.
  */
 async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Promise<void> {
   const late = doubted.filter((row) => isDoubted({ ...row, looks: row.looks + 1 }));
@@ -105,8 +105,8 @@ async function rematchSeconds(ctx: Context, doubted: readonly TransferRow[]): Pr
 type Agreed = { requestId: string; scope: Scope; own: TransferRow[] };
 
 /**
- * Settles requests in one transaction over all scopes. What somebody else holds is left to be settled by itself, and so
- * is everything when one of them cannot be settled.
+ * Settles requests in one transaction over all scopes. Requests that somebody else has locked are settled one by one,
+ * and so are all of them if one cannot be settled.
  */
 async function settleBatch(
   ctx: Context,
@@ -155,7 +155,7 @@ async function settleLocked(
   const all = held.map(({ request, counted }) => {
     const due = BigInt(request.usdc_micro);
     const isAgreed = (row: TransferRow) => standsFinal(row, due, view) && inBlock.has(placeOf(row));
-    // What cannot be settled holds back nothing that suffices without it.
+    // A transfer that cannot be settled does not delay others that suffice without it.
     return { request, settled: counted.filter((row) => row.final_at !== null || isAgreed(row)) };
   });
   const attached = all.filter(({ request }) => request.proof_status === 'attached');
@@ -168,5 +168,5 @@ async function settleLocked(
   return verified.size;
 }
 
-/** A transfer, and the block that it stands in. */
+/** Identifies a transfer and the block that it is in. */
 const placeOf = (row: TransferRow) => `${writeTransferKey(keyOf(row))} ${row.block_hash}`;

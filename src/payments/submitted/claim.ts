@@ -46,15 +46,15 @@ export function claimTypedData(config: Pick<Config, 'baseUrl'>, requestId: strin
   };
 }
 
-/** The same as wallets take it: the JSON text of `eth_signTypedData_v4`. */
+/** The same in the form that wallets accept: the JSON text of `eth_signTypedData_v4`. */
 export function claimTypedDataJson(config: Pick<Config, 'baseUrl'>, requestId: string, key: TransferKey): string {
   return walletJson(claimTypedData(config, requestId, key));
 }
 
 /**
- * Binds an unmatched transfer to a request by the signature of its sender, a key or a contract (ERC-1271, ERC-6492), on
- * whose word all endpoints of the chain agree. A mint has no sender who could sign.
- * Apart from that it is matched like any other. Chains are asked, so the caller limits attempts.
+ * Binds an unmatched transfer to a request by its sender's signature. The sender is a key, or a contract (ERC-1271,
+ * ERC-6492) whose answer all endpoints of the chain must report alike. A mint has no sender who could sign. Otherwise
+ * the transfer is matched like any other. This queries chains, so the caller limits attempts.
  *
  * @param claim hash and ordinal as `needs_signature` named them
  * @throws Refusal not_found for an unknown request
@@ -76,14 +76,14 @@ export async function claim(
   if (known) return known;
   const signed = await isSigned(chain, row.from_address, claimTypedData(ctx.config, id, key), claim.signature);
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
-  // Whether it is confirmed by a second endpoint is found out when it is settled.
+  // Settling checks whether a second endpoint confirms it.
   const applying = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false, asPart: true } as const;
   return appliedOutcome(
     await retryOnConflict(() => ctx.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, applying))),
   );
 }
 
-/** What needs no signature to be known. */
+/** Outcomes that do not depend on the signature. */
 function beforeSigning(row: TransferRow, requestId: string, chain: ChainConfig): Outcome | null {
   if (row.judged_at === null || row.request_id === requestId) return { kind: 'seen' };
   if (row.request_id !== null) return { kind: 'already_used' };

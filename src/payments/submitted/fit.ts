@@ -28,12 +28,12 @@ function readMove(input: string): { to: string; value: bigint } | null {
 }
 
 /**
- * Whether an unmined transaction looks like a payment of this request, so that nobody can pin other people's
- * transactions on its page. It carries the request's reference and names its wallet; or it moves an accepted token to
- * the request's wallet and neither reference nor amount names another request.
+ * Whether an unmined transaction looks like a payment of this request; otherwise anybody could show other people's
+ * transactions on its page. Either it carries the request's reference and names its wallet, or it moves an accepted
+ * token to the wallet and neither reference nor amount names another request.
  *
- * @returns `micro`: the amount it would move there, null where that is known only once it is mined. Null when it does
- * not fit
+ * @returns `micro`: the amount it would move there, null if that is known only once it is mined. Null if it does not
+ * fit
  */
 export async function fits(
   tx: Tx,
@@ -46,7 +46,7 @@ export async function fits(
   const names = (hex: string) => transaction.input.includes(hex);
   const move = chain.tokens.some(({ address }) => address === transaction.to) ? readMove(transaction.input) : null;
   const micro = move?.to === request.wallet_address ? move.value : null;
-  // A contract wallet wraps the call. Both can be searched on the page: once mined, its logs decide.
+  // A contract wallet wraps the call, so the calldata is searched for both. Once it is mined, its logs decide.
   if (names(Buffer.from(request.reference).toString('hex')) && names(request.wallet_address.slice(2))) return { micro };
   if (!move || micro === null) return null;
   const [named, holders] = await Promise.all([

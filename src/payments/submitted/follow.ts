@@ -25,8 +25,7 @@ import {
 } from './store.ts';
 
 /**
- * A transaction that somebody submitted and that no stored transfer stands for yet. It proves nothing and changes no
- * state.
+ * A transaction that somebody submitted and of which no transfer is stored yet. It proves nothing and changes no state.
  */
 export type SubmittedTransaction = {
   chainId: number;
@@ -37,12 +36,12 @@ export type SubmittedTransaction = {
    * `replaced`: its sender used its nonce for another one. `gone`: no longer known, and nothing took its place.
    */
   state: SubmittedState;
-  /** With `replaced`: what was mined instead, where it could be found. */
+  /** With `replaced`: the transaction that was mined instead, if it could be found. */
   replacedBy: string | null;
   firstSeenAt: Date;
   /** The amount it moves to the request's wallet, in micro units; null while that is known only once it is mined. */
   usdcMicro: bigint | null;
-  /** When the first of the request was submitted. */
+  /** When the request's first transaction was submitted. */
   heardAt: Date;
 };
 
@@ -95,9 +94,9 @@ function toSubmitted(row: SubmittedRow): SubmittedTransaction {
 }
 
 /**
- * Asks the chains again about the submitted transactions of a request, each at most once a second however many pages
- * ask. Where a chain does not answer, a transaction stays as it was; what comes after three seconds is stored for the
- * next reader.
+ * Queries the chains again about the submitted transactions of a request, each at most once a second however many pages
+ * ask. If a chain does not answer, a transaction stays as it was. An answer after three seconds is stored for the next
+ * reader.
  *
  * @returns as `readSubmitted`
  */
@@ -137,14 +136,14 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
   return (await isSetAside(ctx.db, chain.chainId, receipt)) ? micro : 0n;
 }
 
-/** `receipt`: of what was mined and succeeded. */
+/** `receipt`: only if it was mined and succeeded. */
 type SubmittedChange = { state: SubmittedState; replacedBy: string | null; receipt?: Receipt };
 
-/** What a chain reports about a transaction now; null when none knows it and not all have answered. */
+/** What a chain reports about a transaction now; null if no endpoint knows it and not all have answered. */
 async function askChain(chain: ChainConfig, row: SubmittedRow): Promise<SubmittedChange | null> {
   let without: Rpc | null = null;
   let silent = false;
-  // What waits is not known everywhere, so the second endpoint has a say.
+  // A waiting transaction is not known to every endpoint, so the second one is asked too.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     const rpc = connectRpc(url, timeoutMs);
     try {

@@ -20,7 +20,7 @@ type Answer = Extract<
   | 'seen'
 >;
 
-/** A transaction that moved nothing yet, or failed to, as an endpoint of its chain knows it. */
+/** A transaction that has not moved anything yet, or failed, as an endpoint of its chain reports it. */
 export type UnsettledTransaction = {
   chain: ChainConfig;
   transaction: Transaction;
@@ -32,7 +32,7 @@ export type UnsettledTransaction = {
 export type Lookup = {
   kind: Answer;
   unsettled: UnsettledTransaction | null;
-  /** Where it pays the wallet in order: it is the watcher's. */
+  /** If it properly pays the wallet, the watcher handles it. */
   mined: { chain: ChainConfig; receipt: Receipt } | null;
 };
 
@@ -50,12 +50,13 @@ export async function lookUpOnChains(chains: ChainConfig[], sought: Sought): Pro
   return told ?? answerOnly(lookups.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
 
-/** What an endpoint that leaves logs out would say, too. */
+/** Answers that an endpoint would also give if it left logs out. */
 const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
 
 async function lookUpOnChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
   let lookup = answerOnly('unavailable');
-  // The second endpoint may know what the first does not, or be up when it is down. Asking more would take too long.
+  // The second endpoint may know what the first does not, or answer when the first is down. Asking more would take too
+  // long.
   for (const url of chain.rpcUrls.slice(0, 2)) {
     try {
       const next = await askEndpoint(connectRpc(url, timeoutMs), chain, sought);
@@ -93,7 +94,7 @@ function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recip
   const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
   if (own.some((log) => tokens.includes(log.address))) {
     if (!canBePaid(chain.chainId, walletChainIds)) return 'wrong_network';
-    // A later one may be read soon, or be set aside for a while.
+    // A transaction in a later block may be read soon, or be set aside for a while.
     return receipt.blockNumber <= (sought.startBlocks[chain.chainId] ?? -1) ? 'before_request' : 'seen';
   }
   return own.length > 0 || recipient === walletAddress ? 'wrong_token' : 'wrong_recipient';

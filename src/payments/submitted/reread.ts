@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts';
 import type { RequestRow } from '../../requests/store.ts';
 
 /**
- * Makes the watcher read a mined transaction again if it pays a request's wallet, its block was read and nothing of it
- * was found: an endpoint may omit logs. Its payment is then found, or the operator is told.
+ * Makes the watcher read a mined transaction again if it pays a request's wallet and its block was read without it,
+ * since an endpoint may omit logs. Then its payment is found, or the operator is told.
  */
 export async function rereadIfMissing(
   ctx: Context,

@@ -15,9 +15,9 @@ export type SubmittedRow = {
   replaced_by: string | null;
   first_seen_at: Date;
   checked_at: Date;
-  /** What it moves to the request's wallet; null while only its being mined can tell. */
+  /** The amount it moves to the request's wallet; null if that is known only once it is mined. */
   value: string | null;
-  /** When the first of its request was submitted. */
+  /** When the request's first transaction was submitted. */
   heard_at: Date;
 };
 
@@ -32,12 +32,12 @@ export type NewSubmitted = {
   valueMicro: bigint | null;
 };
 
-/** Kept of one request; anybody can send transactions that look like its payment. */
+/** How many are kept for one request; anybody can send transactions that look like its payment. */
 const maxSubmitted = 10;
 
 /**
- * The newest blocks that were known when a request was created, by chain id, without those that are gone: where a
- * reorganisation left the chain shorter, later payments stand in lower blocks.
+ * The newest blocks that were known when a request was created, by chain id, without those that were reorganised away:
+ * after a reorganisation that left the chain shorter, later payments are in lower blocks.
  *
  * @param startBlocks as the request stores them
  */
@@ -56,7 +56,7 @@ export async function selectStandingStarts(
   return Object.fromEntries(rows.map(({ chain_id, number }) => [chain_id, Number(number)]));
 }
 
-/** Stores a submitted transaction, or the news of a known one, and drops the oldest beyond ten of its request. */
+/** Stores a submitted transaction, or the new state of a known one, and drops the oldest beyond ten of its request. */
 export async function upsertSubmitted(tx: Tx, scope: Scope, submitted: NewSubmitted): Promise<void> {
   await tx`
     insert into payment_hints (partner_id, test_mode, request_id, chain_id, tx_hash, from_address, nonce, seen_block, state,
@@ -76,7 +76,7 @@ export async function upsertSubmitted(tx: Tx, scope: Scope, submitted: NewSubmit
         order by first_seen_at desc, tx_hash offset ${maxSubmitted})`;
 }
 
-/** What the watcher has brought is told by its transfer; what the transaction pays other wallets is none. */
+/** Once the watcher has stored its transfer, that transfer describes it. Transfers to other wallets do not count. */
 const isUnread = (tx: Tx) => tx`
   not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash)
     and t.partner_id = h.partner_id and t.test_mode = h.test_mode
@@ -84,7 +84,7 @@ const isUnread = (tx: Tx) => tx`
       select r.wallet_address from requests r
       where (r.partner_id, r.test_mode, r.id) = (h.partner_id, h.test_mode, h.request_id)))`;
 
-/** The submitted transactions of a request that are no stored transfer yet, newest first. */
+/** The submitted transactions of a request of which no transfer is stored yet, newest first. */
 export function selectSubmitted(tx: Tx, scope: Scope, requestId: string): Promise<SubmittedRow[]> {
   return tx<SubmittedRow[]>`
     select * from payment_hints h
@@ -92,7 +92,7 @@ export function selectSubmitted(tx: Tx, scope: Scope, requestId: string): Promis
     order by first_seen_at desc, tx_hash limit ${maxSubmitted}`;
 }
 
-/** Claims those whose chain is to be asked again; nobody else claims them for a second. */
+/** Claims those whose chain is to be queried again; nobody else claims them for a second. */
 export function claimSubmitted(tx: Tx, scope: Scope, requestId: string): Promise<SubmittedRow[]> {
   return tx<SubmittedRow[]>`
     update payment_hints h set checked_at = clock_timestamp()

@@ -18,9 +18,10 @@ const hashPattern = /^0x[0-9a-f]{64}$/;
 
 /**
  * Looks up a transaction that a customer says has paid a request. Being submitted, it proves nothing: anyone can read a
- * hash off the chain and post it. What is not mined yet, or failed, is kept for the page: see `readSubmitted`.
+ * hash off the chain and post it. A transaction that is not mined yet, or failed, is kept for the page: see
+ * `readSubmitted`.
  *
- * @param submitted `chainId` where it is known; otherwise all chains of the request's mode are asked
+ * @param submitted `chainId` if it is known; otherwise all chains of the request's mode are queried
  * @throws Refusal not_found for an unknown request
  */
 export async function submitHash(
@@ -47,7 +48,7 @@ export async function submitHash(
   const hasRefund = (one: TransferRow) =>
     one.reason === 'released' || refunds.some((back) => isSameTransfer(keyOf(one), back));
   const judged = found.length > 0 ? judgeFound(request, found, chains, hasRefund) : null;
-  // What it pays others says nothing of this wallet: an endpoint may have left that log out.
+  // Its payments to others say nothing about this wallet: an endpoint may have left out the log.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const startBlocks = await selectStandingStarts(ctx.db, row.start_blocks);
   const { kind, unsettled, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks });
@@ -56,7 +57,7 @@ export async function submitHash(
   return mined || !judged ? { kind } : judged;
 }
 
-/** What became of the transfers of one transaction, as far as this request is concerned. */
+/** The outcome of one transaction's transfers for this request. */
 function judgeFound(
   request: Payable,
   found: TransferRow[],

@@ -8,7 +8,7 @@ import { countCounted, lockFreeCounted, lockFreeTransfers } from './store.ts';
 /** A locked request, and the transfers that count for it, locked as well, in the order of the chain. */
 export type HeldRequest = { request: RequestRow; counted: TransferRow[] };
 
-/** What a batch works on; all of it is locked. */
+/** The rows that a batch works on, all locked. */
 export type Held = {
   /** By id. */
   requests: Map<string, HeldRequest>;
@@ -18,9 +18,9 @@ export type Held = {
 const nameOf = (row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>) => writeTransferKey(keyOf(row));
 
 /**
- * Locks requests, then transfers, until the transaction ends: the order in which everybody locks them. What somebody
- * else holds is left out, and with a transfer the request that it counts for. So a batch of many parties waits for none
- * of them, and no two batches wait for each other.
+ * Locks requests, then transfers, until the transaction ends; everybody locks them in this order. Rows that somebody
+ * else has locked are left out; with a transfer, so is the request that it counts for. So a batch never waits for
+ * anybody, and no two batches wait for each other.
  *
  * @param rows further transfers, which count for no request
  */

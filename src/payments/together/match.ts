@@ -13,11 +13,12 @@ import { type Held, type HeldRequest, hold } from './hold.ts';
 import { selectRefunded } from './store.ts';
 
 /**
- * Matches transfers of a chain in one transaction over all scopes, each as it would be by itself, in their order. What
- * is not plain is left for that: what somebody else holds, and a part after which an amount must be reserved.
+ * Matches transfers of a chain in one transaction over all scopes, in their order, each as if it were matched alone.
+ * Two kinds are left to be matched alone: those that somebody else has locked, and parts after which an amount must be
+ * reserved.
  *
  * @param confirmed those that all endpoints have agreed on
- * @param passed requests of which a transfer was left: so are later ones, to keep the order. More are added
+ * @param passed requests of which a transfer was left; their later ones are left too, to keep the order. This adds more
  * @returns those that were matched
  */
 export function matchTogether(
@@ -30,7 +31,7 @@ export function matchTogether(
   const testMode = rows[0]?.test_mode ?? false;
   return ctx.db.transaction(async (tx) => {
     const chosen = await readChoices(tx, chain, rows);
-    // A refund is started under its payment's lock, so what is known of refunds holds from here on.
+    // A refund is started under its payment's lock, so no new one can start from here on.
     const held = await hold(tx, requestsOf(chosen), rows);
     const [view, refunded] = await Promise.all([readChainView(ctx, tx, testMode), selectRefunded(tx, rows)]);
     const batch = new Batch(held, view);
@@ -52,7 +53,7 @@ export function matchTogether(
   });
 }
 
-/** Each request once; those that a transfer is meant for are of its scope. */
+/** Each request once; a transfer's request is in the transfer's scope. */
 function requestsOf(chosen: readonly Chosen[]): RequestKey[] {
   const all = chosen.flatMap(({ row: { partner_id, test_mode }, choice }): [string, RequestKey][] =>
     choice.requestId === null ? [] : [[choice.requestId, { partner_id, test_mode, id: choice.requestId }]],
@@ -61,10 +62,10 @@ function requestsOf(chosen: readonly Chosen[]): RequestKey[] {
 }
 
 type Known = { isRefunded: boolean; confirmed: boolean };
-/** A request that is paid now: by what is settled, or to be attached unless it was before. */
+/** A request that is paid now: by settled transfers, or to be attached unless it already is. */
 type Proved = { held: HeldRequest; settled: TransferRow[] | null; last: TransferRow; attaches: boolean };
 
-/** What becomes of locked transfers and requests, decided one transfer after the other; nothing is written yet. */
+/** Decides the outcome of locked transfers and requests, one transfer after the other. Nothing is written yet. */
 class Batch {
   readonly taken: TransferRow[] = [];
   readonly #held: Held;
@@ -77,7 +78,7 @@ class Batch {
     this.#view = view;
   }
 
-  /** False when it is left. */
+  /** False if it is left to be matched alone. */
   take({ row, choice }: Chosen, known: Known, passed: ReadonlySet<string>): boolean {
     const current = this.#held.transfer(row);
     if (current?.block_hash !== row.block_hash || current.request_id !== null || current.judged_at !== null)

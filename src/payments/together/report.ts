@@ -2,13 +2,13 @@ import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import { isUnreachable } from '../../db/connection.ts';
 
-/** So many are written in one transaction. More save little, and hold the locks of all of them for longer. */
+/** This many are written in one transaction. More would save little and hold all their locks for longer. */
 export const batchSize = 150;
 
 /**
- * Whatever failed in a batch is found by taking its members one by one.
+ * Logs that a batch failed. Taking its members one by one shows which of them failed.
  *
- * @throws where the database cannot be reached: then there is nothing to take
+ * @throws if the database cannot be reached, because then trying them one by one is pointless
  */
 export function reportBatch(ctx: Pick<Context, 'log'>, error: unknown): void {
   if (isUnreachable(error)) throw error;

@@ -13,7 +13,7 @@ const named = (tx: Tx, rows: readonly TransferRow[]) => tx`
   json_to_recordset(${namesOf(rows)}::json)
     as w (partner_id uuid, test_mode boolean, chain_id bigint, tx_hash text, ordinal int)`;
 
-/** Those of these transfers that nobody else holds, as they are now, locked; over all scopes. */
+/** Locks those of these transfers that nobody else has locked, and returns them as they are now; over all scopes. */
 export function lockFreeTransfers(tx: Tx, rows: readonly TransferRow[]): Promise<TransferRow[]> {
   return tx<TransferRow[]>`
     select t.* from ${named(tx, rows)}
@@ -29,12 +29,12 @@ const ofRequests = (tx: Tx, requests: readonly RequestKey[]) => {
       join transfers t on (t.partner_id, t.test_mode, t.request_id) = (w.partner_id, w.test_mode, w.id) and t.counts`;
 };
 
-/** Those of the transfers that count for locked requests that nobody else holds, locked; over all scopes. */
+/** Locks the transfers that count for locked requests, except those that somebody else has locked; over all scopes. */
 export function lockFreeCounted(tx: Tx, requests: readonly RequestKey[]): Promise<TransferRow[]> {
   return tx<TransferRow[]>`select t.* from ${ofRequests(tx, requests)} for update of t skip locked`;
 }
 
-/** How many transfers count for each of these requests, held by somebody else or not. */
+/** How many transfers count for each of these requests, locked by somebody else or not. */
 export function countCounted(tx: Tx, requests: readonly RequestKey[]): Promise<{ id: string; count: number }[]> {
   return tx<{ id: string; count: number }[]>`
     select w.id, count(*)::int as count from ${ofRequests(tx, requests)} group by w.id`;

@@ -25,7 +25,7 @@ export function attachUnmatched(ctx: Context, actor: Actor, scope: Scope, attach
 
 /**
  * A merchant attaches an unmatched payment to a request that is still open, as a part: the request then asks for the
- * rest, for which an amount is reserved. Where the sum suffices after all, it is paid.
+ * rest, for which an amount is reserved. If the sum suffices after all, the request is paid.
  *
  * @returns `underpaid` with what is left once it is attached; `late` when the request has expired, and nothing changes
  */

@@ -28,7 +28,7 @@ export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFil
 export const exportUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter) =>
   batchesOf(readFrom(ctx, scope, filter), writeCursor);
 
-/** What came unmatched since a time, by reason; of the newest 1,000 payments. */
+/** The sums of unmatched payments since a time, by reason, among the newest 1,000 payments. */
 export function sumUnmatched(ctx: Context, scope: Scope, since: Date): Promise<UnmatchedSum[]> {
   return ctx.db.scoped(scope, (tx) => selectUnmatchedSums(tx, scope, since, mostSummed));
 }
@@ -38,7 +38,7 @@ function writeCursor(row: UnmatchedRow): string {
 }
 
 /**
- * Block times are whole seconds, so milliseconds represent them exactly. Anything that is not a cursor starts at the
+ * Block times are whole seconds, so milliseconds represent them exactly. Anything that is not a cursor starts with the
  * newest.
  */
 function readCursor(after: string | null): UnmatchedCursor | null {

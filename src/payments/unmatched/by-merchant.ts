@@ -5,7 +5,7 @@ import { leastPartMicro, producerSkewMs } from '../rules.ts';
 import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 
-/** So many are counted; more is "many". */
+/** At most this many are counted; pages call more "many". */
 export const countedOpen = 100;
 
 /** How many unmatched payments wait for the merchant, at most `countedOpen`. */
@@ -19,7 +19,7 @@ export type Attachable = {
   fiatInt: bigint;
   fiatCode: string;
   dueMicro: bigint;
-  /** What it got already, in partial payments. */
+  /** The sum of partial payments that it already has. */
   paidMicro: bigint;
   memo: string | null;
   customerName: string | null;

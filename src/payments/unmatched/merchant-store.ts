@@ -29,7 +29,7 @@ export type AttachableRow = {
   expires_at: Date;
 };
 
-/** So many of a merchant's newest unpaid requests are looked at, beside those of which a part was paid. */
+/** This many of a merchant's newest unpaid requests are considered, besides those that are partly paid. */
 const mostLooked = 10_000;
 
 /**
@@ -53,7 +53,8 @@ export function selectAttachable(
         and proof_status = 'none'`,
   );
   const newest = branchesOf(tx, inState, tx`order by created_at desc limit ${constant(mostLooked)}`);
-  // What is named is read first, behind a fence: an index of the merchant's requests could lead through all of them.
+  // The named request is read first, behind an optimisation fence; otherwise the planner could walk an index of all the
+  // merchant's requests.
   const named = tx`
     select * from (select * from requests where ${own} and id = any(array(
       select request_id from counted union all select ${transfer.candidate_request_id}::uuid)) offset 0) named

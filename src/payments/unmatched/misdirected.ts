@@ -17,12 +17,12 @@ export type MisdirectedPayment = {
   chainId: number;
   chainName: string;
   tokenAddress: string;
-  /** The token's own name, cleaned, at most 20 characters: it may lie. Null when it has none. */
+  /** The name that the token gives itself, cleaned, at most 20 characters; it may be a lie. Null if it has none. */
   symbol: string | null;
   txHash: string;
 };
 
-/** What was found of one wallet on one chain, shared by all who ask within ten seconds. */
+/** What was found for one wallet on one chain, shared by all who ask within ten seconds. */
 type Scan = {
   atMs: number;
   sinceBlock: number;
@@ -35,8 +35,9 @@ const scans = new Map<string, Scan>();
 const keptMs = 10_000;
 const mostScans = 1_000;
 /**
- * Wallets that are looked for on a chain in those ten seconds, of a partner's mode and of all, in a process: each takes
- * several calls, pages ask for it as long as they are open, and payments are read from the same endpoints.
+ * How many wallets a process searches on a chain in those ten seconds, for one partner's mode and for all. The limit
+ * exists because each search takes several calls, open pages keep asking, and payments are read from the same
+ * endpoints.
  */
 const scansOfOne = new AttemptLimit(60, keptMs);
 const scansOfAll = new AttemptLimit(300, keptMs);
@@ -46,7 +47,7 @@ const maxMisdirected = 5;
 const limitMs = 6_000;
 const timeoutMs = 2_000;
 
-/** Where a request's wallet is looked at, and which tokens are the watcher's there. */
+/** Where a request's wallet is searched, and which tokens the watcher handles there. */
 type Place = { chain: ChainConfig; kind: MisdirectedPayment['kind']; accepted: string[] };
 
 /**
@@ -121,7 +122,7 @@ async function carriesReference(scan: Scan, rpc: Rpc, txHash: string, row: PayPa
   return calldata.includes(Buffer.from(row.reference).toString('hex'));
 }
 
-/** Blocks have whole seconds. */
+/** Block times are whole seconds. */
 async function isYounger(rpc: Rpc, blockNumber: number, row: PayPageRow): Promise<boolean> {
   const header = await rpc.header(blockNumber);
   return header !== null && header.time.getTime() >= Math.floor(madeAt(row).getTime() / 1000) * 1000;
@@ -134,8 +135,8 @@ function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise
 }
 
 /**
- * The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. Null where too many were made:
- * an open page asks again.
+ * The scan of the last ten seconds, if it reaches back far enough; otherwise a new one. Null if there were too many
+ * scans: an open page asks again.
  */
 function scanOf(
   ctx: Context,

@@ -3,13 +3,13 @@ import type { Fragment } from '../../db/sql.ts';
 import { graceMs, producerSkewMs, type Reason } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
 
-/** Payments that name no request; what names one is told on the page of that one. */
+/** Payments that name no request. One that names a request is shown on the page of that request. */
 const namesNone: Reason[] = ['no_match', 'ambiguous', 'before_request'];
 const mostMeanwhile = 50;
 /** The longest expiry and the grace after it, with a day to spare for clocks. */
 const longestOpenDays = 32;
 
-/** A transfer, and what a request asked for meanwhile. */
+/** A transfer, and the amount that a request asked for at that time. */
 type MeanwhileRow = TransferRow & { asked_micro: string };
 
 /** Whether a request `r` took money at the time of a block: from its creation until the grace after its expiry. */
@@ -17,14 +17,14 @@ const wasOpenAt = (tx: Tx, time: Fragment) => tx`
   ${time} >= date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'
   and ${time} <= r.expires_at + ${graceMs} * interval '1 ms'`;
 
-/** What was paid towards a request `r`. */
+/** The transfers that count for a request `r`. */
 const countedOf = (tx: Tx) => tx`
   (select coalesce(sum(c.value), 0) from transfers c
     where (c.partner_id, c.test_mode, c.request_id) = (r.partner_id, r.test_mode, r.id) and c.counts)`;
 
 /**
  * Unmatched, unrefunded transfers to an unpaid request's wallet while it was open, newest first: those of half to twice
- * what is asked for, so that no dust takes their places. What is asked for is computed once, not per transfer.
+ * the amount asked for, so that dust cannot crowd them out. That amount is computed once, not per transfer.
  */
 export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string): Promise<MeanwhileRow[]> {
   return tx<MeanwhileRow[]>`
@@ -48,8 +48,8 @@ export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string
 
 /**
  * How many other requests to the same wallet were open when a transfer was mined and asked for such an amount, in full
- * or as the rest; up to `most`. Cancelled ones are among them, those paid before it are not. Parts are summed for all at
- * once: a merchant can have thousands of open requests.
+ * or as the rest; up to `most`. This includes cancelled requests, but not those paid before. Parts are summed for all
+ * at once, because a merchant can have thousands of open requests.
  */
 export async function countOtherRequests(
   tx: Tx,

@@ -21,8 +21,9 @@ const feeMicro = 5_000_000n;
 const feePercent = 5n;
 
 /**
- * The rule: the amounts that a request may have asked for when this much arrived. An exchange takes its fee from the
- * amount, or rounds it: so up to 5 USDC or 5 % away, whichever is more, and neither more than twice the other.
+ * The rule: which amounts a request may have asked for when this much arrived. An exchange takes its fee from the
+ * amount, or rounds it. So they differ by up to 5 USDC or 5 %, whichever is more, and neither is more than twice the
+ * other.
  */
 export function amountsNear(valueMicro: bigint): { fromMicro: bigint; toMicro: bigint } {
   const share = (valueMicro * feePercent) / 100n;
@@ -33,15 +34,15 @@ export function amountsNear(valueMicro: bigint): { fromMicro: bigint; toMicro: b
 }
 
 /**
- * Unmatched payments near to an unpaid request, newest first, at most five: to its wallet and merchant, mined from
- * its creation until 30 minutes after its expiry, of nearly the amount that is due now, naming no request, not
- * refunded. One statement, and another for each payment found. `readProgress` returns them as `near`.
+ * Unmatched payments near to an unpaid request, newest first, at most five: to its wallet and merchant, mined from its
+ * creation until 30 minutes after its expiry, of nearly the amount that is due now, naming no request, not refunded.
+ * One statement, and another for each payment found. `readProgress` returns them as `near`.
  *
- * Whom to show them: the merchant and the partner, all, saying how many other requests each may be meant for
- * (`others`). A customer's page, only one with `others` 0, or one whose hash was posted there; never its payer or its
- * hash. Nothing may be applied because it is near: its sender signs, or the merchant decides.
+ * Who may see them: the merchant and the partner see all, with the number of other requests that each may be meant for
+ * (`others`). A customer's page shows only one with `others` 0, or one whose hash was submitted there, and never its
+ * payer or its hash. Being near applies nothing: the sender must sign, or the merchant decide.
  *
- * @param requestId in the scope; an unknown, paid or half-settled (`attached`) one has none
+ * @param requestId a request in the scope; one that is unknown, paid or `attached` has none
  */
 export async function nearPayments(tx: Tx, scope: Scope, requestId: string): Promise<NearPayment[]> {
   const meanwhile = await selectUnmatchedMeanwhile(tx, scope, requestId);

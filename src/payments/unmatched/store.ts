@@ -16,11 +16,14 @@ export type UnmatchedFilter = {
   /** One merchant, or any of several. */
   accountId?: string | string[];
   reason?: Reason;
-  /** What was typed: a transaction, a payer, or the request that they are probably meant for. Else nothing is found. */
+  /**
+   * What was typed: a transaction, a payer, or the request that the payments are probably meant for. Anything else
+   * finds nothing.
+   */
   search?: { words: SearchText; chainIds: number[] };
-  /** Of the block. */
+  /** Block time, inclusive. */
   since?: Date;
-  /** Not included. */
+  /** Block time, exclusive. */
   until?: Date;
 };
 
