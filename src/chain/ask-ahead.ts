@@ -7,34 +7,34 @@ import { connectRpc, type Header, nullOfRpc, type Rpc, RpcError, type Told } fro
 export type Placed = { txHash: string; blockNumber: number; blockHash: string };
 
 /**
- * A whole block is asked for where more than `mostByHash` of its transactions are wanted, and at least one of
- * `mostInBlock`: otherwise a few transfers that cost their sender next to nothing would make us fetch all of it. Of what
- * comes, so many bytes count for each that is wanted, and an answer that is larger is cut; then they are asked for by
- * hash. So the cost of a block grows with what is wanted of it.
+ * A whole block is fetched if more than `mostByHash` of its transactions are wanted, and at least one in `mostInBlock`:
+ * otherwise a few nearly free transfers would make us fetch all of it. The answer may have this many bytes for each
+ * wanted transaction; a larger one is cut off, and the transactions are fetched by hash. So the cost of a block grows
+ * with what is wanted of it.
  */
 const mostByHash = 4;
 const mostInBlock = 4;
 const bytesPerWanted = 64 * 1024;
-/** So many transactions in one message, and messages at once. */
+/** How many transactions are in one message, and how many messages are sent at once. */
 const batchSize = 25;
 const messagesAtOnce = 4;
 
-/** By endpoint: until when it is not asked for whole blocks, because it did not answer in time. */
+/** By endpoint: until when no whole blocks are requested from it, because it did not answer in time. */
 const withoutBlocks = new Map<string, number>();
-/** One large transaction can make it slow, which is then put off. */
+/** How long. A single large transaction, which is then postponed, can make an endpoint slow. */
 const silentMs = 15_000;
 
 /**
- * Asks an endpoint for transactions with their receipts and their blocks' headers in as few messages as it allows: for
- * a whole block at once where a good part of it is wanted, for the others in batches.
+ * Asks an endpoint for transactions with their receipts and their blocks' headers in as few messages as it allows: a
+ * whole block at once if a good part of it is wanted, the others in batches.
  *
- * It only saves messages. Whatever is missing of the answer (an endpoint without these calls, a transaction on which it
- * fails or drops the connection) or places a transaction in another block is asked for by itself when it is needed, and
- * that answer counts. Callers ask singly about what contradicts the chain, too. Throws no RpcError.
+ * This only saves messages. Some things are missing from the answer (the endpoint lacks these calls, or fails on a
+ * transaction), or are reported in another block. Each of those is requested alone when it is needed, and only that
+ * answer counts. Callers also request alone what contradicts the chain. Throws no RpcError.
  *
  * @param limitMs how long one message may take, in whole milliseconds. All together take at most twice as long
- * @param known a header that need not be asked for
- * @returns an endpoint that answers from what was told
+ * @param known a header that need not be requested
+ * @returns an endpoint that answers from what was fetched
  */
 export async function askAhead(
   rpc: Rpc,

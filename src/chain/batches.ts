@@ -4,10 +4,10 @@ import type { RpcError } from './rpc.ts';
 /** What a message with several calls is for: an endpoint that does not answer one of them may answer another. */
 export type BatchOf = 'reads' | 'simulations' | 'broadcasts';
 
-/** By purpose and endpoint: until when it is sent no such message, because it did not answer one. */
+/** By purpose and endpoint: until when no such message is sent to it, because it did not answer one. */
 const without = new Map<string, number>();
 const untakenMs = 10 * minuteMs;
-/** An endpoint that was too slow: one call can do that. */
+/** How long for an endpoint that was too slow, which a single call can cause. */
 const silentMs = 15_000;
 
 /** Whether an endpoint is sent several calls in one message. */

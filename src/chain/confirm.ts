@@ -10,7 +10,7 @@ export type TransferKey = {
   txHash: string;
   ordinal: number;
   blockNumber: number;
-  /** Null where it was not kept. */
+  /** Null if it was not stored. */
   logIndex: number | null;
   blockHash: string;
   blockTime: Date;
@@ -19,11 +19,11 @@ export type TransferKey = {
   toAddress: string;
   value: bigint;
   /**
-   * The 16 bytes in hex, or nothing, that were read from its calldata, where they decided whom it pays; null where they
-   * did not.
+   * The 16 bytes in hex (or none) that were read from its calldata, if they decided which request it pays; otherwise
+   * null.
    */
   calldata: { reference: string | null } | null;
-  /** What other logs of its transaction said it was made for; null where they did not decide. */
+  /** What other logs of its transaction said it was made for; null if they did not decide. */
   bindings: Bindings | null;
 };
 
@@ -31,18 +31,17 @@ const timeoutMs = 4_000;
 
 /**
  * What endpoints report about a transfer. `agreed`: all have it. `absent`: all have its block, and none has it there.
- * `altered`: all have it, but tell different calldata or another time of its block. `missing`: one does not have it, or
- * has it differently.
- * `unreadable`: one answers but cannot report it. `unavailable`: one does not answer at all.
+ * `altered`: all have it, but report different calldata or another block time. `missing`: one does not have it, or has
+ * it differently. `unreadable`: one answers but cannot report it. `unavailable`: one does not answer at all.
  */
 export type Confirmation = 'agreed' | 'absent' | 'altered' | 'missing' | 'unreadable' | 'unavailable';
 
-/** Where endpoints differ, the first of these that any of them gave counts. */
+/** If endpoints differ, the first of these that any of them gave counts. */
 const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] as const;
 
 /**
- * Asks every configured endpoint of a chain whether a transfer is in its block, with what it was applied by. Called
- * before `verified`; no database transaction is open meanwhile.
+ * Asks every configured endpoint of a chain whether a transfer is in its block, with the evidence by which it was
+ * applied. Called before `verified`; no database transaction is open meanwhile.
  *
  * @param endpoints as `askAllAhead` has prepared them
  */
@@ -61,7 +60,7 @@ export async function confirmTransfer(
 const endpointsOf = (chain: ChainConfig) => chain.rpcUrls.map((url) => connectRpc(url, timeoutMs));
 
 /**
- * The endpoints of a chain, each asked ahead for what confirming these transfers needs.
+ * The endpoints of a chain, each prepared with the data that confirming these transfers needs.
  *
  * @param limitMs how long one message may take
  */
@@ -92,7 +91,7 @@ async function askOne(rpc: Rpc, key: TransferKey, chain: ChainConfig): Promise<C
 
 /**
  * What an endpoint reports about a transfer whose receipt it cannot return: only the log, and that its block is on the
- * chain. Where bytes of the calldata or another log decided whom it pays, that is not enough.
+ * chain. If bytes of the calldata or another log decided which request it pays, that is not enough.
  */
 async function askWithoutReceipt(rpc: Rpc, key: TransferKey): Promise<Confirmation> {
   const { calldata, bindings } = key;

@@ -1,12 +1,12 @@
 import type { FinalityTier } from '../config/chains.ts';
 
-/** How far a chain was read, and what its provider's tags say; null where tags are unused or unknown. */
+/** How far a chain was read, and the blocks that its provider's tags name; null if tags are unused or unknown. */
 export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
 /** The newest block number that a tier counts as final. */
 function finalUnder(tier: FinalityTier, heads: Heads): number {
   if ('confirmations' in tier) return heads.latest - tier.confirmations + 1;
-  // A tag can run ahead of what was read here, and only what was read is known to be on the chain.
+  // A tag can be ahead of what was read here, and only blocks that were read are known to be on the chain.
   return Math.min(heads[tier.tag] ?? -1, heads.latest);
 }
 

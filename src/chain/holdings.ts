@@ -1,9 +1,9 @@
 import { type Hex, type Rpc, RpcError, toHex } from './rpc.ts';
 
-/** What wallets hold of a token, and let a contract spend, in the token's smallest unit. */
+/** A wallet's balance of a token and its allowance for a contract, in the token's smallest unit. */
 export type Holdings = { balance: bigint; allowance: bigint };
 
-/** How many wallets are asked about in one call: what is sent stays below the limit of 48 KiB for code. */
+/** How many wallets one call covers, so that the program stays below the limit of 48 KiB for code. */
 export const mostWallets = 80;
 const callGas = 20_000_000n;
 /** Nobody's address: a call without a recipient needs a sender. */
@@ -16,26 +16,26 @@ const store = (value: string, place: number) => `7f${value}62${place.toString(16
 const push3 = (value: number) => `62${value.toString(16).padStart(6, '0')}`;
 
 /**
- * A program that asks a token and returns the answers, for `eth_call` without a recipient: a provider that runs it
- * needs no contract of ours, and one call serves many wallets. Of each question it returns how many bytes the token
- * answered, and the answer.
+ * A program that queries a token and returns the answers, for `eth_call` without a recipient. So it needs no deployed
+ * contract, and one call serves many wallets. For each question it returns the number of bytes that the token answered,
+ * and the answer.
  */
 function program(token: Hex, questions: string[]): Hex {
   const answersAt = 0x80;
   const parts = questions.map((data, i) => {
     const at = answersAt + 64 * i;
     const words = (data.match(/.{1,64}/g) ?? []).map((part, n) => store(part.padEnd(64, '0'), 32 * n)).join('');
-    // STATICCALL(gas, token, 0, size, answer, 32), and before the answer how many bytes came; 0 where it failed.
+    // STATICCALL(gas, token, 0, size, answer, 32). The number of bytes precedes the answer; 0 if the call failed.
     return `${words}6020${push3(at + 32)}${push3(data.length / 2)}${push3(0)}73${token.slice(2)}5afa3d02${push3(at)}52`;
   });
   return `0x${parts.join('')}${push3(64 * questions.length)}${push3(answersAt)}f3`;
 }
 
 /**
- * Reads what wallets hold and let a contract spend, as of the provider's newest block, by one call of the provider.
+ * Reads wallets' balances and allowances as of the provider's newest block, with one call to the provider.
  *
  * @param wallets at most `mostWallets`
- * @throws RpcError also where the token does not answer
+ * @throws RpcError also if the token does not answer
  */
 export async function readHoldings(rpc: Rpc, token: Hex, contract: Hex, wallets: readonly Hex[]): Promise<Holdings[]> {
   if (wallets.length === 0) return [];

@@ -3,7 +3,7 @@ import type { ChainConfig } from '../config/chains.ts';
 /**
  * The chains on which a wallet can be paid.
  *
- * @param walletChainIds of a contract wallet, where its code was checked; null for any
+ * @param walletChainIds the chains on which a contract wallet's code was checked; null for any
  */
 export function offeredChains(chains: readonly ChainConfig[], walletChainIds: readonly number[] | null): ChainConfig[] {
   return chains.filter(({ chainId }) => walletChainIds?.includes(chainId) ?? true);

@@ -5,29 +5,32 @@ import { type Hex, type Rpc, RpcError } from './rpc.ts';
 import { ask, askDomain, type TokenDomain } from './token-domain.ts';
 import { walletJson } from './typed-data.ts';
 
-/** Whose tokens somebody may spend, and who. Addresses in lower case. */
+/** An allowance: whose tokens a spender may spend. Addresses in lower case. */
 export type Spending = { token: Hex; owner: Hex; spender: Hex };
 
-/** An EIP-2612 permit: it sets what a spender may spend to `value`; it does not add to it. */
+/** An EIP-2612 permit: it sets the allowance to `value` and does not add to it. */
 export type PermitTerms = Spending & {
   value: bigint;
-  /** The owner's, which a permit uses up. */
+  /** The owner's nonce, which a permit uses up. */
   nonce: bigint;
   /** Unix seconds. */
   deadline: bigint;
 };
 
-/** What a token says of an allowance. */
+/** What a token reports about an allowance. */
 export type TokenAllowance = {
-  /** What may be spent now, in the token's smallest unit. */
+  /** The allowance now, in the token's smallest unit. */
   micro: bigint;
-  /** What a permit is signed under; null for a token without EIP-2612, or of which no domain can be told. */
+  /**
+   * The domain and nonce that a permit is signed with; null for a token without EIP-2612, or whose domain cannot be
+   * determined.
+   */
   permit: { domain: TokenDomain; nonce: bigint } | null;
 };
 
 const timeoutMs = 5_000;
 const gasLimit: Hex = '0x7a120';
-/** Nobody's: a permit may be brought by anybody. */
+/** Nobody's address: anybody may submit a permit. */
 const caller: Hex = `0x${keccak256(stringToHex('quittance: tries a permit')).slice(-40)}`;
 
 const abi = parseAbi([
@@ -46,7 +49,7 @@ const permitTypes = {
 } as const;
 
 /**
- * Reads an allowance, and what a permit for it would be signed under.
+ * Reads an allowance, and the domain and nonce for a permit.
  *
  * @throws RpcError when no endpoint answers
  */
@@ -66,18 +69,18 @@ export function readTokenAllowance(chain: ChainConfig, spending: Spending): Prom
   });
 }
 
-/** A permit as wallets take it: the JSON text of `eth_signTypedData_v4`. */
+/** A permit in the form that wallets accept: the JSON text of `eth_signTypedData_v4`. */
 export function permitJson(domain: TokenDomain, chainId: number, { token, ...message }: PermitTerms): string {
   const full = { ...domain, chainId, verifyingContract: token };
   return walletJson({ domain: full, types: permitTypes, primaryType: 'Permit', message });
 }
 
-/** What a chain says of a permit: whether the token would take it now. */
+/** Whether the token would accept a permit now, according to the chain. */
 export type PermitWord = 'accepted' | 'refused' | 'unreachable';
 
 /**
- * Tries a permit without leaving a trace, by the call that the contract of recurring payments makes with it. So it
- * also holds for wallets with code, whose signatures only the token can ask for.
+ * Simulates a permit with the call that the contract for recurring payments makes. So this also works for wallets with
+ * code, whose signatures only the token can check.
  */
 export async function tryPermit(chain: ChainConfig, terms: PermitTerms, signature: Hex): Promise<PermitWord> {
   const data = permitCall(terms, signature);
@@ -100,7 +103,7 @@ async function tryCall(rpc: Rpc, to: Hex, data: Hex): Promise<PermitWord> {
   }
 }
 
-/** A signature of a key's length goes to the classic permit, any other to the one that takes bytes. */
+/** A signature with a key's length uses the classic permit, any other the one that takes bytes. */
 function permitCall({ owner, spender, value, deadline }: PermitTerms, signature: Hex): Hex | null {
   if (signature.length !== 132) {
     return encodeFunctionData({ abi, functionName: 'permit', args: [owner, spender, value, deadline, signature] });
@@ -114,7 +117,7 @@ function permitCall({ owner, spender, value, deadline }: PermitTerms, signature:
   }
 }
 
-/** The calldata by which an owner lets a spender spend so much. */
+/** The calldata with which an owner sets a spender's allowance. */
 export function approveCall({ spender }: Spending, value: bigint): Hex {
   return encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, value] });
 }

@@ -1,14 +1,14 @@
 import { makeStorable } from '../lib/text/storable.ts';
 
 /**
- * A failure of one call to one provider. `kind` classifies it. Of the provider's address only the host is kept; its
- * words are made storable.
+ * A failure of one call to one provider. `kind` classifies it. Only the host of the provider's address is kept, and its
+ * message is made storable.
  */
 export class RpcError extends Error {
   readonly kind: 'unreachable' | 'timeout' | 'limited' | 'too_large' | 'malformed' | 'refused';
-  /** With `limited`: how long the provider asks us to wait. */
+  /** With `limited`: how long the provider tells us to wait. */
   readonly retryAfterMs: number | null;
-  /** With `refused`: the provider's own words. */
+  /** With `refused`: the provider's own message. */
   readonly said: Said | null;
   constructor(kind: RpcError['kind'], message: string, retryAfterMs: number | null = null, said: Said | null = null) {
     super(makeStorable(message));
@@ -18,7 +18,7 @@ export class RpcError extends Error {
   }
 }
 
-/** An error of JSON-RPC; `data` is what a contract reverted with, where the provider passes it on. */
+/** A JSON-RPC error; `data` is what a contract reverted with, if the provider passes it on. */
 export type Said = { code: number | null; message: string; data: Hex | null };
 
 export type Hex = `0x${string}`;
@@ -28,7 +28,7 @@ export type Header = {
   parentHash: string;
   time: Date;
   logsBloom: string;
-  /** How many transactions the block has; as told, so only to decide how to ask. */
+  /** How many transactions the block has. This is not verified, so it only decides how to ask. */
   transactionCount: number;
 };
 export type Log = {
@@ -54,7 +54,7 @@ export type Receipt = {
   blockHash: string;
   blockNumber: number;
   success: boolean;
-  /** What the sender paid for it, with what a rollup adds for its own chain. */
+  /** The fee that the sender paid, including what a rollup adds for its own chain. */
   feeWei: bigint;
   logs: Log[];
 };
@@ -64,7 +64,7 @@ export type BlockTag = 'latest' | 'safe' | 'finalized';
 
 export const toHex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
 
-/** What is beyond is a lie, which the database could not store. */
+/** A later time is a lie, which the database could not store. */
 const latestSeconds = Date.UTC(9999, 11, 31) / 1000;
 const mostLogs = 2 ** 31 - 1;
 
@@ -95,7 +95,7 @@ export function readBig(value: unknown, what: string): bigint {
   return BigInt(hex);
 }
 
-/** Zero where a provider does not say it, or not in hex: a receipt counts without it. */
+/** Zero if a provider does not report it, or not in hex: a receipt counts without it. */
 export function readFee({ gasUsed, effectiveGasPrice, l1Fee }: Record<string, unknown>): bigint {
   const part = (value: unknown) =>
     typeof value === 'string' && /^0x[0-9a-f]{1,32}$/i.test(value) ? BigInt(value) : 0n;
@@ -111,7 +111,7 @@ export function readFees(value: unknown): Fees {
   return {
     baseFeeWei: next,
     priorityFeesWei: rewards.map((fee) => readBig(fee, 'priority fee')),
-    // The answer ends with the block after the newest one.
+    // The answer's last entry is the block after the newest one.
     head: readNumber(fees.oldestBlock, 'oldest block') + base.length - 2,
   };
 }

@@ -7,10 +7,12 @@ const maxResponseBytes = 32 * 1024 * 1024;
 
 let nextId = 1;
 
-/** The chain that each endpoint belongs to, for traces: its address may hold a key, so it is never told. */
+/**
+ * The chain that each endpoint belongs to, for traces. An endpoint's address may contain a key, so it is never shown.
+ */
 const chainOfEndpoint = new Map<string, number>();
 
-/** Tells traces which chain the calls to these endpoints are about. */
+/** Sets which chain traces name for calls to these endpoints. */
 export function nameEndpoints(chains: readonly { chainId: number; rpcUrls: readonly string[] }[]): void {
   for (const { chainId, rpcUrls } of chains) for (const url of rpcUrls) chainOfEndpoint.set(url, chainId);
 }
@@ -50,14 +52,14 @@ export const callRpc = (
     },
   );
 
-/** For each call of a message the raw `result`, or why there is none. */
+/** For each call in a message: the raw `result`, or why there is none. */
 export type BatchAnswer = { result: unknown } | { error: RpcError };
 
 /**
  * Several calls in one message.
  *
  * @returns in the order of the calls, however the provider orders its answers
- * @throws RpcError where there is no answer to the message as such
+ * @throws RpcError if the message as a whole gets no answer
  */
 export const callBatch = (
   url: string,

@@ -36,12 +36,13 @@ export { callRpc, nameEndpoints } from './rpc-call.ts';
 
 /** A contract answers with a few words, or with a revert that may quote the call; more is `too_large`. */
 const maxAnswerBytes = 64 * 1024;
-/** One transaction or its receipt, of which several are read at once; and what is asked for in one message. */
+/** For one transaction or its receipt, of which several are read at once, and for one message of several calls. */
 const maxTransactionBytes = 8 * 1024 * 1024;
 
 /**
  * Whether a failure means that the provider does not answer at all, rather than that it cannot report one transaction.
- * It is asked for the simplest thing: some drop the connection, or claim too many calls, when one answer is too large.
+ * It gets the simplest question, because some drop the connection, or claim too many calls, when one answer is too
+ * large.
  */
 export async function isAway(rpc: Rpc): Promise<boolean> {
   try {
@@ -59,7 +60,7 @@ export function nullOfRpc(error: unknown): null {
   throw error;
 }
 
-/** What a provider told of several things at once. */
+/** A provider's answers about several things at once. */
 export type Told = {
   transactions: Map<string, Transaction>;
   receipts: Map<string, Receipt>;
@@ -85,7 +86,7 @@ function readEach<K, T>(
   return told;
 }
 
-/** Transactions by hash, in lower case: only what is told of these is read, and checked. Null: all of them. */
+/** Transactions by hash, in lower case: only answers about these are read and checked. Null: all of them. */
 export type Wanted = { has(txHash: string): boolean } | null;
 
 /** The entries of a block's list that are about wanted transactions. */
@@ -143,8 +144,8 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       return result === null ? null : readReceipt(result);
     },
     /**
-     * Transactions and receipts by hash, and headers by number, in one message; each as the call for it alone has it.
-     * What was not answered, not well, or with nothing, is missing.
+     * Transactions and receipts by hash, and headers by number, in one message; each in the form of its single call.
+     * Missing are those with no answer, a bad one or an empty one.
      */
     together: async (wanted: { transactions: string[]; receipts: string[]; headers: number[] }): Promise<Told> => {
       const { transactions, receipts, headers } = wanted;
@@ -191,7 +192,10 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
     /** How much gas a call would use; a call that would revert is refused. */
     estimateGas: async (transaction: { from: Hex; to: Hex; data: Hex }) =>
       readBig(await call('eth_estimateGas', [transaction], maxAnswerBytes), 'gas'),
-    /** The same for several in one message. Null where one is not said to pass: alone it may be, or it is told why. */
+    /**
+     * The same for several in one message. Null if the answer does not say that one succeeds: alone it may succeed, or
+     * get a reason.
+     */
     estimateGasTogether: async (transactions: readonly { from: Hex; to: Hex; data: Hex }[]) => {
       const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
       const places = transactions.map((_, i) => i);
@@ -199,16 +203,16 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       const told = readEach(places, answers, (gas) => readBig(gas, 'gas'));
       return places.map((place) => told.get(place) ?? null);
     },
-    /** What gas cost in the newest blocks. */
+    /** The price of gas in the newest blocks. */
     feeHistory: async (blocks: number) =>
       readFees(await call('eth_feeHistory', [toHex(blocks), 'latest', [50]], maxAnswerBytes)),
-    /** What the provider advises to offer beyond the base fee. */
+    /** The priority fee that the provider advises. */
     advisedPriorityFee: async () => readBig(await call('eth_maxPriorityFeePerGas', [], maxAnswerBytes), 'priority fee'),
-    /** Hands on a signed transaction; the hash in the answer proves nothing. */
+    /** Sends a signed transaction; the hash in the answer proves nothing. */
     sendRaw: async (signed: Hex) => {
       await call('eth_sendRawTransaction', [signed], maxAnswerBytes);
     },
-    /** The same for several in one message. False where one was not taken: alone it may be, or it is told why. */
+    /** The same for several in one message. False if one was not taken: alone it may be taken, or get a reason. */
     sendRawTogether: async (signed: readonly Hex[]) => {
       const calls = signed.map((one) => ({ method: 'eth_sendRawTransaction', params: [one] }));
       return (await callBatch(url, calls, timeoutMs, maxAnswerBytes)).map((answer) => 'result' in answer);

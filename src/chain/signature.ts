@@ -17,7 +17,7 @@ import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 export type SignedText = { address: string; hash: Hex; signature: Hex };
 
 /**
- * What a chain says about a contract's signature. One endpoint's `refused` is enough. Otherwise all configured
+ * A chain's verdict about a contract's signature. One endpoint's `refused` is enough. Otherwise all configured
  * endpoints must agree; if they do not, or one does not answer, the result is `unreachable`.
  */
 export type ContractWord = 'accepted' | 'refused' | 'not_deployed' | 'unreachable';
@@ -46,7 +46,7 @@ export function readSignature(typed: string): Hex | null {
   return signature.endsWith(erc8010Suffix) ? null : signature;
 }
 
-/** Whether a signature has the length of a key's; only a contract can read a longer one. */
+/** Whether a signature has the length of a key's; only a contract can check one of another length. */
 export function isKeySized(signature: Hex): boolean {
   return signature.length <= 2 + 2 * keySignatureBytes;
 }

@@ -4,16 +4,16 @@ import { minuteMs } from '../lib/durations.ts';
 import { askAny } from './any-endpoint.ts';
 import { connectRpc, type Hex, type Rpc, RpcError } from './rpc.ts';
 
-/** What a wallet signs a token's authorizations and permits under (EIP-712), besides the token's own chain and address. */
+/** The EIP-712 domain of a token's authorizations and permits, besides the token's own chain and address. */
 export type TokenDomain = { name: string; version: string };
 
 const timeoutMs = 3_000;
-/** A token's issuer may rename it by an upgrade. */
+/** How long a domain is kept: a token's issuer may rename it by an upgrade. */
 const keptMs = 60 * minuteMs;
-/** Some endpoints refuse a call that they could not run for the moment. */
+/** How long the lack of one is kept: some endpoints refuse a call that they cannot run at the moment. */
 const keptNoneMs = minuteMs;
 const longestText = 100;
-/** Tokens that do not say their version sign under this one. */
+/** Tokens that do not report a version use this one. */
 const usualVersion = '1';
 const zeroWord: Hex = `0x${'00'.repeat(32)}`;
 
@@ -33,10 +33,10 @@ type Kept = { domain: TokenDomain | null; untilMs: number };
 const known = new WeakMap<TokenConfig, Kept>();
 
 /**
- * The domain of a token whose holders can sign transfers (EIP-3009), as the token itself says it. Its separator must
- * be the one that follows from name and version, so that what is signed under them is accepted.
+ * The domain of a token whose holders can sign transfers (EIP-3009), as the token itself says it. Its separator must be
+ * the one that follows from name and version, so that the token accepts what is signed.
  *
- * @returns null for a token without EIP-3009, or of which no domain can be told
+ * @returns null for a token without EIP-3009, or whose domain cannot be determined
  * @throws RpcError when no endpoint answers
  */
 export async function readTokenDomain(chain: ChainConfig, token: TokenConfig): Promise<TokenDomain | null> {
@@ -64,7 +64,7 @@ export async function isAuthorizationUsed(
 
 /**
  * Whether any endpoint knows a transaction that waits to be mined and executes an authorization: whoever sent it, it is
- * no secret any more, and anybody can hand it in. Endpoints that cannot tell know none.
+ * no longer secret, and anybody can hand it in. An endpoint that cannot answer counts as knowing none.
  */
 export async function isAuthorizationPending(
   chain: ChainConfig,
@@ -77,7 +77,7 @@ export async function isAuthorizationPending(
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== zeroWord);
 }
 
-/** The same, of a token whose holders cannot sign transfers: null. */
+/** The same, but null for a token whose holders cannot sign transfers. */
 async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
   const state = ask(rpc, token, stateCall(zeroAddress, zeroWord));
   const [domain, unused] = await Promise.all([askDomain(rpc, chainId, token), state]);
@@ -85,8 +85,8 @@ async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promi
 }
 
 /**
- * The name and version that a token says, if its own separator follows from them. One that says no version signs under
- * the usual one.
+ * The name and version that a token reports, if its own separator follows from them. A token without a version uses the
+ * usual one.
  */
 export async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
   const [said, saidVersion, separator] = await Promise.all(
@@ -99,7 +99,7 @@ export async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<
   return domainSeparator({ domain }) === separator ? { name, version } : null;
 }
 
-/** Calls a token; null where it has no such function. */
+/** Calls a token; null if it has no such function. */
 export async function ask(rpc: Rpc, token: Hex, data: Hex): Promise<Hex | null> {
   try {
     const answer = (await rpc.call(token, data)) as Hex;

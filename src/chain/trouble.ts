@@ -4,7 +4,9 @@ import type { Database } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import type { Mode } from '../lib/mode.ts';
 
-/** A chain of which nothing was read for this long is in trouble: blocks arrive, and are polled, more often. */
+/**
+ * A chain of which nothing was read for this long is in trouble. Blocks arrive, and are polled, more often than this.
+ */
 const silentMs = minuteMs;
 
 /** The chains of a mode that could not be read for a minute, and since when; queries only the database. */
@@ -23,15 +25,15 @@ export async function chainsInTrouble(
   });
 }
 
-/** A chain that is not read announces nothing, so it is looked at this often while somebody watches. */
+/** A chain that is not read sends no notifications, so it is checked this often while somebody watches. */
 const lookEveryMs = 15_000;
 
 type Watch = { wakes: Set<() => void>; timer: NodeJS.Timeout };
 const watches = new WeakMap<Database, Map<Mode, Watch>>();
 
 /**
- * Wakes whoever watches when a chain of a mode gets into trouble, or out of it. However many watch, a process looks
- * once.
+ * Wakes whoever watches when a chain of a mode gets into trouble, or out of it. However many watch, a process checks
+ * only once.
  *
  * @returns a function that ends it
  */

@@ -8,7 +8,9 @@ export type WalletData = {
   message: Record<string, unknown>;
 };
 
-/** EIP-712 data as wallets take it: the JSON text of `eth_signTypedData_v4`, which names the domain's type too. */
+/**
+ * EIP-712 data in the form that wallets accept: the JSON text of `eth_signTypedData_v4`, including the domain's type.
+ */
 export function walletJson({ domain, types, primaryType, message }: WalletData): string {
   const all: Record<string, unknown> = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
   return serializeTypedData({ domain, types: all, primaryType, message });

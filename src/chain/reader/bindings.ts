@@ -7,11 +7,11 @@ export const authorizationUsedTopic = toEventSelector('AuthorizationUsed(address
 /** Emitted by the contract for recurring payments after each charge. */
 export const chargedTopic = toEventSelector('Charged(bytes32,bytes32,address,address,address,uint256)').toLowerCase();
 
-/** What other logs of its transaction say a transfer was made for; in hex without 0x, null where none does. */
+/** What other logs of its transaction say a transfer was made for; in hex without 0x, null if none does. */
 export type Bindings = {
   /** The nonce of the EIP-3009 authorization that it executes: 32 bytes. */
   authorizationNonce: string | null;
-  /** The request's reference that the contract for recurring payments was given: 16 bytes. */
+  /** The request's reference that was passed to the contract for recurring payments: 16 bytes. */
   chargedReference: string | null;
 };
 
@@ -23,8 +23,8 @@ type Said = Pick<Log, 'address' | 'topics' | 'data'>;
  * A token emits `AuthorizationUsed` directly before the transfer that the authorization allows. A `Charged` log counts
  * only if exactly one transfer since the one before it has its payer, payee, token and amount.
  *
- * @param logs by their ordinal in the transaction; those that concern nothing here may be left out
- * @param contract for recurring payments, in lower case; null where there is none on the chain
+ * @param logs by their ordinal in the transaction; irrelevant ones may be left out
+ * @param contract the contract for recurring payments, in lower case; null if the chain has none
  * @returns the bindings of the transfer at an ordinal
  */
 export function readBindings(
@@ -51,7 +51,7 @@ function nonceBefore(logs: readonly (Said | undefined)[], ordinal: number): stri
 /** The references of the contract's charges, by the ordinal of the transfer that each names. */
 function readCharges(logs: readonly (Said | undefined)[], contract: string): Map<number, string> {
   const found = new Map<number, string>();
-  /** Since the last charge: where transfers stand, by what they move. */
+  /** The ordinals of transfers since the last charge, by what they move. */
   let since = new Map<string, number[]>();
   logs.forEach((log, ordinal) => {
     const transfer = log && readTransfer(log);
@@ -71,7 +71,7 @@ function readCharges(logs: readonly (Said | undefined)[], contract: string): Map
 
 const keyOf = (from: string, to: string, token: string, value: bigint) => `${from} ${to} ${token} ${value}`;
 
-/** Null where the log has another shape, or its reference is none of a request: 16 bytes and 16 zero bytes. */
+/** Null if the log has another shape, or its reference is not a request's: 16 bytes followed by 16 zero bytes. */
 function readCharged({ topics, data }: Said): { key: string; reference: string } | null {
   const [, , reference, payee, more] = topics;
   if (!reference || !payee || more !== undefined || data.length !== 2 + 3 * 64) return null;

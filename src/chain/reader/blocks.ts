@@ -15,7 +15,7 @@ export function readTransfer(log: Pick<Log, 'topics' | 'data'>): TransferLog | n
   return { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value: BigInt(log.data) };
 }
 
-/** The wallet that a Transfer log pays; null where it moves nothing. */
+/** The wallet that a Transfer log pays; null if it moves nothing. */
 export function paidBy(log: Pick<Log, 'topics' | 'data'>): string | null {
   const transfer = readTransfer(log);
   return transfer && transfer.value > 0n && transfer.from !== transfer.to ? transfer.to : null;

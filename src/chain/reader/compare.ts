@@ -9,17 +9,17 @@ import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 
-/** The operator is told so long of logs that were left out. */
+/** How long the operator is told of logs that were left out. */
 const toldForMs = dayMs;
-/** What one endpoint told is compared for so long at most; the rest follows in the next pass. */
+/** The longest time for comparing one endpoint's reports in a pass; the next pass continues. */
 const longestPassMs = 10_000;
 
 /**
- * Compares the token transfers of the blocks that were read with those that another endpoint than the one that told
- * them reports. An endpoint can leave some out; a transfer to a watched wallet that only the other one reports is set
- * aside to be read again, and the operator is told. Each message is limited, and what could not be compared is compared
- * next time. What each endpoint told is compared by itself: so one that does not answer, answers late or makes
- * transactions up delays what it is asked about, and never what it told itself.
+ * Compares the token transfers of the blocks that were read with the report of another endpoint. An endpoint can leave
+ * some out. A transfer to a watched wallet that only the other one reports is set aside to be read again, and the
+ * operator is told. Each message has a time limit, and what could not be compared is compared next time. Each
+ * endpoint's reports are compared separately. So an endpoint that does not answer, answers late or invents transactions
+ * delays only comparisons with its answers, never the comparison of its own reports.
  *
  * @throws database errors
  */
@@ -47,7 +47,7 @@ const tellFailure = ({ log, chain }: Reader, { host }: Rpc, { message: reason }:
 
 type EndOf = (rpc: Rpc) => Promise<number>;
 
-/** Compares what one endpoint told, as far as another can be asked. */
+/** Compares one endpoint's reports, as far as another can be asked. */
 async function compareTold(reader: Reader, url: string | null, cursor: Cursor, endOf: EndOf): Promise<void> {
   const { comparison, signal } = reader;
   const { rewinds } = comparison;
@@ -68,9 +68,10 @@ async function compareTold(reader: Reader, url: string | null, cursor: Cursor, e
 }
 
 /**
- * Whom to ask about what one endpoint told: another, which is furthest; two where nobody knows who told it.
+ * Which endpoint to ask about one endpoint's reports: the other one that is furthest; two if it is unknown who reported
+ * them.
  *
- * @returns null when there is nobody; `to`: the last block that they have; `range`: how many blocks they tell at once
+ * @returns null if there is none; `to`: the last block that they have; `range`: how many blocks they report at once
  */
 async function endpointsFor(
   { pool, comparison }: Reader,
@@ -92,7 +93,7 @@ async function endpointsFor(
   };
 }
 
-/** The last block of those that were read that an endpoint has, and all before it; -1 where it is not known to. */
+/** The last block that was read here and up to which an endpoint has all blocks; -1 if that is not known. */
 async function lastShared(reader: Reader, rpc: Rpc, cursor: Cursor): Promise<number> {
   try {
     const newest = await rpc.header('latest');
@@ -110,7 +111,7 @@ async function lastShared(reader: Reader, rpc: Rpc, cursor: Cursor): Promise<num
 }
 
 /**
- * False when the blocks are to be compared later, or with others.
+ * False if the blocks must be compared later, or with other endpoints.
  *
  * @param failed gets those that do not answer
  */
@@ -134,7 +135,7 @@ async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[], 
   return watched.length === 0 || setAside(reader, range, watched);
 }
 
-/** What an endpoint reports of some blocks. */
+/** What an endpoint reports about some blocks. */
 type Answer = Pick<Rpc, 'url' | 'host'> & { logs: Map<number, Log[]> };
 
 const readingOf = ({ url, logs }: Answer, number: number): Reading => ({
@@ -142,7 +143,7 @@ const readingOf = ({ url, logs }: Answer, number: number): Reading => ({
   digest: digestOf(logs.get(number) ?? []),
 });
 
-/** Null where fewer blocks are to be asked for, or the endpoint failed. */
+/** Null if fewer blocks must be requested, or the endpoint failed. */
 async function logsOf(reader: Reader, rpc: Rpc, range: Range, failed: Set<Rpc>): Promise<Answer | null> {
   try {
     return await askLogs(reader, rpc, range);
@@ -155,7 +156,7 @@ async function logsOf(reader: Reader, rpc: Rpc, range: Range, failed: Set<Rpc>):
 }
 
 /**
- * @returns null where fewer blocks are to be asked for
+ * @returns null if fewer blocks must be requested
  * @throws RpcError
  */
 async function askLogs(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<Answer | null> {
@@ -173,7 +174,10 @@ async function askLogs(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<A
   }
 }
 
-/** For one block with more logs than an endpoint returns. What it does not tell by wallet either is not compared. */
+/**
+ * For one block with more logs than an endpoint returns. If it does not report them by wallet either, they are not
+ * compared.
+ */
 async function watchedLogsOf(reader: Reader, rpc: Rpc, number: number): Promise<Log[]> {
   const { chain, wallets, log } = reader;
   await wallets.refresh();

@@ -5,28 +5,28 @@ import { largestRange } from './blocks.ts';
 
 /** Which of the blocks that were read have been compared with another endpoint. */
 export type Comparison = {
-  /** All up to this one. Null before it is known. */
+  /** All up to this block were compared. Null before it is known. */
   upTo: number | null;
-  /** Later ones: where one endpoint cannot be asked, only what it would be asked for waits. */
+  /** Later blocks that were compared: if one endpoint cannot be asked, only the blocks that need its answer wait. */
   beyond: Set<number>;
-  /** By block number: what it was read with, until it is compared. */
+  /** By block number: the logs that it was read with, until it is compared. */
   read: Map<number, Reading>;
-  /** How many blocks an endpoint is asked for at once, by its URL. */
+  /** How many blocks are requested from an endpoint at once, by its URL. */
   ranges: Map<string, number>;
-  /** Hosts of endpoints that have told too much that nobody has confirmed. */
+  /** Hosts of endpoints that have reported too much that no other has confirmed. */
   full: ReadonlySet<string>;
-  /** How often blocks that were read were taken back. */
+  /** How often blocks that were read were removed again. */
   rewinds: number;
   /** When logs were last found left out. */
   foundAtMs: number;
 };
 
-/** A digest of a block's logs, and the endpoint that told them. */
+/** A digest of a block's logs, and the endpoint that reported them. */
 export type Reading = { digest: string; url: string };
 
-/** What was read is forgotten beyond that many blocks: two endpoints are then asked. */
+/** Readings beyond this many blocks are forgotten; then two endpoints are asked. */
 const mostRemembered = 5_000;
-/** What was compared beyond a block that waits is forgotten beyond that many, and compared again. */
+/** Comparisons beyond a waiting block are forgotten when there are more than this, and made again. */
 const mostBeyond = 100_000;
 
 /** A comparison that begins with the oldest stored block. An alarm of an earlier one may still be raised. */
@@ -37,10 +37,13 @@ export function newComparison(): Comparison {
 
 export const placeOf = ({ txHash, logIndex }: { txHash: string; logIndex: number | null }) => `${txHash} ${logIndex}`;
 const textOf = (log: Log) => [placeOf(log), log.address, ...log.topics, log.data].join(' ');
-/** Of all that decides whom a log pays and how much: an endpoint could tell another recipient at the same place. */
+/**
+ * A digest of everything that decides whom a log pays and how much, since an endpoint could report another recipient at
+ * the same position.
+ */
 export const digestOf = (logs: readonly Log[]) => createHash('sha256').update(logs.map(textOf).join()).digest('base64');
 
-/** Remembers which logs a block was read with, and who told them. */
+/** Remembers the logs that a block was read with, and who reported them. */
 export function noteRead({ read }: Comparison, number: number, logs: readonly Log[], { url }: Pick<Rpc, 'url'>): void {
   keepNewest(read, number, { digest: digestOf(logs), url }, mostRemembered);
 }
@@ -61,7 +64,7 @@ export function noteCompared(comparison: Comparison, { from, to }: Range): void 
   }
 }
 
-/** After a reorganisation: what follows this block is read again, and compared again. */
+/** After a reorganisation: blocks after this one are read and compared again. */
 export function forgetAfter(comparison: Comparison, number: number): void {
   comparison.rewinds++;
   for (const later of comparison.read.keys()) if (later > number) comparison.read.delete(later);
@@ -69,14 +72,14 @@ export function forgetAfter(comparison: Comparison, number: number): void {
   if (comparison.upTo !== null) comparison.upTo = Math.min(comparison.upTo, number);
 }
 
-/** Blocks in a row. */
+/** Consecutive blocks. */
 export type Range = { from: number; to: number };
 
 /**
- * The next blocks after one that this endpoint has told, and that were not compared: as many as an endpoint is asked
- * for at once. While there is nobody to ask, millions come to wait, so it does not look at each.
+ * The next blocks after a given one that this endpoint reported and that were not compared: as many as are requested
+ * from an endpoint at once. While no endpoint can be asked, millions accumulate, so this does not visit each.
  *
- * @param url null: blocks of which nobody knows who told them
+ * @param url null: blocks whose reporter is unknown
  */
 export function nextTold({ beyond, read }: Comparison, url: string | null, after: number, last: number): Range | null {
   const isWanted = (number: number) => !beyond.has(number) && (read.get(number)?.url ?? null) === url;

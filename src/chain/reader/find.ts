@@ -12,7 +12,7 @@ import type { Owner } from './wallets.ts';
 /** Blocks whose empty answer could not be checked, and how often it was given. */
 export type Doubts = Map<string, { asked: number; sinceMs: number }>;
 
-/** If nobody else can be asked, an empty answer is believed after this many times, over this long. */
+/** If no other endpoint can be asked, an empty answer is believed once it was given this often, over this time. */
 const believedAfter = { asked: 3, ms: 3_000 };
 
 /** True once a block's doubtful answer was repeated often enough, over long enough; it is then forgotten. */
@@ -26,7 +26,7 @@ function isEnough(doubts: Doubts, { hash }: Header): boolean {
   return true;
 }
 
-/** Whose transfers of a block are wanted, and which providers are asked. */
+/** Which wallets' transfers of a block are wanted, and which providers are asked. */
 export type Search = {
   tokens: readonly string[];
   owners: ReadonlyMap<string, Owner>;
@@ -39,8 +39,8 @@ export type Search = {
 /**
  * The token transfers of one block. For a block with more than a provider returns, only those to watched wallets.
  *
- * An answer that lacks what the block's filter announces is settled by the block's receipts, whose own filter must
- * equal the header's; otherwise by another provider; otherwise by asking again in later passes.
+ * If an answer lacks what the block's filter announces, the block's receipts decide, whose own filter must equal the
+ * header's. Otherwise another provider decides, or asking again in later passes.
  *
  * @returns null when no provider returns them, however often asked: the block must be set aside
  * @throws ProviderFault, RpcError
@@ -64,7 +64,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
   throw new ProviderFault(`block ${header.number}: no logs came, although the bloom filter announces some`);
 }
 
-/** Null when the provider does not return that many. */
+/** Null if the provider does not return that many. */
 function askLogs(rpc: Rpc, header: Header, tokens: readonly string[], wallets?: string[]): Promise<Log[] | null> {
   return answerOrNull(rpc, async () => {
     const logs = wallets
@@ -79,7 +79,7 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
   try {
     return await ask();
   } catch (error) {
-    // One that is asked too often is left alone.
+    // A provider that complains about too many calls is left alone.
     if (!(error instanceof RpcError) || error.kind === 'limited' || (await isAway(rpc))) throw error;
     return null;
   }
@@ -112,7 +112,7 @@ const topicsOf = (owners: ReadonlyMap<string, Owner>) =>
   [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
 
 /**
- * The transfers of a block to watched wallets, as one provider reports them; null where it does not return them.
+ * The transfers of a block to watched wallets, as one provider reports them; null if it does not return them.
  *
  * @throws ProviderFault, RpcError
  */
@@ -190,7 +190,7 @@ function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Rec
 /** What was found in a block, and which parts could not be read. */
 export type Found = { transfers: FoundTransfer[]; unread: Unread[] };
 
-/** So long at most for what is asked for together; what did not come is asked for singly. */
+/** The longest wait for what is requested together. What did not arrive is requested alone. */
 const aheadMs = 4_000;
 
 /**
@@ -209,7 +209,7 @@ export async function findTransfers(header: Header, logs: readonly Log[], readin
   const rpcs = first ? [await askAhead(first, wanted, aheadMs, header), ...others] : [];
   const read = await mapFew(watched, 4, async ([txHash, own]) => {
     const readFrom = (from: readonly Rpc[]) => readTransaction(header, txHash, own, { ...reading, rpcs: from }, false);
-    // What was told together with others and contradicts the log is asked for singly.
+    // An answer in a batch that contradicts the log is requested again, alone.
     const transfers = await readFrom(rpcs).catch((error) => {
       if (error instanceof ProviderFault) return readFrom(reading.rpcs);
       throw error;

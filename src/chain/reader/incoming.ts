@@ -4,7 +4,7 @@ import { nextRange, paidBy, readTransfer, transferTopic } from './blocks.ts';
 /** A transfer of any token to a wallet, according to its log. */
 export type Incoming = { txHash: string; tokenAddress: string; value: bigint; blockNumber: number; blockHash: string };
 
-/** Looked at from the newest block backwards. */
+/** How many blocks are searched, from the newest backwards. */
 const mostBlocks = 5_000;
 const mostFound = 50;
 const limitMs = 4_000;

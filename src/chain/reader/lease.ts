@@ -10,7 +10,7 @@ export type Work = (lease: Lease, signal: AbortSignal) => Promise<void>;
 /** A holder that stops renewing loses the lease after this time. */
 const leaseMs = 4_000;
 const renewMs = 2_000;
-/** After an error, and the shortest pause in general: leases of others may run out at any time. */
+/** The pause after an error, and the shortest pause in general: other holders' leases may expire at any time. */
 const againMs = 250;
 
 const interval = (ms: number) => `${ms} ms`;
@@ -39,12 +39,12 @@ export async function releaseLease(db: Database, lease: Lease): Promise<void> {
     where name = ${lease.name} and holder = ${lease.holder} and fence = ${lease.fence}`;
 }
 
-/** `fence`: null where somebody else has the lease, for `leftMs` if it is not renewed. */
+/** `fence`: null if somebody else has the lease, which lasts `leftMs` unless it is renewed. */
 type Standing = { name: string; fence: string | null; leftMs: number };
 
 /**
- * Renews the leases that this holder has, and takes those that it wants where they have run out, in one statement.
- * A row that another process is changing counts as that one's: nobody waits here, so nobody waits in a circle.
+ * In one statement, renews the leases that this holder has, and takes wanted leases that have expired. A row that
+ * another process is changing counts as that process's. Nobody waits here, so there are no deadlocks.
  */
 async function keepLeases(db: Database, holder: string, held: string[], wanted: string[]): Promise<Standing[]> {
   return db.sql<Standing[]>`
@@ -66,8 +66,8 @@ async function keepLeases(db: Database, holder: string, held: string[], wanted: 
 type Post = { lease: Lease; renewedAt: number; over: AbortController; hasEnded: boolean; work: Promise<void> };
 
 /**
- * Does each kind of work while this holder has the lease of its name, again each time that it is won, until the signal
- * aborts. When a holder dies, others take over within `leaseMs` and a moment.
+ * Does each kind of work while this holder has the lease of its name, and again each time that it gets the lease, until
+ * the signal aborts. When a holder dies, others take over within `leaseMs` and a moment.
  *
  * @param works by the names of their leases; each must return soon after its signal aborts, or once the database says
  * that it is no longer the holder
@@ -93,7 +93,7 @@ export async function whileLeading(
         post.hasEnded = true;
       });
   };
-  /** Only here and never beside a renewal, which would take the lease back. */
+  /** Leases are released only here and never during a renewal, which would take them back. */
   const leave = async () => {
     for (const { lease, hasEnded } of posts.values()) {
       if (!hasEnded) continue;

@@ -8,7 +8,7 @@ import { insertOmitted, mostOfTeller, selectPlaces, selectSetAside, selectTeller
 /** A log, the host of the endpoint that reports it, and of one that reports other logs of its block. */
 export type ToldLog = { log: Log; by: string; unlike: string };
 
-/** The hosts of endpoints of which so much waits that no more is taken. */
+/** The hosts of endpoints with so many waiting transactions that no more are accepted. */
 export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
   const tellers = await selectTellers(db, chain.chainId);
   return new Set(tellers.flatMap(({ host, count }) => (count >= mostOfTeller ? [host] : [])));
@@ -17,7 +17,7 @@ export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
 /**
  * Sets aside the transactions of logs that were not read, and tells the operator.
  *
- * @returns false when an endpoint has told more than is taken of one: the rest is set aside once it has room
+ * @returns false if an endpoint reported more than is accepted from one: the rest is set aside once there is room
  */
 export async function setAside(reader: Reader, { from }: Range, told: readonly ToldLog[]): Promise<boolean> {
   const { db, testMode, comparison } = reader;

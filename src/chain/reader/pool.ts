@@ -6,7 +6,7 @@ export class ProviderFault extends Error {}
 /** One endpoint of a chain and how it has behaved. */
 export type RpcProvider = {
   rpc: Rpc;
-  /** Whether it was verified to serve this chain, with the tokens as configured; nothing is read from it before. */
+  /** Whether it was verified to serve this chain, with the tokens as configured. Nothing is read from it before. */
   checked: 'no' | 'asking' | 'yes';
   /** Failed passes in a row. */
   failures: number;

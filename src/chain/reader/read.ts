@@ -53,7 +53,10 @@ export type Reader = {
 
 const stepsPerPass = 100;
 const rewindsPerPass = 3;
-/** Within this distance of the head, block by block: that is cheapest and bound to each block's hash. */
+/**
+ * Within this distance of the head, blocks are read one by one: that is cheapest, and each answer is bound to its
+ * block's hash.
+ */
 const fewBehind = 3;
 /** A provider whose head has not moved for this long is compared with another. */
 const staleHeadMs = 10_000;
@@ -125,7 +128,7 @@ async function readPass(reader: Reader, provider: RpcProvider): Promise<number> 
   }
   await checkStaleHead(reader, provider, view.head);
   if (view.head.number < cursor.number && (await isJustBehind(reader, view.head))) {
-    // If it is the only provider, wait for it. Another one may be ahead.
+    // If it is the only provider, wait for it. Otherwise another one may be ahead.
     if (reader.pool.other(provider)) throw new ProviderFault(`its head ${view.head.number} is behind what was read`);
     return 0;
   }
@@ -176,7 +179,7 @@ function progressOf(chain: ChainConfig, view: View, readUpTo: number): store.Pro
 }
 
 /**
- * If the head is behind the cursor: whether it is a block that was read. Then the provider is late; otherwise the chain
+ * For a head behind the cursor: whether it is a block that was read. If so, the provider is late; otherwise the chain
  * was reorganised.
  */
 async function isJustBehind(reader: Reader, head: Header): Promise<boolean> {
@@ -248,7 +251,7 @@ async function readOn(
   return { number: last.number, hash: last.hash };
 }
 
-/** Null for a block whose logs nobody tells. */
+/** Null for a block whose logs no provider returns. */
 type LogsByBlock = Map<number, Log[] | null>;
 
 async function findAll(reader: Reader, provider: RpcProvider, headers: Header[], logs: LogsByBlock): Promise<Found> {
@@ -300,7 +303,7 @@ async function readRange(reader: Reader, provider: RpcProvider, headers: Header[
     return logs;
   } catch (error) {
     if (error instanceof RpcError || error instanceof ProviderFault) reader.range = nextRange(headers.length, false);
-    // Each provider refuses large ranges with its own message. Asked for few enough blocks, they all answer.
+    // Each provider refuses large ranges with its own message. For a range that is small enough, all of them answer.
     if (error instanceof RpcError && error.kind !== 'limited' && !(await isAway(provider.rpc))) return null;
     throw error;
   }

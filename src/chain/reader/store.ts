@@ -32,12 +32,12 @@ export type FoundTransfer = {
   value: bigint;
   partnerId: string;
   accountId: string;
-  /** False where no provider returned what the transaction carries. */
+  /** False if no provider returned the transaction's calldata. */
   calldataRead: boolean;
   calldataReference: Buffer | null;
-  /** False where no provider returned the other logs of the transaction. */
+  /** False if no provider returned the other logs of the transaction. */
   logsRead: boolean;
-  /** What the transaction's sender paid for it; null where its receipt was not read. */
+  /** The fee that the transaction's sender paid; null if its receipt was not read. */
   feeWei: bigint | null;
 } & Bindings;
 
@@ -45,7 +45,7 @@ export type FoundTransfer = {
 export type Unread = {
   block: Header;
   txHash: string | null;
-  /** Its transfers to watched wallets, and for whom each wallet is watched. */
+  /** Its transfers to watched wallets, and for which merchant each wallet is watched. */
   logs: Log[];
   owners: Record<string, Owner>;
 };
@@ -170,7 +170,7 @@ async function insertBlocks(tx: Tx, chainId: number, headers: readonly Header[])
 
 const rowsAtOnce = 500;
 
-/** A row that is still there was final before a reorganisation; its transfer is now known to be in another block. */
+/** A row that still exists was final before a reorganisation; its transfer is now in another block. */
 export async function insertTransfers(
   tx: Tx,
   chain: { chainId: number; testMode: boolean },

@@ -6,12 +6,12 @@ import { calldataReferences, isEntryPoint } from './reference.ts';
 import type { FoundTransfer } from './store.ts';
 import type { Owner } from './wallets.ts';
 
-/** For whom transactions are read, and from whom. */
+/** Which wallets transactions are read for, and which providers they are read from. */
 export type Reading = {
   owners: ReadonlyMap<string, Owner>;
   /** The provider that is read from, and another for what the first cannot return. */
   rpcs: readonly Rpc[];
-  /** The contract for recurring payments; null where the chain has none. */
+  /** The contract for recurring payments; null if the chain has none. */
   contract: string | null;
 };
 
@@ -19,7 +19,7 @@ export type Reading = {
  * Reads what a transaction carries for its transfers to watched wallets.
  *
  * @param logs those transfers, as reported in the block's logs
- * @param anyhow stores them without what no provider returns of the transaction
+ * @param anyhow stores them even without the parts of the transaction that no provider returns
  * @returns null when no provider returns enough: whatever a transaction does, the next one can still be read
  * @throws ProviderFault, RpcError
  */
@@ -85,7 +85,7 @@ async function askEach<T>(rpcs: readonly Rpc[], ask: (rpc: Rpc) => Promise<T>): 
   return null;
 }
 
-/** Null where a receipt that no provider returns would be needed. */
+/** Null if a receipt is needed that no provider returns. */
 function readReferences(
   tx: Transaction,
   receipt: Receipt | null,
@@ -148,7 +148,7 @@ async function countLogsBefore(rpc: Rpc, header: Header, txHash: string): Promis
   return own >= 0 && own <= mostSteps ? 0 : null;
 }
 
-/** What transfers were made for, without the receipt: from the block's logs of the kinds that say so. */
+/** What transfers were made for, without the receipt: from those logs of the block that say so. */
 async function bindingsWithout(
   header: Header,
   txHash: string,

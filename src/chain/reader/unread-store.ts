@@ -4,7 +4,7 @@ import type { Log } from '../rpc.ts';
 import type { Unread } from './store.ts';
 import type { Owner } from './wallets.ts';
 
-/** What was set aside, and since when. */
+/** A transaction or block that was set aside, and since when. */
 export type UnreadRow = {
   block_number: string;
   block_hash: string;
@@ -13,13 +13,13 @@ export type UnreadRow = {
   tx_hash: string;
   logs: Log[];
   owners: Record<string, Owner>;
-  /** It was tried for so long that its transfers are stored without what it carries. */
+  /** It was tried for so long that its transfers are now stored without its calldata and other logs. */
   is_late: boolean;
   /** It has waited so long that it is given up if no endpoint knows it. */
   is_stale: boolean;
 };
 
-/** How long to wait for what a transaction carries before the operator is told. */
+/** How long to wait for a transaction's calldata and other logs before the operator is told. */
 const patienceMs = 2 * minuteMs;
 /** How long the operator is told of transfers stored without it. */
 const toldFor = '24 hours';
@@ -27,7 +27,7 @@ const toldFor = '24 hours';
 const soughtFor = '24 hours';
 const longestWaitSeconds = 600;
 
-/** Sets a transaction aside, or a whole block where it has no hash; one that is already set aside stays as it is. */
+/** Sets a transaction aside, or a whole block if there is no hash; one that is already set aside stays as it is. */
 export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
   await tx`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners)
@@ -42,8 +42,8 @@ export async function deleteUnreadAfter(tx: Tx, chainId: number, blockNumber: nu
 }
 
 /**
- * Entries due for a retry: those that were tried least, longest due first. So what an endpoint makes up, any number of
- * times, holds up nothing that has just been set aside.
+ * Entries due for a retry: those that were tried least, longest due first. So whatever an endpoint invents, it does not
+ * delay transactions that have just been set aside.
  */
 export function selectUnread(db: Database, chainId: number, limit: number): Promise<UnreadRow[]> {
   return db.sql<UnreadRow[]>`
@@ -79,16 +79,17 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
 /** A transaction that pays a watched wallet, as an endpoint reports it. */
 export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
 
-/** So many of one endpoint wait at most: it can make up any number of them. */
+/** At most this many per endpoint wait: it can invent any number of them. */
 export const mostOfTeller = 1_000;
 
 /**
  * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
- * as nobody has read any. What they pay others may already be stored: a provider can return a part of a transaction.
+ * as nobody has read any. Their payments to others may already be stored, because a provider can return a part of a
+ * transaction.
  *
- * @param sinceBlock blocks after it were read, including those no longer stored; null where that is unknown
- * @param told `isKnown`: even where something is stored for the wallet, because more is known to exist; `host`: the
- * endpoint that reports them, where one does unasked
+ * @param sinceBlock blocks after it were read, including those no longer stored; null if that is unknown
+ * @param told `isKnown`: also if something is stored for the wallet, because more is known to exist; `host`: the
+ * endpoint that reports them unasked, if one does
  * @returns how many were set aside that were not before
  */
 export async function insertOmitted(
@@ -125,7 +126,7 @@ export async function insertOmitted(
   return count;
 }
 
-/** Where the stored transfers of some transactions stand in their blocks; null where that was not kept. */
+/** The positions in their blocks of the stored transfers of some transactions; null if they were not stored. */
 export function selectPlaces({ sql }: Database, chainId: number, txHashes: readonly string[]) {
   return sql<{ txHash: string; logIndex: number | null }[]>`
     select tx_hash as "txHash", log_index as "logIndex" from transfers

@@ -51,7 +51,7 @@ async function denyBlock(rpcs: readonly Rpc[], row: store.UnreadRow): Promise<bo
   return headers.every((header) => header !== null && header.hash !== row.block_hash);
 }
 
-/** Null when it is to be tried later. */
+/** Null if it must be tried again later. */
 async function tryAgain(reader: Reader, provider: RpcProvider, row: store.UnreadRow): Promise<Read | null> {
   const other = reader.pool.other(provider);
   const rpcs = other ? [provider.rpc, other.rpc] : [provider.rpc];
@@ -59,7 +59,7 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
   const contract = reader.chain.recurringContract;
   try {
     const header = await provider.rpc.header(Number(row.block_number));
-    // The reader will detect the reorganisation and remove this then, unless the block was made up long ago.
+    // The reader will detect the reorganisation and then remove this, unless an endpoint invented the block long ago.
     if (header?.hash !== row.block_hash) return row.is_stale && (await denyBlock(rpcs, row)) ? nothing : null;
     if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
     const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
@@ -78,9 +78,9 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
 }
 
 /**
- * What reading left out of a block, from the receipt of the endpoint that reports most of it; that endpoint is also
- * asked first for the rest. `denied` where all answer that the transaction pays no watched wallet in this block; null
- * while one cannot answer.
+ * The transfers that reading left out of a block, from the receipt of the endpoint that reports most of them. That
+ * endpoint is also asked first for the rest. `denied` if all answer that the transaction pays no watched wallet in this
+ * block; null while one cannot answer.
  */
 async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.UnreadRow, rpcs: readonly Rpc[]) {
   await reader.wallets.refresh();

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/connection.ts';
 import { hourMs } from '../../lib/durations.ts';
 
-/** For whom a wallet is watched. */
+/** The merchant for whom a wallet is watched. */
 export type Owner = { partnerId: string; accountId: string };
 
 /** How far back changes are read again, because their transactions may have committed out of order. */

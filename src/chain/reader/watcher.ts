@@ -17,12 +17,12 @@ export type { WatchHooks } from './read.ts';
 
 const troublePauseMs = 1_000;
 const unreadPauseMs = 1_000;
-/** So soon after a block was read it is compared with another endpoint. */
+/** How soon after it was read a block is compared with another endpoint. */
 const usualCompareMs = 10_000;
 
 /**
  * Reads all chains of both modes into the table `transfers` until the signal aborts. Each chain has its own loop, so
- * that trouble on one delays no other. Over all processes, one at a time leads a chain; another takes over within 5 s.
+ * that trouble on one delays no other. Only one process at a time leads a chain; another takes over within 5 s.
  *
  * @param compareEveryMs null: what endpoints report is not compared
  */
@@ -70,7 +70,7 @@ function watching(
   };
 }
 
-/** The lease by which processes agree who reads a chain. */
+/** The lease with which processes agree who reads a chain. */
 export function leaseName(chain: ChainConfig): string {
   return `chain-${chain.chainId}`;
 }

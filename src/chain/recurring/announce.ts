@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts';
 import { askStanding } from './standing.ts';
 
 /**
- * Says in the log at start, outside a sandbox, whether plans are charged automatically, and by what: the operator chose
- * a contract that nobody outside this project has audited.
+ * At start, outside a sandbox, logs whether plans are charged automatically, and by which contract: the operator chose
+ * one that has not been audited by an outside party.
  */
 export async function announceRecurring({ config, chains, log }: Pick<Context, 'config' | 'chains' | 'log'>) {
   if (config.sandbox) return;

@@ -14,18 +14,18 @@ export type Charge = {
 };
 
 /**
- * An EIP-2612 permit for the contract: it sets the payer's allowance to `value`. A signature of another length than
- * 65 bytes goes to the token's permit that takes bytes, by which contract wallets sign.
+ * An EIP-2612 permit for the contract: it sets the payer's allowance to `value`. A signature that is not 65 bytes long,
+ * as contract wallets make, uses the token's permit that takes bytes.
  */
 export type Permit = { value: bigint; deadline: bigint; signature: Hex };
 
-/** A request's 16-byte reference as the contract takes it: followed by 16 zero bytes. */
+/** A request's 16-byte reference in the form that the contract expects: followed by 16 zero bytes. */
 export function referenceWord(reference: Uint8Array): Hex {
   if (reference.length !== 16) throw new Error('A reference has 16 bytes.');
   return `0x${Buffer.from(reference).toString('hex').padEnd(64, '0')}`;
 }
 
-/** The calldata of a charge. With a permit, that is used first; it may have been used by somebody else already. */
+/** The calldata of a charge. A permit is used first, and may already have been used by somebody else. */
 export function chargeCall({ mandate, signature, amount, reference }: Charge, permit: Permit | null): Hex {
   const args = [toStruct(mandate), signature, amount, reference] as const;
   return permit === null
@@ -33,12 +33,12 @@ export function chargeCall({ mandate, signature, amount, reference }: Charge, pe
     : encodeFunctionData({ abi: recurringAbi, functionName: 'chargeWithPermit', args: [...args, permit] });
 }
 
-/** The calldata by which payer, payee or executor ends a mandate. */
+/** The calldata with which payer, payee or executor ends a mandate. */
 export function revokeCall(mandate: Mandate): Hex {
   return encodeFunctionData({ abi: recurringAbi, functionName: 'revoke', args: [toStruct(mandate)] });
 }
 
-/** The calldata by which anybody ends a mandate with the payer's signature (`revocationTypedData`). */
+/** The calldata with which anybody ends a mandate, given the payer's signature (`revocationTypedData`). */
 export function revokeBySignatureCall(mandate: Mandate, signature: Hex): Hex {
   const args = [toStruct(mandate), signature] as const;
   return encodeFunctionData({ abi: recurringAbi, functionName: 'revokeBySignature', args });
@@ -46,7 +46,7 @@ export function revokeBySignatureCall(mandate: Mandate, signature: Hex): Hex {
 
 /**
  * Why a call of the contract was reverted. The first group are the contract's own reasons. `balance`, `allowance`,
- * `paused` and `blacklisted` are the token's, as tokens in use word them. `unknown` is anything else.
+ * `paused` and `blacklisted` come from the token, as tokens in use word them. `unknown` is anything else.
  */
 export type Revert =
   | { kind: 'too_soon'; allowedAt: number }
@@ -54,7 +54,7 @@ export type Revert =
   | { kind: 'balance' | 'allowance' | 'paused' | 'blacklisted' }
   | { kind: 'unknown' };
 
-/** What tokens say: Circle's by text, and OpenZeppelin's present ones by errors of their own (ERC-6093). */
+/** The errors of tokens: text from Circle's, and error types (ERC-6093) from OpenZeppelin's current ones. */
 const tokenAbi = parseAbi([
   'error Error(string reason)',
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',

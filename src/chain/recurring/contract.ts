@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { encodeAbiParameters, getCreate2Address, keccak256, parseAbi, stringToHex } from 'viem';
 import type { Hex } from '../rpc.ts';
 
-/** `contracts/RecurringPayments.sol`: the contract by which a plan's customer lets its charges be collected. */
+/** `contracts/RecurringPayments.sol`: the contract that collects a plan's charges, as its customer agreed. */
 export const recurringAbi = parseAbi([
   'struct Mandate { address payer; address payee; address token; address executor; uint256 maxAmount; uint64 minInterval; uint64 start; uint64 end; bytes32 plan; bytes32 salt; }',
   'struct Permit { uint256 value; uint256 deadline; bytes signature; }',
@@ -50,18 +50,18 @@ function artifact(): Artifact {
   return loaded;
 }
 
-/** Where the contract stands on every chain on which it was deployed by the deterministic deployer. In lower case. */
+/** The contract's address on every chain where the deterministic deployer deployed it. In lower case. */
 export function recurringAddress(): Hex {
   const options = { from: deterministicDeployer, salt: deploymentSalt, bytecode: artifact().bytecode };
   return getCreate2Address(options).toLowerCase() as Hex;
 }
 
-/** The calldata by which the deterministic deployer deploys the contract. */
+/** The calldata with which the deterministic deployer deploys the contract. */
 export function deploymentCall(): Hex {
   return `${deploymentSalt}${artifact().bytecode.slice(2)}`;
 }
 
-/** The code that stands at an address of a chain once the contract is deployed there, to the last byte. */
+/** The exact code at an address of a chain once the contract is deployed there. */
 export function recurringCode(chainId: number, address: Hex): Hex {
   const { deployedBytecode, immutables } = artifact();
   let code = deployedBytecode.slice(2);

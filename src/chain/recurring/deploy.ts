@@ -11,24 +11,24 @@ import { connectRpc, type Hex, type Receipt, RpcError } from '../rpc.ts';
 import { deploymentCall, deterministicDeployer, recurringAddress } from './contract.ts';
 import { askStanding, type ContractStanding } from './standing.ts';
 
-/** What a deployment did. The sender is null where the contract stood already. */
+/** The result of a deployment. The sender is null if the contract was already deployed. */
 export type Deployment = { address: Hex; sender: Hex | null; txHash: Hex | null; feeWei: bigint };
 
-/** Why the contract could not be deployed: a sentence that says the way out. */
+/** Why the contract could not be deployed: a sentence that says what to do. */
 export class DeployFault extends Error {}
 
 const timeoutMs = 5_000;
-/** How long the transaction may take to be mined, and endpoints that are some blocks behind to see it. */
+/** How long the transaction may take to be mined, and how long endpoints that lag may take to see it. */
 const usualWaits = { minedMs: 180_000, seenMs: 30_000 };
 
-/** Who must be given coin, and how much, for the transaction that deploys the deterministic deployer. */
+/** The account that needs coin, and how much, for the transaction that deploys the deterministic deployer. */
 const deployersMaker = '0x3fab184622dc19b6109349b94811493bf2a45362 0.01';
 
 /**
- * Deploys the contract on a chain, unless it stands there, and compares the code that then stands with the artifact's.
+ * Deploys the contract on a chain, unless it is deployed already, and compares the deployed code with the artifact's.
  * Its address is the same on every chain. Can be called again at any time.
  *
- * @param signer who pays; null where nobody can
+ * @param signer who pays; null if nobody can
  * @throws DeployFault
  */
 export async function deployRecurring(

@@ -17,7 +17,7 @@ export type Mandate = {
   startsAt: number;
   /** The first second in which no charge is allowed any more. */
   endsAt: number;
-  /** 32 bytes that say what it is for. */
+  /** 32 bytes that identify the plan. */
   plan: Hex;
   /** 32 bytes that make two mandates with the same terms different. */
   salt: Hex;
@@ -40,7 +40,7 @@ const mandateTypes = {
 
 const revocationTypes = { Revocation: [{ name: 'mandate', type: 'bytes32' }] } as const;
 
-/** The mandate as the contract takes it. */
+/** The mandate in the form that the contract expects. */
 export function toStruct(mandate: Mandate) {
   const { minIntervalSeconds, startsAt, endsAt, ...same } = mandate;
   return { ...same, minInterval: BigInt(minIntervalSeconds), start: BigInt(startsAt), end: BigInt(endsAt) };
@@ -63,7 +63,7 @@ export function mandateHash(mandate: Mandate, chainId: number, contract: Hex): H
   return hashTypedData(mandateTypedData(mandate, chainId, contract));
 }
 
-/** The EIP-712 data that a payer signs to end a mandate; anybody may bring the signature. */
+/** The EIP-712 data that a payer signs to end a mandate; anybody may submit the signature. */
 export function revocationTypedData(mandate: Mandate, chainId: number, contract: Hex) {
   const message = { mandate: mandateHash(mandate, chainId, contract) };
   const domain = domainOf(chainId, contract);

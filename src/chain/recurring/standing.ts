@@ -2,14 +2,17 @@ import type { ChainConfig } from '../../config/chains.ts';
 import { connectRpc, RpcError } from '../rpc.ts';
 import { readStanding, type Standing } from './state.ts';
 
-/** What a chain says of its contract. `none`: no address is configured. Endpoints that disagree: the worse answer. */
+/**
+ * What a chain has at the contract's address. `none`: no address is configured. If endpoints disagree, the worse answer
+ * counts.
+ */
 export type ContractStanding = Standing | 'none' | 'unreachable';
 
 const timeoutMs = 3_000;
 /** The worst first. */
 const order = ['foreign', 'absent', 'unreachable', 'stands'] as const;
 
-/** Asks every endpoint of a chain what stands at the configured address. Never throws for a chain in trouble. */
+/** Asks every endpoint of a chain what code the configured address has. Never throws for a chain in trouble. */
 export async function askStanding({ chainId, recurringContract, rpcUrls }: ChainConfig): Promise<ContractStanding> {
   if (recurringContract === null) return 'none';
   const words = await Promise.all(

@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type Hex, type Rpc, RpcError } from '../rpc.ts';
 import { recurringAbi, recurringCode } from './contract.ts';
 
-/** What a chain says of a mandate. */
+/** What a chain reports about a mandate. */
 export type MandateStatus = {
   revoked: boolean;
   /** Unix seconds; null before the first charge. */
@@ -38,7 +38,7 @@ export async function isReferenceUsed(rpc: Rpc, contract: Hex, mandateHash: Hex,
   return decodeFunctionResult({ abi: recurringAbi, functionName: 'isUsed', data: answer });
 }
 
-/** An address without code answers nothing, which must not be read as zeros. */
+/** An address without code gives an empty answer, which must not be read as zeros. */
 async function callFully(rpc: Rpc, contract: Hex, data: Hex, words: number): Promise<Hex> {
   const answer = await rpc.call(contract, data);
   if (answer.length !== 2 + 64 * words) {

@@ -6,9 +6,9 @@ import type { Asked, Offer } from './fees.ts';
 /** One of the relayer's addresses on one chain. */
 export type Account = { chainId: number; address: Hex };
 
-/** What was learned of an account longer ago says nothing of now. */
+/** Older knowledge of an account is no longer used. */
 const staleMs = 5 * 60_000;
-/** After this time another process looks at an account whose pass has not ended. */
+/** After this time another process takes over an account whose pass has not ended. */
 const claimMs = 30_000;
 
 /** How far a chain was read, and the hash of the newest block that was. */
@@ -19,15 +19,15 @@ export type AccountState = Asked & {
   nextNonce: number;
   chainNonce: number;
   balanceWei: bigint;
-  /** What its calls that are not mined may cost at most. */
+  /** The most that its calls that are not mined may cost. */
   reservedWei: bigint;
   head: number;
-  /** How long ago the chain was asked how many are mined, and about the balance. */
+  /** How long ago the chain was asked for the count of mined transactions, and for the balance. */
   countedMs: number;
   checkedMs: number;
   /** Hash of the newest block that the reader had read when the chain was last asked; null before it has begun. */
   seenHash: string | null;
-  /** The chain has answered lately. */
+  /** Whether the chain has answered lately. */
   fresh: boolean;
   gap: (Offer & { nonce: number; triedMs: number }) | null;
 };
@@ -85,9 +85,9 @@ export async function selectAccount(sql: Sql | Tx, { chainId, address }: Account
   };
 }
 
-/** What a chain says of an account now. */
+/** What a chain reports about an account now. */
 export type Counted = Asked & {
-  /** How many of its transactions are mined: the least that an endpoint reports, and the most. */
+  /** How many of its transactions are mined: the lowest and the highest number that an endpoint reports. */
   least: number;
   most: number;
   /** Whether every endpoint has answered. */
@@ -95,7 +95,7 @@ export type Counted = Asked & {
   head: number;
 };
 
-/** Begins to know an account; nothing happens where another process was faster. */
+/** Stores a new account; does nothing if another process was faster. */
 export async function insertAccount(
   sql: Sql,
   { chainId, address }: Account,
@@ -111,10 +111,10 @@ export async function insertAccount(
 }
 
 /**
- * Keeps what a chain says of an account; the count only where every endpoint has answered. The next nonce only rises,
- * and is never below the count.
+ * Stores what a chain reports about an account, and the count only if every endpoint has answered. The next nonce only
+ * rises, and is never below the count.
  *
- * @param balanceWei null where it was not asked for
+ * @param balanceWei null if it was not requested
  */
 export async function updateAccount(
   sql: Sql,
@@ -133,15 +133,15 @@ export async function updateAccount(
     where chain_id = ${chainId} and address = ${address}`;
 }
 
-/** The most nonces that are passed over because they have a call already. */
+/** The most nonces that are skipped because they already have a call. */
 const mostSkipped = 1_000;
 
 /**
- * Gives out the next nonces of an account, and holds the account until the transaction ends. Nonces that have a call
- * already, as after a gap was found, are passed over.
+ * Issues the next nonces of an account, and locks the account until the transaction ends. Skips nonces that already
+ * have a call, as after a gap was found.
  *
- * @param lookMs when the loop is to look at the account at the latest
- * @returns so many, rising
+ * @param lookMs when the loop must check the account at the latest
+ * @returns this many nonces, rising
  */
 export async function takeNonces(
   tx: Tx,
@@ -166,14 +166,14 @@ export async function takeNonces(
   return row.nonces.map(Number);
 }
 
-/** Goes back to a nonce that was passed over by mistake; the next call gets it. */
+/** Goes back to a nonce that was skipped by mistake; the next call gets it. */
 export async function updateNextNonce(sql: Sql, { chainId, address }: Account, nonce: number): Promise<void> {
   await sql`
     update relay_accounts set next_nonce = ${nonce}
     where chain_id = ${chainId} and address = ${address} and next_nonce > ${nonce}`;
 }
 
-/** Keeps what was last offered to close a gap; null: there is none. */
+/** Stores the last offer to close a gap; null: there is no gap. */
 export async function updateGap(
   sql: Sql,
   { chainId, address }: Account,
@@ -195,9 +195,9 @@ export async function selectAddresses(sql: Sql, chainId: number): Promise<Hex[]>
 }
 
 /**
- * Whether an account is to be looked at now, and by us. An account that is not known yet is.
+ * Claims an account that is due to be checked; a new account always is.
  *
- * @param newsMs how much sooner than its time, where a block was read since the chain was last asked
+ * @param newsMs how much earlier it is due if a block was read since the chain was last asked
  */
 export async function claimAccount(sql: Sql, { chainId, address }: Account, newsMs: number): Promise<boolean> {
   const soon = Math.min(newsMs, claimMs / 2); // a claim is not taken away by news
@@ -212,7 +212,7 @@ export async function claimAccount(sql: Sql, { chainId, address }: Account, news
   return row?.claimed === true;
 }
 
-/** Says when an account is looked at again. A call that was taken on meanwhile may be waiting. */
+/** Sets when an account is checked again. A call that was taken on meanwhile may be waiting. */
 export async function releaseAccount(
   sql: Sql,
   { chainId, address }: Account,

@@ -9,12 +9,12 @@ import { isTooDear, priorityFee } from './fees.ts';
 const timeoutMs = 4_000;
 const recentBlocks = 5;
 
-/** The relayer's addresses, newest first; empty where none is configured. */
+/** The relayer's addresses, newest first; empty if none is configured. */
 export function relayerAddresses({ config }: Pick<Context, 'config'>): readonly Hex[] {
   return config.relayer.signers.map(({ address }) => address);
 }
 
-/** What signs for an address; undefined where that is no longer configured. */
+/** The signer of an address; undefined if it is no longer configured. */
 export function signerOf({ config }: Pick<Context, 'config'>, address: Hex): RelayerSigner | undefined {
   return config.relayer.signers.find((signer) => signer.address === address);
 }
@@ -51,7 +51,7 @@ export async function askCounts(chain: ChainConfig, address: Hex): Promise<Count
 export async function askAccount(chain: ChainConfig, address: Hex): Promise<Counted & { balanceWei: bigint }> {
   const counted = await askCounts(chain, address);
   const [balanceWei, advised] = await askAny(chain, timeoutMs, (rpc) =>
-    // Not every node has advice to give.
+    // Not every node gives advice.
     Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(() => null)]),
   );
   return { ...counted, priorityFeeWei: priorityFee([counted.priorityFeeWei], advised), balanceWei };

@@ -8,7 +8,7 @@ import { firstOffer } from './fees.ts';
 
 /**
  * Whether the relayer's first address would take on a call of this much gas for a partner now: it can send, and the
- * day's budget has room. Judges by what its loop last stored; what is taken on is judged anew.
+ * day's budget has room. Judges by what its loop last stored; a call that is taken on is judged again.
  */
 export async function canAfford(ctx: Context, scope: Scope, chain: ChainConfig, gas: bigint): Promise<boolean> {
   const [address] = relayerAddresses(ctx);

@@ -7,7 +7,7 @@ import type { Account, AccountState } from './account-store.ts';
 import { isTooDear } from './fees.ts';
 import type { RelayRow } from './store.ts';
 
-/** A call that is first in line and not mined for this long is told to the operator. */
+/** The operator is told of a first call in the queue that is not mined for this long. */
 const stuckMs = 10 * 60_000;
 
 /** Raises and ends the alarms of an account: too little coin, fees beyond the limit, a call that is not mined. */

@@ -5,10 +5,10 @@ import { takesBatches, withoutBatches } from '../batches.ts';
 import { connectRpc, type Hex, isAway, type Rpc, RpcError } from '../rpc.ts';
 
 /**
- * What endpoints made of a signed transaction. `taken`: one has it. `used`: its nonce is used, by itself or by
- * another. `underpriced`: its fees are too low. `poor`: the sender has too little coin. `refused`: anything else, also
- * no answer to this one of an endpoint that answers others. `unreachable`: no endpoint answers. Only `taken` proves
- * something, and none says whether it will be mined.
+ * How endpoints answered to a signed transaction. `taken`: one has it. `used`: its nonce is used, by itself or by
+ * another. `underpriced`: its fees are too low. `poor`: the sender has too little coin. `refused`: anything else,
+ * including no answer from an endpoint that answers about others. `unreachable`: no endpoint answers. Only `taken`
+ * proves anything, and no answer says whether it will be mined.
  */
 export type Broadcast =
   | { kind: 'taken' }
@@ -26,18 +26,21 @@ const meanings: [RegExp, 'taken' | 'used' | 'underpriced' | 'poor'][] = [
 ];
 
 const nowhere: Broadcast = { kind: 'unreachable', words: 'no endpoint is configured' };
-/** So many transactions in one message, and messages or single transactions at once. */
+/** How many transactions are in one message, and how many messages or single transactions are sent at once. */
 const batchSize = 25;
 const few = 4;
 
-/** Hands on a signed transaction to one endpoint, the next where that does not take it; with `all` to every one. */
+/**
+ * Sends a signed transaction to one endpoint, and to the next if that one does not take it; with `all`, to every
+ * endpoint.
+ */
 export async function broadcast(chain: ChainConfig, signed: Hex, all = false): Promise<Broadcast> {
   const [answer = nowhere] = await broadcastAll(chain, [signed], all);
   return answer;
 }
 
 const isOpen = ({ kind }: Broadcast) => kind === 'refused' || kind === 'unreachable';
-/** Which of two endpoints' answers counts: what says most. */
+/** Which of two endpoints' answers counts: the more informative one. */
 function better(one: Broadcast, other: Broadcast): Broadcast {
   if (other.kind === 'taken') return other;
   const saysMore = one.kind === 'unreachable' || (one.kind === 'refused' && !isOpen(other));
@@ -67,7 +70,9 @@ async function handOnAll(url: string, signed: readonly Hex[]): Promise<Broadcast
   return (await mapFew(chunksOf(signed, batchSize), few, (part) => handOnPart(url, part))).flat();
 }
 
-/** In one message where the endpoint takes it. What it does not take so is sent singly, and that answer counts. */
+/**
+ * Sends them in one message if the endpoint accepts it. What it does not take is sent alone, and that answer counts.
+ */
 async function handOnPart(url: string, part: readonly Hex[]): Promise<Broadcast[]> {
   const rpc = connectRpc(url, timeoutMs);
   let isTaken: boolean[] = [];
@@ -78,7 +83,7 @@ async function handOnPart(url: string, part: readonly Hex[]): Promise<Broadcast[
       if (!(error instanceof RpcError)) throw error;
       const { kind, message: words } = error;
       withoutBatches(url, 'broadcasts', error);
-      // Singly they would only wait as long, each for itself; unless one of them made it drop the connection.
+      // Sent alone, each would only wait as long, unless one of them made the endpoint drop the connection.
       const isLost = kind === 'timeout' || kind === 'limited' || (kind === 'unreachable' && (await isAway(rpc)));
       if (isLost) return part.map(() => ({ kind: 'unreachable', words }));
     }

@@ -5,9 +5,9 @@ import type { RelayPurpose } from './store.ts';
 type Budget = { scope: Scope; chainId: number; budgetWei: bigint };
 
 /**
- * What calls of a purpose may use of what a partner has: its budget of the day, its places in the queue. Authorizations
- * are handed in by strangers, who may use up half: the rest is kept for charges and revocations. Charges leave a tenth,
- * so that one merchant's many do not keep the customers of others from revoking.
+ * The share of a partner's daily budget, or of its places in the queue, that calls for a purpose may use. Strangers
+ * hand in authorizations, so these may use half; the rest is kept for charges and revocations. Charges leave a tenth,
+ * so that one merchant's charges do not keep customers of others from revoking.
  */
 export function shareOf(purpose: RelayPurpose, whole: bigint): bigint {
   if (purpose === 'revoke') return whole;
@@ -15,9 +15,9 @@ export function shareOf(purpose: RelayPurpose, whole: bigint): bigint {
 }
 
 /**
- * Counts what a call may cost at most, and holds the partner's row until the transaction ends.
+ * Counts the most that a call may cost, and locks the partner's row until the transaction ends.
  *
- * @returns what the day has come to, in wei; null when its budget has no room for it, and then nothing is counted
+ * @returns the day's total in wei; null if the budget has no room for the call, and then nothing is counted
  */
 export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei: bigint): Promise<bigint | null> {
   if (wei > budgetWei) return null;
@@ -31,12 +31,12 @@ export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei
 }
 
 /**
- * Whether a merchant's charges, or revocations, would use more of a day than they leave to others, while another
- * merchant of the partner has customers to charge. So any number of merchants, one after the other, use up nothing. One
- * call a day passes whatever it costs. Exact after `reserve`, under whose lock calls are counted.
+ * Whether a merchant's charges, or its revocations, would use more of a day's budget than they leave, while another
+ * merchant of the partner has customers to charge. So the budget never runs out, however many merchants use it one after
+ * the other. A merchant's first call of a day always passes. Exact after `reserve`, under whose lock calls are counted.
  *
- * @param spentWei what the partner's day has come to, with these calls
- * @param calls of one purpose, not stored yet; those of no merchant are not asked about
+ * @param spentWei the partner's total of the day, with these calls
+ * @param calls of one purpose, not stored yet; those of no merchant are ignored
  */
 export async function crowdsOut(
   tx: Tx,
@@ -75,7 +75,10 @@ export async function budgetLeft(sql: Sql | Tx, { scope, chainId, budgetWei }: B
   return left > 0n ? left : 0n;
 }
 
-/** Sets what calls cost that the transaction has locked, and counts the difference on the days of their taking on. */
+/**
+ * Sets the cost of calls that the transaction has locked, and counts the difference on the days when they were taken
+ * on.
+ */
 export async function updateFees(tx: Tx, calls: readonly { id: string; feeWei: bigint }[]): Promise<void> {
   if (calls.length === 0) return;
   const ids = calls.map(({ id }) => id);

@@ -22,12 +22,12 @@ import {
   type Variant,
 } from './store.ts';
 
-/** Nodes keep only so many transactions of one sender that are not mined; later ones wait here. */
+/** Nodes keep only this many unmined transactions of one sender; later ones wait here. */
 const mostUnderWay = 128;
-/** Calls that are signed, stored and sent together; while those are sent, the next are signed. */
+/** How many calls are signed, stored and sent together. While they are sent, the next ones are signed. */
 const batchSize = 25;
 const partsAtOnce = 2;
-/** Calls that are signed at once. */
+/** How many calls are signed at once. */
 const few = 4;
 
 /**
@@ -63,10 +63,10 @@ export async function dispatchRows(
   await sendVariants(ctx, chain, unsigned, account.head);
 }
 
-/** A transfer of nothing to the sender itself, in place of a call. */
+/** A transfer of zero value to the sender itself, in place of a call. */
 export const nothing = (from: Hex) => ({ to: from, data: '0x' as Hex, gas: 21_000n });
 
-/** The next variant of a call: what it offers, and whether it is a transfer of nothing in the call's place. */
+/** The next variant of a call: its offer, and whether it is a transfer of zero value in the call's place. */
 export type Next = { row: RelayRow; offer: Offer; cancels: boolean };
 
 /**
@@ -118,10 +118,10 @@ async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: N
   }
 }
 
-/** A signer that answers refuses this call; one that does not may sign it later. */
+/** A signer that answers has refused this call; one that does not answer may sign it later. */
 const isAnswer = ({ kind }: RpcError) => kind === 'refused' || kind === 'malformed' || kind === 'too_large';
 
-/** Stores what was signed; returns what must be broadcast. One that cannot be stored keeps no other back. */
+/** Stores what was signed; returns what must be broadcast. One that cannot be stored does not delay the others. */
 async function keep(ctx: Context, signed: readonly SignedCall[], head: number): Promise<SignedCall[]> {
   if (signed.length === 0) return [];
   try {
@@ -138,7 +138,7 @@ async function keep(ctx: Context, signed: readonly SignedCall[], head: number): 
   }
 }
 
-/** Hands on the newest variant of each call again. */
+/** Sends the newest variant of each call again. */
 export async function rebroadcast(ctx: Context, chain: ChainConfig, rows: readonly RelayRow[], all: boolean) {
   const variants = await selectVariants(
     ctx.db.sql,

@@ -1,14 +1,14 @@
 import type { RelayerLimits } from '../../config/chains.ts';
 
-/** What a transaction offers for a unit of gas, in wei: at most in all, and of that beyond the base fee. */
+/** What a transaction offers per unit of gas, in wei: the maximum in all, and the part of it beyond the base fee. */
 export type Offer = { maxFeeWei: bigint; priorityFeeWei: bigint };
-/** What a chain asks for now. */
+/** What a chain charges now. */
 export type Asked = { baseFeeWei: bigint; priorityFeeWei: bigint };
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
 const most = (a: bigint, b: bigint) => (a > b ? a : b);
 
-/** The part of the limit that may go to a block's maker: a provider that claims more than that is not believed. */
+/** The share of the limit that may go to a block's producer: a provider that claims more is not believed. */
 const priorityShare = 5n;
 
 /** The usual priority fee of recent blocks, or what the provider advises, if that is more. */
@@ -30,8 +30,8 @@ export function firstOffer(asked: Asked, { maxFeeWei }: RelayerLimits): Offer {
 const raised = (wei: bigint) => wei + wei / 8n + 1n;
 
 /**
- * The next offer for the same nonce: both fees higher by an eighth at least, as nodes ask for, and by more where the
- * chain now asks for more. Null where the limit leaves no room.
+ * The next offer for the same nonce: both fees higher by at least an eighth, as nodes require, and by more if the chain
+ * now charges more. Null if the limit leaves no room.
  */
 export function raisedOffer(last: Offer, asked: Asked, limits: RelayerLimits): Offer | null {
   const fresh = firstOffer(asked, limits);

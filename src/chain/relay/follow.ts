@@ -25,19 +25,19 @@ import { sendOpen } from './resend.ts';
 import { type FoundCall, settleFound, settleOthers } from './settle.ts';
 import { type KeptVariant, type RelayRow, selectLive, selectVariants } from './store.ts';
 
-/** Calls of one account that are looked at in one pass: of those not mined and of those mined so many, by nonce. */
+/** How many calls of one account are checked in one pass, of those not mined and of those mined each, by nonce. */
 const passSize = 500;
-/** How often an account is looked at of which nothing is under way: one that can send, and one that cannot. */
+/** How often an account with nothing under way is checked: one that can send, and one that cannot. */
 const idleMs = 2 * 60_000;
 const hinderedMs = 30_000;
-/** How often its balance is asked for while something is. */
+/** How often its balance is requested while something is under way. */
 const balanceMs = 15_000;
 /** How often the chain is asked where the reader has read no new block. */
 const standstillMs = 10_000;
 /** Between two passes while calls are under way, unless a block was read. */
 export const liveMsOf = ({ pollMs }: ChainConfig): number => 4 * pollMs;
 
-/** An account of a chain that is to be looked at. One whose key was removed is not, once its calls are decided. */
+/** An account of a chain that must be checked. One whose key was removed need not be, once its calls are decided. */
 export const relayDue =
   ({ chainId }: ChainConfig): Due =>
   (sql) =>
@@ -49,7 +49,7 @@ export const relayDue =
 
 /**
  * Follows what was relayed on one chain: sends what was not sent, sends again what is late, and learns what was mined.
- * Each account is looked at by one process at a time; what fails for one delays no other.
+ * Only one process at a time handles an account; a failure of one account delays no other.
  *
  * @returns how many calls were under way
  */
@@ -111,7 +111,7 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
     const first = open[0];
     const firstLive = live.length === 0 ? null : Number((first ?? live.at(-1))?.nonce);
     if (first || live.length === 0) await closeGap(ctx, chain, key.address, account, counted, firstLive);
-    // What nobody signs waits for no block.
+    // A call that nobody signs does not wait for a block.
     await watchAccount(ctx, chain, key, account, isLate || first?.state === 'allotted' ? (first ?? null) : null);
   }
   return live.length;
@@ -122,7 +122,7 @@ function isWorthAsking({ seenHash, countedMs }: AccountState, heads: ReadHeads |
   return heads === null || heads.hash !== seenHash || countedMs >= standstillMs;
 }
 
-/** Takes from the reader what it knows, without a question to the chain; returns the calls that remain. */
+/** Uses what the reader knows, without querying the chain; returns the calls that remain. */
 async function settleByReader(
   ctx: Context,
   chain: ChainConfig,
@@ -137,7 +137,7 @@ async function settleByReader(
   for (const row of live) {
     const variant = variants.get(row.id)?.find(({ hash }) => found.has(hash));
     const transfer = variant && found.get(variant.hash);
-    // What pays nobody is never made final there: its receipt decides.
+    // The reader never makes a call final that pays nobody: its receipt decides.
     const isDecidedThere = transfer && (transfer.counts || transfer.final || transfer.blockNumber > final);
     if (variant && transfer && (isDecidedThere || row.state !== 'mined')) known.push({ row, variant, found: transfer });
   }

@@ -12,9 +12,8 @@ import { selectByNonce } from './store.ts';
 
 /**
  * Closes a gap: a nonce that the chain waits for and no call under way has. It opens when a chain goes back beyond what
- * was final, or after an endpoint claimed too many transactions; every later call would wait for ever. Where the nonce
- * had a call, that is handed on again; otherwise the next call gets it, or, where some wait already, a transfer of
- * nothing.
+ * was final, or after an endpoint claimed too many transactions; every later call would wait for ever. If the nonce had
+ * a call, that call is sent again. Otherwise the next call gets it, or, if some wait already, a transfer of zero value.
  *
  * @param firstLive the lowest nonce of a call under way; null where there is none
  */

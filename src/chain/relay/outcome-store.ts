@@ -21,15 +21,15 @@ export async function selectFound(sql: Sql, chainId: number, hashes: readonly st
   );
 }
 
-/** Where a variant was mined; `feeWei` is null where that is not known. */
+/** Where a variant was mined; `feeWei` is null if it is not known. */
 export type Mined = { hash: Hex; blockNumber: number; blockHash: string; succeeded: boolean; feeWei: bigint | null };
-/** A fee that is told is believed up to so many times what was offered: a rollup adds to it for its own chain. */
+/** A reported fee is believed up to this many times the offer: a rollup adds a fee for its own chain. */
 const believedFactor = 10n;
 
 /** A call, as it was read before, and where it was found. */
 export type MinedCall = { row: RelayRow; mined: Mined };
 
-/** Keeps in which blocks calls were found, and what they cost. */
+/** Stores in which blocks calls were found, and what they cost. */
 export async function updateMined(sql: Sql, calls: readonly MinedCall[]): Promise<void> {
   if (calls.length === 0) return;
   const ids = calls.map(({ row }) => row.id);
@@ -53,7 +53,7 @@ export async function updateMined(sql: Sql, calls: readonly MinedCall[]): Promis
   });
 }
 
-/** Takes back that a call was mined: its block is no longer on the chain. */
+/** Undoes that a call was mined: its block is no longer on the chain. */
 export async function updateGone(sql: Sql, id: string): Promise<void> {
   await sql`
     update relay_transactions set state = 'sent', block_number = null, block_hash = null, succeeded = null,
@@ -61,7 +61,7 @@ export async function updateGone(sql: Sql, id: string): Promise<void> {
     where id = ${id} and state = 'mined'`;
 }
 
-/** Notes at which head the nonces of calls were found used, without a variant being found. */
+/** Stores at which head the nonces of calls were found used without any variant being found. */
 export async function updatePassed(sql: Sql, ids: readonly string[], head: number | null): Promise<void> {
   if (ids.length === 0) return;
   await sql`
@@ -72,7 +72,7 @@ export async function updatePassed(sql: Sql, ids: readonly string[], head: numbe
 /**
  * Ends calls for good.
  *
- * @param feeWei what each of them cost; null where that is known already
+ * @param feeWei what each of them cost; null if that is stored already
  */
 export async function updateEnded(
   sql: Sql,

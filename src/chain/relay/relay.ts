@@ -34,8 +34,8 @@ export type RelayCall = {
 /** Why a call is not taken on. Nothing was stored: the caller can try again later, or go another way. */
 export class RelayRefusal extends Error {
   /**
-   * `budget`: what the partner, or the merchant, may use in a day is used up. `queue`: too many of the partner's calls
-   * wait to be mined; try again soon. `too_large`: the call is. The others concern the relayer.
+   * `budget`: the partner's, or the merchant's, share of the day is used up. `queue`: too many of the partner's calls
+   * wait to be mined; try again soon. `too_large`: the call is too large. The others concern the relayer.
    */
   readonly reason: Hindrance | 'budget' | 'queue' | 'too_large';
   constructor(reason: RelayRefusal['reason']) {
@@ -44,12 +44,14 @@ export class RelayRefusal extends Error {
   }
 }
 
-/** More gas, and more bytes, than any call of ours needs; what is beyond is an error, or somebody's trap. */
+/** More gas and more bytes than any call of ours needs. A larger call is an error, or somebody's trap. */
 const mostGas = 2_000_000n;
 const mostBytes = 16_384;
-/** What a call may use beyond its estimate: the chain's state changes until it is mined. */
+/** The gas limit above the estimate, since the chain's state changes until the call is mined. */
 const withRoom = (gas: bigint) => gas + gas / 4n + 10_000n;
-/** Calls of one partner, in one mode, that wait to be mined on a chain: so nobody fills the queue for others. */
+/**
+ * How many calls of one partner in one mode may wait to be mined on a chain, so that nobody fills the queue for others.
+ */
 const mostWaiting = 100n;
 /** How many of them may be for one purpose. */
 export const mostWaitingOf = (purpose: RelayPurpose): number => Number(shareOf(purpose, mostWaiting));
@@ -70,7 +72,7 @@ export async function canRelay(ctx: Context, chain: ChainConfig, from: Hex | nul
 }
 
 /**
- * Runs a call without sending it: one provider call, or one per endpoint if it would fail.
+ * Simulates a call: one provider call, or one per endpoint if it would fail.
  *
  * @throws RelayRefusal without a key
  */
@@ -84,9 +86,9 @@ export async function simulate(
 }
 
 /**
- * Runs calls of one chain and sender without sending them, in one message where an endpoint takes it.
+ * Simulates calls of one chain and sender, in one message if an endpoint accepts it.
  *
- * @returns for each how much gas it used; null where only `simulate` can tell what it does
+ * @returns for each how much gas it used; null if only `simulate` can find out
  */
 export function simulateMany(ctx: Context, calls: readonly RelayCall[]): Promise<(bigint | null)[]> {
   const [first] = calls;
@@ -140,7 +142,7 @@ export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]
     return { ...same, id: randomUUID(), to: lower, data, gas: limit, feeWei: limit * maxFeeWei, subjectId, accountId };
   });
   const feeWei = rows.reduce((sum, row) => sum + row.feeWei, 0n);
-  // The coin must suffice beside what is under way; the account is locked only below.
+  // The coin must suffice in addition to what is under way; the account is locked only below.
   if (account.balanceWei - account.reservedWei < feeWei) throw new RelayRefusal('low_coin');
   const budgetWei = shareOf(purpose, limits.budgetWei);
   const budget = { scope, chainId, budgetWei };
@@ -156,18 +158,18 @@ export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]
   return rows.map(({ id }) => id);
 }
 
-/** Where a relayed call stands. */
+/** The state of a relayed call. */
 export type Relayed = {
   state: RelayState;
   /** The transaction that was mined, or the newest that was signed; null before the first. */
   hash: Hex | null;
-  /** What it may cost at most, in wei; once it is mined, what it cost. */
+  /** The most it may cost, in wei; once it is mined, what it cost. */
   feeWei: bigint;
-  /** Of the mined transaction; null before it is known. */
+  /** Whether the mined transaction succeeded; null before it is known. */
   succeeded: boolean | null;
 };
 
-/** Where a call stands; null when there is none with this id that the transaction may see. */
+/** The state of a call; null if the transaction can see none with this id. */
 export async function readRelay(sql: Sql | Tx, relayId: string): Promise<Relayed | null> {
   const [row = null] = await selectRelays(sql, [relayId]);
   return row && { state: row.state, hash: row.hash, feeWei: BigInt(row.fee_wei), succeeded: row.succeeded };

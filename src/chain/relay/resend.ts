@@ -6,20 +6,22 @@ import { dispatchRows, rebroadcast, sendVariants } from './dispatch.ts';
 import { firstOffer, raisedOffer } from './fees.ts';
 import type { KeptVariant, RelayRow } from './store.ts';
 
-/** So long whoever took on a call has to dispatch it, before the loop does. */
+/** How long whoever took on a call has to dispatch it before the loop does. */
 const patienceMs = 2_000;
-/** What no endpoint has taken is handed on again so often. */
+/** How often a call that no endpoint has taken is sent again. */
 const againMs = 5_000;
-/** Late calls that are sent at once. */
+/** How many late calls are sent at once. */
 const few = 4;
-/** A transaction is late once so many blocks were made without it: a chain that stands still is not paid more. */
+/**
+ * A transaction is late once this many blocks were made without it. So a chain that stands still is not offered more.
+ */
 const blocksWithout = 2;
-/** What its signer or every endpoint refuses for so long gives way, because later calls wait behind it. */
+/** A call that its signer or every endpoint refuses for this long is replaced, because later calls wait behind it. */
 const refusedMs = 60_000;
 
 /**
  * Sends what is not sent, and sends again under the same nonce, with higher fees, what is not mined in time. Only the
- * first call can be late by itself; those behind it get higher fees when theirs no longer suffice.
+ * first call can be late; those behind it get higher fees when theirs no longer suffice.
  *
  * @param open the calls of one account that are not mined, by nonce
  * @returns whether any is late
@@ -38,7 +40,7 @@ export async function sendOpen(
       ? row.allotted_ms >= patienceMs && (isOld(row.tried_ms, againMs) || (row === first && isRefused(row)))
       : !row.reached && isOld(row.tried_ms, row.tried_ms === null ? patienceMs : againMs),
   );
-  // A signer that is back has now signed what it refused, which is then not replaced.
+  // If a signer has now signed a call that it refused, that call is not replaced.
   await dispatchRows(ctx, chain, unsent, account);
   const late = lateOnes(chain, open, account);
   if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
@@ -48,7 +50,7 @@ export async function sendOpen(
 
 const isRefused = ({ refused_ms }: RelayRow) => (refused_ms ?? 0) >= refusedMs;
 
-/** Calls that are late, the first one among them; and those that were offered too little to be taken at all. */
+/** Late calls, including the first one, and those that offer too little to be taken at all. */
 function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: AccountState): RelayRow[] {
   const isOverdue = (row: RelayRow) => row.state === 'sent' && (row.sent_ms ?? 0) >= limitsOf(chain).resendMs;
   const [first] = open;
@@ -60,8 +62,8 @@ function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: Accoun
 const isUnderpriced = ({ reached, trouble }: RelayRow) => !reached && trouble?.startsWith('underpriced') === true;
 
 /**
- * Raises the fees where they are too low or the call is first in line. Otherwise, or where that is not signed, hands on
- * the same bytes to all.
+ * Raises the fees if they are too low or the call is the first in the queue. Otherwise, or if that is not signed, sends
+ * the same bytes to all endpoints.
  */
 async function resend(
   ctx: Context,
@@ -82,8 +84,8 @@ async function resend(
 }
 
 /**
- * Puts a transfer of nothing in the place of a call that its signer or all endpoints refuse as it is. Should an
- * endpoint have kept it after all, either may be mined: the chain decides which.
+ * Replaces a call that its signer or all endpoints refuse with a transfer of zero value. If an endpoint has kept the
+ * call after all, the chain decides which of the two is mined.
  */
 async function cancel(
   ctx: Context,

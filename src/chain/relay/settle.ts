@@ -9,17 +9,17 @@ import { type Found, updateEnded, updateGone, updateMined, updatePassed } from '
 import type { KeptVariant, RelayRow } from './store.ts';
 
 const timeoutMs = 4_000;
-/** Calls whose receipts are asked for at once, and in one pass. */
+/** How many calls' receipts are requested at once, and in one pass. */
 const few = 4;
 const mostAsked = 50;
 
-/** How a chain stands, as far as it was read and asked. */
+/** The state of a chain, as far as it was read and queried. */
 export type View = { heads: Heads | null; counted: Counted };
 
-/** A call, and that the reader has found a variant of it. */
+/** A call of which the reader has found a variant. */
 export type FoundCall = { row: RelayRow; variant: KeptVariant; found: Found };
 
-/** Keeps what the reader has found of calls: they succeeded, and each is final once its money is. */
+/** Stores which calls the reader has found: they succeeded, and each is final once its transfer is. */
 export async function settleFound(ctx: Context, calls: readonly FoundCall[]): Promise<void> {
   const moved = calls.filter(({ row, found }) => row.state !== 'mined' || row.block_hash !== found.blockHash);
   await updateMined(
@@ -36,7 +36,7 @@ export async function settleFound(ctx: Context, calls: readonly FoundCall[]): Pr
     'final',
     null,
   );
-  // There is room for others of their partners, and theirs can be ended.
+  // Their partners have room for other calls, and their own rows can be ended.
   if ([...moved, ...final].some(({ row }) => row.purpose === 'charge')) await tellQueue(ctx.db, 'charges');
 }
 
@@ -61,7 +61,7 @@ export async function settleOthers(
     fresh.map(({ id }) => id),
     counted.head,
   );
-  // An endpoint that claims too many was contradicted.
+  // An endpoint that claims too many transactions was contradicted.
   const back = rows.filter((row) => !isUsed(row) && row.passed_block !== null);
   await updatePassed(
     ctx.db.sql,
@@ -73,14 +73,14 @@ export async function settleOthers(
   return rows.filter((row) => !isUsed(row) && row.state !== 'mined');
 }
 
-/** Whether only a receipt can tell more of a call. */
+/** Whether only a receipt can say more about a call. */
 function needsReceipt(row: RelayRow, isUsed: boolean, chain: ChainConfig, heads: Heads | null, head: number): boolean {
   if (row.state === 'mined') {
     const isFinal = heads !== null && Number(row.block_number) <= finalNumber(chain.finality, heads);
     return isFinal || !isUsed;
   }
   if (!isUsed) return false;
-  // What moves money to a merchant is found by the reader, once it has come that far.
+  // The reader finds calls that move money to a merchant, once it has read that far.
   const passed = Number(row.passed_block ?? head);
   return row.purpose === 'revoke' || heads === null || heads.latest >= passed;
 }
@@ -119,7 +119,7 @@ async function settleByReceipt(
 
 type Told = { receipt: Receipt | null; denied: boolean };
 
-/** The receipt of any of these transactions; `denied` where every endpoint says that none of them is mined. */
+/** The receipt of any of these transactions; `denied` if every endpoint says that none of them is mined. */
 async function lookUp(chain: ChainConfig, hashes: readonly string[]): Promise<Told> {
   let denied = true;
   for (const url of chain.rpcUrls) {

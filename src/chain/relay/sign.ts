@@ -3,7 +3,7 @@ import type { RelayerSigner } from '../../config/relayer.ts';
 import { callRpc, type Hex, RpcError, toHex } from '../rpc.ts';
 import type { Offer } from './fees.ts';
 
-/** A call as it is signed: no coin moves but for fees. */
+/** A call to be signed: it moves no coin except fees. */
 export type Unsigned = Offer & { chainId: number; nonce: number; to: Hex; data: Hex; gas: bigint };
 export type Signed = { signed: Hex; hash: Hex };
 
@@ -12,7 +12,7 @@ const signerTimeoutMs = 8_000;
 /**
  * Signs a call.
  *
- * @throws RpcError where a JSON-RPC signer does not answer, or answers with something else than was asked for
+ * @throws RpcError if a JSON-RPC signer does not answer, or signs something other than requested
  */
 export async function signCall(signer: RelayerSigner, call: Unsigned): Promise<Signed> {
   const signed = 'account' in signer ? await signHere(signer, call) : await askSigner(signer, call);
@@ -30,7 +30,7 @@ function signHere({ account }: Extract<RelayerSigner, { account: unknown }>, cal
   });
 }
 
-/** Signers answer with the bytes, or with an object that holds them. */
+/** Signers answer with the bytes, or with an object that contains them. */
 async function askSigner({ address, url }: Extract<RelayerSigner, { url: unknown }>, call: Unsigned): Promise<Hex> {
   const transaction = {
     type: '0x2',
@@ -52,7 +52,7 @@ async function askSigner({ address, url }: Extract<RelayerSigner, { url: unknown
   return raw.toLowerCase() as Hex;
 }
 
-/** Whether bytes are this very call, signed by this address. */
+/** Whether bytes are exactly this call, signed by this address. */
 async function isSignatureOf(raw: string, address: Hex, call: Unsigned): Promise<boolean> {
   if (!/^0x02(?:[0-9a-fA-F]{2})+$/.test(raw)) return false;
   const serialized = raw as TransactionSerializedEIP1559;

@@ -2,20 +2,20 @@ import type { ChainConfig } from '../../config/chains.ts';
 import { takesBatches, withoutBatches } from '../batches.ts';
 import { connectRpc, type Hex, RpcError } from '../rpc.ts';
 
-/** `reverted`: every endpoint says so; `data` is why, `0x` where it is not told, or they do not agree on it. */
+/** `reverted`: every endpoint says so; `data` is the reason, `0x` if it is not given or they disagree on it. */
 export type Simulation = { kind: 'ok'; gas: bigint } | { kind: 'reverted'; data: Hex } | { kind: 'unreachable' };
 
 const timeoutMs = 4_000;
-/** How nodes say that a call fails, beside the code 3 that most use. */
+/** How nodes say that a call fails, besides the code 3 that most use. */
 const failing = /revert|invalid opcode|invalid jump|out of gas|gas required exceeds|stack (?:over|under)flow/i;
 
-/** A call that is run without being sent. */
+/** A call to simulate. */
 export type Simulated = { from: Hex; to: Hex; data: Hex };
 
 /**
- * Runs several calls in one message to one endpoint, the next where one does not answer.
+ * Simulates several calls in one message to one endpoint, or the next one if that does not answer.
  *
- * @returns for each how much gas it used; null where `simulateCall` has to tell what it does
+ * @returns for each how much gas it used; null if `simulateCall` must find out
  */
 export async function simulateTogether(chain: ChainConfig, calls: readonly Simulated[]): Promise<(bigint | null)[]> {
   for (const url of chain.rpcUrls) {
@@ -31,8 +31,8 @@ export async function simulateTogether(chain: ChainConfig, calls: readonly Simul
 }
 
 /**
- * Runs a call at one endpoint without sending it. That it succeeds is believed at once, since sending it costs a fee
- * at most. That it fails has consequences, and why has others, so every other endpoint is asked too.
+ * Simulates a call at one endpoint. Success is believed at once, since sending the call costs at most a fee. A failure
+ * and its reason have consequences, so every other endpoint is asked too.
  */
 export async function simulateCall(chain: ChainConfig, call: Simulated): Promise<Simulation> {
   const reasons = new Set<Hex>();
@@ -44,7 +44,7 @@ export async function simulateCall(chain: ChainConfig, call: Simulated): Promise
     if (answer.kind === 'unreachable') silent = true;
     else {
       reverted = true;
-      // Not every node tells why.
+      // Not every node gives the reason.
       if (answer.data !== '0x') reasons.add(answer.data.toLowerCase() as Hex);
     }
   }

@@ -1,14 +1,14 @@
 import type { Sql } from '../../db/connection.ts';
 import type { Account } from './account-store.ts';
 
-/** What was spent and reserved since midnight (UTC), in wei, by chain. */
+/** The sum spent and reserved since midnight (UTC), in wei, by chain. */
 export async function selectSpentToday(sql: Sql): Promise<Map<number, bigint>> {
   const rows = await sql<{ chain_id: string; wei: string }[]>`
     select chain_id, sum(wei) as wei from relay_spending where day = (now() at time zone 'utc')::date group by chain_id`;
   return new Map(rows.map(({ chain_id, wei }) => [Number(chain_id), BigInt(wei)]));
 }
 
-/** A call that is not mined for so long is stuck. */
+/** A call that is not mined for this long is stuck. */
 const stuckAfter = '10 minutes';
 
 /** The calls of an account that are not mined. */

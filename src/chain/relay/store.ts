@@ -5,7 +5,7 @@ import { updateFees } from './budget.ts';
 import type { Offer } from './fees.ts';
 
 /**
- * Where a relayed call stands. `allotted`: it has its nonce and is not signed yet. `sent`: signed, and perhaps
+ * The state of a relayed call. `allotted`: it has its nonce and is not signed yet. `sent`: signed, and perhaps
  * broadcast. `mined`: in a block that is not final yet. `final`: it succeeded, for good. `reverted`: it was mined and
  * failed, for good. `lost`: another transaction used its nonce, for good.
  */
@@ -95,8 +95,8 @@ export function selectRelays(sql: Sql | Tx, ids: readonly string[]): Promise<Rel
 }
 
 /**
- * The calls of an account that the chain has not decided, by nonce: of those that are not mined at most so many, and of
- * those that are as many. So what waits to be final keeps nothing from being sent.
+ * The calls of an account that the chain has not decided, by nonce: at most this many unmined ones and this many mined
+ * ones. So calls that wait to be final do not keep others from being sent.
  */
 export function selectLive(sql: Sql, { chainId, address }: Account, limit: number): Promise<RelayRow[]> {
   const first = (states: ReturnType<Sql>) => sql`
@@ -107,7 +107,7 @@ export function selectLive(sql: Sql, { chainId, address }: Account, limit: numbe
     where id in (${first(sql`'allotted', 'sent'`)} union all ${first(sql`'mined'`)}) order by nonce`;
 }
 
-/** The call that has a nonce, whatever became of it. */
+/** The call with a nonce, whatever its state. */
 export async function selectByNonce(sql: Sql, { chainId, address }: Account, nonce: number): Promise<RelayRow | null> {
   const [row] = await sql<RelayRow[]>`
     select ${columns(sql)} from relay_transactions
@@ -127,7 +127,7 @@ export async function countWaiting(
   return row?.waiting ?? 0;
 }
 
-/** All variants of calls, by call, those that offer most first. */
+/** All variants of calls, by call, the highest offers first. */
 export async function selectVariants(sql: Sql, ids: readonly string[]): Promise<Map<string, KeptVariant[]>> {
   type Row = {
     relay_id: string;
@@ -158,10 +158,10 @@ export async function selectVariants(sql: Sql, ids: readonly string[]): Promise<
 export type SignedCall = { row: RelayRow; variant: Variant };
 
 /**
- * Keeps variants of calls that were just signed, before anybody sees them. What one may cost more than the one before
- * is counted in the partner's budget, whatever is left of it: a call that has its nonce must be mined.
+ * Stores variants of calls that were just signed, before anybody sees them. The additional cost is counted in the
+ * partner's budget even if nothing is left of it, because a call that has its nonce must be mined.
  *
- * @returns the ids of the calls that changed. Of the others another process was faster, or they have ended: they must
+ * @returns the ids of the calls that changed. For the others another process was faster, or they have ended: they must
  * not be broadcast
  */
 export async function insertVariants(tx: Tx, signed: readonly SignedCall[], head: number): Promise<Set<string>> {
@@ -194,22 +194,22 @@ export async function insertVariants(tx: Tx, signed: readonly SignedCall[], head
   return kept;
 }
 
-/** Locks calls until the transaction ends, in an order that all keep to. */
+/** Locks calls until the transaction ends, in the order that everybody uses. */
 export async function lockCalls(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx`select from relay_transactions where id = any(${[...ids]}::uuid[]) order by id for update`;
 }
 
-/** What became of handing on a call's newest variant. */
+/** The result of sending a call's newest variant. */
 export type Tried = {
   id: string;
   hash: Hex;
-  /** Why no endpoint has it; null where one has. */
+  /** Why no endpoint has it; null if one has. */
   trouble: string | null;
   /** Whether all of them refuse it as it is. */
   refused: boolean;
 };
 
-/** Keeps what became of handing on variants, where they are still the newest ones. */
+/** Stores the results of sending variants that are still the newest ones. */
 export async function updateTried(sql: Sql, tried: readonly Tried[]): Promise<void> {
   await sql`
     update relay_transactions r set reached = k.trouble is null, trouble = k.trouble, tried_at = now(),
@@ -236,7 +236,7 @@ export async function updateUnsigned(
     where id = ${id} and state in ('allotted', 'sent')`;
 }
 
-/** What the reader has read of the fees of transactions, where they are ours. */
+/** Stores the fees that the reader has read, for transactions that are ours. */
 export async function updateVariantFees(
   tx: Tx,
   read: readonly { txHash: string; feeWei: bigint | null }[],
