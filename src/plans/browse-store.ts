@@ -40,7 +40,7 @@ export function selectBrowsedPlans(
     order by p.created_at desc, p.id desc`;
 }
 
-/** One of them; null where the scope has no such plan. */
+/** One of them; null if the scope has no such plan. */
 export async function selectBrowsedPlan(tx: Tx, scope: Scope, id: string): Promise<BrowsedPlan | null> {
   const [row] = await tx<BrowsedPlan[]>`
     select p.*, p.first_on::text as first_on, p.next_on::text as next_on,

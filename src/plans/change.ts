@@ -11,7 +11,7 @@ import { selectActive } from './mandates/store.ts';
 import { afterPause, dayOf, startOf } from './rules.ts';
 import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResumed } from './store.ts';
 
-/** Changes a plan under its lock; false when it does not stand so that it could be. */
+/** Changes a plan under its lock; false if its state does not allow the change. */
 async function change(
   ctx: Context,
   actor: Actor,
@@ -35,7 +35,7 @@ async function change(
 export type PlanOf = { scope: Scope; accountId: string; id: string };
 
 /**
- * Pauses a plan: nothing is charged until it is resumed, and charges that would have been tried again are not.
+ * Pauses a plan: nothing is charged until it is resumed, and charges that wait for another attempt are not made.
  *
  * @returns false when it is not active
  * @throws Refusal not_found
@@ -61,7 +61,7 @@ export function resumePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<bo
 }
 
 /**
- * Ends a plan for good, and with it what its customer has agreed to. Requests that it created stay as they are.
+ * Ends a plan permanently, and with it its customer's mandate. Requests that it created stay as they are.
  *
  * @returns false when it had already ended
  * @throws Refusal not_found

@@ -28,13 +28,15 @@ import {
 } from './store.ts';
 import { watchStuckPlans } from './stuck.ts';
 
-/** How many charges are looked up together: a partner never waits for more of another's, however many are due. */
+/**
+ * How many charges are looked up together: a partner never waits for more of another's than this, however many are due.
+ */
 export const dueTogether = { ofOne: 20, all: 100 };
 const mostPerTurn = 1000;
 /** While one waits for its commit, another is made. */
 const sideBySide = 4;
 
-/** Why a charge could not be made, as it is kept on its plan. */
+/** Why a charge could not be made, as stored on its plan. */
 export const chargeFailures = [
   'rate_unavailable',
   'merchant_disabled',
@@ -47,8 +49,8 @@ export type ChargeFailure = (typeof chargeFailures)[number];
 
 /**
  * Makes the due charges. Each is an ordinary request, created once, however many nodes try. A plan gets one per turn,
- * so charges missed in an outage follow one another. Partners take turns, each with its longest-waiting plans first. A
- * failed charge is recorded on its plan and retried later, and delays no other plan.
+ * so charges missed in an outage follow one another. Alternates between partners, each with its longest-waiting plans
+ * first. A failed charge is recorded on its plan and retried later, and delays no other plan.
  *
  * @returns how many were made
  */
@@ -97,19 +99,19 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome
 }
 
 /**
- * One charge, all or nothing: plan, request, the link between them, and either the mail that asks the customer to pay
- * or, where the customer has agreed to automatic charges, the charge that the loops of `collect` make next. The request
- * comes as late as possible, because from then on the transaction holds its partner's clock.
+ * Makes one charge, all or nothing: plan, request and the link between them. With them it writes either the mail that
+ * asks the customer to pay or, if the customer has agreed to automatic charges, the charge that the loops of `collect`
+ * make next. The request comes as late as possible, because from then on the transaction holds its partner's clock.
  */
 async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;
-  // Without the address no receipt is mailed either: whoever reads there may be a stranger.
+  // Without the address no receipt is mailed either: whoever reads that mailbox may be a stranger.
   const customer_email = plan.mails_stopped_at === null ? plan.customer_email : null;
   if (name === null || customer_name === null || next_on === null) throw new Error(`plan ${plan.id} charges nobody`);
   const branding: MailBranding | null = customer_email === null ? null : await readMailBranding(inner, scope.partnerId);
   const next = afterCharge(courseOf(plan));
   const number = plan.charges + 1;
-  // After a missed date the next one may be past, too: it has its turn later than this one.
+  // After a missed date the next one may be past, too: its turn comes after other plans'.
   const dueAt = next && new Date(Math.max(startOf(next.nextOn).getTime(), now.getTime() + 1));
   await updateCharged(tx, scope, plan, next && dueAt && { ...next, dueAt }, now);
   const mandate = plan.collect === 'automatic' ? await readActiveMandate(tx, scope, plan.id) : null;
@@ -158,7 +160,7 @@ function keyOrderOf(metadata: string): Map<string, string[]> {
 
 function failureOf(error: unknown): ChargeFailure {
   if (!(error instanceof Refusal)) return 'other';
-  // The fields were checked when the plan was made: only its currency can have lost all its rates since.
+  // The fields were checked when the plan was made. Only its currency may have lost all its rates since.
   if (error.code === 'invalid_request') return 'rate_unavailable';
   return chargeFailures.find((failure) => failure === error.code) ?? 'other';
 }

@@ -3,7 +3,7 @@ import { seenStatus } from '../requests/expiry.ts';
 import type { CollectionReason, CollectionState } from './collect/rules.ts';
 import type { Day } from './rules.ts';
 
-/** A charge with where its request stands now; expiry is true at once, stored or not. */
+/** A charge with the state of its request; an expired one is shown as expired at once, stored or not. */
 export type ChargeRow = {
   number: number;
   due_on: Day;
@@ -11,11 +11,11 @@ export type ChargeRow = {
   made_at: Date;
   status: string;
   proof_status: string;
-  /** How it stands where the customer's wallet is charged; null where the customer is asked by link. */
+  /** Its state if the customer's wallet is charged; null if the customer is asked by link. */
   collection: CollectionState | null;
-  /** Why the last attempt failed, was put off or ended; null when nothing is wrong. */
+  /** Why the last attempt failed, was postponed or ended; null when nothing is wrong. */
   collect_reason: CollectionReason | null;
-  /** When the next attempt comes, after one that failed or was put off. */
+  /** The time of the next attempt, after one that failed or was postponed. */
   next_attempt_at: Date | null;
 };
 

@@ -3,13 +3,16 @@ import { currencyExponent } from '../lib/money.ts';
 
 /** How a plan's charges are paid. */
 export type Collection = {
-  /** `link`: the customer pays each by its link. `automatic`: from the wallet that has agreed, within its limits. */
+  /**
+   * `link`: the customer pays each by its link. `automatic`: they are charged to the wallet that has agreed, within its
+   * limits.
+   */
   collect: 'link' | 'automatic';
-  /** The most per charge, in minor units of the plan's currency; null where the customer pays by link. */
+  /** The maximum per charge, in minor units of the plan's currency; null if the customer pays by link. */
   capFiatInt: number | null;
   /** Added to the cap for a change of the exchange rate. */
   reservePercent: number;
-  /** What follows when a charge stays unpaid: it goes on by link, or the plan ends. */
+  /** What follows when a charge stays unpaid: the plan continues by link, or ends. */
   afterPastDue: 'link' | 'end';
 };
 
@@ -26,8 +29,8 @@ export const maxFiatInt = 2_147_483_647n;
 /**
  * Reads how a plan's charges are paid.
  *
- * @param amount of each charge, in minor units; null where it was mistyped
- * @param tell is told each fault
+ * @param amount of each charge, in minor units; null if it was mistyped
+ * @param tell is called with each fault
  */
 export function readCollection(
   typed: Partial<Record<CollectionField, string | undefined>>,

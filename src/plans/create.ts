@@ -14,19 +14,19 @@ import { queueAskMail } from './mandates/mails.ts';
 import { mostOpenPlans, mostPlansOfAddress, startOf } from './rules.ts';
 import { insertPlan, lockNewPlans, type PlanRow, selectPlanEmails, selectPlanOfForm } from './store.ts';
 
-/** What a new plan is made with beside its fields. */
+/** The data of a new plan besides its fields. */
 export type PlanOrder = {
   accountId: string;
   /** A key for the form: sent twice, it makes one plan. */
   formKey: string;
-  /** In which the amount was typed. */
+  /** The currency in which the amount was typed. */
   currency: string;
-  /** In which the customer is written to. */
+  /** The language of mails to the customer. */
   language: string;
 };
 
 /**
- * Starts a plan. The loop makes its first charge when its date has come.
+ * Starts a plan. The loop makes its first charge when its date comes.
  *
  * @returns the plan, and whether it is new: resubmitting the same form returns the same plan. `tooMany`: the merchant
  * has the maximum number of plans, or of those for this customer's e-mail address

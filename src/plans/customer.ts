@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../db/connection.ts';
 import type { CustomerKey } from '../requests/customer.ts';
 import { endOfErased } from './mandates/store.ts';
 
-/** A plan of a customer, of whichever partner and mode, that holds something personal. Operators only. */
+/** A plan of a customer that contains personal data, of any partner and mode. Only for operators. */
 export type CustomerPlan = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
 const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey) =>
@@ -18,14 +18,14 @@ const isCustomer = (sql: Sql | Tx, { by, value }: CustomerKey) =>
 const isPersonal = (sql: Sql | Tx) =>
   sql`num_nonnulls(p.name, p.customer_name, p.customer_email, p.customer_phone) > 0`;
 
-/** A customer's plans, in the order of partner, mode and id; by a request, the one that it is a charge of. */
+/** A customer's plans, in the order of partner, mode and id. For a request: the plan that it is a charge of. */
 export function findPlansOfCustomer(sql: Sql | Tx, key: CustomerKey, limit: number): Promise<CustomerPlan[]> {
   return sql<CustomerPlan[]>`
     select p.partner_id, p.test_mode, p.id, p.created_at from plans p
     where ${isCustomer(sql, key)} and ${isPersonal(sql)} order by p.partner_id, p.test_mode, p.id limit ${limit}`;
 }
 
-/** The requests of the plan that a request is a charge of, at most so many; none when it is of no plan. */
+/** The requests of the plan that a request is a charge of, at most this many; none if it belongs to no plan. */
 export async function findRequestsBeside(sql: Sql | Tx, requestId: string, limit: number): Promise<string[]> {
   const rows = await sql<{ request_id: string }[]>`
     select c.request_id from requests r
@@ -52,10 +52,10 @@ export function findOldPlans(
 }
 
 /**
- * Removes what identifies the customers of these plans, and ends the plans that have not ended, with what was agreed
- * to: there is nobody left to charge.
+ * Removes what identifies the customers of these plans, and ends the plans that have not ended, with their mandates:
+ * there is nobody left to charge.
  *
- * @returns those that still contained personal data, so none that another node has already erased
+ * @returns those that still contained personal data, without any that another node has already erased
  */
 export async function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
   const forgotten = await tx<CustomerPlan[]>`

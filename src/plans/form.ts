@@ -27,7 +27,7 @@ export type PlanField =
   | 'metadata'
   | CollectionField;
 
-/** A plan whose fields keep their rules. */
+/** A plan whose fields are valid. */
 export type NewPlan = Collection & {
   name: string;
   /** Minor units of the merchant's currency. */
@@ -116,7 +116,7 @@ export function readPlanForm(
   };
 }
 
-/** How much each charge is, and how it is paid. */
+/** Reads the amount of each charge, and how it is paid. */
 function readMoney(
   typed: PlanFields,
   currency: string,
@@ -131,7 +131,7 @@ function readMoney(
   return { amount, collection };
 }
 
-/** How much the charges of a plan are from now on, and how they are paid. */
+/** The amount of a plan's charges from now on, and how they are paid. */
 export type PlanChange = Collection & { fiatInt: number };
 
 /** Reads the form that changes a plan; reports all faults at once. */
@@ -170,7 +170,7 @@ function readMetadata(text: string): string | null {
     const [key, value] = pair;
     const isGood =
       key !== '' &&
-      key !== '__proto__' && // parsers of JSON make something else of it
+      key !== '__proto__' && // JSON parsers treat it specially
       !keys.has(key) &&
       [...key].length <= metadataLimits.key &&
       [...value].length <= metadataLimits.value;

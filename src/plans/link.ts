@@ -13,7 +13,7 @@ export function planPageUrl(config: Config, planId: string): string {
   return `${config.payUrl}/plans/${planId}/${macOf(newest(config.secretKeys), planId).toString('base64url')}`;
 }
 
-/** The scope of the plan that a link leads to; null for no plan, and for a token that is not its own. */
+/** The scope of the plan that a link leads to; null if there is no such plan, or the token is not the plan's. */
 export async function scopeOfLink(
   { db, config }: Pick<Context, 'db' | 'config'>,
   planId: string,

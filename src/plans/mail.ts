@@ -12,7 +12,7 @@ import { fill, isLanguage, wordsOf } from '../ui/language.ts';
 import { stopMailsUrl } from './stop-mails.ts';
 import type { LockedPlan } from './store.ts';
 
-/** A charge that its customer is to be asked for. */
+/** A charge that its customer is asked to pay. */
 type ChargeMail = { plan: LockedPlan; request: RequestRow; branding: MailBranding; to: string };
 
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML with the partner's branding. */

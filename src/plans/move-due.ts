@@ -1,7 +1,7 @@
 import type { Scope, Tx } from '../db/connection.ts';
 
 /**
- * Moves when an active plan is charged next, but not its date. For rehearsals in the sandbox.
+ * Changes when an active plan is charged next, but not its date. For trials in the sandbox.
  *
  * @returns false when the plan is not active
  */

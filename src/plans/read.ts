@@ -18,7 +18,7 @@ export { type ChargeRow, courseOf, type PlanDisplayStatus, type PlanRow, planDis
 
 type Db = Pick<Context, 'db'>;
 
-/** How a plan stands, in one word. */
+/** The state of a plan, in one word. */
 export function planDisplayStatus({ state, failure }: PlanRow): PlanDisplayStatus {
   return state === 'active' && failure !== null ? 'failing' : state;
 }
@@ -44,7 +44,7 @@ const plansFrom =
   (after, limit) =>
     db.read(scope, (sql) => selectPlans(sql, scope, accountId, { displayStatus, after: placeOf(after), limit }));
 
-/** One page of a merchant's plans, the newest first, and the cursor it goes on after; null at the end. */
+/** One page of a merchant's plans, the newest first, and the cursor of the next page; null at the end. */
 export function listPlans(
   ctx: Db,
   scope: Scope,
@@ -55,7 +55,7 @@ export function listPlans(
   return readPage(plansFrom(ctx, scope, accountId, displayStatus), cursorAt, after);
 }
 
-/** All plans of a merchant that stand so, the newest first, in batches. */
+/** All plans of a merchant in this state, the newest first, in batches. */
 export function exportPlans(
   ctx: Db,
   scope: Scope,
@@ -67,7 +67,7 @@ export function exportPlans(
 
 const numberPattern = /^\d{1,9}$/;
 
-/** One page of a plan's charges, the newest first, and the cursor it goes on after; null at the end. */
+/** One page of a plan's charges, the newest first, and the cursor of the next page; null at the end. */
 export function listCharges(ctx: Db, scope: Scope, planId: string, after: string | null) {
   return readPage(chargesFrom(ctx, scope, planId), placeOfCharge, after);
 }

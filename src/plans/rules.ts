@@ -5,20 +5,20 @@ export type Day = string;
 export const periods = ['day', 'week', 'month', 'year'] as const;
 export type Period = (typeof periods)[number];
 
-/** Dates that come back: the first one, and every so many periods after it. */
+/** Recurring dates: the first one, and one every `every` periods after it. */
 export type Schedule = { firstOn: Day; every: number; period: Period };
 
-/** How many of each period may lie between two dates. */
+/** The most of each period that may lie between two dates. */
 export const mostEvery: Record<Period, number> = { day: 365, week: 52, month: 24, year: 5 };
-/** How many plans of one merchant may be open, or made within a day: each writes to somebody, again and again. */
+/** How many plans of one merchant may be open, or made within a day: each sends mails to somebody again and again. */
 export const mostOpenPlans = 1000;
-/** How many of them may be for one e-mail address, which nobody has proved to be a customer's. */
+/** How many of them may be for one e-mail address. Nobody has proved that it is a customer's. */
 export const mostPlansOfAddress = 50;
 /** How many charges a plan may be set to end after. */
 export const mostCharges = 999;
 
 const firstRetryMs = minuteMs;
-/** A charge that could not be made is tried again at least so often. */
+/** The longest time until a charge that could not be made is tried again. */
 export const longestRetryMs = hourMs;
 
 /** The day of an instant in UTC, as `YYYY-MM-DD`. */
@@ -31,7 +31,7 @@ export function startOf(day: Day): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
-/** The day of a year later; of 29 February, the 28th. */
+/** The same day a year later; for 29 February, the 28th. */
 export function yearAfter(day: Day): Day {
   return dateOf({ firstOn: day, every: 1, period: 'year' }, 1);
 }
@@ -61,12 +61,12 @@ export function slotAfter(schedule: Schedule, day: Day): number {
     period === 'day' || period === 'week'
       ? (startOf(day).getTime() - startOf(firstOn).getTime()) / dayMs / (period === 'week' ? 7 : 1)
       : ((year - firstYear) * 12 + month - firstMonth) / (period === 'year' ? 12 : 1);
-  // The last slot that can have come by that day; where its month ends later than the day, it has not.
+  // The last slot whose date may be past by that day. If its date in the month is later than the day, it is not.
   const slot = Math.floor(passed / every);
   return dateOf(schedule, slot) > day ? slot : slot + 1;
 }
 
-/** A plan as far as its course goes. */
+/** The parts of a plan that decide its course. */
 export type Course = Schedule & {
   /** Null: until somebody ends it. */
   maxCharges: number | null;
@@ -74,7 +74,7 @@ export type Course = Schedule & {
   slot: number;
 };
 
-/** The dates of the next charges, at most so many. */
+/** The dates of the next charges, at most this many. */
 export function nextDates(course: Course, most: number): Day[] {
   const left = course.maxCharges === null ? most : course.maxCharges - course.charges;
   return Array.from({ length: Math.max(0, Math.min(most, left)) }, (_, i) => dateOf(course, course.slot + i));

@@ -11,12 +11,12 @@ import { payPageUrl } from '../requests/render.ts';
 import { selectCharges } from './charges-store.ts';
 import { type PlanRow, selectPlanOfRequest, updateMailsStopped } from './store.ts';
 
-/** Charges that are looked at for mails that still wait: those of the days in which a mail is tried. */
+/** How many charges are searched for mails that still wait: those of the days in which a mail is retried. */
 const mostWaiting = 100;
 
 const macOf = (secret: SecretKey, planId: string) => keyedHash(secret, 'plan-mails', planId);
 
-/** Where who gets the mails of a plan stops them: below the page of the request that a mail asks for. */
+/** Where the recipient of a plan's mails can stop them: below the page of the request that a mail asks for. */
 export function stopMailsUrl(config: Config, requestId: string, planId: string): string {
   return `${payPageUrl(config, requestId)}/stop-mails/${macOf(newest(config.secretKeys), planId).toString('base64url')}`;
 }
@@ -24,7 +24,7 @@ export function stopMailsUrl(config: Config, requestId: string, planId: string):
 /** A plan whose mails the holder of a link may stop. */
 export type PlanOfLink = { scope: Scope; plan: PlanRow };
 
-/** What a link leads to; null for a request that is no charge, and for a token that is not its plan's. */
+/** The plan that a link leads to; null for a request that is not a charge, and for a token that is not its plan's. */
 export async function readPlanOfLink(ctx: Context, requestId: string, token: string): Promise<PlanOfLink | null> {
   const scope = isUuid(requestId) ? await scopeOfRequest(ctx.db, requestId) : null;
   const plan = scope && (await ctx.db.scoped(scope, (tx) => selectPlanOfRequest(tx, scope, requestId)));
@@ -38,15 +38,15 @@ export async function readPlanOfLink(ctx: Context, requestId: string, token: str
 }
 
 /**
- * Stops the mails of a plan for good, not the plan. Later charges are made without the customer's address, so neither
- * their link nor a receipt is mailed, and payment request mails still waiting are not sent. A second call changes
- * nothing.
+ * Permanently stops the mails of a plan, not the plan. Later charges are made without the customer's address, so
+ * neither their link nor a receipt is mailed, and payment request mails still waiting are not sent. A second call
+ * changes nothing.
  */
 export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Promise<void> {
   await withAuditIn(
     ctx,
     scope,
-    theService, // the customer is nobody who is signed in
+    theService, // the customer is not signed in
     ({ db, clock }) =>
       db.scoped(scope, async (tx) => {
         if (!(await updateMailsStopped(tx, scope, plan.id, clock.now()))) return false;

@@ -10,7 +10,7 @@ export type PlanRow = {
   test_mode: boolean;
   id: string;
   account_id: string;
-  /** Null where the customer's data was erased; then it has ended. */
+  /** Null if the customer's data was erased; then it has ended. */
   name: string | null;
   fiat_int: string;
   fiat_code: string;
@@ -19,9 +19,9 @@ export type PlanRow = {
   customer_phone: string | null;
   language: string;
   metadata: string;
-  /** How its charges are paid: each by its link, or from the wallet that has agreed. */
+  /** How its charges are paid: each by its link, or by charging the wallet that has agreed. */
   collect: Collection['collect'];
-  /** The most per charge, in minor units of its currency; null where it was never automatic. */
+  /** The maximum per charge, in minor units of its currency; null if it was never automatic. */
   cap_fiat_int: string | null;
   reserve_percent: number;
   after_past_due: Collection['afterPastDue'];
@@ -43,7 +43,7 @@ export type PlanRow = {
   mails_stopped_at: Date | null;
 };
 
-/** How a plan stands, in one word. `failing`: active, but the charge that is due could not be made. */
+/** The state of a plan, in one word. `failing`: active, but the due charge could not be made. */
 export type PlanDisplayStatus = 'active' | 'failing' | 'paused' | 'ended';
 export const planDisplayStatuses: PlanDisplayStatus[] = ['active', 'failing', 'paused', 'ended'];
 
@@ -180,7 +180,8 @@ export async function updateResumed(
 }
 
 /**
- * Changes how much a plan's charges are and how they are paid. One that fails for its currency is due again at once.
+ * Changes the amount of a plan's charges and how they are paid. A plan that fails because of its currency is due again
+ * at once.
  */
 export async function updateTerms(
   tx: Tx,
@@ -197,7 +198,7 @@ export async function updateTerms(
     where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
 }
 
-/** What a plan holds once it has ended; all else stays. */
+/** The columns that change when a plan ends. */
 const ended = (tx: Sql | Tx, now: Date) => tx`
   state = 'ended', ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
   failed_at = null`;
@@ -208,7 +209,7 @@ export async function updateEnded(tx: Tx, scope: Scope, id: string, now: Date): 
     update plans p set ${ended(tx, now)} where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
 }
 
-/** Stops the mails of a plan for good; false when they were stopped before, or it has ended. */
+/** Permanently stops the mails of a plan; false if they were already stopped, or it has ended. */
 export async function updateMailsStopped(tx: Tx, scope: Scope, id: string, now: Date): Promise<boolean> {
   const { count } = await tx`
     update plans p set mails_stopped_at = ${now}
@@ -234,7 +235,7 @@ export function selectDue(db: Database, now: Date, limits: { ofOne: number; all:
     order by due.turn, random() limit ${limits.all}`;
 }
 
-/** A plan in hand, with the names that its customer knows. */
+/** A locked plan, with the names that its customer knows. */
 export type LockedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
 
 /** A due plan, locked until the transaction ends; null when somebody else has locked it, or it is no longer due. */
@@ -248,7 +249,7 @@ export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Prom
   return row ?? null;
 }
 
-/** Counts a charge and moves on to the next one; to the end, when there is none. */
+/** Counts a charge and moves on to the next one, or ends the plan if there is none. */
 export async function updateCharged(
   tx: Tx,
   scope: Scope,

@@ -7,7 +7,7 @@ import { dayMs } from '../lib/durations.ts';
 
 const mostListed = 100;
 const mostCounted = 1000;
-/** A failure that passes by itself has passed by then. */
+/** A temporary failure is over by then. */
 const stuckMs = dayMs;
 
 type Db = Pick<Context, 'db' | 'clock'>;
@@ -61,7 +61,7 @@ export function selectStuck(sql: Sql, before: Date, limit: number): Promise<Stuc
     order by p.failed_at, p.id limit ${limit}`;
 }
 
-/** How many have failed since before a time for a reason that is not known, at most so many. */
+/** How many have failed since before a time for an unknown reason, counted up to `most`. */
 export async function countUnexplained(sql: Sql, before: Date, most: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (

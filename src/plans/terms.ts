@@ -14,14 +14,14 @@ import { queueAskMail } from './mandates/mails.ts';
 import { type EndReason, type MandateRow, selectActive } from './mandates/store.ts';
 import { lockPlan, updateTerms } from './store.ts';
 
-/** Whoever got so many mails about a plan within a day is not asked once more: the merchant can share the link. */
+/** A customer who got this many mails about a plan within a day is not asked again: the merchant can share the link. */
 const mostAskedInDay = 5;
 
 /**
- * Changes how much a plan's charges are and how they are paid, in the merchant's present currency. What its customer
- * has agreed to stays in use as long as it covers the change; otherwise it ends, and the customer is asked again.
+ * Changes the amount of a plan's charges and how they are paid, in the merchant's current currency. The customer's
+ * mandate stays in use as long as it covers the change; otherwise it ends, and the customer is asked again.
  *
- * @param currency in which the amount was typed
+ * @param currency the currency in which the amount was typed
  * @returns false when the plan has ended
  * @throws Refusal not_found, currency_mismatch
  */
@@ -50,7 +50,7 @@ export async function changeTerms(
         const reason = mandate && endedBy(mandate, change, currency);
         if (mandate && reason) await endMandate(inner, actor, scope, mandate.id, reason);
         const facts = await selectPlanFacts(tx, scope, id);
-        // Where something was agreed to, its end has asked already.
+        // If there was a mandate, its end has already asked the customer.
         const isNew = !mandate && change.collect === 'automatic' && plan.collect === 'link';
         const since = new Date(ctx.clock.now().getTime() - dayMs);
         if (facts && isNew && (await countPlanMails(tx, scope, id, since)) < mostAskedInDay) {
@@ -70,7 +70,7 @@ export async function changeTerms(
   );
 }
 
-/** Why a change takes a mandate out of use; null when the mandate covers it. */
+/** Why a change ends a mandate; null if the mandate covers it. */
 function endedBy(mandate: MandateRow, change: PlanChange, currency: string): EndReason | null {
   if (change.collect === 'link') return 'stopped_by_merchant';
   if (mandate.fiat_code !== currency) return 'currency_changed';

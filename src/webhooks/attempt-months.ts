@@ -3,23 +3,25 @@ import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { type Fragment, identifiers } from '../db/sql.ts';
 import { dayMs } from '../lib/durations.ts';
 
-/** Attempts are kept in parts by month (`migrations/0069_attempts_by_month.sql`): so many are made ahead. */
+/** How many monthly partitions of attempts (`migrations/0069_attempts_by_month.sql`) are created ahead. */
 export const monthsAhead = 24;
-/** An attempt of the last minute of a month is recorded in it a little later. */
+/** An attempt in the last minute of a month is recorded a little later. */
 const stillWrittenMs = dayMs;
-/** For who waits until all transactions that use the table have ended: none may take longer. */
+/** How long to wait for all transactions that use the table; none may take longer. */
 const detachMs = 60_000;
 
 /**
- * Of attempts `a`: those of the delivery `d`. An attempt begins after its event was made, and none after it was
- * delivered, so that only the parts of that time are read. Clocks may differ.
+ * The condition on attempts `a` that they belong to the delivery `d`. An attempt begins after its event was created and
+ * before it was delivered, so only the partitions of that time are read. The hour allows for clocks that differ.
  */
 export const attemptsOf = (sql: Sql | Tx): Fragment => sql`
   a.partner_id = d.partner_id and a.test_mode = d.test_mode and a.delivery_id = d.id
     and a.started_at >= d.created_at - interval '1 hour'
     and a.started_at <= case when d.delivered_at is null then 'infinity' else d.delivered_at + interval '1 hour' end`;
 
-/** Of attempts `a`: those of all deliveries of a query `page`, in the months of its time. One scan checks the scope once. */
+/**
+ * The same for all deliveries of a query `page`, in the partitions of its time. One scan checks the scope only once.
+ */
 export const attemptsOfPage = (tx: Tx, { partnerId, testMode }: Scope): Fragment => tx`
   a.partner_id = ${partnerId} and a.test_mode = ${testMode} and a.delivery_id = any(array(select id from page))
     and a.started_at >= (select min(created_at) - interval '1 hour' from page)
@@ -27,10 +29,10 @@ export const attemptsOfPage = (tx: Tx, { partnerId, testMode }: Scope): Fragment
       select max(case when delivered_at is null then 'infinity' else delivered_at + interval '1 hour' end) from page))`;
 
 /**
- * Loop: adds the months that are missing ahead. Where a lock cannot be had soon, it throws: there are two years for the
- * next run to do it.
+ * Loop: creates the partitions that are missing ahead. If it does not soon get a lock, it throws: later runs have two
+ * years to succeed.
  *
- * @returns how many were added
+ * @returns how many were created
  */
 export async function makeAttemptMonths({ db }: Pick<Context, 'db'>): Promise<number> {
   return (await db.sql`select make_attempt_months(${monthsAhead})`).length;
@@ -38,14 +40,14 @@ export async function makeAttemptMonths({ db }: Pick<Context, 'db'>): Promise<nu
 
 export type Part = {
   name: string;
-  /** All its attempts began before; in whole months (UTC). */
+  /** All its attempts began before this start of a month (UTC). */
   until: Date;
   bytes: number;
-  /** A detaching that was broken off; it is not read any more. */
+  /** Whether its detaching was interrupted; it is no longer read. */
   pending: boolean;
 };
 
-/** The parts that hold attempts or will, the oldest first. */
+/** The partitions, also those for coming months, the oldest first. */
 export async function listParts(owner: Sql): Promise<Part[]> {
   const rows = await owner<{ name: string; until: string; bytes: string; pending: boolean }[]>`
     select c.relname as name, pg_total_relation_size(c.oid) as bytes, i.inhdetachpending as pending,
@@ -59,10 +61,10 @@ export async function listParts(owner: Sql): Promise<Part[]> {
 }
 
 /**
- * As the owner of the tables: takes the parts off whose attempts all began before. Nobody who reads or writes attempts
- * waits for it. What was taken off is a table by itself, to be dumped and dropped.
+ * As the owner of the tables, detaches the partitions whose attempts all began before. This blocks neither reads nor
+ * writes of attempts. A detached partition is a separate table, which can be dumped and dropped.
  *
- * @param drop also drops them
+ * @param drop whether to drop them too
  * @returns their names
  */
 export async function detachBefore(owner: Sql, before: Date, drop: boolean): Promise<string[]> {

@@ -9,7 +9,7 @@ import type { AttemptRecord, Claimed } from './queue-store.ts';
 import { isActivated, isGone, isSuccess, judgeAttempt, leaseMs, type Tally } from './rules.ts';
 import { signedHeaders } from './sign.ts';
 
-/** What deliveries need beside the context. */
+/** What deliveries need besides the context. */
 export type DeliveryDeps = {
   /** Each mode has its own connections, because their rules differ. */
   posters: { test: Poster; live: Poster };
@@ -60,9 +60,9 @@ export function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Pro
 }
 
 /**
- * When an attempt began. A node's clock may be wrong: an hour from the claim at most, so that there is a month for it
- * and `attemptsOf` finds it. It is decided once, because it is part of the key: an attempt that is recorded again, since
- * the first answer was lost, is known by it.
+ * When an attempt began. A node's clock may be wrong, so this is at most an hour from the claim: then there is a
+ * partition for it, and `attemptsOf` finds it. It is computed once, because it is part of the key: it identifies an
+ * attempt that is recorded again because the first answer was lost.
  */
 function nearClaim(startedAt: Date, { lease_until }: Claimed): Date {
   const claimedMs = lease_until.getTime() - leaseMs;

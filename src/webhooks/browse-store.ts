@@ -25,8 +25,8 @@ export type BrowsedDelivery = DeliveryRow & {
 export type DeliveryPosition = { after: string | null; limit: number };
 
 /**
- * What a state is in the indexes. The one of what is not delivered has the state, written here as its condition has it,
- * and whether there was an attempt: each is read separately. What is delivered is read by its time.
+ * How each filter is read from the indexes. The index of undelivered rows has the state (written here as in the index's
+ * condition) and whether there was an attempt; each combination is read separately. Delivered rows are read by time.
  */
 function branchesOfState(tx: Tx, state: DeliveryState | 'failed'): Fragment[] {
   const tried = (yes: boolean) => tx`(case when d.attempts > 0 then 1 else 0 end) = ${yes ? 1 : 0}`;

@@ -15,7 +15,7 @@ import { firstWindow, leaseMs, maxAhead, maxPosts, maxWindow } from './rules.ts'
 export { createDeliveryDeps, type DeliveryDeps } from './attempt.ts';
 
 const maxBatch = 500;
-/** Fewer are not claimed at a time while there is no room for more, except every `crowdedPollMs`. */
+/** The minimum number that is claimed at a time while there is little room, except every `crowdedPollMs`. */
 const minClaim = maxAhead / 2;
 /** How long ended attempts wait for others to be recorded with. */
 const gatherMs = 10;
@@ -29,7 +29,7 @@ const activateEveryMs = minuteMs;
 const graceMs = 3000;
 const afterErrorMs = 1000;
 const crowdedPollMs = 100;
-/** Work without a notification is found after this time: another process died, or listening failed. */
+/** How soon work without a notification is found, after another process died or listening failed. */
 const usualPollMs = 5_000;
 /** The minimum time between polls, so that a burst of changes causes only one. */
 const restMs = 5;
@@ -111,8 +111,8 @@ async function claim(ctx: Context, pace: Pace, free: number): Promise<Claimed[]>
 }
 
 /**
- * The deliveries that this process has leased. Attempts are begun whenever one ends; those that have ended are recorded
- * in batches meanwhile.
+ * The deliveries that this process has leased. Whenever an attempt ends, another begins; ended ones are recorded in
+ * batches meanwhile.
  */
 function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pace) {
   const leased = new Set<Claimed>();
@@ -185,7 +185,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
 
   return {
     free: () => (unrecorded < maxUnrecorded ? pace.free() : 0),
-    /** Takes over what was claimed, and gives back what could not be begun in time. */
+    /** Takes over what was claimed, and gives back what could not be attempted in time. */
     begin: async (claimed: Claimed[]) => {
       for (const row of claimed) leased.add(row);
       pace.add(claimed);
@@ -205,8 +205,8 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
 }
 
 /**
- * While the database is unreachable, a batch is retried as long as its leases last; if it were lost, its attempts would
- * be repeated. A batch that fails otherwise is recorded one by one, so that one bad row does not affect the others.
+ * While the database is unreachable, a batch is retried as long as its leases last; otherwise its attempts would be
+ * repeated. A batch that fails otherwise is recorded one by one, so that one bad row does not affect the others.
  *
  * @returns how long no endpoint is probed
  */

@@ -2,7 +2,7 @@ import { modeOf } from '../lib/mode.ts';
 
 type Of = { partnerId: string; testMode: boolean };
 
-/** The target under which the audit log records actions on a scope's endpoint. */
+/** The object under which the audit log records actions on a scope's endpoint. */
 export const onEndpoint = ({ partnerId, testMode }: Of) => ({
   partnerId,
   testMode,

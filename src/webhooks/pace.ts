@@ -1,26 +1,29 @@
 import type { Claimed, EndpointRoom } from './queue-store.ts';
 import { firstWindow, isProven, maxAhead, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
 
-/** A delivery that was claimed this long ago is given back instead of begun: its lease must outlast the attempt. */
+/**
+ * A delivery that was claimed this long ago is given back instead of attempted, because its lease must outlast the
+ * attempt.
+ */
 const maxHoldMs = 5_000;
-/** What was learnt of an endpoint is forgotten after so long without work for it. */
+/** Knowledge of an endpoint is forgotten after this long without work for it. */
 const rememberMs = 10_000;
-/** Slow attempts are looked for as often. */
+/** How often to look for slow attempts. */
 const moveEveryMs = 20;
-/** An endpoint that was slow is not taken for one that answers until it has been quick for so long. */
+/** An endpoint that was slow counts as answering only once it has been quick for this long. */
 const distrustMs = 10_000;
 
-/** One endpoint, as this process has come to know it. */
+/** What this process knows of one endpoint. */
 type Lane = {
   partner_id: string;
   test_mode: boolean;
-  /** Claimed and not begun. */
+  /** Claimed and not attempted yet. */
   queue: { row: Claimed; since: number }[];
-  /** Begun; a failed attempt counts until it is recorded, so that the next claim knows of it. */
+  /** Under way; a failed attempt counts until it is recorded, so that the next claim knows of it. */
   posts: number;
   /** How many may be under way: one more after each success, few again after a failure. */
   window: number;
-  /** It answers. Those of which this is not known share a part of the room. */
+  /** Whether it is known to answer. Endpoints that are not share a part of the room. */
   proven: boolean;
   succeededAt: number;
   /** When an attempt was last found slow. */
@@ -38,14 +41,15 @@ export function endpointKey(row: { partner_id: string; test_mode: boolean }): st
 export type Pace = ReturnType<typeof makePace>;
 
 /**
- * Decides which of the claimed deliveries is begun next, and how many more may be claimed for whom. Endpoints take
- * turns. An attempt that has no answer after a second, while others have, leaves the room of the quick ones for a room
- * of its own, and endpoints that are not known to answer, or only slowly, have half of the quick room between them. So
- * receivers that hang, or answer just in time, leave room for those that are quick, however many and whosever they are.
+ * Decides which of the claimed deliveries is attempted next, and how many more may be claimed for which endpoint.
+ * Endpoints take turns. An attempt without an answer after a second, while others have one, moves from the room of
+ * quick attempts to the room of slow ones. Endpoints that are not known to answer, or only slowly, share half of the
+ * quick room. So receivers that hang, or answer just in time, leave room for quick ones, however many there are and
+ * whoever owns them.
  */
 export function makePace(startWindow: number, now: () => number = () => performance.now()) {
   const lanes = new Map<string, Lane>();
-  // By claim, not by id: after a replay, or when a lease ran out, one delivery can be under way twice.
+  // By claim, not by id: after a replay, or when a lease expired, one delivery can be under way twice.
   const quick = new Map<Claimed, Post>();
   const slow = new Map<Claimed, Post>();
   const ready = { proven: new Set<Lane>(), unproven: new Set<Lane>() };
@@ -53,12 +57,12 @@ export function makePace(startWindow: number, now: () => number = () => performa
   const queued = { proven: 0, unproven: 0 };
   let unprovenQuick = 0;
   let movedAt = Number.NEGATIVE_INFINITY;
-  /** When the last success was, and when the latest attempt began that has succeeded. */
+  /** The time of the last success, and when the latest attempt that has succeeded began. */
   let answeredAt = Number.NEGATIVE_INFINITY;
   let answeredStart = Number.NEGATIVE_INFINITY;
 
   const kindOf = (lane: Lane) => (lane.proven ? 'proven' : 'unproven');
-  /** Puts an endpoint into its turn, or takes it out while it has nothing to begin. */
+  /** Adds an endpoint to the turns, or removes it while it has nothing to attempt. */
   const place = (lane: Lane) => {
     const turn = ready[kindOf(lane)];
     if (lane.queue.length === 0 || lane.posts >= lane.window) turn.delete(lane);
@@ -71,7 +75,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     lane.proven = proven;
     queued[kindOf(lane)] += lane.queue.length;
   };
-  /** What was claimed ahead for an endpoint in trouble is left to later, or to another process. */
+  /** Deliveries claimed ahead for an endpoint in trouble are left for later, or for another process. */
   const distrust = (lane: Lane) => {
     setProven(lane, false);
     queued.unproven -= lane.queue.length;
@@ -95,7 +99,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     quick.delete(row);
     if (!post.proven) unprovenQuick--;
   };
-  /** It counts among those not known to answer from now on, even where the room of the slow ones is full. */
+  /** From now on it counts as not known to answer, even if the room of the slow ones is full. */
   const callSlow = (post: Post, at: number) => {
     const { lane, startedAt } = post;
     post.isSlow = true;
@@ -106,11 +110,11 @@ export function makePace(startWindow: number, now: () => number = () => performa
     else setProven(lane, false);
     place(lane);
   };
-  /** Attempts were begun in this order, so the first that is still quick ends the search. */
+  /** Attempts are in the order in which they began, so the first that is still quick ends the search. */
   const moveSlow = (at: number) => {
     if (at < movedAt + moveEveryMs) return;
     movedAt = at;
-    // While all answers are late, as on a busy machine, only what later ones have overtaken is slow.
+    // While all answers are late, as on a busy machine, only an attempt that later ones have overtaken is slow.
     const before = (at - answeredAt < slowAfterMs ? answeredStart : at) - slowAfterMs;
     for (const [row, post] of quick) {
       if (post.startedAt > before) break;
@@ -127,7 +131,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
   };
 
   return {
-    /** How many attempts an endpoint may have under way of which nothing is known. */
+    /** How many attempts an unknown endpoint may have under way. */
     window: startWindow,
     /** Takes over deliveries that were claimed. */
     add: (rows: Claimed[]) => {
@@ -140,7 +144,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
         place(lane);
       }
     },
-    /** The next delivery to attempt, which counts as begun; null while there is none or no room. */
+    /** The next delivery to attempt, which counts as under way; null while there is none or no room. */
     next: (): Claimed | null => {
       const startedAt = now();
       moveSlow(startedAt);
@@ -182,7 +186,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
       setProven(lane, lane.usedAt - lane.slowAt >= distrustMs);
       place(lane);
     },
-    /** What followed a failed attempt is known to the database. */
+    /** The outcome of a failed attempt is recorded in the database. */
     recorded: (row: Claimed) => {
       const lane = lanes.get(endpointKey(row));
       if (!lane) return;
@@ -207,9 +211,9 @@ export function makePace(startWindow: number, now: () => number = () => performa
       }
       return known;
     },
-    /** Deliveries that are not begun after all; their leases are to be released. */
+    /** Deliveries that are not attempted after all; their leases must be released. */
     takeBack: (): Claimed[] => back.splice(0),
-    /** Gives back everything that was not begun. */
+    /** Gives back everything that was not attempted yet. */
     clear: () => {
       for (const lane of lanes.values()) distrust(lane);
     },

@@ -3,12 +3,12 @@ import { plainArray } from '../db/plain-array.ts';
 import type { MailSender } from '../partners/branding.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
 
-/** A leased delivery, with what its attempt needs to know about its endpoint. */
+/** A leased delivery, with the data of its endpoint that the attempt needs. */
 export type Claimed = {
   partner_id: string;
   test_mode: boolean;
   id: string;
-  /** What the event is about. */
+  /** The request that the event is about. */
   request_id: string;
   event: string;
   body: string;
@@ -20,13 +20,13 @@ export type Claimed = {
   secret: Uint8Array;
   pending_secret: Uint8Array | null;
   pending_since: Date | null;
-  /** The probe turn that this attempt took; null while attempts are unrestricted. */
+  /** The probe that this attempt is; null while attempts are unrestricted. */
   probe: string | null;
 } & Health;
 
 /**
- * An endpoint of which this process knows something: how many deliveries it holds for it, how many more it may claim,
- * and whether it answers.
+ * An endpoint that this process knows: how many deliveries it has claimed for it, how many more it may claim, and
+ * whether the endpoint answers.
  */
 export type EndpointRoom = { partner_id: string; test_mode: boolean; held: number; room: number; proven: boolean };
 
@@ -35,7 +35,7 @@ export type ClaimLimits = {
   /** How many deliveries, and how many of them for endpoints that are not known to answer. */
   free: number;
   freeUnproven: number;
-  /** How many for an endpoint of which this process knows nothing. */
+  /** How many for an endpoint that this process does not know. */
   window: number;
   firstWaitMs: number;
 };
@@ -44,8 +44,8 @@ export type ClaimLimits = {
  * Claims due deliveries, over all partners, in one statement that commits the leases. Each endpoint gets at most its
  * room, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
  * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Each
- * step begins where the one before found something: before it, the index leads to what is leased, or delivered lately.
- * Rows that another process is claiming are skipped; expired leases are taken over.
+ * step begins where the one before found something, because earlier index entries lead to leased or recently delivered
+ * rows. Rows that another process is claiming are skipped; expired leases are taken over.
  */
 export function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<Claimed[]> {
   const { lease, free, freeUnproven, window, firstWaitMs } = limits;
@@ -136,10 +136,10 @@ export type AttemptRecord = {
 };
 
 /**
- * Records attempts and, where the lease still holds, what follows. If the lease was lost meanwhile (it expired, or a
- * replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a condition on that
- * would mislead the planner to the index of due deliveries. The columns are sent as arrays, of which only the headers
- * are JSON: an object for each attempt took half as long again to read.
+ * Records attempts and, if the lease is still valid, the new state of their deliveries. If the lease was lost meanwhile
+ * (it expired, or a replay began a new round), only the attempt is recorded. Only waiting deliveries have a lease; a
+ * condition on their state would mislead the planner to the index of due deliveries. The columns are sent as arrays, of
+ * which only the headers are JSON: one JSON object per attempt took half as long again to read.
  */
 export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): Promise<void> {
   const all = <T>(of: (attempt: AttemptRecord) => T) => attempts.map(of);

@@ -10,8 +10,8 @@ import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rule
 
 /**
  * Records a batch of attempts and, in the same transaction, what they mean for their endpoints. While everything
- * succeeds, endpoints are not written, and the transaction is one statement. Where this month has no part yet, it is
- * made first.
+ * succeeds, endpoints are not written, and the transaction is one statement. If this month has no partition yet, it is
+ * created first.
  *
  * @returns how long no endpoint is probed, in milliseconds; infinite when none will be
  */
@@ -19,7 +19,7 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<n
   try {
     return await record(ctx, batch);
   } catch (error) {
-    // The commit's answer was lost, and the same batch came again: all of it is there.
+    // The commit's answer was lost and the same batch came again: all of it is already stored.
     if (isStored(error, 'webhook_attempts')) return Number.POSITIVE_INFINITY;
     if (sqlState(error) !== withoutPart) throw error;
     await makeAttemptMonths(ctx);
@@ -27,7 +27,7 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<n
   }
 }
 
-/** A check that does not hold, or a row that no part takes. */
+/** A failed check constraint, or a row that fits no partition. */
 const withoutPart = '23514';
 
 async function record(ctx: Context, batch: Finished[]): Promise<number> {

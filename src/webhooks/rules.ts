@@ -31,7 +31,7 @@ export const maxWindow = 64;
 export const provenForMs = hourMs;
 
 const maxProbeWaitMs = 5 * minuteMs;
-/** By how much of itself a wait is made longer or shorter at random. */
+/** The share by which a wait is made longer or shorter at random. */
 const jitterShare = 0.2;
 
 /** True for a status that ends the delivery: 2xx. */
@@ -39,7 +39,7 @@ export function isSuccess(outcome: PostOutcome): boolean {
   return 'statusCode' in outcome && outcome.statusCode >= 200 && outcome.statusCode < 300;
 }
 
-/** 410 Gone: the receiver asks for no more. */
+/** 410 Gone: the receiver wants no more events. */
 export function isGone(outcome: PostOutcome): boolean {
   return 'statusCode' in outcome && outcome.statusCode === 410;
 }
@@ -47,7 +47,7 @@ export function isGone(outcome: PostOutcome): boolean {
 export type Next = { state: 'delivered' | 'waiting' | 'exhausted'; waitMs: number };
 
 /**
- * What follows an attempt.
+ * The delivery's next state after an attempt.
  *
  * @param attempts the number of earlier attempts in this round
  * @param scheduleMs the waits before each attempt, including the first
@@ -127,7 +127,7 @@ export function isUnchanged(before: Health, tally: Tally, now: Date): boolean {
   return Math.abs(now.getTime() - last_success_at.getTime()) < minuteMs;
 }
 
-/** True for an endpoint that lately answered, and has not failed since. */
+/** True for an endpoint that has answered lately and has not failed since. */
 export function isProven({ failures, last_success_at }: Health, now: Date): boolean {
   return failures === 0 && last_success_at !== null && now.getTime() - last_success_at.getTime() < provenForMs;
 }

@@ -8,7 +8,7 @@ export type EndpointRow = {
   secret: Uint8Array;
   pending_secret: Uint8Array | null;
   pending_since: Date | null;
-  /** The form that created the latest secret; null where none did. */
+  /** The form that created the latest secret; null if none did. */
   secret_form: string | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
@@ -37,7 +37,7 @@ export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[
     on conflict (partner_id, test_mode, request_id) do nothing`;
 }
 
-/** The endpoint of a scope, without a lock; null when none was ever made. */
+/** The endpoint of a scope, without a lock; null if none was ever created. */
 export async function selectEndpoint(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
   const [row] = await tx<EndpointRow[]>`
     select * from webhook_endpoints where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
@@ -62,7 +62,7 @@ export async function lockEndpoint(tx: Tx, scope: Scope, encryptedSecret: Uint8A
   return row;
 }
 
-/** Sets the URL. What was delivered to another one says nothing of it. */
+/** Sets the URL, and resets its record: deliveries to another URL say nothing about it. */
 export async function updateUrl(tx: Tx, scope: Scope, url: string | null): Promise<void> {
   await tx`
     update webhook_endpoints set url = ${url}, last_success_at = case when url = ${url} then last_success_at end
@@ -109,7 +109,10 @@ export function selectPendingSince({ sql }: Database, before: Date, limit: numbe
     where pending_secret is not null and pending_since <= ${before} order by pending_since limit ${limit}`;
 }
 
-/** Starts a new round of attempts with the same id and body. An attempt in progress no longer decides its fate. */
+/**
+ * Starts a new round of attempts with the same id and body. An attempt in progress no longer decides the delivery's
+ * state.
+ */
 export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): Promise<boolean> {
   const rows = await tx`
     update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), delivered_at = null,
@@ -170,14 +173,14 @@ export type AttemptRow = {
   error: string | null;
   /** JSON text. */
   request_headers: string;
-  /** JSON text; null where nothing was answered. */
+  /** JSON text; null if there was no answer. */
   response_headers: string | null;
   response_body: string | null;
 };
 
 /**
- * The attempts of some deliveries, oldest first, from all rounds. `offset 0` keeps them looked up for one delivery
- * after the other, each in the months of its own time.
+ * The attempts of some deliveries, oldest first, from all rounds. `offset 0` makes the planner look them up delivery by
+ * delivery, each only in the partitions of its own time.
  */
 export async function selectAttempts(tx: Tx, scope: Scope, deliveryIds: string[]): Promise<AttemptRow[]> {
   return tx<AttemptRow[]>`

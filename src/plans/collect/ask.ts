@@ -10,7 +10,10 @@ import { chargeMail, type ToldReason } from './mail.ts';
 import type { Uncovered } from './rules.ts';
 import type { MailedRequest, NamedPlan } from './store.ts';
 
-/** What ends with the charge that could not be made by it. Where a network is gone, an operator may bring it back. */
+/**
+ * How a mandate ends that cannot serve for a charge. If a network is missing, it does not end: an operator may bring it
+ * back.
+ */
 const endReasons: Record<Uncovered, EndReason | null> = {
   no_mandate: null,
   revoked: 'revoked_on_chain',
@@ -24,8 +27,8 @@ const endReasons: Record<Uncovered, EndReason | null> = {
 type Asking = { plan: NamedPlan; request: MailedRequest; mandate: MandateRow | null; reason: Uncovered };
 
 /**
- * Asks the customer to pay a request by its link because the mandate does not serve for it, and uses that mandate no
- * more. The caller has locked the plan.
+ * Asks the customer to pay a request by its link because the mandate does not cover it, and stops using that mandate.
+ * The caller has locked the plan.
  */
 export async function askInstead(
   ctx: Context,

@@ -15,18 +15,18 @@ import { judge, type Known, mostGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 import { ask, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
 
-/** A charge in hand, with the mandate of its plan and the last permit of that mandate's payer. */
+/** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
 export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
 
-/** Charges of one partner that are judged by themselves at once. */
+/** How many charges of one partner are judged singly at once. */
 const few = 6;
-/** The chain's clock may be so much behind ours. */
+/** How far the chain's clock may be behind ours. */
 const chainSkewMs = 15_000;
 
 /**
- * Makes one attempt at each charge: decides by what is known, runs the charge without sending it, and then stores and
- * sends its transaction. Whatever comes of it is stored with the charge. Those that pass are run, stored and sent
- * together; every other one is judged by itself, after them.
+ * Makes one attempt at each charge: decides by what is stored, simulates the charge, and then stores and sends its
+ * transaction. The outcome is stored with the charge. Charges that pass are simulated, stored and sent together; every
+ * other one is judged alone, after them.
  *
  * @param all of one partner and mode, whose mandates have one executor
  * @returns how many transactions were sent
@@ -47,7 +47,7 @@ export async function attemptAll(
       try {
         if (await attempt(ctx, chain, one, ready)) sent++;
       } catch (error) {
-        // It is taken again when its time in hand is over.
+        // It is taken again once its lease is over.
         const level = isUnreachable(error) ? 'warn' : 'error';
         ctx.log[level]({ err: error, request_id: one.row.request_id }, 'a charge could not be attempted');
       }
@@ -56,7 +56,7 @@ export async function attemptAll(
   return sent;
 }
 
-/** Of several charges those that pass as they are; at most one of a wallet, since one may spend what another needs. */
+/** Of several charges, those that pass unchanged; at most one per wallet, since one may spend what another needs. */
 async function passingOf(
   ctx: Context,
   chain: ChainConfig,
@@ -148,7 +148,7 @@ async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMic
     await settleRevert(ctx, chain, one, amountMicro, readRevert(result.data));
     return false;
   }
-  // What passes now and was reverted before cost the relayer a fee: not again at once.
+  // A charge that passes now but was reverted before has cost the relayer a fee, so it is not sent again at once.
   if (one.row.reverted || result.gas > mostGas) {
     await fail(ctx, one, one.row.reverted ? 'reverted' : 'wallet_refused');
     return false;
@@ -163,7 +163,9 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
   return { value: BigInt(permit.value), deadline: BigInt(permit.deadline), signature: hexOf(permit.signature) };
 }
 
-/** The first charge sets the allowance. A permit that was used already does no harm; later ones need it rarely. */
+/**
+ * The first charge sets the allowance. A permit that was already used does no harm, and later charges rarely need one.
+ */
 const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
   mandate.uncharged ? usablePermit(ctx, permit) : null;
 
@@ -183,7 +185,7 @@ function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, 
   };
 }
 
-/** What a charge that would be reverted says: nothing was sent. */
+/** Stores the outcome of a charge whose simulation reverts: nothing was sent. */
 async function settleRevert(
   ctx: Context,
   chain: ChainConfig,
@@ -221,7 +223,7 @@ async function settleRevert(
   }
 }
 
-/** Tokens word their reasons differently: what the payer holds tells what was missing. */
+/** Tokens word their reasons differently, so the payer's balance and allowance show what was missing. */
 async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
   const [holdings] = (await holdingsOf(chain, one.mandate, [one.mandate.payer])) ?? [];
   if (!holdings) return putOff(ctx, one, 'chain_unreachable', null);

@@ -10,9 +10,9 @@ import { insertCollection, type NamedPlan } from './store.ts';
 type Beginning = { plan: NamedPlan; request: RequestRow; mandate: MandateRow; number: number; now: Date };
 
 /**
- * Lets a request of a plan be charged by its mandate, in the transaction that creates the request. Nobody is asked to
- * pay then. Where the mandate does not cover the price, it is used no more, and the customer is asked to pay by link
- * and to agree again.
+ * Lets a request of a plan be charged by its mandate, in the transaction that creates the request. Then nobody is asked
+ * to pay. If the mandate does not cover the price, it is no longer used, and the customer is asked to pay by link and
+ * to agree again.
  */
 export async function beginCollecting(
   ctx: Context,

@@ -25,7 +25,7 @@ export const priceOf = (row: PricedRow): Price => ({
   fiatCode: row.fiat_code,
 });
 
-/** The chain of a mandate, where its mode still has it with the mandate's token and contract; null elsewhere. */
+/** The chain of a mandate, if the mode still has it with the mandate's token and contract; otherwise null. */
 export function chainOf(ctx: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | null {
   const chain = ctx.chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === Number(mandate.chain_id));
   const stands =
@@ -35,8 +35,8 @@ export function chainOf(ctx: Pick<Context, 'chains'>, mandate: MandateRow): Chai
 }
 
 /**
- * Whether a mandate can still be charged where it was given, by the relayer's address that it names, and the request's
- * wallet be paid there.
+ * Whether a mandate can still be charged on its chain by the relayer's address that it names, and the request's wallet
+ * can be paid there.
  */
 export function isOffered(
   ctx: Pick<Context, 'chains' | 'config'>,
@@ -45,7 +45,7 @@ export function isOffered(
 ): boolean {
   const chain = chainOf(ctx, mandate);
   const addresses = relayerAddresses(ctx);
-  // A node without any key waits for one; another key means that this one was taken out.
+  // A node without any key waits for one. If there are other keys, this one was removed.
   const isKept = addresses.length === 0 || addresses.includes(mandate.executor);
   return chain !== null && isKept && (checkedOn?.includes(chain.chainId) ?? true);
 }

@@ -14,14 +14,14 @@ export type ComingRow = {
   quote: Quote | null;
   permit_micro: string | null;
   permit_deadline: string | null;
-  /** A charge of the plan has failed and is tried again: its customer knows. */
+  /** Whether a charge of the plan has failed and is tried again, so that its customer already knows. */
   told: boolean;
 } & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'uncharged'>;
 
-/** Where a pass goes on: behind a plan. */
+/** Where a pass continues: after a plan. */
 export type After = { dueAt: Date; planId: string };
 
-/** Plans that are to be charged on a chain before a time and were not looked at for that date, the next first. */
+/** Plans that will be charged on a chain before a time and were not checked for that date, the next first. */
 export function selectComing(
   sql: Sql,
   chainId: number,
@@ -47,7 +47,7 @@ export function selectComing(
     order by p.due_at, p.id limit ${limit}`;
 }
 
-/** Notes that a plan's date was looked at; false when somebody was faster, or the plan has moved on. */
+/** Stores that a plan's date was checked; false if somebody was faster, or the plan has moved on. */
 export async function updateForeseen(tx: Tx, scope: Scope, planId: string, day: string): Promise<boolean> {
   const { count } = await tx`
     update plans p set foreseen_on = p.next_on

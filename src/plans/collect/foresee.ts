@@ -17,15 +17,15 @@ import { lockNamedPlan } from './store.ts';
 
 /** How long before a date its customer is warned. */
 export const aheadMs = 72 * hourMs;
-/** Batches in one pass; what is left comes in the next. */
+/** How many batches are in one pass; the next one takes the rest. */
 const mostBatches = 50;
 
 /**
- * Looks at the wallets that are to be charged on a chain within 72 hours, many in one call of the provider, and warns
- * once of each date the customers whose balance or allowance will not do. Nothing is looked at again for a date, and
- * nobody is warned whose last charge is being tried again.
+ * Checks the wallets that will be charged on a chain within 72 hours, many in one call to the provider. It warns
+ * customers whose balance or allowance will not suffice, once per date. Each date is checked only once, and nobody is
+ * warned whose last charge is still being tried again.
  *
- * @returns how many were looked at
+ * @returns how many were checked
  */
 export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   if (chain.recurringContract === null) return 0;
@@ -62,14 +62,14 @@ async function lookAt(ctx: Context, chain: ChainConfig, rows: ComingRow[]): Prom
   return seen;
 }
 
-/** False where there is no rate to tell the amount by, or somebody was faster. */
+/** False if there is no rate for the amount, or somebody was faster. */
 async function warn(ctx: Context, row: ComingRow, holdings: Holdings): Promise<boolean> {
   const now = ctx.clock.now();
   const rate = usableRate(row.quote, now);
   const exponent = currencyExponent(row.fiat_code);
   if (rate === null || exponent === null) return false;
   const amountMicro = toUsdcMicro(BigInt(row.fiat_int), exponent, rate);
-  // A permit that was never used makes up for the allowance.
+  // A permit that was never used counts as allowance.
   const isUsable = row.uncharged && BigInt(row.permit_deadline ?? 0) * 1000n > BigInt(row.plan_due_at.getTime());
   const fault = foresee(holdings, amountMicro, isUsable && row.permit_micro ? BigInt(row.permit_micro) : null);
   const scope = scopeOfRow(row);

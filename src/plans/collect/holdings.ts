@@ -2,11 +2,11 @@ import { type Holdings, readHoldings } from '../../chain/holdings.ts';
 import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 
-/** Whose allowance of which token for which contract. */
+/** Which token and contract an allowance is for. */
 type Asked = { token_address: Hex; contract_address: Hex };
 
 /**
- * What payers hold of a mandate's token, and let its contract spend. Null where no endpoint answers.
+ * Payers' balances of a mandate's token and their allowances for its contract. Null if no endpoint answers.
  *
  * @param payers at most `mostWallets`
  */

@@ -4,7 +4,7 @@ import { seenStatus } from '../../requests/expiry.ts';
 import type { MandateRow, PermitRow } from '../mandates/read.ts';
 import type { CollectionRow, Owner, Taken } from './store.ts';
 
-/** A charge in hand with what is known of its request. Amounts are decimal strings of micro units. */
+/** A charge that this node has taken, with the data of its request. Amounts are decimal strings of micro units. */
 export type KnownRow = CollectionRow & {
   due_at: Date;
   usdc_micro: string;
@@ -21,15 +21,17 @@ export type KnownRow = CollectionRow & {
   partner_disabled: boolean;
 };
 
-/** A reported transaction holds a charge back for so long after the first report: anybody can report. */
+/**
+ * How long after the first report a reported transaction delays a charge. This is limited because anybody can report.
+ */
 const heardHours = 24;
 
-/** What the transfers that count for a request `r` come to. */
+/** The sum of the transfers that count for a request `r`. */
 const countedOf = (sql: Sql | Tx) => sql`
   (select coalesce(sum(t.value), 0) from transfers t
     where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts)::text`;
 
-/** Whether a payment of a request `r` was read but not matched yet, or is being sent for its customer. */
+/** Whether a payment of a request `r` was read and not matched yet, or is being relayed for its customer. */
 const isArriving = (sql: Sql | Tx) => sql`
   (exists (select from transfers t
     where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.judged_at is null
@@ -40,7 +42,7 @@ const isArriving = (sql: Sql | Tx) => sql`
     where b.partner_id = r.partner_id and b.test_mode = r.test_mode and b.subject_id = r.id
       and b.purpose = 'authorization' and b.state in ('allotted', 'sent', 'mined')))`;
 
-/** Reads everything about charges in hand that decides about them. Those that have moved on are missing. */
+/** Reads all data that decides about taken charges. Those that have moved on are missing. */
 export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
   return sql<KnownRow[]>`
     select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,
@@ -59,10 +61,10 @@ export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
       join partners w on w.id = c.partner_id`;
 }
 
-/** A mandate that was never charged, as far as is known, may still need its payer's permit. */
+/** A mandate that, as far as is known, was never charged may still need its payer's permit. */
 export type UsableMandate = MandateRow & { uncharged: boolean };
 
-/** The mandates in use of the plans of charges in hand. */
+/** The active mandates of the plans of taken charges. */
 export function selectMandates(sql: Sql, rows: { partner_id: string; test_mode: boolean; plan_id: string }[]) {
   return sql<UsableMandate[]>`
     select a.*, not exists (select from collections o
@@ -85,15 +87,15 @@ export function selectPermits(sql: Sql, rows: MandateRow[]) {
         ${rows.map((one) => one.payer)}::text[], ${rows.map((one) => one.contract_address)}::text[]))`;
 }
 
-/** What a transaction that sends a charge must find unchanged. */
+/** The data that must be unchanged when a transaction sends a charge. */
 export type Locked = { status: KnownRow['status']; proof_status: string; usdc_micro: string; counted_micro: string };
 
 /**
  * Locks the requests of charges of one partner and mode, their mandates, the wallets that pay and the charges
- * themselves, in the order in which everybody does.
+ * themselves, in the order that everybody uses.
  *
- * @returns by request. Missing where the charge or its mandate is no longer what it was, and while another charge of
- * the wallet is not mined: what was simulated may be spent by that one
+ * @returns by request. Missing if the charge or its mandate has changed, or while another charge of the wallet is not
+ * mined, which may spend the money that the simulation found
  */
 export async function lockToSend(
   tx: Tx,
@@ -105,7 +107,7 @@ export async function lockToSend(
     select r.id, r.proof_status, r.usdc_micro, ${seenStatus(tx)} as status from requests r
     where r.partner_id = ${partner_id} and r.test_mode = ${test_mode} and r.id = any(${requestIds}::uuid[])
     order by r.id for update`;
-  // In statements of their own: each sees what was committed while the one before it waited.
+  // Separate statements, so that each sees what was committed while the one before it waited.
   const standing = await tx<{ id: string }[]>`
     select a.id from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode}
       and a.id = any(${charges.map(({ mandate }) => mandate.id)}::uuid[]) and a.state = 'active' order by a.id for share`;

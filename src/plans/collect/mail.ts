@@ -17,7 +17,7 @@ import { planPageUrl } from '../link.ts';
 import { stopMailsUrl } from '../stop-mails.ts';
 import type { MailedRequest, NamedPlan } from './store.ts';
 
-/** Why a charge failed or was not made, as its customer is told. */
+/** Why a charge failed or was not made, as the customer's mail says. */
 export type ToldReason = keyof ChargesTexts['yours'];
 
 type ChargeMail = {
@@ -26,9 +26,9 @@ type ChargeMail = {
   branding: MailBranding;
   to: string;
   reason: ToldReason;
-  /** The wallet that was to pay; null where none was tried. */
+  /** The wallet that should have paid; null if none was tried. */
   payer: string | null;
-  /** `failed`: it is tried again, at `next`. `past_due`: no more. `ask`: it was not tried. */
+  /** `failed`: it is tried again, at `next`. `past_due`: it is not tried again. `ask`: it was not tried. */
   kind: { name: 'failed'; next: Date } | { name: 'past_due' } | { name: 'ask' };
 };
 
@@ -74,7 +74,7 @@ export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail
 
 type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to' | 'reason'> & { payer: string; dueAt: Date };
 
-/** Warns a customer that the next charge is likely to fail, while there is time to mend it. */
+/** Warns a customer that the next charge is likely to fail, while there is time to fix it. */
 export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
   const { plan, branding, to, reason, payer, dueAt } = mail;
   const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');

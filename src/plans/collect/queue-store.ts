@@ -2,14 +2,16 @@ import type { Database, Sql } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import type { CollectionRow, Taken } from './store.ts';
 
-/** How many charges of one partner are taken, and of all; and how many of one may wait to be mined. */
+/**
+ * How many charges of one partner, and of all partners, are taken; and how many of one partner may wait to be mined.
+ */
 type Limits = { now: Date; leaseUntil: Date; ofOne: number; all: number; waiting: number };
 
 /**
- * Takes charges of a chain that are due, over all partners, until a time: everyone's first comes before anyone's
- * second, so a partner with thousands delays nobody. Of a plan the oldest comes first, and the others wait for it. Of a
- * partner no more are taken than there is room for among its calls that wait to be mined. One that another transaction
- * holds is left to it: nodes that take at once wait for nobody, so they cannot deadlock.
+ * Leases the due charges of a chain, over all partners. Every partner's first comes before anyone's second, so a
+ * partner with thousands delays nobody. A plan's oldest charge comes first, and its others wait for it. No more of a
+ * partner's are taken than there is room for among its calls that wait to be mined. A charge that another transaction
+ * has locked is skipped, so nodes that take charges at once never deadlock.
  */
 export function takeDue(
   db: Database,
@@ -42,14 +44,14 @@ export function takeDue(
     returning c.partner_id, c.test_mode, c.request_id, c.due_at`;
 }
 
-/** A charge whose transaction the chain has decided about. */
+/** A charge whose transaction the chain has decided. */
 export type DecidedRow = CollectionRow & {
   relay_state: 'final' | 'reverted' | 'lost';
-  /** No endpoint took it, and a transfer of nothing was mined in its place. */
+  /** Whether no endpoint took it, and a transfer of zero value was mined in its place. */
   cancelled: boolean;
 };
 
-/** Charges of a chain that its transactions have brought to an end, or back; at most so many. */
+/** Charges of a chain whose transactions have ended, successfully or not; at most this many. */
 export function selectDecided(sql: Sql, chainId: number, limit: number): Promise<DecidedRow[]> {
   return sql<DecidedRow[]>`
     select c.*, t.state as relay_state,
@@ -66,14 +68,16 @@ export async function updateCharged(sql: Sql, rows: CollectionRow[], now: Date):
     where c.relay_id = any(${rows.map((row) => row.relay_id)}::uuid[]) and c.state = 'sent'`;
 }
 
-/** Whether somebody has paused or ended a plan `p`; one that made its last charge ended by itself. */
+/**
+ * Whether somebody has paused or ended a plan `p`. A plan that made its last charge has ended without anybody's action.
+ */
 const isOver = (sql: Sql) => sql`
   (p.state = 'paused' or (p.state = 'ended' and p.charges is distinct from p.max_charges))`;
 
 /**
- * Makes charges due again whose transactions moved nothing. One that no endpoint took cost a fee and held up what came
- * after it, like one that was reverted: it must not be sent again at once. A charge of a plan that was paused or ended
- * meanwhile is stopped instead.
+ * Makes charges due again whose transactions moved nothing. A transaction that no endpoint took cost a fee and delayed
+ * those after it, like one that was reverted, so it must not be sent again at once. A charge of a plan that was paused
+ * or ended meanwhile is stopped instead.
  */
 export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): Promise<void> {
   if (rows.length === 0) return;
@@ -91,7 +95,7 @@ export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): P
       and (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)`;
 }
 
-/** When the loop of a chain has work: a charge that no earlier one of its plan holds up, or a transaction's outcome. */
+/** When the loop of a chain has work: a charge that no earlier one of its plan blocks, or a transaction's outcome. */
 export const collectionsDue =
   (chainId: number): Due =>
   (sql) =>

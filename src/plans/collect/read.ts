@@ -5,7 +5,7 @@ import { selectTroubled, type TroubledRow } from './store.ts';
 
 export type { CollectionReason, CollectionState, TroubledRow };
 
-/** The charges of these plans that failed or were put off and wait for their next attempt, by the plan's id. */
+/** The charges of these plans that failed or were postponed and wait for their next attempt, by the plan's id. */
 export async function readTroubled(
   { db }: Pick<Context, 'db'>,
   scope: Scope,

@@ -1,19 +1,19 @@
 import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
 
 /**
- * How a charge under a mandate stands. `waiting`: it is tried when due. `sent`: a transaction is under way, and the
- * chain alone decides. All others are ends: `charged` by the mandate; `paid` otherwise; `asked`: the customer was asked
- * to pay by link, and to agree again where that helps; `past_due`: all attempts failed; `stopped`: nothing is collected
- * any more.
+ * The state of a charge under a mandate. `waiting`: it is tried when due. `sent`: a transaction is under way, and only
+ * the chain decides. All others are final: `charged` under the mandate; `paid` in another way; `asked`: the customer
+ * was asked to pay by link, and to agree again if that helps; `past_due`: all attempts failed; `stopped`: nothing is
+ * collected any more.
  */
 export const collectionStates = ['waiting', 'sent', 'charged', 'paid', 'asked', 'past_due', 'stopped'] as const;
 export type CollectionState = (typeof collectionStates)[number];
 
-/** What the customer can mend. An attempt that fails so counts, and the customer is told. */
+/** Reasons that the customer can fix. Such a failed attempt counts, and the customer is told. */
 export const failures = ['balance_low', 'allowance_low', 'wallet_refused', 'reverted'] as const;
 export type Failure = (typeof failures)[number];
 
-/** What others mend, or time. The charge is put off, and nothing is counted. */
+/** Reasons that others or time will fix. The charge is postponed, and the attempt does not count. */
 export const delays = [
   'token_paused',
   'chain_unreachable',
@@ -26,7 +26,7 @@ export const delays = [
 ] as const;
 export type Delay = (typeof delays)[number];
 
-/** Why the mandate does not serve for a charge: the customer is asked instead. */
+/** Why the mandate does not cover a charge: the customer is asked to pay instead. */
 export const uncovered = [
   'no_mandate',
   'revoked',
@@ -46,21 +46,21 @@ export type CollectionReason = Failure | Delay | Uncovered | StopReason;
 
 /** The days after its first failure on which a charge is tried again. */
 export const retryDays = [1, 3, 5, 7];
-/** Between two attempts at least, also where the service was down on the days between. */
+/** The minimum time between two attempts, even if the service was down on the days between. */
 const leastGapMs = 20 * hourMs;
-/** How long the request of a charge can be paid: the retries fit in, and what was put off. */
+/** How long the request of a charge can be paid: long enough for all retries and delays. */
 export const collectMinutes = 43_200;
-/** More gas than this no charge may take: the payer may be a contract that burns what it gets. */
+/** The most gas that a charge may use: the payer may be a contract that burns all it gets. */
 export const mostGas = 1_000_000n;
 
 const firstDelayMs = minuteMs;
 const longestDelayMs = hourMs;
 
 /**
- * When a charge is tried again that has failed.
+ * When a failed charge is tried again.
  *
  * @param attempts how often it has failed, this time included
- * @param since when it failed first
+ * @param since the time of its first failure
  * @returns null after the last attempt
  */
 export function nextAttempt(attempts: number, since: Date, now: Date): Date | null {
@@ -69,27 +69,27 @@ export function nextAttempt(attempts: number, since: Date, now: Date): Date | nu
   return new Date(Math.max(since.getTime() + days * dayMs, now.getTime() + leastGapMs));
 }
 
-/** How long a charge is put off for the n-th time in a row: a minute, doubling each time, up to an hour. */
+/** How long the n-th postponement in a row lasts: a minute, doubling each time, up to an hour. */
 export function delayMs(waits: number): number {
   return Math.min(firstDelayMs * 2 ** Math.max(0, Math.min(waits, 20) - 1), longestDelayMs);
 }
 
-/** A mandate as far as a charge is measured by it. */
+/** The terms of a mandate that limit a charge. */
 export type Terms = {
   payee: string;
   capMicro: bigint;
-  /** What the cap was computed from, in minor units of `fiatCode`. */
+  /** The amount that the cap was computed from, in minor units of `fiatCode`. */
   capFiatInt: bigint;
   fiatCode: string;
   startsAt: Date;
   endsAt: Date;
 };
 
-/** What a charge asks for. */
+/** The price of a charge. */
 export type Price = { walletAddress: string; usdcMicro: bigint; fiatInt: bigint; fiatCode: string };
 
 /**
- * Whether a mandate covers a price, whatever else stands in the way.
+ * Whether a mandate covers a price, apart from any other obstacle.
  *
  * @param offered the mandate's token, contract and executor are still in use, and the wallet can be paid there
  */
@@ -102,14 +102,14 @@ export function coverage(terms: Terms | null, price: Price, offered: boolean, no
   return offered ? null : 'chain_gone';
 }
 
-/** Everything that is known of a charge before the chain is asked. */
+/** Everything that is known of a charge before the chain is queried. */
 export type Known = {
   price: Price;
   status: 'requested' | 'opened' | 'expired' | 'voided';
   proofStatus: 'none' | 'attached' | 'verified';
   /** The sum of the payments that count for the request. */
   countedMicro: bigint;
-  /** A payment by hand was reported or read that is not matched yet. */
+  /** Whether a manual payment was reported or read that is not matched yet. */
   paymentSeen: boolean;
   terms: Terms | null;
   offered: boolean;
@@ -125,12 +125,12 @@ export type Verdict =
   | { kind: 'ask'; reason: Uncovered }
   | { kind: 'delay'; reason: Delay; until: Date | null };
 
-/** Decides about a charge that is due, as far as the service knows by itself. The chain decides after that. */
+/** Decides about a due charge by what the service has stored. The chain decides after that. */
 export function judge(known: Known, now: Date): Verdict {
   const { price, terms } = known;
   if (known.proofStatus === 'verified') return { kind: 'paid' };
   if (known.status === 'voided') return { kind: 'stop', reason: 'request_cancelled' };
-  // What was paid by hand comes before all else: a customer must not pay twice.
+  // A manual payment comes before all else: a customer must not pay twice.
   if (known.proofStatus === 'attached' || known.paymentSeen) return delayed('payment_seen');
   if (known.status === 'expired') return { kind: 'stop', reason: 'request_expired' };
   const amountMicro = price.usdcMicro - known.countedMicro;
@@ -146,13 +146,13 @@ export function judge(known: Known, now: Date): Verdict {
 
 const delayed = (reason: Delay): Verdict => ({ kind: 'delay', reason, until: null });
 
-/** What a payer holds, and lets the contract spend, in micro units, and whether the token moves at all. */
+/** A payer's balance and allowance for the contract, in micro units, and whether the token moves at all. */
 export type Held = { balance: bigint; allowance: bigint; paused: boolean };
 
 /**
- * Why a token did not move the money, by what the chain holds.
+ * Why a token did not move the money, judged by the state of the chain.
  *
- * @param permitMicro what an unused permit would allow; null without one
+ * @param permitMicro the allowance of an unused permit; null without one
  */
 export function tokenFault(
   { balance, allowance, paused }: Held,
@@ -165,7 +165,7 @@ export function tokenFault(
   return permitMicro !== null && permitMicro >= amountMicro ? 'use_permit' : 'allowance_low';
 }
 
-/** What 72 hours ahead of a date is wrong with what the chain holds; null when it will do. */
+/** What is wrong with the balance or allowance 72 hours ahead of a date; null if they suffice. */
 export function foresee(
   holdings: Pick<Held, 'balance' | 'allowance'>,
   amountMicro: bigint,

@@ -13,20 +13,20 @@ import { collectionsDue, selectDecided, takeDue, updateCharged, updateReturned }
 export { collectionsDue };
 
 /**
- * How many charges of a chain are taken at once, and of one partner, which are made together; and how many such
- * groups are under way together.
+ * How many charges of a chain are taken at once; how many of one partner, which are made together; and how many such
+ * groups are under way at once.
  */
 const mostTaken = 96;
 const mostOfOne = 16;
 const mostGroups = 12;
-/** A charge in hand is left alone by other nodes for so long; after a crash it is taken again. */
+/** How long other nodes leave a taken charge alone; after a crash it is taken again. */
 const leaseMs = minuteMs;
 const decidedBatch = 500;
 
 /**
- * Makes the charges of a chain that are due and ends those that the chain has decided about. Partners take turns, and
- * those of one that are taken together are made together, beside those of others. A charge that fails is stored as such
- * and delays no other.
+ * Makes the due charges of a chain and ends those that the chain has decided. Alternates between partners; charges of
+ * one partner that are taken together are made together, in parallel with those of others. A charge that fails is
+ * stored as failed and delays no other.
  *
  * @returns how many transactions were sent or decided
  */
@@ -47,7 +47,7 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
         const more = await attemptAll(ctx, chain, group, ready);
         sent += more;
       } catch (error) {
-        // They are taken again when their time in hand is over.
+        // They are taken again once their lease is over.
         const level = isUnreachable(error) ? 'warn' : 'error';
         ctx.log[level]({ err: error, partner_id: group[0]?.row.partner_id }, 'charges could not be attempted');
       }
@@ -57,14 +57,14 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
   return decided + sent;
 }
 
-/** Those of the relayer's addresses that can send now: one without coin does not keep another's charges back. */
+/** Those of the relayer's addresses that can send now, so that one without coin does not delay another's charges. */
 async function readyAddresses(ctx: Context, chain: ChainConfig): Promise<ReadonlySet<Hex>> {
   const addresses = relayerAddresses(ctx);
   const answers = await Promise.all(addresses.map((address) => canRelay(ctx, chain, address)));
   return new Set(addresses.filter((_, i) => answers[i]));
 }
 
-/** Takes charges that are due, by partner, mode and executor. */
+/** Takes due charges, grouped by partner, mode and executor. */
 async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   const now = ctx.clock.now();
   const limits = {
@@ -93,7 +93,10 @@ const isOf = (permit: PermitOf & PermitRow, mandate: Attempt['mandate']) =>
   permit.payer === mandate.payer &&
   permit.contract_address === mandate.contract_address;
 
-/** Ends the charges that are final. Those whose transaction moved nothing are tried again, or told why not. */
+/**
+ * Ends the charges that are final. Those whose transaction moved nothing are tried again, or the customer is told why
+ * not.
+ */
 async function settleDecided(ctx: Context, chain: ChainConfig): Promise<number> {
   const rows = await selectDecided(ctx.db.sql, chain.chainId, decidedBatch);
   const now = ctx.clock.now();

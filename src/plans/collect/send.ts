@@ -5,7 +5,7 @@ import { type KnownRow, type Locked, lockToSend, type UsableMandate } from './kn
 import { giveBack, putOff } from './settle.ts';
 import { updateSent } from './store.ts';
 
-/** A charge whose transaction was run without sending it, and how much gas it used. */
+/** A charge whose transaction was simulated, and how much gas it used. */
 export type Ready = {
   one: { row: KnownRow; mandate: UsableMandate };
   call: RelayCall;
@@ -14,10 +14,10 @@ export type Ready = {
 };
 
 /**
- * Stores the transactions of charges together with them, and only then sends them; a crash in between leaves that to
- * the relayer's loop. What keeps one of them back keeps back no other.
+ * Stores charges together with their transactions, and only then sends them; after a crash in between the relayer's
+ * loop sends them. An obstacle to one of them does not delay the others.
  *
- * @param ready of one partner and mode, by one executor, at most one of a wallet
+ * @param ready charges of one partner and mode, by one executor, at most one per wallet
  * @returns how many were sent
  */
 export async function sendAll(ctx: Context, ready: readonly Ready[]): Promise<number> {
@@ -43,7 +43,7 @@ async function sendEach(ctx: Context, ready: readonly Ready[]): Promise<number> 
       sent += await sendAll(ctx, [each]);
     } catch (error) {
       if (isUnreachable(error)) throw error;
-      // It is taken again when its time in hand is over.
+      // It is taken again once its lease is over.
       ctx.log.error({ err: error, request_id: each.one.row.request_id }, 'a charge could not be sent');
     }
   }
@@ -51,8 +51,8 @@ async function sendEach(ctx: Context, ready: readonly Ready[]): Promise<number> 
 }
 
 /**
- * All in one transaction, under the locks of requests, mandates and charges: what was paid, stopped or taken by another
- * node meanwhile is not charged. It is taken again when its time in hand is over.
+ * Stores all in one transaction, under the locks of requests, mandates and charges, so that nothing is charged that was
+ * paid, stopped or taken by another node meanwhile. Such a charge is taken again once its lease is over.
  */
 async function store(ctx: Context, ready: readonly Ready[]): Promise<string[]> {
   const owner = ready[0]?.one.row;

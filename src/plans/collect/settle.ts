@@ -20,10 +20,10 @@ import {
   updateMoved,
 } from './store.ts';
 
-/** When a charge for which there was no room is taken again. */
+/** How soon a charge for which there was no room is taken again. */
 const roomMs = 2_000;
 
-/** A charge in hand, and the mandate of its plan that is in use. */
+/** A taken charge, and its plan's active mandate. */
 export type InHand = { row: KnownRow; mandate: MandateRow | null };
 
 const within = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Promise<unknown>): Promise<unknown> => {
@@ -31,20 +31,20 @@ const within = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Pro
   return ctx.db.scoped(scope, (tx) => work(tx, scope));
 };
 
-/** Ends a charge that the chain has made, or that somebody has paid by hand. */
+/** Ends a charge that was made on the chain, or paid manually. */
 export async function endPaid(ctx: Context, { row }: InHand, state: 'charged' | 'paid'): Promise<void> {
   await within(ctx, row, (tx) => updateEnded(tx, row, { state, reason: null, now: ctx.clock.now() }));
 }
 
-/** Ends a charge of which nothing is to be collected any more. */
+/** Ends a charge that is not to be collected any more. */
 export async function stop(ctx: Context, { row }: InHand, reason: StopReason): Promise<void> {
   await within(ctx, row, (tx) => updateEnded(tx, row, { state: 'stopped', reason, now: ctx.clock.now() }));
 }
 
 /**
- * Puts a charge off, without counting it: until a time, or for longer each time.
+ * Postpones a charge without counting an attempt: until a time, or for longer each time.
  *
- * @param until null where that is not known
+ * @param until null if that is not known
  */
 export async function putOff(ctx: Context, { row }: InHand, reason: Delay, until: Date | null): Promise<void> {
   const now = ctx.clock.now();
@@ -53,7 +53,7 @@ export async function putOff(ctx: Context, { row }: InHand, reason: Delay, until
   await within(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
 }
 
-/** Gives a charge back for which there is no room among its partner's others that wait to be mined. */
+/** Gives back a charge for which there is no room among its partner's calls that wait to be mined. */
 export async function giveBack(ctx: Context, { row }: InHand): Promise<void> {
   const dueAt = new Date(ctx.clock.now().getTime() + roomMs);
   await within(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
@@ -64,10 +64,10 @@ export async function moveOn(ctx: Context, row: KnownRow, mandate: MandateRow): 
   await within(ctx, row, (tx) => updateMoved(tx, row, mandate, ctx.clock.now()));
 }
 
-/** What an earlier charge asks for differs from what was agreed to since, which serves for those to come. */
+/** An earlier charge may not match terms that were agreed to since; those terms still serve for later charges. */
 const ofEarlierTerms: readonly Uncovered[] = ['above_cap', 'wallet_changed', 'currency_changed'];
 
-/** Ends a charge that the mandate does not serve for: the customer is asked to pay by link, and to agree again. */
+/** Ends a charge that the mandate does not cover: the customer is asked to pay by link, and to agree again. */
 export async function ask(ctx: Context, { row, mandate }: InHand, reason: Uncovered): Promise<void> {
   const isNewer = mandate !== null && mandate.id !== row.mandate_id;
   await within(ctx, row, async (tx, scope) => {
@@ -83,8 +83,8 @@ export async function ask(ctx: Context, { row, mandate }: InHand, reason: Uncove
 }
 
 /**
- * Counts a failed attempt and tells the customer. After the last one the charge is past due: the mandate is used no
- * more, and the plan goes on by links or ends, as the merchant chose.
+ * Counts a failed attempt and tells the customer. After the last one the charge is past due: the mandate is no longer
+ * used, and the plan continues by links or ends, as the merchant chose.
  */
 export async function fail(ctx: Context, { row, mandate }: InHand, reason: Failure): Promise<void> {
   const now = ctx.clock.now();

@@ -3,8 +3,8 @@ import type { StopReason } from './rules.ts';
 import { stopWaiting } from './store.ts';
 
 /**
- * Stops the charges of a plan that wait for an attempt, for good: a merchant who pauses or ends a plan expects no more
- * charges, and their requests stay open for payment by link. A transaction under way goes on until the chain has
+ * Permanently stops the charges of a plan that wait for an attempt: a merchant who pauses or ends a plan expects no
+ * more charges. Their requests stay open for payment by link. A transaction under way goes on until the chain has
  * decided. The caller has locked the plan.
  */
 export function stopCollecting(

@@ -4,7 +4,7 @@ import type { MandateRow } from '../mandates/read.ts';
 import type { PlanRow } from '../store.ts';
 import type { CollectionReason, CollectionState } from './rules.ts';
 
-/** What a mail says of a charge's request. */
+/** The data of a charge's request for a mail. */
 export type MailedRequest = Pick<RequestRow, 'id' | 'fiat_int' | 'fiat_code' | 'expires_at'>;
 
 /** A row of `collections`. */
@@ -18,7 +18,7 @@ export type CollectionRow = {
   mandate_id: string;
   chain_id: string;
   state: CollectionState;
-  /** When it is tried; for one in hand, until when nobody else takes it. */
+  /** When it is tried; for a taken one, until when nobody else takes it. */
   due_at: Date | null;
   attempts: number;
   failing_since: Date | null;
@@ -26,7 +26,7 @@ export type CollectionRow = {
   reason: CollectionReason | null;
   reason_at: Date | null;
   relay_id: string | null;
-  /** The last transaction was reverted, or no endpoint took it, and why is still to be found out. */
+  /** Whether the last transaction was reverted, or no endpoint took it, for a reason that is not known yet. */
   reverted: boolean;
   made_at: Date;
   ended_at: Date | null;
@@ -53,18 +53,21 @@ export async function insertCollection(tx: Tx, scope: Scope, one: NewCollection)
     values (${scope.partnerId}, ${scope.testMode}, ${one.requestId}, ${one.planId}, ${one.accountId}, ${one.number},
       ${one.mandateId}, ${one.chainId}, ${one.now}, ${one.now})`;
 }
-/** What names a charge in hand; `leaseUntil` is its `due_at`, by which nobody else has taken it since. */
+/** Identifies a taken charge; an unchanged `due_at` (`leaseUntil`) shows that nobody else has taken it since. */
 export type Taken = { partner_id: string; test_mode: boolean; request_id: string; due_at: Date };
 
-/** Whose charges they are that are sent together. */
+/** The partner and mode of charges that are sent together. */
 export type Owner = Pick<Taken, 'partner_id' | 'test_mode'>;
 
-/** A charge that is in the same hands as before. */
+/** The condition that a charge is still taken by the same node. */
 export const isTaken = (tx: Tx, { partner_id, test_mode, request_id, due_at }: Taken) => tx`
   c.partner_id = ${partner_id} and c.test_mode = ${test_mode} and c.request_id = ${request_id} and c.state = 'waiting'
     and c.due_at = ${due_at}`;
 
-/** Notes the transactions that charge, in the transaction that stores them. The charges are of one partner and mode. */
+/**
+ * Stores which transactions make charges, in the database transaction that stores them. The charges are of one partner
+ * and mode.
+ */
 export async function updateSent(
   tx: Tx,
   { partner_id, test_mode }: Owner,
@@ -82,7 +85,7 @@ export async function updateSent(
   if (count !== sent.length) throw new Error('a charge changed while it was locked');
 }
 
-/** Puts a charge off; false when it is in other hands by now. */
+/** Postpones a charge; false if another node has taken it. */
 export async function updateDelayed(
   tx: Tx,
   taken: Taken,
@@ -94,19 +97,21 @@ export async function updateDelayed(
   return count === 1;
 }
 
-/** Gives a charge in hand back, to be taken again at a time, as if it had not been tried. */
+/** Gives back a taken charge, to be taken again at a time, as if it had not been tried. */
 export async function updateGivenBack(tx: Tx, taken: Taken, dueAt: Date): Promise<void> {
   await tx`update collections c set due_at = ${dueAt} where ${isTaken(tx, taken)}`;
 }
 
-/** Hands a charge to the loop of another chain, where its plan's mandate is by now. */
+/** Hands a charge to the loop of another chain, where its plan's mandate now is. */
 export async function updateMoved(tx: Tx, taken: Taken, mandate: MandateRow, now: Date): Promise<void> {
   await tx`
     update collections c set chain_id = ${mandate.chain_id}, mandate_id = ${mandate.id}, due_at = ${now}
     where ${isTaken(tx, taken)}`;
 }
 
-/** Counts a failed attempt. `dueAt`: of the next one; null when that was the last. False when in other hands by now. */
+/**
+ * Counts a failed attempt. `dueAt`: the time of the next one; null after the last. False if another node has taken it.
+ */
 export async function updateFailed(
   tx: Tx,
   taken: Taken,
@@ -120,7 +125,7 @@ export async function updateFailed(
   return count === 1;
 }
 
-/** Ends a charge in hand; false when it is in other hands by now. */
+/** Ends a taken charge; false if another node has taken it. */
 export async function updateEnded(
   tx: Tx,
   taken: Taken,
@@ -133,7 +138,7 @@ export async function updateEnded(
   return count === 1;
 }
 
-/** Stops the charges of a plan that wait; what was sent goes on until the chain has decided. */
+/** Stops the waiting charges of a plan; a sent one goes on until the chain has decided. */
 export async function stopWaiting(
   tx: Tx,
   scope: Scope,
@@ -145,7 +150,7 @@ export async function stopWaiting(
     where ${inScope(tx, scope)} and c.plan_id = ${planId} and c.state = 'waiting'`;
 }
 
-/** A plan that a charge is one of, with the names that its customer knows. */
+/** The plan of a charge, with the names that its customer knows. */
 export type NamedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
 
 /** Locked until the transaction ends, before any charge of the plan. */
@@ -161,7 +166,7 @@ export async function lockNamedPlan(tx: Tx, scope: Scope, id: string): Promise<N
   return row;
 }
 
-/** What a mail says of a charge's request. */
+/** Reads the data of a charge's request for a mail. */
 export async function selectMailed(tx: Tx, scope: Scope, requestId: string): Promise<MailedRequest> {
   const [row] = await tx<MailedRequest[]>`
     select r.id, r.fiat_int, r.fiat_code, r.expires_at from requests r
@@ -170,10 +175,10 @@ export async function selectMailed(tx: Tx, scope: Scope, requestId: string): Pro
   return row;
 }
 
-/** The charge of a plan that has failed or was put off, and waits for its next attempt. */
+/** The charge of a plan that has failed or was postponed, and waits for its next attempt. */
 export type TroubledRow = { plan_id: string; reason: CollectionReason; due_at: Date };
 
-/** Of each of these plans the oldest charge that waits for another attempt. */
+/** For each of these plans, the oldest charge that waits for another attempt. */
 export function selectTroubled(tx: Tx, scope: Scope, planIds: string[]): Promise<TroubledRow[]> {
   return tx<TroubledRow[]>`
     select distinct on (c.plan_id) c.plan_id, c.reason, c.due_at from collections c

@@ -37,7 +37,7 @@ import { type AutomaticChain, automaticChains, withContract } from './where.ts';
  */
 export type AgreeFault = 'stale' | 'payer' | 'none' | 'too_often' | SignedFault | AllowanceFault;
 
-/** Each agreement ends the one before, which costs the relayer a fee, and mails the customer. */
+/** Each agreement ends the one before, which costs the relayer a fee and sends the customer a mail. */
 const mostAgreedInDay = 10;
 
 /** A plan that the holder of a link acts on. */
@@ -51,7 +51,7 @@ const chainsOf = (ctx: Context, facts: PlanFactsRow): AutomaticChain[] => {
 /**
  * Offers a plan's terms to a payer, to be signed within half an hour. Nothing is stored.
  *
- * @param wanted as a browser says it; `charges` is how many the allowance is to be for, null: without limit
+ * @param wanted as the browser sent it; `charges` is how many the allowance should cover, null: without limit
  */
 export async function offerTo(
   ctx: Context,
@@ -89,7 +89,7 @@ async function openSigned(
   return fault ? { fault } : { offer, signature };
 }
 
-/** What the allowance of an offer must be for. */
+/** The allowance that an offer needs. */
 function orderOf(facts: PlanFactsRow, { place, mandate, charges }: Offer): AllowanceOrder {
   return {
     chain: place.chain,
@@ -102,7 +102,7 @@ function orderOf(facts: PlanFactsRow, { place, mandate, charges }: Offer): Allow
 }
 
 /**
- * How the payer of a signed offer is to set the allowance. It names the sum of all that this payer has agreed to, so
+ * How the payer of a signed offer must set the allowance. This reveals the sum of all that the payer has agreed to, so
  * only whoever signed is told.
  */
 export async function stepAfterSigning(
@@ -116,8 +116,8 @@ export async function stepAfterSigning(
 }
 
 /**
- * Stores that a customer has agreed: everything is checked again. An earlier mandate of the plan is replaced; whoever
- * signs pays. The same agreement brought twice is stored once.
+ * Stores that a customer has agreed, after checking everything again. An earlier mandate of the plan is replaced;
+ * whoever signs pays. The same agreement submitted twice is stored once.
  */
 export async function agree(
   ctx: Context,
@@ -130,12 +130,12 @@ export async function agree(
   const order = orderOf(facts, signed.offer);
   const needed = await neededMicro(ctx.db.sql, order);
   const fault = await checkAllowance(ctx, order, needed, typed.permit);
-  // Brought twice, the permit of the first time may have been used meanwhile.
+  // If it is submitted twice, the permit of the first time may have been used meanwhile.
   if (fault) return (await earlier(ctx, plan, signed)) ?? { fault };
   return ctx.db.transaction((tx) => store(ctx, tx, plan, signed, { order, needed, permit: typed.permit }));
 }
 
-/** The same agreement where it is stored and in use. */
+/** The same agreement, if it is already stored and in use. */
 async function earlier(ctx: Context, { scope, facts }: CustomersPlan, { offer }: Signed) {
   const mandate = await ctx.db.scoped(scope, (tx) => selectByHash(tx, scope, facts.id, hashBytes(offer.hash)));
   return mandate?.state === 'active' ? { mandate } : null;
@@ -144,7 +144,7 @@ async function earlier(ctx: Context, { scope, facts }: CustomersPlan, { offer }:
 type Agreed = { mandate: MandateRow } | { fault: AgreeFault };
 type Checked = { order: AllowanceOrder; needed: bigint; permit: BroughtPermit | null };
 
-/** The payer is locked first: what all plans together need is the same as when it was checked. */
+/** The payer is locked first, so that the sum for all plans is the same as when it was checked. */
 async function store(
   ctx: Context,
   tx: Tx,
@@ -179,7 +179,7 @@ async function store(
 
 const termNames = ['collect', 'fiat_int', 'fiat_code', 'cap_fiat_int', 'reserve_percent'] as const;
 
-/** Whether a plan is still as it was when the offer was opened; a pause makes no difference. */
+/** Whether a plan's terms are the same as when the offer was opened; a pause makes no difference. */
 function hasSameTerms(plan: PlanRow, facts: PlanFactsRow): boolean {
   return plan.state !== 'ended' && termNames.every((name) => plan[name] === facts[name]);
 }

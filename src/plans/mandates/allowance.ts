@@ -14,7 +14,7 @@ import {
 } from './store.ts';
 import { allowanceOf, offerMs, permitDeadline } from './terms.ts';
 
-/** What an allowance must be for: a plan's charges, and whatever else its payer has agreed to with this contract. */
+/** What an allowance must cover: a plan's charges, and whatever else its payer has agreed to with this contract. */
 export type AllowanceOrder = {
   chain: ChainConfig;
   key: AllowanceKey;
@@ -26,25 +26,25 @@ export type AllowanceOrder = {
   startsAt: Date;
 };
 
-/** How a payer is to set the allowance. `value`: what it is set to, for all of the payer's plans together. */
+/** How a payer must set the allowance. `value`: the new allowance, for all of the payer's plans together. */
 export type AllowanceStep =
   | { kind: 'enough' }
   | { kind: 'permit'; value: bigint; nonce: bigint; deadline: bigint; json: string; approve: Hex }
   | { kind: 'approve'; value: bigint; approve: Hex };
 
-/** A permit as a browser brings it. Its spender and token are the order's. */
+/** A permit as a browser submits it. Its spender and token are the order's. */
 export type BroughtPermit = { value: bigint; nonce: bigint; deadline: bigint; signature: Hex };
 
-/** What an allowance must come to now. */
+/** The allowance that is needed now. */
 export async function neededMicro(sql: Sql | Tx, { key, planId, capMicro, charges }: AllowanceOrder): Promise<bigint> {
   const others = await sumOfOpen(sql, key, planId);
   return allowanceOf({ cap: capMicro, charges }, others.micro);
 }
 
 /**
- * How a payer is to set the allowance, as the token and the stored permit stand now.
+ * How a payer must set the allowance, given the token's state and the stored permit.
  *
- * @returns null while the chain cannot be asked
+ * @returns null while the chain cannot be queried
  */
 export async function allowanceStep(ctx: Pick<Context, 'db'>, order: AllowanceOrder): Promise<AllowanceStep | null> {
   const { chain, key } = order;
@@ -66,7 +66,7 @@ export async function allowanceStep(ctx: Pick<Context, 'db'>, order: AllowanceOr
   return { kind: 'permit', value, nonce, deadline, json: permitJson(domain, chain.chainId, terms), approve };
 }
 
-/** A permit was asked for a while before it is brought, or before another plan can use it too. */
+/** A permit was requested a while before it is submitted, or before another plan can use it too. */
 const leastDeadline = (startsAt: Date): bigint => permitDeadline(startsAt) - BigInt(offerMs / 1000);
 const latest = (a: bigint, b: bigint) => (a > b ? a : b);
 const spendingOf = ({ token, payer, contract }: AllowanceKey) => ({ token, owner: payer, spender: contract });
@@ -80,14 +80,14 @@ async function readQuietly({ chain, key }: AllowanceOrder) {
   }
 }
 
-/** `permit_refused`: the token would not take it; then the wallet can approve by a transaction of its own. */
+/** `permit_refused`: the token would not accept it; then the wallet can approve with its own transaction. */
 export type AllowanceFault = 'allowance_changed' | 'permit_refused' | 'not_approved' | 'unreachable';
 
-/** A permit may be valid for so long after it is needed. */
+/** How long after it is needed a permit may be valid. */
 const longestDeadlineMs = 2 * 365 * dayMs;
 
 /**
- * Checks that the allowance suffices, by the permit that was brought or by what the chain says.
+ * Checks that the allowance suffices, by the submitted permit or by the state of the chain.
  *
  * @param needed micro units: see `neededMicro`
  */
@@ -114,8 +114,8 @@ export async function checkAllowance(
 }
 
 /**
- * Keeps the permit that was brought. Without one the chain's allowance suffices, or an earlier permit does: one that
- * does not is forgotten, because the first charge would lower the allowance by it.
+ * Stores the submitted permit. Without one, the allowance on the chain or an earlier permit suffices. A stored permit
+ * that does not suffice is deleted, because with it the first charge would lower the allowance.
  */
 export async function keepPermit(
   tx: Tx,

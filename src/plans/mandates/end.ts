@@ -6,16 +6,15 @@ import { selectPlanFacts } from './facts-store.ts';
 import { queueEndMails } from './mails.ts';
 import { type EndReason, type MandateRow, updateEnded } from './store.ts';
 
-/** After these nothing could be charged any more: the chain has nothing to be told. */
+/** After these nothing can be charged on the chain any more, so no revocation is needed. */
 const overOnChain: readonly EndReason[] = ['revoked_on_chain', 'expired'];
 
 /**
- * Takes a mandate out of use, at once and for good: nothing is charged by it from then on. Customer and merchant are
- * told by mail, in the same transaction. Where the chain would still let it be charged, the loop that revokes is to
- * tell it.
+ * Ends a mandate at once and permanently: nothing is charged under it from then on. The same transaction queues mails
+ * to customer and merchant. If the chain would still allow charges, the loop that revokes will revoke it there.
  *
- * @param stopSignature the payer's signature under its revocation, where there is one
- * @returns the mandate, null when it was not in use any more
+ * @param stopSignature the payer's signature of its revocation, if there is one
+ * @returns the mandate; null if it was no longer in use
  */
 export function endMandate(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,

@@ -5,7 +5,7 @@ import type { PlanRow } from '../store.ts';
 
 /** A plan with what its customer's page needs of merchant, partner and rate. */
 export type PlanFactsRow = PlanRow & {
-  /** What customers call the merchant; null where it has no name. */
+  /** The merchant's name for customers; null if it has none. */
   merchant_name: string | null;
   merchant_email: string | null;
   merchant_language: string | null;
@@ -13,13 +13,13 @@ export type PlanFactsRow = PlanRow & {
   slug: string;
   accent: string | null;
   logo_hash: string | null;
-  /** Switched off, by the partner or the operator. */
+  /** Whether it is disabled, by the partner or the operator. */
   is_off: boolean;
-  /** Where the merchant is paid now; null while it is not set up. */
+  /** The merchant's wallet now; null while it is not set up. */
   wallet_address: Hex | null;
-  /** Of a contract wallet: where its code was checked; null for any chain. */
+  /** For a contract wallet: the chains on which its code was checked; null for any chain. */
   wallet_chain_ids: number[] | null;
-  /** Of the plan's currency. */
+  /** The rate of the plan's currency. */
   quote: Quote | null;
 };
 

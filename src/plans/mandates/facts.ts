@@ -9,5 +9,5 @@ export function readPlanFacts({ db }: Pick<Context, 'db'>, scope: Scope, planId:
   return db.scoped(scope, (tx) => selectPlanFacts(tx, scope, planId));
 }
 
-/** What customers call whoever charges them. */
+/** The name under which customers know whoever charges them. */
 export const merchantOf = ({ merchant_name, partner_name }: PlanFactsRow): string => merchant_name ?? partner_name;

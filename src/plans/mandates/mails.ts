@@ -23,7 +23,10 @@ type MailContext = Pick<Context, 'config'>;
 type Kind = 'ask' | 'again' | 'agreed' | 'stopped';
 type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy';
 
-/** After these the customer has done nothing, and the plan goes on: it is asked for a new agreement. */
+/**
+ * After these the plan continues and the customer did nothing to end the mandate, so the customer is asked to agree
+ * again.
+ */
 export const asksAgain: readonly EndReason[] = ['wallet_changed', 'above_cap', 'currency_changed', 'expired'];
 
 /** Asks a plan's customer to agree to automatic charges. */
@@ -46,7 +49,9 @@ export function queueAgreedMail(
   ]);
 }
 
-/** Tells customer and merchant that a plan is not charged automatically any more; asks again where that helps. */
+/**
+ * Tells customer and merchant that a plan is no longer charged automatically; asks the customer again if that helps.
+ */
 export async function queueEndMails(
   ctx: MailContext,
   tx: Tx,
@@ -60,7 +65,7 @@ export async function queueEndMails(
   await queueToCustomer(ctx, tx, scope, facts, again ? 'again' : 'stopped', (_, t) => [
     [t.mails.reason, t.ended[reason]],
   ]);
-  // What the merchant has just done itself it knows.
+  // The merchant knows what it has just done itself.
   if (reason !== 'stopped_by_merchant' && reason !== 'plan_ended') await queueToMerchant(ctx, tx, facts, reason, again);
 }
 

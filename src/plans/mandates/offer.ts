@@ -13,18 +13,18 @@ import type { PlanFactsRow } from './facts-store.ts';
 import { capMicro, leastIntervalSeconds, offerMs, validity } from './terms.ts';
 import type { AutomaticChain } from './where.ts';
 
-/** What a customer would agree to on one chain and token, whoever the payer is. */
+/** The terms that a customer would agree to on one chain and token, whoever the payer is. */
 export type OfferedTerms = AutomaticChain & {
   token: TokenConfig;
   payee: Hex;
-  /** The most that one charge takes, at today's rate. */
+  /** The most that one charge can take, at today's rate. */
   capMicro: bigint;
   minIntervalSeconds: number;
   startsAt: Date;
   endsAt: Date;
 };
 
-/** Terms for one payer, as the wallet is to sign them. */
+/** Terms for one payer, as the wallet signs them. */
 export type Offer = {
   place: AutomaticChain & { token: TokenConfig };
   mandate: Mandate;
@@ -33,7 +33,7 @@ export type Offer = {
   charges: number | null;
 };
 
-/** What of an offer must travel through the browser; all else the service knows. */
+/** The part of an offer that must travel through the browser; the service knows the rest. */
 type Carried = { chainId: number; token: string; payer: string; cap: string; start: number; end: number } & {
   expires: number;
   random: string;
@@ -42,7 +42,7 @@ type Carried = { chainId: number; token: string; payer: string; cap: string; sta
 
 const mostCharges = 1000;
 
-/** What a plan's customer would agree to now; null where there is nothing to agree to, or no fresh rate. */
+/** The terms that a plan's customer would agree to now; null if there is nothing to agree to, or no fresh rate. */
 export function termsNow(
   facts: PlanFactsRow,
   place: AutomaticChain,
@@ -67,7 +67,7 @@ export function termsNow(
  * Makes an offer for one payer.
  *
  * @param charges how many the allowance is to be for; null: without limit
- * @returns it, and the text that brings it back
+ * @returns the offer, and the text with which the browser returns it
  */
 export function makeOffer(
   { config, clock }: Pick<Context, 'config' | 'clock'>,
@@ -92,9 +92,9 @@ export function makeOffer(
 }
 
 /**
- * Opens an offer that comes back from a browser. The mandate is built again from what the service knows now, so one
- * that was changed on the way, is older than half an hour, belongs to another plan, or was made before the plan's
- * terms or the merchant's wallet changed, is none.
+ * Opens an offer that comes back from a browser. The mandate is built again from what the service knows now. So an
+ * offer is invalid if it was changed on the way, is older than half an hour, belongs to another plan, or was made
+ * before the plan's terms or the merchant's wallet changed.
  *
  * @param chains where automatic charges are configured now
  */
@@ -125,11 +125,13 @@ export function openOffer(
   return null;
 }
 
-/** What a mandate is for, on the chain: tells nobody which plan it is. */
+/** The mandate's reference to its plan on the chain, which tells nobody which plan it is. */
 const planRef = (secret: SecretKey, planId: string): Hex =>
   `0x${keyedHash(secret, 'plan-terms', `plan ${planId}`).toString('hex')}`;
 
-/** The salt is random, and a keyed hash over all that was offered: nothing is stored until somebody signs. */
+/**
+ * The salt is random and contains a keyed hash over all that was offered, so nothing is stored until somebody signs.
+ */
 function rebuild(
   secret: SecretKey,
   facts: PlanFactsRow,

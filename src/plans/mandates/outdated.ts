@@ -8,8 +8,8 @@ import { selectOutdated } from './store.ts';
 const batch = { ofOne: 20, all: 200 };
 
 /**
- * Takes mandates out of use whose time is over, or whose merchant is paid at another wallet now. Customers are asked to
- * agree again. Partners take turns, and one that fails delays no other.
+ * Ends mandates that have expired, or whose merchant now has another wallet. Customers are asked to agree again.
+ * Alternates between partners; a failure delays no other.
  *
  * @returns how many ended
  */

@@ -22,8 +22,8 @@ import { lockPayer, type MandateRow, selectActive, updateAllowed } from './store
 type Raising = { mandate: MandateRow; order: AllowanceOrder };
 
 /**
- * What the payer signs before anything is told or changed: the link alone shows no sum of a payer's agreements. Holds
- * for half an hour.
+ * What the payer signs before anything is shown or changed, because the link alone must not reveal the sum of a payer's
+ * agreements. Valid for half an hour.
  */
 export type SignedRaise = { charges: number | null; until: Date; signature: Hex | null };
 
@@ -50,7 +50,7 @@ function raiseTypedData(mandate: MandateRow, charges: number | null, until: Date
   };
 }
 
-/** The mandate in use, and what its allowance is to be for. */
+/** The mandate in use, and what its allowance should cover. */
 async function open(
   ctx: Context,
   { scope, facts }: CustomersPlan,
@@ -84,7 +84,7 @@ export async function raiseOffer(
   return { json: walletJson(raiseTypedData(raising.mandate, charges, until)), until };
 }
 
-/** The mandate in use, once its payer has signed for the change. */
+/** The mandate in use, after checking that its payer signed the change. */
 async function openSigned(
   ctx: Context,
   plan: CustomersPlan,
@@ -101,7 +101,7 @@ async function openSigned(
   return fault ? { fault } : raising;
 }
 
-/** How the payer of the mandate in use is to set the allowance for so many charges from now on. */
+/** How the payer of the mandate in use must set the allowance for this many charges from now on. */
 export async function raiseStep(
   ctx: Context,
   plan: CustomersPlan,
@@ -112,7 +112,7 @@ export async function raiseStep(
   return (await allowanceStep(ctx, raising.order)) ?? { fault: 'unreachable' };
 }
 
-/** Stores that the allowance was set anew, once it is checked. What was agreed stays as it is. */
+/** Stores that the allowance was set again, after checking it. The agreement itself does not change. */
 export async function raise(
   ctx: Context,
   plan: CustomersPlan,

@@ -12,11 +12,11 @@ import {
 
 export type { EndReason, MandateRow, PermitRow };
 
-/** The mandate that a plan may be charged by; null where none is in use. */
+/** The mandate under which a plan may be charged; null if none is in use. */
 export const readActiveMandate = (tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> =>
   selectActive(tx, scope, planId);
 
-/** The latest mandate of a plan, in use or not; null where nobody ever agreed. */
+/** The latest mandate of a plan, in use or not; null if nobody ever agreed. */
 export const readLatestMandate = (tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> =>
   selectLatest(tx, scope, planId);
 
@@ -24,7 +24,7 @@ export const readLatestMandate = (tx: Tx, scope: Scope, planId: string): Promise
 export const readMandate = (tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> =>
   selectMandate(tx, scope, id);
 
-/** The mandate as the wallet signed it, and as the contract takes it. */
+/** The mandate as the wallet signed it, and as the contract expects it. */
 export function toMandate(row: MandateRow) {
   const hex = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
   const { payer, payee, executor, token_address: token } = row;
@@ -43,8 +43,8 @@ export function toMandate(row: MandateRow) {
 }
 
 /**
- * The latest permit that a mandate's payer signed for its token and contract; null where the wallet approved by a
- * transaction instead. It may have been used, or be past its deadline: the chain decides.
+ * The latest permit that a mandate's payer signed for its token and contract; null if the wallet approved with a
+ * transaction instead. It may have been used or have expired: the chain decides.
  */
 export function selectPermit(
   sql: Sql | Tx,

@@ -23,15 +23,14 @@ import { revokeRetryMs } from './terms.ts';
 
 const batch = { ofOne: 10, all: 100 };
 const timeoutMs = 5_000;
-/** A transaction on its way is looked at again after so long. */
+/** How soon a transaction on its way is checked again. */
 const followMs = 15_000;
 
 /**
- * Tells the chains which mandates were stopped, so that nobody can charge by them whatever happens to the relayer's
- * key. The service itself has used them no more since they were stopped. Partners take turns, and one that fails delays
- * no other.
+ * Revokes stopped mandates on their chains, so that nobody can charge under them whatever happens to the relayer's key.
+ * The service itself stopped using them at once. Alternates between partners; a failure delays no other.
  *
- * @returns how many were looked after
+ * @returns how many were handled
  */
 export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<number> {
   const due = await selectRevokeDue(ctx.db.sql, ctx.clock.now(), batch);
@@ -54,7 +53,7 @@ async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> 
   const mandate = await ctx.db.scoped(scope, (tx) => readRevokeDue(tx, scope, id));
   if (!mandate) return;
   const chain = chainOf(ctx, mandate);
-  // What can never be charged again, or cannot be reached by us, is left.
+  // Mandates that can never be charged again, or that we cannot reach, are left alone.
   if (!chain || mandate.ends_at <= ctx.clock.now()) return keep(ctx, scope, mandate, { dueAt: null });
   if (await isRevoked(chain, mandate)) {
     return keep(ctx, scope, mandate, { dueAt: null, revokedAt: ctx.clock.now(), failures: 0 });
@@ -62,7 +61,8 @@ async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> 
   const sent = mandate.revoke_relay_id === null ? null : await readRelay(ctx.db.sql, mandate.revoke_relay_id);
   const isUnderWay = sent !== null && !['final', 'reverted', 'lost'].includes(sent.state);
   if (isUnderWay) return keep(ctx, scope, mandate, { dueAt: new Date(ctx.clock.now().getTime() + followMs) });
-  // It ended, and the mandate stands: the next one waits, or each would cost a fee and be sent at once.
+  // The call ended and the mandate is not revoked. The next call waits; otherwise each would be sent at once and cost a
+  // fee.
   if (sent) return postpone(ctx, scope, { ...mandate, revoke_relay_id: null });
   const call = callOf(ctx, scope, chain, mandate);
   if (!call) return keep(ctx, scope, mandate, { dueAt: null });
@@ -79,7 +79,7 @@ async function isRevoked(chain: ChainConfig, { contract_address: contract, hash 
 
 const hexOf = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
 
-/** The executor revokes by itself; where its key is gone, any address does with the payer's signature. */
+/** The executor can revoke alone. If its key is gone, any address can with the payer's signature. */
 function callOf(ctx: Context, scope: Scope, chain: ChainConfig, mandate: MandateRow): RelayCall | null {
   const addresses = relayerAddresses(ctx);
   const to = mandate.contract_address;
@@ -103,7 +103,7 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
         const locked = await lockRevoke(inner, scope, mandate.id, now);
         return locked?.revoke_relay_id === mandate.revoke_relay_id;
       });
-      if (!free) return null; // another node has it in hand
+      if (!free) return null; // another node is handling it
       const id = await allot(ctx, tx, call, tried.gas);
       const dueAt = new Date(now.getTime() + followMs);
       const failures = mandate.revoke_failures;
@@ -131,5 +131,5 @@ function keep(ctx: Context, scope: Scope, mandate: MandateRow, kept: Kept): Prom
   return ctx.db.scoped(scope, (tx) => updateRevoke(tx, scope, mandate.id, { relayId, failures, dueAt, revokedAt }));
 }
 
-/** The next revocation that is to be looked after. */
+/** When the next revocation is due. */
 export const revokeDueAt: Due = (sql) => sql`select min(revoke_due_at) from mandates where revoke_due_at is not null`;

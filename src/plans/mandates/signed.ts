@@ -4,8 +4,8 @@ import { askContract, isKeySigned, readSignature } from '../../chain/signature.t
 import type { ChainConfig } from '../../config/chains.ts';
 
 /**
- * A signature as the contract takes it, as typed by a browser; null for an invalid one. A wallet that is deployed takes
- * the inside of ERC-6492's wrapper.
+ * Converts a signature from a browser to the form that the contract accepts; null for an invalid one. A deployed wallet
+ * accepts the content of ERC-6492's wrapper.
  */
 export function readMandateSignature(typed: string): Hex | null {
   const text = readSignature(typed);
@@ -14,7 +14,7 @@ export function readMandateSignature(typed: string): Hex | null {
   return signature && withRecoveryBit(signature);
 }
 
-/** Some hardware wallets count a key's recovery bit from 0, which no contract takes. */
+/** Some hardware wallets count a key's recovery bit from 0, which no contract accepts. */
 function withRecoveryBit(signature: Hex): Hex {
   const v = Number.parseInt(signature.slice(130), 16);
   return signature.length === 132 && v < 2 ? `0x${signature.slice(2, 130)}${(v + 27).toString(16)}` : signature;
@@ -30,7 +30,10 @@ function unwrapped(signature: Hex): Hex | null {
 
 export type SignedFault = 'bad_signature' | 'not_deployed' | 'unreachable';
 
-/** Who signed a hash: the key of the address first, then its code, as every endpoint says. Null: it is good. */
+/**
+ * Checks who signed a hash: first the key of the address, then its code, as every endpoint reports. Null: the signature
+ * is valid.
+ */
 export async function signatureFault(
   chain: ChainConfig,
   signed: { address: Hex; hash: Hex; signature: Hex },
@@ -39,7 +42,7 @@ export async function signatureFault(
   const word = await askContract(chain, signed, { undeployed: false });
   if (word === 'accepted') return null;
   if (word === 'refused') return 'bad_signature';
-  // Without code there is only the key, and that has not signed.
+  // Without code there is only the key, which has not signed.
   if (word === 'not_deployed') return signed.signature.length === 132 ? 'bad_signature' : 'not_deployed';
   return 'unreachable';
 }

@@ -15,21 +15,21 @@ import { toMandate } from './read.ts';
 import { readMandateSignature, signatureFault } from './signed.ts';
 import { type MandateRow, selectActive } from './store.ts';
 
-/** The chain of a mandate; undefined where it is no longer configured. */
+/** The chain of a mandate; undefined if it is no longer configured. */
 export function chainOf({ chains }: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | undefined {
   return chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === mandate.chain_id);
 }
 
-/** What a payer signs to revoke a mandate, where a wallet is at hand. */
+/** The data that a payer signs to revoke a mandate, if a wallet is available. */
 export function revocationOf(mandate: MandateRow) {
   return revocationTypedData(toMandate(mandate), mandate.chain_id, mandate.contract_address);
 }
 
 /**
- * Stops the automatic charges of a plan for the holder of its link, at once. The payer's signature is kept where there
- * is one: with it anybody can tell the chain. A signature that is none stops just as well.
+ * Stops the automatic charges of a plan for the holder of its link, at once. The payer's signature is stored if there
+ * is one, since with it anybody can revoke on the chain. An invalid signature stops the charges just as well.
  *
- * @returns false when nothing was in use any more
+ * @returns false if no mandate was in use any more
  */
 export async function stopByCustomer(
   ctx: Context,
@@ -54,7 +54,7 @@ async function checked(ctx: Context, mandate: MandateRow, typed: string): Promis
 /**
  * Stops the automatic charges of a plan for its merchant. The plan goes on, and is paid by link.
  *
- * @returns false when nothing was in use any more
+ * @returns false if no mandate was in use any more
  * @throws Refusal not_found
  */
 export async function stopByMerchant(ctx: Context, actor: Actor, { scope, accountId, id }: PlanOf): Promise<boolean> {

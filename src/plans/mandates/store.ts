@@ -26,7 +26,7 @@ export type MandateRow = {
   contract_address: Hex;
   payer: Hex;
   payee: Hex;
-  /** The relayer's address that alone may charge. */
+  /** The relayer's address, the only one that may charge. */
   executor: Hex;
   cap_micro: string;
   min_interval_s: number;
@@ -36,7 +36,7 @@ export type MandateRow = {
   salt: Buffer;
   hash: Buffer;
   signature: Buffer;
-  /** What `cap_micro` was computed from: the plan's terms when the customer agreed. */
+  /** The amount that `cap_micro` was computed from: the plan's terms when the customer agreed. */
   cap_fiat_int: string;
   fiat_code: string;
   reserve_percent: number;
@@ -47,7 +47,7 @@ export type MandateRow = {
   state: 'active' | 'stopped' | 'replaced' | 'ended';
   ended_at: Date | null;
   end_reason: EndReason | null;
-  /** The payer's signature under the revocation, where the payer stopped it by the wallet. */
+  /** The payer's signature of the revocation, if the payer stopped it with the wallet. */
   stop_signature: Buffer | null;
   revoke_due_at: Date | null;
   revoke_failures: number;
@@ -59,7 +59,7 @@ const columns = (sql: Sql | Tx) => sql`a.*, a.chain_id::float8 as chain_id`;
 const inScope = (tx: Sql | Tx, { partnerId, testMode }: Scope) =>
   tx`a.partner_id = ${partnerId} and a.test_mode = ${testMode}`;
 
-/** The mandate that a plan may be charged by; null where none is in use. */
+/** The mandate under which a plan may be charged; null if none is in use. */
 export async function selectActive(tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> {
   const [row] = await tx<MandateRow[]>`
     select ${columns(tx)} from mandates a
@@ -73,7 +73,7 @@ export async function selectMandate(tx: Tx, scope: Scope, id: string): Promise<M
   return row ?? null;
 }
 
-/** The latest mandate of a plan, in use or not; null where nobody ever agreed. */
+/** The latest mandate of a plan, in use or not; null if nobody ever agreed. */
 export async function selectLatest(tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> {
   const [row] = await tx<MandateRow[]>`
     select ${columns(tx)} from mandates a
@@ -138,7 +138,7 @@ export async function countAgreed(tx: Tx, scope: Scope, planId: string, since: D
   return row?.agreed ?? 0;
 }
 
-/** Takes a plan's mandate out of use because the customer agrees again; does nothing where none is in use. */
+/** Ends a plan's mandate because the customer agrees again; does nothing if none is in use. */
 export async function updateReplaced(tx: Tx, scope: Scope, planId: string, now: Date): Promise<void> {
   await tx`
     update mandates a set state = 'replaced', ended_at = ${now}, revoke_due_at = ${now}
@@ -146,10 +146,10 @@ export async function updateReplaced(tx: Tx, scope: Scope, planId: string, now: 
 }
 
 /**
- * Takes a mandate out of use.
+ * Ends a mandate.
  *
- * @param revoke whether the chain is still to be told
- * @returns it, null when it was not in use any more
+ * @param revoke whether it must still be revoked on the chain
+ * @returns the mandate; null if it was no longer in use
  */
 export async function updateEnded(
   tx: Tx,
@@ -167,14 +167,14 @@ export async function updateEnded(
   return row ?? null;
 }
 
-/** Takes the mandates of erased customers' plans out of use, of whichever partner. */
+/** Ends the mandates of erased customers' plans, of any partner. */
 export async function endOfErased(tx: Tx, planIds: string[], now: Date): Promise<void> {
   await tx`
     update mandates a set state = 'ended', ended_at = ${now}, end_reason = 'customer_erased', revoke_due_at = ${now}
     where a.plan_id = any(${planIds}::uuid[]) and a.state = 'active'`;
 }
 
-/** Sets for how many charges an allowance was given anew; null: without limit. */
+/** Sets how many charges a new allowance covers; null: without limit. */
 export async function updateAllowed(tx: Tx, scope: Scope, id: string, charges: number | null): Promise<boolean> {
   const { count } = await tx`
     update mandates a set allowed_charges = ${charges}
@@ -182,11 +182,11 @@ export async function updateAllowed(tx: Tx, scope: Scope, id: string, charges: n
   return count === 1;
 }
 
-/** A mandate that a loop is to look after. */
+/** A mandate that a loop must handle. */
 export type DueMandate = { partner_id: string; test_mode: boolean; id: string };
 type Turns = { ofOne: number; all: number };
 
-/** Mandates whose revocation is to be looked after, of all partners in turn, the longest due first. */
+/** Mandates whose revocation is due, alternating between partners, the longest due first. */
 export function selectRevokeDue(sql: Sql, now: Date, limits: Turns): Promise<DueMandate[]> {
   return sql<DueMandate[]>`
     select due.partner_id, due.test_mode, due.id
@@ -198,7 +198,7 @@ export function selectRevokeDue(sql: Sql, now: Date, limits: Turns): Promise<Due
     order by due.turn, random() limit ${limits.all}`;
 }
 
-/** Mandates in use whose time is over, or whose merchant is paid at another wallet now, of all partners in turn. */
+/** Mandates in use that have expired, or whose merchant now has another wallet, alternating between partners. */
 export function selectOutdated(
   sql: Sql,
   now: Date,
@@ -217,7 +217,7 @@ export function selectOutdated(
     order by due.turn, random() limit ${limits.all}`;
 }
 
-/** A mandate whose revocation is to be looked after; null where it no longer is. */
+/** A mandate whose revocation must be handled; null if that is no longer so. */
 export async function readRevokeDue(tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> {
   const [row] = await tx<MandateRow[]>`
     select ${columns(tx)} from mandates a
@@ -225,7 +225,7 @@ export async function readRevokeDue(tx: Tx, scope: Scope, id: string): Promise<M
   return row ?? null;
 }
 
-/** A mandate whose revocation is due, locked; null when somebody else has it in hand. */
+/** Locks a mandate whose revocation is due; null if somebody else has locked it. */
 export async function lockRevoke(tx: Tx, scope: Scope, id: string, now: Date): Promise<MandateRow | null> {
   const [row] = await tx<MandateRow[]>`
     select ${columns(tx)} from mandates a
@@ -233,7 +233,7 @@ export async function lockRevoke(tx: Tx, scope: Scope, id: string, now: Date): P
   return row ?? null;
 }
 
-/** Where the revocation of a mandate stands; a null `dueAt` is the end of it. */
+/** Stores the state of a mandate's revocation; a null `dueAt` ends it. */
 export async function updateRevoke(
   tx: Tx,
   scope: Scope,
@@ -246,10 +246,10 @@ export async function updateRevoke(
     where ${inScope(tx, scope)} and a.id = ${id}`;
 }
 
-/** Whose allowance of which token for which contract. */
+/** Identifies an allowance: payer, token and contract. */
 export type AllowanceKey = { chainId: number; token: Hex; payer: Hex; contract: Hex };
 
-/** The latest EIP-2612 permit of a payer. `value` is for all mandates of that payer; `deadline` in unix seconds. */
+/** The latest EIP-2612 permit of a payer. `value` covers all mandates of that payer; `deadline` is in unix seconds. */
 export type PermitRow = { value: string; nonce: string; deadline: string; signature: Buffer; signed_at: Date };
 
 export async function selectPermitOf(sql: Sql | Tx, key: AllowanceKey): Promise<PermitRow | null> {
@@ -272,8 +272,8 @@ export async function upsertPermit(tx: Sql | Tx, key: AllowanceKey, permit: Perm
 }
 
 /**
- * Forgets a permit for less than is needed. Where a payer has approved more by a transaction, using it would take that
- * back.
+ * Deletes a permit for less than is needed. If a payer has approved more with a transaction, using the permit would
+ * undo that.
  */
 export async function deletePermitBelow(tx: Sql | Tx, key: AllowanceKey, neededMicro: bigint): Promise<void> {
   await tx`
@@ -282,12 +282,12 @@ export async function deletePermitBelow(tx: Sql | Tx, key: AllowanceKey, neededM
       and contract_address = ${key.contract} and value < ${neededMicro.toString()}::numeric`;
 }
 
-/** What a payer's mandates need of an allowance. `micro`: together, null where one of them is without limit. */
+/** The allowance that a payer's mandates need. `micro`: the sum; null if one of them is without limit. */
 export type OpenSum = { mandates: number; micro: bigint | null };
 
 /**
- * What the mandates of a payer that are in use need, over all partners: the cap times the charges that each allowance
- * is for, or that its plan has left. The plan in hand is left out: it is about to get another one.
+ * The allowance that a payer's mandates in use need, over all partners: for each, the cap times the charges that its
+ * allowance covers, or that its plan has left. The given plan is left out, because it is about to get another mandate.
  */
 export async function sumOfOpen(sql: Sql | Tx, key: AllowanceKey, withoutPlanId: string): Promise<OpenSum> {
   const [row] = await sql<{ mandates: number; unlimited: boolean; micro: string }[]>`

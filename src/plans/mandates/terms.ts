@@ -2,13 +2,13 @@ import { dayMs, hourMs } from '../../lib/durations.ts';
 import { toUsdcMicro } from '../../lib/money.ts';
 import { type Course, type Day, dateOf, type Schedule, startOf } from '../rules.ts';
 
-/** An allowance is for so many charges unless the plan has fewer left, or the payer chooses otherwise. */
+/** How many charges an allowance covers unless the plan has fewer left, or the payer chooses otherwise. */
 export const usualCharges = 12;
 /** How long a customer has to sign what a page offered. */
 export const offerMs = 30 * 60_000;
-/** A permit may be used for so long after the first date. */
+/** How long after the first date a permit may be used. */
 export const permitMs = 30 * dayMs;
-/** The largest allowance that a token holds: what payers call unlimited. */
+/** The largest allowance that a token can store: what payers call unlimited. */
 export const unlimitedAllowance = 2n ** 256n - 1n;
 
 const dayS = dayMs / 1000;
@@ -16,14 +16,14 @@ const yearS = 365 * dayS;
 const openEndedMs = 3 * 365 * dayMs;
 /** Retries of the last charge come after its date. */
 const afterLastMs = 30 * dayMs;
-/** Enough for every month and leap year to have been passed over. */
+/** Enough dates to include every month and a leap year. */
 const comparedDates = 100;
-/** A request may ask for up to 9,999 micro units more, so that it can be told apart by its amount. */
+/** A request may ask for up to 9,999 micro units more, so that its amount identifies it. */
 const surchargeMicro = 10_000n;
 
 /**
- * The least time between two charges, in seconds: the shortest gap between two dates, less a day or a quarter of the
- * gap. A charge may come late, by a retry, and the next one on its date all the same.
+ * The minimum time between two charges, in seconds: the shortest gap between two dates, less a day or a quarter of the
+ * gap. So after a late charge (a retry) the next one can still be made on its date.
  */
 export function leastIntervalSeconds(schedule: Schedule): number {
   const days = Array.from({ length: comparedDates }, (_, slot) => startOf(dateOf(schedule, slot)).getTime());
@@ -33,8 +33,8 @@ export function leastIntervalSeconds(schedule: Schedule): number {
 }
 
 /**
- * From when to when a plan may be charged: from the date to come, or now where that is past, to 30 days after the last
- * date; without a last date for three years.
+ * The time in which a plan may be charged: from the next date, or from now if that is past, to 30 days after the last
+ * date; without a last date, for three years.
  */
 export function validity(course: Course & { nextOn: Day }, now: Date): { startsAt: Date; endsAt: Date } {
   const nowS = new Date(Math.floor(now.getTime() / 1000) * 1000);
@@ -47,32 +47,32 @@ export function validity(course: Course & { nextOn: Day }, now: Date): { startsA
 }
 
 /**
- * The most that one charge may take, in micro units: the most in fiat at a rate, with the reserve, and one cent by
- * which requests are told apart.
+ * The most that one charge may take, in micro units: the maximum in fiat at a rate, with the reserve, and one cent for
+ * the surcharge that identifies a request.
  */
 export function capMicro(cap: { fiatInt: bigint; exponent: number; reservePercent: number }, rate: string): bigint {
   const whole = toUsdcMicro(cap.fiatInt * BigInt(100 + cap.reservePercent), cap.exponent + 2, rate);
   return whole + surchargeMicro;
 }
 
-/** How many charges the chain would let through within 365 days: what can be taken in a year at the very most. */
+/** How many charges the contract would allow within 365 days: the most that can be taken in a year. */
 export function mostChargesInYear(minIntervalSeconds: number, startsAt: Date, endsAt: Date): number {
   const span = Math.min(yearS, (endsAt.getTime() - startsAt.getTime()) / 1000);
   return Math.floor(span / minIntervalSeconds) + 1;
 }
 
-/** How many charges an allowance is for, unless the payer chooses otherwise. */
+/** How many charges an allowance covers, unless the payer chooses otherwise. */
 export function chargesAllowed({ maxCharges, charges }: Pick<Course, 'maxCharges' | 'charges'>): number {
   return maxCharges === null ? usualCharges : Math.max(1, Math.min(usualCharges, maxCharges - charges));
 }
 
-/** What an allowance must come to: this plan's charges, and those of the payer's other plans. Null: without limit. */
+/** The allowance needed for this plan's charges and those of the payer's other plans. Null: without limit. */
 export function allowanceOf(own: { cap: bigint; charges: number | null }, othersMicro: bigint | null): bigint {
   if (own.charges === null || othersMicro === null) return unlimitedAllowance;
   return own.cap * BigInt(own.charges) + othersMicro;
 }
 
-/** Until when a permit may be used, in unix seconds: 30 days after the first date to come. */
+/** Until when a permit may be used, in unix seconds: 30 days after the next date. */
 export function permitDeadline(startsAt: Date): bigint {
   return BigInt(Math.floor((startsAt.getTime() + permitMs) / 1000));
 }

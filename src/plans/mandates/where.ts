@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { modeOf } from '../../lib/mode.ts';
 
-/** A chain on which a wallet can be charged: by this contract, and by this address of the relayer. */
+/** A chain on which a wallet can be charged, with the contract and the relayer's address that charge there. */
 export type AutomaticChain = { chain: ChainConfig; contract: Hex; executor: Hex };
 
 /** Why there are no automatic charges: no key that sends them, no contract that makes them, no chain for a wallet. */
@@ -16,7 +16,7 @@ export type NoAutomatic = 'no_relayer' | 'no_contract' | 'no_chain';
 /**
  * Where automatic charges are configured in a mode.
  *
- * @param walletChainIds of a merchant whose wallet is a contract: the chains it can be paid on; null for any
+ * @param walletChainIds for a merchant with a contract wallet: the chains on which it can be paid; null for any
  */
 export function automaticChains(
   ctx: Context,
@@ -36,7 +36,7 @@ export function automaticChains(
 }
 
 const timeoutMs = 3_000;
-/** A contract that stands stays; one that is missing may be deployed at any time. */
+/** A deployed contract stays; a missing one may be deployed at any time. */
 const keptMs = { stands: 60 * minuteMs, absent: 10_000 };
 const known = new WeakMap<ChainConfig, { stands: boolean; untilMs: number }>();
 
