@@ -32,8 +32,8 @@ export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei
 
 /**
  * Whether a merchant's charges, or its revocations, would use more of a day's budget than they leave, while another
- * merchant of the partner has customers to charge. So the budget never runs out, however many merchants use it one after
- * the other. A merchant's first call of a day always passes. Exact after `reserve`, under whose lock calls are counted.
+ * merchant of the partner has customers to charge. So the budget never runs out, however many merchants use it in turn.
+ * A merchant's first call of a day always passes. Exact after `reserve`, under whose lock calls are counted.
  *
  * @param spentWei the partner's total of the day, with these calls
  * @param calls of one purpose, not stored yet; those of no merchant are ignored
