@@ -8,6 +8,8 @@ import { guardDev } from './guard.ts';
 import { mailPages } from './mail-pages.ts';
 import { blocksDue, mineWhileWaiting } from './mining.ts';
 import { onboardWithKey } from './onboard.ts';
+import { planPanel } from './plan-panel.ts';
+import { testPlans } from './plan-route.ts';
 import { createTestRequest, hasTestWallet, payTestRequest } from './test-event.ts';
 import { testPanel } from './test-panel.ts';
 import { testPayments } from './test-route.ts';
@@ -19,9 +21,10 @@ import { welcome } from './welcome.ts';
  */
 export const sandbox = {
   guardDev,
-  /** Test payments on pay pages, the mails that went nowhere, and the front page. */
+  /** Test payments on pay pages, test wallets on plans' pages, the mails that went nowhere, and the front page. */
   routes(app: FastifyInstance, ctx: Context): void {
     testPayments(app, ctx);
+    testPlans(app, ctx);
     frontPage(app, ctx);
     demoDoors(app, ctx);
     mailPages(app, ctx);
@@ -30,6 +33,7 @@ export const sandbox = {
   mineWhileWaiting,
   fundRelayer,
   testPanel,
+  planPanel,
   hasTestWallet,
   createTestRequest,
   payTestRequest,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { buildServer } from '../../src/http/server.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
@@ -62,6 +63,37 @@ test('On a phone: the terms, two signatures, what was agreed, a charge with its 
   assert.deepEqual([mandate.state, mandate.end_reason], ['stopped', 'stopped_by_customer']);
   assert.ok(mandate.stop_signature);
   await page.context().close();
+});
+
+test('In the sandbox a test wallet agrees, and has the next charge made, without a wallet in the browser', async () => {
+  const plan = await fixtures.plan();
+  const page = await openAt(plan, []);
+  await page.getByRole('button', { name: 'Agree with a test wallet' }).click();
+  await see(page, 'You have agreed. Nothing was taken now.');
+  assert.equal((await fixtures.mandateOf(plan)).state, 'active');
+  await photograph(page, 'plan-test-wallet');
+  await page.getByRole('button', { name: 'Charge now' }).click();
+  await see(page, 'The next charge is due now.');
+  await assertAccessible(page);
+  await fixtures.turn();
+  await page.reload();
+  await page.getByRole('link', { name: 'Receipt' }).waitFor();
+  await page.context().close();
+});
+
+test('Nobody agrees with a test wallet from another site, or outside a sandbox', async () => {
+  const plan = await fixtures.plan();
+  const url = `${fixtures.urlOf(plan)}/test`;
+  const press = { method: 'POST', body: new URLSearchParams({ step: 'agree' }) };
+  assert.equal((await fetch(url, { ...press, headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
+  const production = await buildServer({ ...fixtures.ctx, sandbox: null });
+  const path = (await production.listen({ host: '127.0.0.1', port: 0 })) + new URL(fixtures.urlOf(plan)).pathname;
+  const html = await (await fetch(path)).text();
+  assert.match(html, /Agree to automatic charges/);
+  assert.doesNotMatch(html, /Agree with a test wallet/);
+  assert.equal((await fetch(`${path}/test`, press)).status, 404);
+  await production.close();
+  assert.equal((await fixtures.mandatesOf(plan)).length, 0);
 });
 
 test('A wallet that signs no allowance is asked for a transaction; what declines is told, and nothing is agreed', async () => {

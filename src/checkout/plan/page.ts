@@ -19,7 +19,7 @@ import { agreedCard, agreedFacts } from './agreed-card.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard, dayText } from './terms-card.ts';
 
-const doneNames = ['agreed', 'stopped', 'raised'] as const;
+const doneNames = ['agreed', 'stopped', 'raised', 'due'] as const;
 
 /** The page of a plan for its customer: what it is, what was agreed or is to be, and its charges. */
 export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, done: unknown): FastifyReply {
@@ -52,6 +52,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
         )}
         ${standing(ctx, view)}
         ${chargesCard(view)}
+        ${view.testPanel?.(view) ?? null}
       </div>
       ${
         facts.merchant_name !== null &&

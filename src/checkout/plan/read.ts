@@ -8,6 +8,7 @@ import { type OfferedTerms, termsNow } from '../../plans/mandates/offer.ts';
 import { type MandateRow, readLatestMandate } from '../../plans/mandates/read.ts';
 import { automaticChains, withContract } from '../../plans/mandates/where.ts';
 import { type ChargeRow, listCharges } from '../../plans/read.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Branding } from '../../ui/branding.ts';
 import type { Words } from '../../ui/language.ts';
 
@@ -28,6 +29,8 @@ export type PlanView = {
   next: string | null;
   branding: Branding;
   walletConnect: WalletConnectConfig | null;
+  /** What a test wallet can do; null outside the sandbox's test mode. */
+  testPanel: Sandbox['planPanel'] | null;
   /** Public address of the page, and its path. */
   url: string;
   path: string;
@@ -54,6 +57,7 @@ export async function readPlanView(
   return {
     ...{ scope, facts, merchant: merchantOf(facts), mandate, offered, charges: rows, after, next, branding, words },
     walletConnect: ctx.config.walletConnect,
+    testPanel: ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox.planPanel : null,
     url,
     path: new URL(url).pathname,
   };

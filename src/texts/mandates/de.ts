@@ -153,6 +153,7 @@ export const de: MandateTexts<'de'> = {
       agreed: 'Sie haben zugestimmt. Jetzt wurde nichts abgebucht.',
       stopped: 'Automatische Zahlungen sind gestoppt.',
       raised: 'Die Freigabe ist gesetzt.',
+      due: 'Die nächste Zahlung ist jetzt fällig. Laden Sie die Seite in ein paar Sekunden neu.',
     },
   },
   wallet: {
@@ -216,5 +217,11 @@ export const de: MandateTexts<'de'> = {
       '{reason}\n\nIhr Kunde {customer} wurde um eine neue Zustimmung gebeten. Bis dahin hat jede Zahlung ihren eigenen Link.\n\n{link}',
     toPlan: 'Plan öffnen',
     nobody: 'Ihr Kunde',
+  },
+  test: {
+    heading: 'Test-Wallet',
+    hint: 'Nur in der Sandbox: Eine Test-Wallet mit Guthaben tritt an die Stelle Ihrer eigenen.',
+    agree: 'Mit einer Test-Wallet zustimmen',
+    charge: 'Jetzt abbuchen',
   },
 };

@@ -148,6 +148,7 @@ export const en = {
       agreed: 'You have agreed. Nothing was taken now.',
       stopped: 'Automatic charges are stopped.',
       raised: 'The allowance is set.',
+      due: 'The next charge is due now. Reload this page in a few seconds.',
     },
   },
   /** Said by browser code: the whole group travels in the page. */
@@ -206,5 +207,12 @@ export const en = {
       '{reason}\n\nYour customer {customer} has been asked to agree again. Until then, each charge is requested by link.\n\n{link}',
     toPlan: 'Open the plan',
     nobody: 'your customer',
+  },
+  /** The sandbox's part of a plan's page. */
+  test: {
+    heading: 'Test wallet',
+    hint: 'Only in the sandbox: a funded test wallet takes the place of yours.',
+    agree: 'Agree with a test wallet',
+    charge: 'Charge now',
   },
 };

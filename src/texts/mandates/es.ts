@@ -151,6 +151,7 @@ export const es: MandateTexts<'es'> = {
       agreed: 'Ha aceptado. Ahora no se ha cobrado nada.',
       stopped: 'Los cobros automáticos están detenidos.',
       raised: 'La autorización está fijada.',
+      due: 'El próximo cobro vence ahora. Recargue la página en unos segundos.',
     },
   },
   wallet: {
@@ -210,5 +211,11 @@ export const es: MandateTexts<'es'> = {
       '{reason}\n\nSe ha pedido a su cliente {customer} que vuelva a aceptar. Hasta entonces, cada cobro se pide por enlace.\n\n{link}',
     toPlan: 'Abrir el plan',
     nobody: 'su cliente',
+  },
+  test: {
+    heading: 'Billetera de prueba',
+    hint: 'Solo en el entorno de pruebas: una billetera de prueba con saldo sustituye a la suya.',
+    agree: 'Aceptar con una billetera de prueba',
+    charge: 'Cobrar ahora',
   },
 };

@@ -159,6 +159,7 @@ export const fr: MandateTexts<'fr'> = {
       agreed: 'Vous avez donné votre accord. Rien n’a été prélevé maintenant.',
       stopped: 'Les prélèvements automatiques sont arrêtés.',
       raised: 'L’autorisation est fixée.',
+      due: 'Le prochain prélèvement est dû maintenant. Rechargez la page dans quelques secondes.',
     },
   },
   wallet: {
@@ -221,5 +222,11 @@ export const fr: MandateTexts<'fr'> = {
       '{reason}\n\nUn nouvel accord a été demandé à votre client {customer}. D’ici là, chaque échéance est demandée par lien.\n\n{link}',
     toPlan: 'Ouvrir le plan',
     nobody: 'votre client',
+  },
+  test: {
+    heading: 'Portefeuille de test',
+    hint: 'Dans l’environnement de test uniquement : un portefeuille de test approvisionné remplace le vôtre.',
+    agree: 'Accepter avec un portefeuille de test',
+    charge: 'Prélever maintenant',
   },
 };

@@ -144,6 +144,7 @@ export const ja: MandateTexts<'ja'> = {
       agreed: '同意しました。今は何も支払われていません。',
       stopped: '自動支払いを停止しました。',
       raised: '利用許可を設定しました。',
+      due: '次の請求の期日を今にしました。数秒後にページを再読み込みしてください。',
     },
   },
   wallet: {
@@ -202,5 +203,11 @@ export const ja: MandateTexts<'ja'> = {
       '{reason}\n\n{customer} に改めて同意をお願いしました。同意までは、毎回リンクで請求します。\n\n{link}',
     toPlan: 'プランを開く',
     nobody: 'お客様',
+  },
+  test: {
+    heading: 'テスト用ウォレット',
+    hint: 'サンドボックスのみ：残高のあるテスト用ウォレットがあなたのウォレットの代わりになります。',
+    agree: 'テスト用ウォレットで同意する',
+    charge: '今すぐ請求する',
   },
 };

@@ -150,6 +150,7 @@ export const pt: MandateTexts<'pt'> = {
       agreed: 'Autorizado. Nada foi debitado agora.',
       stopped: 'Os pagamentos automáticos foram interrompidos.',
       raised: 'O limite de gasto está definido.',
+      due: 'A próxima cobrança vence agora. Recarregue a página em alguns segundos.',
     },
   },
   wallet: {
@@ -211,5 +212,11 @@ export const pt: MandateTexts<'pt'> = {
       '{reason}\n\nPedimos ao seu cliente {customer} uma nova autorização. Até lá, cada cobrança é feita por link.\n\n{link}',
     toPlan: 'Abrir o plano',
     nobody: 'seu cliente',
+  },
+  test: {
+    heading: 'Carteira de teste',
+    hint: 'Só no ambiente de testes: uma carteira de teste com saldo faz as vezes da sua.',
+    agree: 'Autorizar com uma carteira de teste',
+    charge: 'Cobrar agora',
   },
 };
