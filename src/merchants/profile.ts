@@ -1,10 +1,9 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
+import { countOfDay } from '../auth/count.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
-import { dayMs } from '../lib/durations.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { readDetails } from './details.ts';
@@ -23,11 +22,8 @@ export type ProfileOutcome = { changed: string[]; currency: string } | { faults:
 
 type Typed = Record<string, string | undefined>;
 
-/**
- * An address that is left is told so, and nobody has proved that it was the merchant's own. In a day, of one merchant
- * and on a node.
- */
-const emailChanges = new AttemptLimit(10, dayMs);
+/** In a day, of one merchant: an address that is left is told so, and nobody has proved that it was the merchant's own. */
+const mostEmailChanges = 10;
 
 /**
  * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
@@ -52,7 +48,8 @@ export async function changeProfile(
     const names = Object.keys(profile) as (keyof Profile)[];
     const changed = names.filter((name) => profile[name] !== before[name]);
     const left = changed.includes('email') ? before.email : null;
-    if (left !== null && !emailChanges.take(accountId, ctx.clock.now()))
+    const counted = { partnerId: scope.partnerId, subject: accountId, action: 'email_change' };
+    if (left !== null && (await countOfDay(ctx.db.sql, counted)) > mostEmailChanges)
       return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
     if (left !== null) await queueMail(ctx, tx, { recipient: left, ...notice });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
+import { countOfDay } from '../auth/count.ts';
 import {
   type HandedIn,
   makeWalletMessage,
@@ -11,8 +12,6 @@ import {
 } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
-import { dayMs } from '../lib/durations.ts';
 import type { MerchantView } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
@@ -103,8 +102,8 @@ export async function proveChange(
   return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };
 }
 
-/** Each is told by mail, and the earlier wallet stays claimed and watched. In a day, of one merchant and on a node. */
-const changes = new AttemptLimit(10, dayMs);
+/** In a day, of one merchant: each is told by mail, and the earlier wallet stays claimed and watched. */
+const mostChanges = 10;
 
 /**
  * Changes a merchant's wallet at once. Open requests keep the wallet they were created with, and the earlier wallet
@@ -121,7 +120,8 @@ export async function changeWallet(
   { oldWallet, newWallet, messages }: ProvedChange,
 ): Promise<boolean> {
   const now = ctx.clock.now();
-  if (!changes.take(accountId, now)) throw new MerchantRefusal('changed_too_often');
+  const counted = { partnerId: scope.partnerId, subject: accountId, action: 'wallet_change' };
+  if ((await countOfDay(ctx.db.sql, counted)) > mostChanges) throw new MerchantRefusal('changed_too_often');
   return claimingWallet(ctx, scope, async (tx, claim) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');

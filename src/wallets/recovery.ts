@@ -1,13 +1,13 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
+import { countOfDay } from '../auth/count.ts';
 import type { OwnHost } from '../auth/host.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
 import type { Client } from '../auth/session.ts';
 import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
@@ -60,8 +60,8 @@ function readLink({ config }: Context, link: RecoveryLink, token: string): strin
 /** Where the audit log puts what is done to a merchant. */
 const onMerchant = (scope: Scope, id: string) => ({ ...scope, object: { kind: 'merchant' as const, id } });
 
-/** Each is told to merchant and partner, and so is its end. In a day, of one merchant and on a node. */
-const starts = new AttemptLimit(5, dayMs);
+/** In a day, of one merchant by its partner: each is told to merchant and partner, and so is its end. */
+const mostStarts = 5;
 
 /** A recovery and its merchant, in their scope. */
 export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
@@ -82,6 +82,9 @@ export async function startRecovery(
   const id = randomUUID();
   const now = ctx.clock.now();
   const until = new Date(now.getTime() + linkMs);
+  // Not of operators: a partner must not keep them from it.
+  const counted = { partnerId: scope.partnerId, subject: accountId, action: 'recovery_start' };
+  const starts = actor.kind === 'partner_user' ? await countOfDay(ctx.db.sql, counted) : 0;
   await ctx.db.scoped(scope, async (tx) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (!owner) throw new MerchantRefusal('merchant_unknown');
@@ -89,7 +92,7 @@ export async function startRecovery(
     if (owner.onboarded_at === null || oldWallet === null) throw new MerchantRefusal('not_onboarded');
     const earlier = await selectOpenChange(tx, scope, accountId);
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
-    if (!starts.take(accountId, now)) throw new MerchantRefusal('too_many_attempts');
+    if (starts > mostStarts) throw new MerchantRefusal('too_many_attempts');
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);

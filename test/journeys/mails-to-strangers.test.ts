@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import type { Actor } from '../../src/audit/actions.ts';
 import { theService } from '../../src/audit/write.ts';
+import { countOfDay } from '../../src/auth/count.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
@@ -10,6 +13,7 @@ import { byLink } from '../../src/plans/collection-form.ts';
 import { mostPlansOfAddress } from '../../src/plans/rules.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
 import { wordsOf } from '../../src/ui/language.ts';
+import { startRecovery } from '../../src/wallets/recovery.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import type { Visit } from '../support/people/forms.ts';
@@ -142,4 +146,18 @@ test('Many merchants are named with one address, and each of their links asks fo
   const { test: other } = await makePartner(app.db);
   await ask(other, 'coded@example.org');
   assert.equal((await mailsTo('coded@example.org')) + (await mailsTo('Co.ded+1@example.org')), 51);
+});
+
+test('The limits of a day hold over all nodes together, and a partner keeps no operator from a recovery', async () => {
+  const count = (action: string, subject: string) => countOfDay(app.db.sql, { partnerId: partner.id, subject, action });
+  const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'shared@example.com' });
+  // What another node has counted.
+  for (let n = 0; n < 10; n++) await count('email_change', id);
+  for (let n = 0; n < 5; n++) await count('recovery_start', id);
+  const { visitor } = await signInMerchant(app.url, account);
+  const page = await visitor.send(await visitor.open('/dashboard/profile'), '/profile', { email: 'next@example.com' });
+  assert.match(page.html, /It was changed too often today/);
+  const owner: Actor = { kind: 'partner_user', userId: randomUUID(), email: 'o@example.com', ip: '::1', userAgent: '' };
+  await assert.rejects(startRecovery(app.ctx, owner, scope, id), /Too many attempts/);
+  await startRecovery(app.ctx, { kind: 'command_line' }, scope, id);
 });
