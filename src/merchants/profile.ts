@@ -22,7 +22,7 @@ export type ProfileOutcome = { changed: string[]; currency: string } | { faults:
 
 type Typed = Record<string, string | undefined>;
 
-/** In a day, of one merchant: an address that is left is told so, and nobody has proved that it was the merchant's own. */
+/** In a day, of one merchant: an address that is left is told so, and nobody has proved that it was theirs. */
 const mostEmailChanges = 10;
 
 /**

@@ -112,7 +112,7 @@ export const ar: WalletTexts<'ar'> = {
       rest: 'وقّع الرسالة كاملة بالمحفظة المذكور عنوانها فيها.',
     },
     terms_not_accepted: { title: 'لم تُقبل الشروط', rest: 'اقرأها وضع علامة في المربع إن كنت موافقًا.' },
-    too_many_attempts: { title: 'محاولات كثيرة جدًا', rest: 'انتظر دقيقة ثم تابع.' },
+    too_many_attempts: { title: 'محاولات كثيرة جدًا', rest: 'انتظر بضع دقائق، ربع ساعة على الأكثر، ثم تابع.' },
     merchant_unknown: {
       title: 'هذا التاجر غير موجود',
       rest: 'لم يتغير شيء.',

@@ -126,7 +126,10 @@ export const de: WalletTexts<'de'> = {
       title: 'Die Bedingungen wurden nicht angenommen',
       rest: 'Lesen Sie sie und setzen Sie den Haken, wenn Sie einverstanden sind.',
     },
-    too_many_attempts: { title: 'Zu viele Versuche', rest: 'Warten Sie eine Minute und machen Sie dann weiter.' },
+    too_many_attempts: {
+      title: 'Zu viele Versuche',
+      rest: 'Warten Sie einige Minuten, höchstens eine Viertelstunde, und machen Sie dann weiter.',
+    },
     merchant_unknown: {
       title: 'Diesen Händler gibt es nicht',
       rest: 'Es wurde nichts geändert.',

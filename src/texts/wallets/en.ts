@@ -113,7 +113,10 @@ export const en = {
       rest: 'Sign the complete message with the wallet whose address it shows.',
     },
     terms_not_accepted: { title: 'The terms were not accepted', rest: 'Read them and tick the box if you agree.' },
-    too_many_attempts: { title: 'Too many attempts', rest: 'Wait a minute, then continue.' },
+    too_many_attempts: {
+      title: 'Too many attempts',
+      rest: 'Wait a few minutes, a quarter of an hour at most, then continue.',
+    },
     merchant_unknown: {
       title: 'This merchant does not exist',
       rest: 'Nothing was changed.',

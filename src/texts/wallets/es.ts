@@ -122,7 +122,10 @@ export const es: WalletTexts<'es'> = {
       title: 'No se aceptaron las condiciones',
       rest: 'Léalas y marque la casilla si está de acuerdo.',
     },
-    too_many_attempts: { title: 'Demasiados intentos', rest: 'Espere un minuto y continúe.' },
+    too_many_attempts: {
+      title: 'Demasiados intentos',
+      rest: 'Espere unos minutos, un cuarto de hora como mucho, y continúe.',
+    },
     merchant_unknown: {
       title: 'Este comercio no existe',
       rest: 'No se cambió nada.',

@@ -125,7 +125,10 @@ export const fr: WalletTexts<'fr'> = {
       title: 'Les conditions n’ont pas été acceptées',
       rest: 'Lisez-les, puis cochez la case si vous êtes d’accord.',
     },
-    too_many_attempts: { title: 'Trop de tentatives', rest: 'Attendez une minute, puis continuez.' },
+    too_many_attempts: {
+      title: 'Trop de tentatives',
+      rest: 'Attendez quelques minutes, un quart d’heure au plus, puis continuez.',
+    },
     merchant_unknown: {
       title: 'Ce commerçant n’existe pas',
       rest: 'Rien n’a été modifié.',

@@ -127,7 +127,7 @@ export const ja: WalletTexts<'ja'> = {
       title: '利用規約に同意されていません',
       rest: '規約を読み、同意する場合はチェックを入れてください。',
     },
-    too_many_attempts: { title: '試行回数が多すぎます', rest: '1 分待ってから続けてください。' },
+    too_many_attempts: { title: '試行回数が多すぎます', rest: '数分、長くても 15 分待ってから続けてください。' },
     merchant_unknown: {
       title: 'その加盟店はありません',
       rest: '何も変更されていません。',

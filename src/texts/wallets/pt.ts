@@ -116,7 +116,7 @@ export const pt: WalletTexts<'pt'> = {
       title: 'Os termos não foram aceitos',
       rest: 'Leia-os e marque a caixa se concordar.',
     },
-    too_many_attempts: { title: 'Tentativas demais', rest: 'Espere um minuto e continue.' },
+    too_many_attempts: { title: 'Tentativas demais', rest: 'Espere alguns minutos, no máximo quinze, e continue.' },
     merchant_unknown: {
       title: 'Este lojista não existe',
       rest: 'Nada foi alterado.',
