@@ -4,18 +4,22 @@ import { withLatinDigits } from '../lib/text/digits.ts';
 import { mailboxOf } from '../lib/text/email.ts';
 import type { Channel } from './store.ts';
 
+/** A node may serve millions of customers a day, of whom few may share a counter. 4 MB, once they are needed. */
+const sharedCounters = 1_048_576;
+const inDay = (limit: number) => new AttemptLimit(limit, dayMs, undefined, sharedCounters);
+
 /**
  * How many receipts one merchant's customer is sent in a day, on a node. A merchant names addresses and numbers that
  * nobody has proved to be a customer's, and can pay its own requests again and again.
  */
 const ofMerchant: Record<Channel, AttemptLimit> = {
-  mail: new AttemptLimit(50, dayMs),
-  phone: new AttemptLimit(10, dayMs),
+  mail: inDay(50),
+  phone: inDay(10),
 };
 /** The same of all merchants of a partner: whoever can become one can become many. */
 const ofPartner: Record<Channel, AttemptLimit> = {
-  mail: new AttemptLimit(200, dayMs),
-  phone: new AttemptLimit(40, dayMs),
+  mail: inDay(200),
+  phone: inDay(40),
 };
 /** Messages cost the operator money: so many a day go to the customers of one merchant, on a node. */
 const messages = new AttemptLimit(10_000, dayMs);
