@@ -95,7 +95,8 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
       nonce: nonce as Hex,
     };
     const signed = { ...terms, signature };
-    const { kind } = await submitAuthorization(ctx, scope, { requestId: row.id, chain, token, amountMicro, signed });
+    const whose = { requestId: row.id, accountId: row.account_id };
+    const { kind } = await submitAuthorization(ctx, scope, { ...whose, chain, token, amountMicro, signed });
     return kind === 'sent' ? { ok: true } : { ok: false, reason: reasons[kind] };
   });
 }

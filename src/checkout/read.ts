@@ -75,6 +75,7 @@ export async function readCheckout(
   const status = effectiveStatus(row, now);
   const chains = offeredChains(ctx.chains[mode], row.wallet_chain_ids);
   const state = payState({ row, status, ...findings, now });
+  const dues = row.expires_at > now ? payOptions({ chains, state, progress }) : [];
   return {
     scope,
     row,
@@ -82,7 +83,7 @@ export async function readCheckout(
     progress,
     state,
     chains,
-    feeless: await authorizedOffers(ctx, scope, row.expires_at > now ? payOptions({ chains, state, progress }) : []),
+    feeless: await authorizedOffers(ctx, { scope, accountId: row.account_id }, dues),
     // One that was never read has just been configured: its watcher tells the operator, not the customer.
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
     branding,

@@ -4,12 +4,16 @@ import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi, type Hex, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
+import { canAfford } from '../../src/chain/relay/afford.ts';
+import { limitsOf } from '../../src/config/chains.ts';
 import { authorizationCall, type SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
 import { readHandedIn } from '../../src/payments/authorized/progress.ts';
+import { submitAuthorization } from '../../src/payments/authorized/submit.ts';
 import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction, waitMined } from '../../src/sandbox/wallet.ts';
+import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
 let f: AuthorizedFixtures;
@@ -311,6 +315,36 @@ test('no coin, no budget or no answer → not sent, nothing bound, and it can be
   assert.equal((await f.submit(request, signed)).kind, 'sent');
   await f.settle();
   assert.equal((await f.read(request)).proof_status, 'verified');
+});
+
+test('One merchant pays its own requests again and again → it leaves others of its partner as much as it used', async () => {
+  const request = async (merchant: { id: string; wallet: string }) =>
+    makeRequest(f.db, f.scope, merchant, { exactMicro: 5_000_000n });
+  const [busy, other] = [await makeMerchant(f.db, f.scope), await makeMerchant(f.db, f.scope)];
+  await f.db.sql`delete from relay_spending`;
+  const hand = async (merchant: typeof busy, chain = f.chain) => {
+    const own = await request(merchant);
+    const signed = await f.sign(own, await f.payer());
+    const { id: requestId, account_id: accountId } = own;
+    const handedIn = { requestId, accountId, chain, token: f.token, amountMicro: BigInt(own.usdc_micro), signed };
+    return (await submitAuthorization(f.ctx, f.scope, handedIn)).kind;
+  };
+  assert.equal(await hand(other), 'sent');
+  const [{ wei } = { wei: '0' }] = await f.db.sql<{ wei: string }[]>`select wei::text from relay_spending`;
+  await f.db.sql`delete from relay_spending`;
+  const budgetWei = BigInt(wei) * 20n; // of which authorizations may use half
+  const chain = { ...f.chain, relayer: { ...limitsOf(f.chain), budgetWei } };
+  const kinds = [];
+  for (let n = 0; n < 12; n++) kinds.push(await hand(busy, chain));
+  assert.deepEqual([...new Set(kinds)], ['sent', 'not_offered']);
+  const [{ spent } = { spent: '0' }] = await f.db.sql<
+    { spent: string }[]
+  >`select wei::text as spent from relay_spending`;
+  assert.ok(BigInt(spent) > budgetWei / 8n && BigInt(spent) <= budgetWei / 4n, `${spent} of ${budgetWei}`);
+  const canPay = (accountId: string) => canAfford(f.ctx, { scope: f.scope, accountId }, chain, 150_000n);
+  assert.deepEqual([await canPay(busy.id), await canPay(other.id)], [false, true], 'nor is it offered');
+  assert.equal(await hand(other, chain), 'sent');
+  await f.settle();
 });
 
 test('a contract wallet signs by its own code, with a signature of another length', async () => {

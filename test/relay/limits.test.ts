@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { canAfford } from '../../src/chain/relay/afford.ts';
 import { allot, budgetLeft, canRelay, dispatch, readRelay } from '../../src/chain/relay/relay.ts';
@@ -68,7 +69,7 @@ test('authorizations use up half of a partner’s budget and queue: other calls 
     handed.slice(3).map((one) => one === 'budget'),
     [false, true, true],
   );
-  assert.equal(await canAfford(f.ctx, scope, chain, gas), false, 'nor are they offered');
+  assert.equal(await canAfford(f.ctx, { scope, accountId: randomUUID() }, chain, gas), false, 'nor are they offered');
   for (let calls = 0; calls < 4; calls++) assert.equal((await take(scope, chain)).length, 36);
   assert.equal(await take(scope, chain), 'budget');
   for (let calls = 0; calls < 50; calls++) assert.equal((await hand(waiting)).length, 36);

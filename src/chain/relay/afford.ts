@@ -3,22 +3,32 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { hindranceOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount } from './account-store.ts';
-import { budgetLeft, shareOf } from './budget.ts';
+import { budgetLeft, crowdsOut, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
 
 /**
- * Whether the relayer's first address would take on a call of this much gas for a partner now: it can send, and the
+ * Whether the relayer's first address would take on a call of this much gas for a merchant now: it can send, and the
  * day's budget has room. Judges by what its loop last stored; a call that is taken on is judged again.
  */
-export async function canAfford(ctx: Context, scope: Scope, chain: ChainConfig, gas: bigint): Promise<boolean> {
+export async function canAfford(
+  ctx: Context,
+  { scope, accountId }: { scope: Scope; accountId: string },
+  chain: ChainConfig,
+  gas: bigint,
+): Promise<boolean> {
   const [address] = relayerAddresses(ctx);
   if (!address || !signerOf(ctx, address)) return false;
   const limits = limitsOf(chain);
   const { chainId } = chain;
+  const purpose = 'authorization';
+  const budget = { scope, chainId, budgetWei: shareOf(purpose, limits.budgetWei) };
   const [account, leftWei] = await Promise.all([
     selectAccount(ctx.db.sql, { chainId, address }),
-    budgetLeft(ctx.db.sql, { scope, chainId, budgetWei: shareOf('authorization', limits.budgetWei) }),
+    budgetLeft(ctx.db.sql, budget),
   ]);
   if (!account || hindranceOf(account, chain) !== null) return false;
-  return gas * firstOffer(account, limits).maxFeeWei <= leftWei;
+  const feeWei = gas * firstOffer(account, limits).maxFeeWei;
+  if (feeWei > leftWei) return false;
+  const spentWei = budget.budgetWei - leftWei + feeWei;
+  return !(await crowdsOut(ctx.db.sql, budget, spentWei, [{ accountId, purpose, feeWei }]));
 }

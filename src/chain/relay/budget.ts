@@ -31,37 +31,41 @@ export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei
 }
 
 /**
- * Whether a merchant's charges, or its revocations, would use more of a day's budget than they leave, while another
- * merchant of the partner has customers to charge. So the budget never runs out, however many merchants use it in turn.
- * A merchant's first call of a day always passes. Exact after `reserve`, under whose lock calls are counted.
+ * Whether a merchant's calls of a purpose would use more of a day's budget than they leave, while another merchant of
+ * the partner may need it: one whose customers are to be charged; for authorizations, any that takes payments. So the
+ * budget never runs out, however many merchants use it in turn. A merchant's first call of a day always passes. Exact
+ * after `reserve`, under whose lock calls are counted.
  *
  * @param spentWei the partner's total of the day, with these calls
- * @param calls of one purpose, not stored yet; those of no merchant are ignored
+ * @param calls at least one, all of one purpose, not stored yet
  */
 export async function crowdsOut(
-  tx: Tx,
+  tx: Sql | Tx,
   { scope: { partnerId, testMode }, chainId, budgetWei }: Budget,
   spentWei: bigint,
-  calls: readonly { accountId: string | null; purpose: RelayPurpose; feeWei: bigint }[],
+  calls: readonly { accountId: string; purpose: RelayPurpose; feeWei: bigint }[],
 ): Promise<boolean> {
   const leftWei = budgetWei - spentWei;
-  const owned = calls.filter(({ accountId }) => accountId !== null);
-  if (spentWei <= leftWei || owned.length === 0) return false;
-  const ofOthers = (others: ReturnType<Tx>) => tx`
-    exists (select from mandates m
-      where m.partner_id = ${partnerId} and m.test_mode = ${testMode} and m.state = 'active' and ${others})`;
+  if (spentWei <= leftWei) return false;
+  const of = tx`m.partner_id = ${partnerId} and m.test_mode = ${testMode}`;
+  const needs = (is: 'before' | 'after') => {
+    const compared = is === 'before' ? tx`<` : tx`>`;
+    return calls[0]?.purpose === 'authorization'
+      ? tx`select from merchants m where ${of} and m.onboarded_at is not null and m.id ${compared} more.account_id`
+      : tx`select from mandates m where ${of} and m.state = 'active' and m.account_id ${compared} more.account_id`;
+  };
   const rows = await tx`
     select from (
         select account_id, purpose, sum(fee_wei) as wei, count(*) as calls
-        from unnest(${owned.map(({ accountId }) => accountId)}::uuid[], ${owned.map(({ purpose }) => purpose)}::text[],
-          ${owned.map(({ feeWei }) => feeWei)}::numeric[]) as k (account_id, purpose, fee_wei) group by 1, 2) more
+        from unnest(${calls.map(({ accountId }) => accountId)}::uuid[], ${calls.map(({ purpose }) => purpose)}::text[],
+          ${calls.map(({ feeWei }) => feeWei)}::numeric[]) as k (account_id, purpose, fee_wei) group by 1, 2) more
       cross join lateral (
         select coalesce(sum(t.fee_wei), 0) as wei, count(*) as calls from relay_transactions t
         where t.partner_id = ${partnerId} and t.test_mode = ${testMode} and t.chain_id = ${chainId}
           and t.account_id = more.account_id and t.purpose = more.purpose
           and t.day = (now() at time zone 'utc')::date) earlier
     where more.wei + earlier.wei > ${leftWei} and more.calls + earlier.calls > 1
-      and (${ofOthers(tx`m.account_id < more.account_id`)} or ${ofOthers(tx`m.account_id > more.account_id`)})`;
+      and (exists (${needs('before')}) or exists (${needs('after')}))`;
   return rows.length > 0;
 }
 

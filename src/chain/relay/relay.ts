@@ -27,8 +27,8 @@ export type RelayCall = {
   purpose: RelayPurpose;
   /** The request (charge, authorization) or mandate (revoke) that it is for. */
   subjectId: string;
-  /** The merchant whose charge or revocation it is; null for authorizations. */
-  accountId: string | null;
+  /** The merchant whose customers it serves. */
+  accountId: string;
 };
 
 /** Why a call is not taken on. Nothing was stored: the caller can try again later, or go another way. */

@@ -59,7 +59,7 @@ export type NewRelay = Account & {
   gas: bigint;
   purpose: RelayPurpose;
   subjectId: string;
-  accountId: string | null;
+  accountId: string;
   feeWei: bigint;
 };
 

@@ -106,7 +106,8 @@ async function hand(
   if (used || (await isAuthorizationPending(chain, key))) {
     return { kind: 'refused', code: 'invalid_exact_evm_nonce_already_used', checkout };
   }
-  const handedIn = { requestId: checkout.row.id, chain, token, amountMicro, signed };
+  const { id: requestId, account_id: accountId } = checkout.row;
+  const handedIn = { requestId, accountId, chain, token, amountMicro, signed };
   const outcome = await submitAuthorization(ctx, checkout.scope, handedIn);
   if (outcome.kind === 'closed' || outcome.kind === 'other_under_way') {
     return notSent(await reread(ctx, checkout), payment);

@@ -22,10 +22,14 @@ const patienceMs = 400;
  * Which of these can be paid with a signature, without coin for the network fee: the token has EIP-3009, the amount is
  * worth the fee, and the relayer can send and has a budget for it. Others are simply not offered.
  */
-export async function authorizedOffers(ctx: Context, scope: Scope, dues: readonly Due[]): Promise<AuthorizedOffer[]> {
+export async function authorizedOffers(
+  ctx: Context,
+  merchant: { scope: Scope; accountId: string },
+  dues: readonly Due[],
+): Promise<AuthorizedOffer[]> {
   const worthwhile = dues.filter(({ chain, amountMicro }) => amountMicro >= limitsOf(chain).leastPaymentMicro);
   const chains = [...new Set(worthwhile.map(({ chain }) => chain))];
-  const affordable = await Promise.all(chains.map((chain) => canAfford(ctx, scope, chain, usualGas)));
+  const affordable = await Promise.all(chains.map((chain) => canAfford(ctx, merchant, chain, usualGas)));
   const able = worthwhile.filter(({ chain }) => affordable[chains.indexOf(chain)]);
   const domains = await Promise.all(able.map(({ chain, token }) => domainInTime(chain, token)));
   return able.flatMap((due, i) => {

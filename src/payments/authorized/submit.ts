@@ -29,6 +29,8 @@ import {
 /** An authorization that was handed in for a request, and where it is executed. */
 export type HandedIn = {
   requestId: string;
+  /** The merchant who is paid. */
+  accountId: string;
   chain: ChainConfig;
   token: TokenConfig;
   /** The amount requested now: exactly this must be signed. */
@@ -107,7 +109,8 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
         if (underWay >= mostUnderWayOfWallet) return { kind: 'too_many_at_once' };
         const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) => hold(ctx, inner, scope, handedIn));
         if (refused) return refused;
-        const subject = { purpose: 'authorization', subjectId: handedIn.requestId, accountId: null } as const;
+        const { requestId: subjectId, accountId } = handedIn;
+        const subject = { purpose: 'authorization', subjectId, accountId } as const;
         const relayId = await allot(ctx, tx, { ...call, ...subject }, simulated.gas);
         const { valueMicro, validBefore } = signed;
         const until = new Date(Number(validBefore) * 1000);

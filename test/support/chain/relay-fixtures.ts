@@ -43,7 +43,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
     /** A call of the token, for a subject of its own. */
     call: (details: Partial<RelayCall> = {}): RelayCall => ({
       ...{ scope, chain, from: null, to: devUsdcAddress, data: approval(7n) },
-      ...{ purpose: 'charge' as const, subjectId: randomUUID(), accountId: null },
+      ...{ purpose: 'charge' as const, subjectId: randomUUID(), accountId: randomUUID() },
       ...details,
     }),
     /** Simulates and takes on a call. */

@@ -14,7 +14,7 @@ const ctx = testContext(connect(accessTo(process.env.RELAY_DATABASE ?? '')), { c
 const scope = scopeOf(process.env.RELAY_PARTNER ?? '', true);
 const call = () => ({
   ...{ scope, chain, from: null, to: devUsdcAddress, data: approval(7n) },
-  ...{ purpose: 'revoke' as const, subjectId: randomUUID(), accountId: null },
+  ...{ purpose: 'revoke' as const, subjectId: randomUUID(), accountId: randomUUID() },
 });
 process.stdout.write('ready\n');
 for (;;) {

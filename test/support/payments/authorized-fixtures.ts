@@ -74,7 +74,7 @@ export async function authorizedFixtures() {
       within: Context = fixtures.ctx,
     ) =>
       submitAuthorization(within, fixtures.scope, {
-        ...{ requestId: request.id, chain, token, amountMicro: dueMicro, signed },
+        ...{ requestId: request.id, accountId: request.account_id, chain, token, amountMicro: dueMicro, signed },
       }),
     /** Executes an authorization from another wallet, as anybody can. */
     execute: (signed: SignedAuthorization, by: TestWallet) =>
