@@ -94,3 +94,27 @@ test('one endpoint refuses a call or does not answer it → the next one gets it
     });
   }
 });
+
+test('an endpoint gives no receipt of more calls than are asked about in a pass → a later one is decided all the same', async () => {
+  const provider = await fakeProvider(f.url);
+  try {
+    const ids: string[] = [];
+    for (let i = 0; i < 54; i++) ids.push(await f.allot(f.call({ purpose: 'revoke' })));
+    await dispatchAll(f.ctx, ids);
+    const last = ids.at(-1) ?? '';
+    const [told] = await f.db.sql<{ hash: string }[]>`select hash from relay_variants where relay_id = ${last}`;
+    provider.fake.lie = async ({ method, params }) =>
+      method === 'eth_getTransactionReceipt' && params[0] !== told?.hash
+        ? { error: { code: -32000, message: 'missing trie node' } }
+        : null;
+    const ctx = behind([provider.url]);
+    for (let passes = 0; passes < 8; passes++) {
+      await f.node.mine(3);
+      await f.read();
+      await f.follow(ctx);
+    }
+    assert.equal(await f.state(last), 'final');
+  } finally {
+    await provider.stop();
+  }
+});

@@ -68,7 +68,10 @@ export async function settleOthers(
     back.map(({ id }) => id),
     null,
   );
-  const asked = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head)).slice(0, mostAsked);
+  const waiting = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head));
+  // From anywhere on: those whose receipts no endpoint gives would otherwise come first in each pass.
+  const from = Math.floor(Math.random() * waiting.length);
+  const asked = [...waiting.slice(from), ...waiting.slice(0, from)].slice(0, mostAsked);
   await mapFew(asked, few, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
   return rows.filter((row) => !isUsed(row) && row.state !== 'mined');
 }
