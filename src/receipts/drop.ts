@@ -1,6 +1,6 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 
-/** Takes back what waits for customers whose data is erased; returns how many receipts that were. */
+/** Deletes waiting receipts of customers whose data is erased; returns how many. */
 export async function dropReceipts(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
   const { count } = await tx`
     update receipts set done_at = now(), error = null

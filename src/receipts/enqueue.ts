@@ -4,7 +4,7 @@ import type { Due } from '../db/due.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { type Channel, insertReceipts, type Owed } from './store.ts';
 
-/** A request as far as receipts go. */
+/** The fields of a request that receipts need. */
 type Paid = { id: string; customer_email: string | null; customer_phone: string | null };
 
 const leastDigits = 5;
@@ -22,8 +22,8 @@ export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, r
 
 /**
  * Stores the receipts that verified requests are owed; loops send them. Call it in the transaction that sets
- * `verified`. It never fails: a payment matters more than its receipt. Where the first cannot be stored within a
- * quarter of a second, the others do not wait as well; a loop finds what is missing (`sweep.ts`).
+ * `verified`. It never fails: a payment matters more than its receipt. If the first cannot be stored within a quarter
+ * of a second, the others do not wait as well; a loop finds what is missing (`sweep.ts`).
  */
 export async function enqueueReceipts(
   tx: Tx,
@@ -43,7 +43,7 @@ export async function enqueueReceipts(
   ctx.log.error({ request_id, channels, others: others.length, fault }, 'a receipt could not be queued');
 }
 
-/** The next attempt of a receipt that goes this way; those that were given up have none. */
+/** The next attempt of a receipt on this channel; receipts that were given up have none. */
 export const receiptsDue =
   (channel: Channel): Due =>
   (sql) =>

@@ -4,7 +4,7 @@ import { createPoster } from '../net/post.ts';
 /** A message to a phone; `id` is the same at each attempt. */
 export type Message = { id: string; to: string; text: string };
 
-/** `refused`: this message is not wanted, and never will be. `failed`: later it may go. */
+/** `refused`: the gateway will never accept this message. `failed`: it may accept it later. */
 export type GatewayAnswer = { kind: 'taken' } | { kind: 'refused' | 'failed'; why: string };
 
 export type Gateway = {
@@ -13,7 +13,7 @@ export type Gateway = {
 };
 
 const timeoutMs = 8000;
-/** Statuses by which a gateway says that something is wrong with the message itself. */
+/** Statuses with which a gateway says that something is wrong with the message itself. */
 const refusals = [400, 410, 422];
 
 /**

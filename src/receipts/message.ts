@@ -4,7 +4,7 @@ import { fill } from '../ui/language.ts';
 import type { ReceiptFacts } from './facts.ts';
 
 const maxMerchant = 40;
-/** What makes a phone show a link or an address. Only our own is to be opened, and a merchant chooses its name. */
+/** What makes a phone show a link or an address. Only our own link may be opened, but a merchant chooses its name. */
 const linking = /[.。．｡:/\\@](?=\S)/gu;
 
 /** The text of a message to a phone, short enough for two parts of 153 characters in most languages. */

@@ -44,7 +44,7 @@ async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<b
     readMailBranding(ctx, scope.partnerId),
   ]);
   return ctx.db.scoped(scope, async (tx) => {
-    // Looked at again under the lock: the customer's data may have been erased meanwhile.
+    // Checked again under the lock: the customer's data may have been erased meanwhile.
     const customer = await lockCustomer(tx, scope, requestId);
     const isFirst = await updateDone(tx, scope, requestId, 'mail');
     if (!isFirst || !facts || !customer?.email) return false;

@@ -17,7 +17,7 @@ const atOnce = 8;
 const waits = { firstMs: 30_000, most: 10 };
 
 /**
- * Sends due receipts to the operator's gateway. A failed one is retried, each time with the request's id, by which the
+ * Sends due receipts to the operator's gateway. A failed one is retried, each time with the request's id, so that the
  * gateway can recognise a duplicate.
  *
  * @param signal no further message is started once it aborts

@@ -25,8 +25,8 @@ export async function insertReceipts(tx: Tx, owed: readonly Owed[]): Promise<str
 }
 
 /**
- * The loops' look-up over all partners: claims what is due by moving its next attempt. Partners take turns, so one
- * with thousands delays nobody. A crash in between delays a receipt, it does not lose it; after the last attempt it
+ * The loops' look-up over all partners: claims what is due by moving its next attempt. Alternates between partners, so
+ * one with thousands delays nobody. A crash in between delays a receipt but does not lose it. After the last attempt it
  * waits for an operator.
  *
  * @param waits `firstMs` before the second attempt, twice as long before each further one; `most` attempts in all
@@ -65,7 +65,7 @@ export function claimReceipts(
     returning r.partner_id, r.test_mode, r.request_id, r.channel, r.attempts`;
 }
 
-/** Marks a receipt as handed on; false when it was already. */
+/** Marks a receipt as passed on; false if it already was. */
 export async function updateDone(tx: Tx | Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
   const { count } = await tx`
     update receipts set done_at = now(), error = null
@@ -74,7 +74,7 @@ export async function updateDone(tx: Tx | Sql, scope: Scope, requestId: string, 
   return count === 1;
 }
 
-/** Keeps why an attempt failed; with `givenUp` no further one is made. */
+/** Stores why an attempt failed; with `givenUp` there is no further attempt. */
 export async function updateReceiptFailed(
   tx: Tx | Sql,
   scope: Scope,

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/connection.ts';
 
-/** Up to which request, in the order of their verification, all were looked at. */
+/** The request up to which all were visited, in the order of their verification. */
 export type SweptTo = { verified_at: Date; request_id: string };
 
 /** Locked until the transaction ends; null when another node holds it. */

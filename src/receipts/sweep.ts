@@ -10,7 +10,7 @@ const batch = 500;
 const batchesPerPass = 20;
 /** By then a verification has committed, whichever node's clock wrote its time. */
 const settledMs = 2 * minuteMs;
-/** Nobody waits for a receipt any longer. */
+/** After this time nobody wants a receipt any more. */
 const wantedMs = 3 * dayMs;
 
 /**
@@ -23,7 +23,7 @@ export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<
   let mended = 0;
   for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
     const swept = await sweepBatch(ctx).catch((error) => ({ mended: 0, more: false, fault: (error as Error).message }));
-    if (!swept) return mended; // how it goes is the other node's to say
+    if (!swept) return mended; // the other node reports its result
     mended += swept.mended;
     if (swept.fault !== null) {
       ctx.log.error({ fault: swept.fault }, 'missing receipts could not be stored');
@@ -39,7 +39,7 @@ export async function sweepReceipts(ctx: Context, signal: AbortSignal): Promise<
 
 type Swept = { mended: number; more: boolean; fault: string | null };
 
-/** Null while another node is at it. */
+/** Null while another node does this. */
 function sweepBatch(ctx: Context): Promise<Swept | null> {
   const nowMs = ctx.clock.now().getTime();
   return ctx.db.transaction(async (tx) => {

@@ -12,7 +12,7 @@ import { updateCancelled } from './store.ts';
  * recorded transaction that no endpoint knows is still followed.
  *
  * @param actor who is named in the audit log
- * @returns false when no refund is started, or it counts as made: on its way, or confirmed
+ * @returns false if no refund is started, or it counts as made (on its way, or confirmed)
  * @throws Refusal not_found
  */
 export function cancelRefund(

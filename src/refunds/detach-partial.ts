@@ -17,10 +17,10 @@ import { effectiveStatus } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { startLockedRefund } from './start.ts';
 
-/** What came of the wish to detach a partial payment from its request. */
+/** The outcome of detaching a partial payment from its request. */
 export type Detached =
   | { kind: 'detached'; requestId: string; usdcMicro: bigint }
-  /** It was before: nothing is to be done. */
+  /** It was already detached: nothing to do. */
   | { kind: 'again' }
   /** The customer can still pay the rest, or a reorganisation could still remove the partial payment. */
   | { kind: 'too_early'; requestId: string }

@@ -19,7 +19,7 @@ import {
 } from './store.ts';
 
 const passSize = 20;
-/** A transaction that no endpoint has known for so long was most likely never sent. */
+/** A transaction that no endpoint has known for this long was most likely never sent. */
 const missingAfterMs = dayMs;
 
 /**
@@ -42,7 +42,7 @@ export async function followRefunds(ctx: Context): Promise<number> {
   return rows.length;
 }
 
-/** One that cannot be followed must not hold up the others. */
+/** A refund that cannot be followed must not delay the others. */
 async function unlessItFails<T>(ctx: Context, row: DueRefund, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
@@ -52,7 +52,7 @@ async function unlessItFails<T>(ctx: Context, row: DueRefund, work: () => Promis
   }
 }
 
-/** A refund, and what the chain says of its transaction. */
+/** A refund, and what the chain reports about its transaction. */
 type Seen = { row: DueRefund; lookup: RefundLookup };
 
 async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
@@ -152,7 +152,7 @@ async function followCancelled(ctx: Context, scope: Scope, row: DueRefund, looku
  */
 type RefundedTwice = { appliedTo: string; micro: bigint; final: boolean };
 
-/** Returns null where nothing was spent twice. */
+/** Returns null if nothing was spent twice. */
 async function settleCancelled(
   tx: Tx,
   scope: Scope,
@@ -192,7 +192,7 @@ async function followReplaced(ctx: Context, scope: Scope, row: DueRefund, lookup
   if (lookup.final) await ctx.db.scoped(scope, (tx) => deleteReplaced(tx, scope, row));
 }
 
-/** Returns true where its money was spent twice. */
+/** Returns true if its money was spent twice. */
 async function settleReplaced(
   tx: Tx,
   ctx: Context,
@@ -212,7 +212,10 @@ async function settleReplaced(
   return !(await restoreReplaced(tx, scope, key, recorded));
 }
 
-/** The part of a transaction's money left for a payment whose refund no longer stands, after the refunds that do. */
+/**
+ * The part of a transaction's money that is left for a payment whose refund is no longer active, after the active
+ * refunds.
+ */
 async function shareOfLate(
   tx: Tx,
   scope: Scope,

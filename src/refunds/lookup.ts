@@ -17,7 +17,7 @@ export type ExpectedRefund = {
   /** Who paid. */
   toAddress: string;
   usdcMicro: bigint;
-  /** It was mined in the payment's block or later. */
+  /** It must be mined in the payment's block or later. */
   sinceBlock: number;
 };
 
@@ -27,11 +27,11 @@ export type ExpectedRefund = {
  */
 export type RefundLookup =
   | { kind: 'unknown' | 'waiting' | 'unavailable' }
-  /** `movedMicro`: to the payer in all, also for other payments; `minedIn`: its block. */
+  /** `movedMicro`: the total moved to the payer, including for other payments; `minedIn`: its block. */
   | { kind: 'refunds'; movedMicro: bigint; minedIn: number; final: boolean }
   | { kind: 'other' | 'failed'; final: boolean };
 
-/** Looks up a refund transaction, for at most 2.5 seconds; where two endpoints are configured, at both. */
+/** Looks up a refund transaction, for at most 2.5 seconds; at both endpoints if two are configured. */
 export async function lookUpRefund(ctx: Context, chain: ChainConfig, wanted: ExpectedRefund): Promise<RefundLookup> {
   const answers = await Promise.all(chain.rpcUrls.slice(0, 2).map((url) => askOne(url, wanted.refundTxHash)));
   const [receipt] = answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
@@ -60,7 +60,7 @@ async function askOne(url: string, txHash: string): Promise<Receipt | 'waiting' 
   }
 }
 
-/** How much of the token a transaction moves from the merchant's wallet to who paid. */
+/** How much of the token a transaction moves from the merchant's wallet to the payer. */
 function movedMicro({ logs }: Receipt, { tokenAddress, fromAddress, toAddress }: ExpectedRefund): bigint {
   let micro = 0n;
   for (const log of logs) {

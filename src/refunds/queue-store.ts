@@ -1,14 +1,14 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { identifiers } from '../db/sql.ts';
 
-/** A refund whose transaction is to be looked up. */
+/** A refund whose transaction must be looked up. */
 export type DueRefund = {
   partner_id: string;
   test_mode: boolean;
   chain_id: string;
   tx_hash: string;
   ordinal: number;
-  /** That was overpaid. */
+  /** The request that was overpaid. */
   request_id: string | null;
   from_address: string;
   to_address: string;
@@ -18,14 +18,14 @@ export type DueRefund = {
   noted_at: Date;
   /** `kept`: cancelled; `replaced`: another one was recorded in its place. */
   state: 'sent' | 'missing' | 'kept' | 'replaced';
-  /** The block of the payment; null when it vanished. */
+  /** The block of the payment; null if it was removed. */
   block_number: string | null;
 };
 
 /**
- * The loop's lookup over all partners: claims due refunds, so that nobody else claims them for a while. Partners take
- * turns, and so do the merchants of each. A new one is looked up every five seconds, then every minute, after two hours
- * every ten, after two days every six hours: until it is final, however late.
+ * The loop's lookup over all partners: claims due refunds, so that nobody else claims them for a while. Alternates
+ * between partners, and within each between merchants. A new one is looked up every five seconds, then every minute,
+ * after two hours every ten minutes, after two days every six hours, until it is final, however late.
  *
  * @param of active refunds, cancelled ones, or transactions that others replaced
  */
@@ -75,7 +75,7 @@ export function claimRefunds(
     from claimed c left join transfers t on ${key('t')} = ${key('c')}`;
 }
 
-/** Postpones what no endpoint knows by half of its age: anybody can record made-up hashes. */
+/** Postpones a transaction that no endpoint knows by half of its age, because anybody can record invented hashes. */
 export async function postponeRefund(tx: Tx, scope: Scope, row: DueRefund): Promise<void> {
   await tx`
     update ${identifiers(row.state === 'replaced' ? 'returns_replaced' : 'returns')}
@@ -93,7 +93,7 @@ export async function isReplaced(tx: Tx, scope: Scope, row: DueRefund): Promise<
   return rows.length > 0;
 }
 
-/** A transaction that was replaced is followed no longer: it was mined, or cannot be. */
+/** Stops following a replaced transaction: it was mined, or can no longer be. */
 export async function deleteReplaced(tx: Tx, scope: Scope, row: DueRefund): Promise<void> {
   await tx`
     delete from returns_replaced

@@ -46,7 +46,7 @@ export type PreparedRefund = {
   fromAddress: string;
   /** Who paid. */
   toAddress: string;
-  /** All of a payment that pays nothing, or what came too much. */
+  /** The whole of a payment that pays nothing, or the surplus. */
   usdcMicro: bigint;
   /** The request that was overpaid; null for an unmatched payment. */
   requestId: string | null;
@@ -55,7 +55,7 @@ export type PreparedRefund = {
   /** Why the payment is unmatched; null for an overpayment. */
   reason: Reason | null;
   /**
-   * Calldata of the transfer, to be sent to the token; null while the payment is not final: nothing is to be sent then.
+   * Calldata of the transfer, to be sent to the token; null while the payment is not final, when nothing may be sent.
    */
   data: Hex | null;
   /** The payer paid several merchants of this partner, as an exchange does for its customers. */
@@ -71,17 +71,17 @@ export type PreparedRefund = {
   unknownHash: string | null;
 };
 
-/** So many transfers of a payer are looked at. */
+/** At most this many transfers of a payer are read. */
 const payerTransferLimit = 1_000;
-/** So long the network may take to pass on what was sent just now. */
+/** How long the network may take to propagate a transaction that was just sent. */
 const mayBeNewMs = 120_000;
 /** A person rarely pays more merchants of one partner than this; an exchange's wallet does. */
 const manyAccounts = 3;
 
 /**
- * Prepares a transfer that refunds a payment to its sender: all of an unmatched one, or what an overpaid request got
- * too much. It is to be offered only once the refund is started (`startRefund`), and has calldata only while the
- * payment is final: the endpoints are asked, so no transaction may be open.
+ * Prepares a transfer that refunds a payment to its sender: all of an unmatched one, or the surplus of an overpaid
+ * request. Offer it only once the refund is started (`startRefund`). It has calldata only while the payment is final.
+ * This queries the endpoints, so no transaction may be open.
  *
  * @param accountId the merchant who decides: the payment must be theirs
  * @throws Refusal not_found, also when there is nothing to refund
@@ -99,7 +99,7 @@ export async function prepareRefund(
   return { ...prepared, data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args }) };
 }
 
-/** What can be refunded, as it is stored; whether it is final is not asked. */
+/** What can be refunded, as stored, without checking whether it is final. */
 async function readPrepared(ctx: Context, scope: Scope, accountId: string, key: TransferKey): Promise<PreparedRefund> {
   const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   return ctx.db.scoped(scope, async (tx) => {
@@ -146,7 +146,7 @@ function expectedRefund(prepared: PreparedRefund, refundTxHash: string): Expecte
   return { refundTxHash, tokenAddress: token.address, fromAddress, toAddress, usdcMicro, sinceBlock };
 }
 
-/** What of a transfer can be refunded, in micro units; 0n when nothing can. */
+/** How much of a transfer can be refunded, in micro units; 0n if nothing can. */
 export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): Promise<bigint> {
   const nobody = row.from_address === zeroAddress || row.from_address === row.to_address;
   if (row.judged_at === null || nobody || row.reason === 'wrong_token') return 0n;
@@ -155,9 +155,9 @@ export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): P
     findRequest(tx, scope, row.request_id),
     selectCounted(tx, scope, row.request_id),
   ]);
-  // A partial payment that nobody confirmed is no money yet.
+  // An unconfirmed partial payment does not count as money yet.
   const settled = counted.filter(({ final_at }) => final_at !== null);
-  // Until it is verified, the network could still take the payment away.
+  // Until the request is verified, a reorganisation could still remove the payment.
   if (request?.proof_status !== 'verified') return 0n;
   const at = settled.findIndex((other) => isSameTransfer(keyOf(other), keyOf(row)));
   return surpluses(settled, BigInt(request.usdc_micro))[at] ?? 0n;
@@ -169,7 +169,7 @@ export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): P
  */
 export type RefundFault = 'malformed' | 'already_refunded' | 'too_many' | 'failed' | 'other';
 
-/** A transaction that the chain was asked about, ready to be recorded; or why it cannot be. */
+/** A transaction that was checked on the chain, ready to be recorded; or why it cannot be. */
 export type CheckedRefund = { prepared: PreparedRefund } & (
   | { fault: RefundFault }
   | { fault: null; refundTxHash: string; lookup: RefundLookup }

@@ -1,10 +1,10 @@
-/** What is to be refunded of one payment; micro units. */
+/** The part of one payment that must be refunded, in micro units. */
 export type Refundable = { usdcMicro: bigint };
 
 /**
- * Divides what a transaction moved to one payer among the payments it is recorded for, in the order of recording. No
- * unit counts twice: each payment after the first is covered in full or not at all, and the remainder belongs to the
- * first.
+ * Divides the amount that a transaction moved to one payer among the payments it is recorded for, in the order of
+ * recording. No unit counts twice: each payment after the first is covered in full or not at all, and the remainder
+ * belongs to the first.
  *
  * @returns micro units for each; 0n for one that is not covered
  */

@@ -10,7 +10,7 @@ import type { DueRefund } from './queue-store.ts';
  */
 export type RefundState = 'returning' | 'sent' | 'confirmed' | 'failed' | 'missing' | 'other' | 'kept';
 
-/** A row of `returns` that stands, as pages show it: its payment is applied to no request. */
+/** An active row of `returns`, as pages show it: its payment is applied to no request. */
 export type RefundRow = {
   chain_id: string;
   tx_hash: string;
@@ -21,13 +21,13 @@ export type RefundRow = {
   /** Null while `returning`. */
   return_tx_hash: string | null;
   noted_at: Date;
-  /** When `return_tx_hash` took another one's place; null when it did not. */
+  /** When `return_tx_hash` replaced another hash; null if it did not. */
   replaced_at: Date | null;
   state: Exclude<RefundState, 'kept'>;
   given_micro: string | null;
 };
 
-/** Nothing was sent, as far as the network shows: the merchant sends it, or cancels the refund. */
+/** Nothing was sent, as far as the network shows: the merchant must send it, or cancel the refund. */
 export const openStates = ['returning', 'failed', 'missing'] as const;
 
 /** True while a payment counts as refunded, which a refund that was only started does not. */
@@ -110,7 +110,7 @@ export async function updateRefundTransaction(
  * Records a replaced transaction again, if nothing is known to have refunded the payment. The payment is locked, and
  * applied to no request.
  *
- * @returns false where something has refunded it, or its merchant says so
+ * @returns false if something has refunded it, or its merchant says so
  */
 export async function restoreReplaced(
   tx: Tx,
@@ -170,8 +170,8 @@ export async function updateCancelled(tx: Tx, scope: Scope, key: TransferKey): P
 }
 
 /**
- * Stores what the chain reports about a refund, if it has not changed since the lookup. A transaction of a cancelled
- * refund that can no longer be mined is not followed any more.
+ * Stores what the chain reports about a refund, if it has not changed since the lookup. Stops following a transaction
+ * of a cancelled refund that can no longer be mined.
  */
 export async function updateRefundState(tx: Tx, scope: Scope, row: DueRefund, state: RefundState): Promise<boolean> {
   const rows = await tx`
@@ -183,7 +183,7 @@ export async function updateRefundState(tx: Tx, scope: Scope, row: DueRefund, st
   return rows.length > 0;
 }
 
-/** What payments share: one transaction, and the transfer in it that is theirs. */
+/** What payments with one refund transaction share: the transaction, and their transfer in it. */
 export type RefundGroup = {
   chainId: number;
   refundTxHash: string;
@@ -192,7 +192,10 @@ export type RefundGroup = {
   toAddress: string;
 };
 
-/** Refunds by one transaction are decided one after another, until the database transaction ends. */
+/**
+ * Locks refunds that share one transaction until the database transaction ends, so that they are decided one after
+ * another.
+ */
 export async function lockGroup(tx: Tx, scope: Scope, { chainId, refundTxHash }: RefundGroup): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`${scope.partnerId} ${chainId} ${refundTxHash}`}, 0))`;
 }
@@ -244,7 +247,9 @@ export function selectGroup(
 /** A payment's part of the transaction recorded for it, in micro units; 0n for none. */
 export type RefundShare = { key: TransferKey; micro: bigint };
 
-/** Stores each payment's part of a transaction, where it is recorded for it; unchanged values are not written. */
+/**
+ * Stores each payment's part of a transaction, if the transaction is recorded for it; unchanged values are not written.
+ */
 export async function updateRefundedMicro(
   tx: Tx,
   scope: Scope,

@@ -15,16 +15,16 @@ import { Creates } from './together.ts';
 type Merchant = NonNullable<CreateFacts['merchant']>;
 type Known = { caller: Caller; merchant: Merchant };
 
-/** What the gate found: the request that its statement stored, or what decides. */
+/** What the gate found: the request that its statement stored, or the data for a decision. */
 export type GateFacts = ReadFacts | { stored: ShownRequest };
 
-/** So many keys and so many merchants are remembered. What is forgotten, the oldest first, is read again. */
+/** How many keys, and how many merchants, are remembered. The oldest are forgotten first, and read again. */
 const mostKept = 10_000;
 
 /**
- * What creates were decided by, in this process. A create of a key and for a merchant that are known is decided by it
- * before anything is read; its only statement compares all of it with what is stored, and stores the request if nothing
- * has changed. So a change on any node counts at the next call, and most creates ask the database once.
+ * The data by which creates were decided in this process. If a create's key and merchant are known, it is decided by
+ * this data before anything is read. Its only statement compares all of it with what is stored, and stores the request
+ * if nothing has changed. So a change on any node counts at the next call, and most creates query the database once.
  */
 export class Assumptions {
   readonly #creates: Creates;
@@ -35,7 +35,7 @@ export class Assumptions {
     this.#creates = new Creates(ctx);
   }
 
-  /** What the gate's statement does for a create: store what can be assumed, or read what decides. */
+  /** What the gate's statement does for a create: store by assumptions, or read the data for a decision. */
   facts(ctx: Context, sql: Sql, call: UncheckedCall): Facts {
     const columns = requestCreateFacts(sql, call.body);
     const caller = this.#callers.get(call.keyHash);
@@ -48,7 +48,7 @@ export class Assumptions {
   }
 
   /**
-   * Takes what the statement stored, or creates by what it read.
+   * Returns what the statement stored, or creates by what it read.
    *
    * @throws Refusal as `createRequest`
    */
@@ -65,17 +65,17 @@ export class Assumptions {
   }
 }
 
-/** The body is not validated yet: of what is no id, nothing is known. */
+/** The body is not validated yet: nothing is known of a value that is not an id. */
 const merchantOf = (
   { scope: { partnerId, testMode } }: Caller,
   { body: { account_id: id } }: Pick<UncheckedCall, 'body'>,
 ) => `${partnerId} ${testMode} ${isUuid(id) ? id : ''}`;
 
-/** Null when it would be refused: what is known may have changed, so that is decided after reading anew. */
+/** Null if it would be refused: the data may have changed, so a refusal is decided only after reading it again. */
 function plan(ctx: Context, { caller, merchant }: Known, call: UncheckedCall): PlannedRequest | null {
   const { idempotency_key: key, fiat_currency_code: code } = call.body;
   if (key !== undefined && !isIdempotencyKey(key)) return null;
-  // Of another currency it is not known whether it has a rate.
+  // It is not known whether another currency has a rate.
   const known = code === undefined || code === merchant.currency;
   try {
     return planCreate(ctx, caller, { merchant, currency_known: known }, call);

@@ -18,7 +18,7 @@ export function authorizationNonce(reference: Uint8Array, counter: number): Buff
   return nonce;
 }
 
-/** What a nonce names; null where it is not made as `authorizationNonce` makes it. */
+/** The content of a nonce; null if `authorizationNonce` cannot have made it. */
 export function readAuthorizationNonce(nonce: Uint8Array): { reference: Buffer; counter: number } | null {
   if (nonce.length !== 32) return null;
   const bytes = Buffer.from(nonce);

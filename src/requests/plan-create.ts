@@ -16,7 +16,7 @@ import {
 } from './rules.ts';
 import type { PlannedRequest } from './store.ts';
 
-/** What the decision on a create needs to know of the merchant, its currency and its rate. */
+/** The data about the merchant, its currency and its rate that decides about a create. */
 export type CreateFacts = {
   merchant: (NonNullable<MerchantFacts> & { quote: Quote | null }) | null;
   currency_known: boolean;
@@ -24,7 +24,7 @@ export type CreateFacts = {
 
 /** A create as it was sent. */
 export type CreateCall = {
-  /** What the request will be known by. */
+  /** The id that the request will have. */
   id: string;
   body: Record<string, unknown>;
   keyOrder: Map<string, string[]>;
@@ -32,7 +32,7 @@ export type CreateCall = {
 };
 
 /**
- * Decides what a create stores, but for its place in time and in the chains.
+ * Decides what a create stores, except its time and the chains' newest blocks.
  *
  * @throws Refusal invalid_request, customer_name_required, and what `judgeCreate` refuses
  */

@@ -10,12 +10,12 @@ export async function lockForProof(tx: Tx, scope: Scope, id: string): Promise<Re
   return row ?? null;
 }
 
-/** What names a request: its scope and its id. */
+/** Identifies a request: its scope and its id. */
 export type RequestKey = Pick<RequestRow, 'partner_id' | 'test_mode' | 'id'>;
 
 /**
- * The stored rows of those requests that nobody else holds, locked until the transaction ends; it waits for none. The
- * transaction may span scopes.
+ * Locks those requests that nobody else has locked until the transaction ends, and returns their rows. It never waits.
+ * The transaction may span scopes.
  */
 export function lockFree(tx: Tx, keys: readonly RequestKey[]): Promise<RequestRow[]> {
   const wanted = keys.map(({ partner_id, test_mode, id }) => ({ partner_id, test_mode, id }));
@@ -25,7 +25,7 @@ export function lockFree(tx: Tx, keys: readonly RequestKey[]): Promise<RequestRo
     for update of r skip locked`;
 }
 
-/** A reference in the scope that it was read for, in lower-case hex. */
+/** A reference, in lower-case hex, with the scope that it was read for. */
 export type ScopedReference = { partner_id: string; test_mode: boolean; reference: string };
 export type ReferencedRow = ScopedReference & { id: string; wallet_address: string };
 
@@ -48,12 +48,12 @@ export async function findReferenced(tx: Tx, scope: Scope, reference: Uint8Array
   return row ?? null;
 }
 
-/** What a wallet was paid, and how far around it amounts are near. */
+/** The amount that a wallet was paid, and the range in which amounts are near it. */
 export type PaidAmount = {
   partner_id: string;
   test_mode: boolean;
   wallet_address: string;
-  /** For which `start_block` is returned. */
+  /** The chain for which `start_block` is returned. */
   chain_id: number;
   paid_micro: string;
   /** Null while it is not mined: then nothing near is returned. */
@@ -62,17 +62,17 @@ export type PaidAmount = {
 };
 
 export type ReservationRow = {
-  /** The place of the paid amount among those asked for. */
+  /** The index of the paid amount among those asked for. */
   place: number;
   request_id: string;
   usdc_micro: string;
   reserved_at: Date;
   reserved_until: Date;
-  /** The newest known block when it was reserved; null where none was known, or where that block is gone since. */
+  /** The newest known block when it was reserved; null if none was known, or if that block is gone. */
   start_block: string | null;
 };
 
-/** One request does not reserve so many, so one of another request is among them. */
+/** No request reserves this many, so at least one of another request is among them. */
 const mostNear = 64;
 
 /**
@@ -109,7 +109,7 @@ export async function findReservations(tx: Tx, paid: readonly PaidAmount[]): Pro
  * From `none` to `attached`, with the CAIP-19 name of the asset paid with. An expiry that readers have already seen
  * stays.
  *
- * @returns how many: those whose state allowed it
+ * @returns how many were attached, because their state allowed it
  */
 export async function attachProofs(tx: Tx, paid: readonly (RequestKey & { asset_id: string })[]): Promise<number> {
   if (paid.length === 0) return 0;
@@ -131,10 +131,10 @@ export async function detachProof(tx: Tx, scope: Scope, id: string, note: string
   return row ?? null;
 }
 
-/** What proves a payment; `asset_id` is a CAIP-19 name. */
+/** The proof of a payment; `asset_id` is a CAIP-19 name. */
 export type Proof = RequestKey & { tx_hash: string; payer_address: string; asset_id: string };
 
-/** What an event and receipts tell of a request that was verified. */
+/** The columns of a verified request that its event and receipts show. */
 export type VerifiedRow = Pick<
   RequestRow,
   | keyof RequestKey
@@ -148,8 +148,8 @@ export type VerifiedRow = Pick<
 >;
 
 /**
- * To `verified`, once and for good, each at the database's time; without those that already are, or are voided. The
- * amount stays reserved for another day, so that a second payment is recognised.
+ * Sets requests to `verified`, permanently, each at the database's time, except those that already are or are voided.
+ * The amount stays reserved for another day, so that a second payment is recognised.
  */
 export function verifyProofs(tx: Tx, proofs: readonly Proof[]): Promise<VerifiedRow[]> {
   return tx<VerifiedRow[]>`

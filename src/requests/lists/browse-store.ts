@@ -16,7 +16,7 @@ import {
 import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
 import { listedNames, readUntilFull } from './shown.ts';
 
-/** What about a request wants a person's eye. */
+/** Why a request needs a person's attention. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
 /**
  * `underpaid`: part of the amount arrived. `overpaid`: more than the amount arrived, and the excess was not refunded.
@@ -26,7 +26,7 @@ export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 're
 export type Concern = (typeof concerns)[number];
 
 export type BrowseFilter = {
-  /** As the list shows it. */
+  /** The status that the list shows. */
   displayStatus?: PortalStatus;
   /** One merchant, or any of several. */
   accountId?: string | string[];
@@ -87,7 +87,7 @@ export function selectBrowsedRequests(
   );
 }
 
-/** Requests that can be of the filter, by what is stored of them; `display_status` says what they are. */
+/** Requests that can match the filter, by their stored state; `display_status` says what they are. */
 function selectPage(sql: Tag, scope: Scope, filter: Omit<BrowseFilter, 'search'>, part: Part): Statement<BrowsedRow[]> {
   return sql<BrowsedRow[]>`
     with page as materialized (${pageOf(sql, scope, filter, part)}), ${paymentsOfPage(sql, scope)},
@@ -114,7 +114,8 @@ export function pageOf(
     ${displayStatus ? canHavePortalStatus(sql, scope, displayStatus) : sql``}`;
   const states = statesOfPortalStatus(displayStatus);
   const place = sql`order by created_at desc limit ${constant(limit)}`;
-  // What is named is read first, behind a fence: the list's order could lead through all others.
+  // Named requests are read first, behind an optimisation fence; otherwise the planner could walk the whole list in
+  // order.
   const named = sql`select * from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids ?? []}::uuid[]) offset 0`;
   const newest = (of: Fragment) =>

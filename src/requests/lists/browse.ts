@@ -31,7 +31,7 @@ export async function* exportRequests(ctx: Context, scope: Scope, filter: Browse
 }
 
 /**
- * Where one request stands, as the list shows it.
+ * The status of one request, as the list shows it.
  *
  * @throws Refusal not_found
  */
@@ -51,8 +51,8 @@ const readFrom =
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
 
 /**
- * The requests that a search finds among those of some merchants and a time; null where nothing was typed. Of a status
- * or concern any number might have to be read to find as many, so these are not asked for here.
+ * The requests that a search finds among those of some merchants and a time; null if nothing was typed. Filters by
+ * status or concern are not applied here, because any number of rows might have to be read to find enough.
  */
 export async function findIn(
   ctx: Context,

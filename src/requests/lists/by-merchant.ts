@@ -16,7 +16,7 @@ import type { SearchLimit } from './search.ts';
 
 export type { DaySum, DisplayStatus, MerchantRequestRow } from './merchant-store.ts';
 
-/** What of a merchant's requests is wanted. */
+/** Which of a merchant's requests are wanted. */
 export type ByMerchantFilter = Pick<MerchantRequestFilter, 'displayStatus' | 'since' | 'until'> & {
   /** What was typed into the search field. */
   search: string | null;

@@ -4,7 +4,7 @@ import { seenStatus } from '../expiry.ts';
 import { type States, statesOf } from '../in-states.ts';
 import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
 
-/** Where a request stands, in one word, as the partner's list shows it. */
+/** The status of a request in one word, as the partner's list shows it. */
 export const portalStatuses = [
   ...(['requested', 'opened', 'underpaid', 'confirming', 'paid', 'paidTwice', 'overpaid'] as const),
   ...(['expired', 'late', 'voided', 'paidVoided'] as const),
@@ -47,8 +47,8 @@ export function statesOfPortalStatus(wanted: PortalStatus | undefined): States |
 const reasons = { paidTwice: 'already_paid', late: 'late', paidVoided: 'voided' } as const;
 
 /**
- * The condition that a request `r` can have a display status beside its stored states. What is rare is looked up, all of
- * it in one scan, rather than come across.
+ * The condition that a request `r` can have a display status, besides its stored states. Rare statuses are looked up in
+ * one scan, instead of being searched for in the list.
  */
 export function canHavePortalStatus(sql: Tag, scope: Scope, wanted: PortalStatus): Fragment {
   if (wanted === 'underpaid') return isAmong(sql, underpaidIds(sql, scope));
@@ -57,7 +57,7 @@ export function canHavePortalStatus(sql: Tag, scope: Scope, wanted: PortalStatus
   return sql``;
 }
 
-/** That a request `r` is one of these. */
+/** The condition that a request `r` is one of these. */
 export const isAmong = (sql: Tag, ids: Fragment): Fragment => sql`and r.id = any(array(${ids}))`;
 
 /** The requests of which a part was paid. */

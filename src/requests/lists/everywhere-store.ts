@@ -4,7 +4,7 @@ import type { SearchText } from '../../lib/text/search-text.ts';
 type Row = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
 const mostShown = 20;
-/** So many are read of each kind before the newest are taken: one address can have any number. */
+/** How many of each kind are read before the newest are taken; one address can have any number. */
 const mostRead = 1_000;
 
 /** Requests of all partners by what an index over all partners answers. */

@@ -19,7 +19,7 @@ export function selectVolume(tx: Tx, scope: Scope, fromDay: string, toDay: strin
 
 export type SampleRow = { requests: number; ended: number; paid: number; median_ms: number | null };
 
-/** Of the newest requests since a time, at most `most`: how many have ended, how many were paid, and how fast. */
+/** Among the newest requests since a time, at most `most`: how many have ended, how many were paid, and how fast. */
 export async function selectSample(tx: Tx, scope: Scope, since: Date, most: number): Promise<SampleRow> {
   const [row] = await tx<SampleRow[]>`
     with newest as (

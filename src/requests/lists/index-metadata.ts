@@ -8,8 +8,8 @@ const mostTurns = 100;
 
 /**
  * Indexes the values of requests' metadata for searches. Scopes take turns, one batch each, so that one with a million
- * requests delays none that has a few; one that fails is left for the next run. Until then a search comes upon new
- * requests by looking through them.
+ * requests does not delay one with a few. A scope that fails is left for the next run. Until a request is indexed,
+ * searches find it by reading the newest requests.
  *
  * @returns how many requests were read
  */

@@ -26,7 +26,7 @@ export type MerchantRequestFilter = {
   limit: number;
 };
 
-/** A request of a merchant, with its payment where it is verified. */
+/** A request of a merchant, with its payment if it is verified. */
 export type MerchantRequestRow = Pick<RequestRow, (typeof listedNames)[number] | 'status'> & {
   display_status: DisplayStatus;
   /** Micro units that count for it. */
@@ -35,7 +35,7 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof listedNames)[number] |
   overpaid: boolean;
   /** Micro units that are probably meant for it, do not count, and were not refunded. */
   unmatched_micro: string;
-  /** Of the transfer that completed the payment. */
+  /** The chain of the transfer that completed the payment. */
   paid_chain_id: string | null;
   paid_block_time: Date | null;
 };
@@ -63,7 +63,7 @@ export function selectByMerchant(
   );
 }
 
-/** Requests that can be of the filter, by what is stored of them; `display_status` says what they are. */
+/** Requests that can match the filter, by their stored state; `display_status` says what they are. */
 function selectPage(
   sql: Tag,
   scope: Scope,
@@ -97,7 +97,8 @@ function pageOf(
     ${until ? sql`and r.created_at < ${until}` : sql``} ${before ? sql`and r.created_at < ${before}` : sql``}`;
   const place = sql`order by created_at desc limit ${constant(limit)}`;
   if (!ids) return inStates(sql, scope, statesOfDisplayStatus(wanted), { where, place });
-  // What is named is read first, behind a fence: the list's order could lead through all others.
+  // Named requests are read first, behind an optimisation fence; otherwise the planner could walk the whole list in
+  // order.
   const named = sql`select * from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids}::uuid[]) offset 0`;
   return sql`select r.* from (${named}) r where true ${where} ${place}`;

@@ -3,7 +3,7 @@ import type { Database, Scope, Tx } from '../../db/connection.ts';
 import { dayMs, minuteMs } from '../../lib/durations.ts';
 import { type MerchantSum, selectMerchantSums } from './figures-store.ts';
 
-/** What a merchant was paid in one currency: sums of minor units, and how many payments they are. */
+/** What a merchant was paid in one currency: sums of minor units, and the number of payments. */
 export type MerchantVolume = { code: string; recent: Sum; all: Sum };
 type Sum = { payments: number; fiatInt: bigint };
 
@@ -46,7 +46,10 @@ export async function readMerchantVolume(
     .sort((a, b) => b.all.payments - a.all.payments || (a.code < b.code ? -1 : 1));
 }
 
-/** The sums of all days between two midnights; where they are known until an earlier one, only days since are read. */
+/**
+ * The sums of all days between two midnights. If the sums until an earlier midnight are known, only later days are
+ * read.
+ */
 async function readClosed(
   db: Database,
   tx: Tx,

@@ -6,19 +6,22 @@ import { receiptCode } from '../../lib/text/receipt-number.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
 import { fiatMeant, usdcMeant } from '../../lib/text/typed-amounts.ts';
 
-/** Where something is looked for: in a scope, of one merchant where one is named. */
+/** Where to search: in a scope, or only for one merchant in it. */
 export type Place = { scope: Scope; accountId: string | null; chainIds: number[] };
 
-/** A look-up finds so many, the newest. */
+/** A look-up finds at most this many, the newest. */
 export const mostFound = 500;
-/** The index of idempotency keys begins with the merchant: a key is looked up at so many, the newest. */
+/**
+ * The index of idempotency keys begins with the merchant, so a key is looked up for at most this many merchants, the
+ * newest.
+ */
 const mostMerchants = 2_000;
 
 /**
  * The requests that are named by what was typed: by an id, its beginning, a receipt number, a transaction that paid or
  * refunded, a payer, an idempotency key, a whole e-mail address or a whole value of the metadata. Each by an index. An
- * address that thousands have, a key beside thousands of merchants and an odd spelling of a value can be missed:
- * `selectLooked` comes upon them.
+ * address that thousands share, a key in a scope with thousands of merchants, and an odd spelling of a value can be
+ * missed: `selectLooked` finds them.
  */
 export async function selectNamed(tx: Tx, place: Place, search: SearchText): Promise<string[]> {
   const { accountId: account } = place;
@@ -117,7 +120,7 @@ function matches(tx: Tx, { text, amounts }: SearchText): Fragment {
   const part = containing(text);
   const words = tx`lower(concat_ws(chr(10), r.customer_name, r.customer_email, r.memo)) like lower(${part})`;
   const value = containing(JSON.stringify(text).slice(1, -1));
-  // The text of the metadata is looked at first: taking it apart is slow.
+  // The text of the metadata is checked first, because parsing it is slow.
   const metadata = tx`r.metadata::text <> '{}' and lower(r.metadata::text) like lower(${value})
     and exists (select from json_each_text(r.metadata) e where lower(e.value) = lower(${text}))`;
   const fiat = amounts ? fiatMeant(amounts) : [];

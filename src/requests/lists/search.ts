@@ -7,33 +7,36 @@ import { Turns } from '../../lib/turns.ts';
 import { type Looked, mostFound, selectLooked, selectNamed } from './search-store.ts';
 
 /**
- * How far a search went where it did not look at everything. `newest`: through so many of the newest requests. `most`:
- * until so many were found. `partners`: through so many partners.
+ * How far a search went if it did not cover everything. `newest`: through this many of the newest requests. `most`:
+ * until this many were found. `partners`: through this many partners.
  */
 export type SearchLimit = { kind: 'newest' | 'most' | 'partners'; count: number };
 
-/** The ids of the requests that a search finds, and how far it went; null: to the end. */
+/** The ids of the requests that a search found, and how far it went; null: to the end. */
 export type Found = { ids: string[]; limit: SearchLimit | null };
 
-/** What no index holds is looked for in so many of the newest requests, or for so long. */
+/** What no index contains is searched for in this many of the newest requests, or for this long. */
 const mostRead = 100_000;
 const longestMs = 300;
-/** Read at once: the time is looked at in between. The first time less, because requests can be of any size. */
+/**
+ * How many are read at once; the time is checked in between. The first batch is smaller, because requests can be of any
+ * size.
+ */
 const batchRows = 10_000;
 const firstRows = 1_000;
-/** Texts can be made that are slow to compare. What takes longer than this at once is given up. */
+/** Some texts are slow to compare. A batch that takes longer than this is given up. */
 const longestBatchMs = 1_000;
 const canceled = '57014';
 /**
- * Looking through lists never takes all connections of pages. One at a time for each partner and mode or merchant; who
- * waits for this long is not looked for.
+ * Searches that read through lists never take all connections of pages. One at a time runs for each partner and mode or
+ * merchant; a search that waits this long is given up.
  */
 const turns = new Turns(2, 5_000);
 
 /** A list that is searched: so many of its requests, newest first, from before an instant on. */
 export type Searched = {
   newest: (tx: Tx, before: Date | null, limit: number) => Fragment;
-  /** It is made of so many lists, each of which is read for a page. */
+  /** How many lists it consists of, each of which is read for a page. */
   lists: number;
 };
 
@@ -54,7 +57,7 @@ export async function findRequests(
   return { ids: [...new Set([...named, ...ids])], limit };
 }
 
-/** True of what no text has in it, and of an id, its beginning or an address that was found. */
+/** True for words that no text can contain, and for an id, its beginning or an address that was found. */
 function isNamed({ id, hash, address, receipt, email, ids }: SearchText, found: number): boolean {
   return Boolean(hash ?? address ?? receipt ?? (found > 0 ? (id ?? email ?? ids) : undefined));
 }

@@ -1,4 +1,4 @@
-/** What lists and exports show of a request. The rest of its columns are as many again, and slow to read. */
+/** The columns of a request that lists and exports show. There are as many others, which are slow to read. */
 export const listedNames = [
   ...(['id', 'account_id', 'idempotency_key', 'created_at', 'made_at', 'expires_at', 'proof_status'] as const),
   ...(['proof_verified_at', 'fiat_int', 'fiat_code', 'usdc_micro', 'rate', 'rate_source', 'memo'] as const),
@@ -6,12 +6,12 @@ export const listedNames = [
   ...(['wallet_address', 'tx_hash', 'payer_address'] as const),
 ] as const;
 
-/** What is read at once of a list in which many rows are not wanted. */
+/** The most rows that are read at once of a list in which many are not wanted. */
 const mostAtOnce = 1_000;
 
 /**
- * Rows of a list that are wanted, at most `limit`. Nearly all are, so as many are read as are shown; where some are not,
- * ever larger parts of the list follow, to its end.
+ * Rows of a list that are wanted, at most `limit`. Nearly all are wanted, so as many are read as are shown. If some are
+ * not, larger and larger parts of the list follow, to its end.
  */
 export async function readUntilFull<Row>(
   limit: number,
