@@ -2,12 +2,12 @@ import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { type Counted, countedUp, type GateRow, type GateRule, isOpen, keyColumns, shownColumns } from './gate.ts';
 
-/** Calls of which one waits longer for a lock (ms) are not counted together: each goes by itself instead. */
+/** If one of several calls waits longer than this for a lock (ms), each is counted alone instead. */
 const longestLockMs = 100;
 
 /**
- * Reads the keys of several calls, counts them and makes their rows, in one statement: as the gate's statement does it
- * for each alone. Where it fails, nothing of it has happened.
+ * Reads the keys of several calls, counts them and creates their rows, in one statement, as the gate's statement does
+ * for a single call. If it fails, nothing of it has happened.
  *
  * @param calls none at an unknown host, and each of another partner
  * @param made a table of what is made, with the column `partner`. It may use `key`, whose `place` counts the calls from

@@ -7,7 +7,7 @@ import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
 import { type HostOwner, hostOwner } from './host.ts';
 import { scopeOf } from './scope.ts';
 
-/** What one endpoint asks of a caller. */
+/** What one endpoint requires of a caller. */
 export type GateRule = { endpoint: string; perMinute: number; scope: ScopeName };
 
 /** The caller: one partner in one mode, and the partner's settings. */
@@ -33,7 +33,7 @@ export type Facts = { columns: Fragment } & (
 );
 
 /**
- * May count a call and make its row in one statement with others of the same moment (see `gate-together.ts`).
+ * May count a call and create its row in one statement with other calls that arrive together (see `gate-together.ts`).
  *
  * @param alone does it in a statement of its own
  */
@@ -46,7 +46,7 @@ export type Together = (
 /** What the gate's statement needs of a call. */
 export type Counted = { hashes: Buffer[]; owner: HostOwner };
 
-/** The key of a call, as far as it may be told, and the hash by which this process knows it. */
+/** The parts of a call's key that may be shown, and the hash by which this process knows it. */
 export type CallingKey = { id: string; hint: string; hash: string };
 
 /**
@@ -60,7 +60,7 @@ export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
   return key;
 }
 
-/** The hashes that a key may be stored by, the newest secret's first, and the name that it has in this process. */
+/** The hashes under which a key may be stored, the newest secret's first, and its name in this process. */
 export type NamedKey = { hashes: Buffer[]; hash: string };
 
 /** @throws Refusal unauthorized when there is no well-formed key */
@@ -157,7 +157,7 @@ async function readAndCount(
   { columns, join }: Facts,
 ): Promise<GateRow | undefined> {
   const { sql } = ctx.db;
-  // What is refused or only read need not survive a power failure; a row that was made must.
+  // A refused or reading call need not survive a power failure; a created row must.
   const waits = join
     ? sql`case when made.id is null then 'off' else current_setting('synchronous_commit') end`
     : sql`'off'`;
@@ -183,14 +183,17 @@ export const keyColumns = (sql: Sql, scope: ScopeName) => sql`
   k.id, k.hint, k.partner_id, k.test_mode, k.scopes, ${scope} = any(k.scopes) as may, p.slug,
   p.disabled_at is not null as disabled, p.currency, p.allowed_expiry_minutes, p.default_expiry_minutes`;
 
-/** What a call does to its counter, which never goes back a minute: one that waited for it counts in the newer one. */
+/**
+ * How a call changes its counter. The counter never goes back a minute: a call that waited for it counts in the newer
+ * one.
+ */
 export const countedUp = (sql: Sql, perMinute: number) => sql`
   on conflict (partner_id, subject, action) do update set
     minute = greatest(counter.minute, excluded.minute),
     calls = case when excluded.minute > counter.minute then 1 else counter.calls + 1 end
   returning counter.subject, calls, calls <= ${perMinute}::int as within`;
 
-/** What the gate decides by, of `key` and `counted`. */
+/** The columns of `key` and `counted` by which the gate decides. */
 export const shownColumns = (sql: Sql) => sql`
   key.id as key_id, hint, key.partner_id as key_partner, key.test_mode as key_test_mode, scopes, slug, disabled,
   currency, allowed_expiry_minutes, default_expiry_minutes, calls`;

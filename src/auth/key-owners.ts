@@ -8,9 +8,9 @@ import { type NamedKey, partnersOfKeys } from './gate.ts';
 const windowMs = 10_000;
 
 /**
- * Looks up whose a key is that this node does not know. Anybody can invent keys with a valid checksum: so many are
- * looked up in one statement, and a client that has shown more that nobody has than people open pages is answered a
- * second later. A key that somebody has is never held back, whatever else comes from its address.
+ * Looks up the partners of keys that this node does not know. Anybody can invent keys with a valid checksum, so many
+ * are looked up in one statement. A client that tries more unknown keys than it may open pages is answered a second
+ * later. A key that exists is never delayed, whatever else comes from its address.
  */
 export class KeyOwners {
   readonly #ctx: Context;
@@ -38,13 +38,13 @@ export class KeyOwners {
     return partner;
   }
 
-  /** Returns when a client may be told so: at once, or a second later where its key is one of many that nobody has. */
+  /** Returns when the client may be answered: at once, or a second later if its key is one of many unknown ones. */
   async beforeAnswer(error: unknown, ip: string): Promise<void> {
     if (!(error instanceof Refusal) || error.code !== 'unauthorized') return;
     if (!this.#unknown.take(clientSubject(ip), this.#ctx.clock.now())) await this.#hold.wait();
   }
 
-  /** Holds back nothing any longer. */
+  /** Delays nothing any longer. */
   end(): void {
     this.#hold.end();
   }

@@ -5,7 +5,7 @@ import type { Tx } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 
-/** A challenge waits so long for its answer. */
+/** How long a challenge is valid. */
 export const challengeMs = 5 * minuteMs;
 const saltBytes = 16;
 const timeBytes = 6;

@@ -8,20 +8,21 @@ import { Lanes } from '../lib/lanes.ts';
  */
 const mostOfKey = 2;
 const mostOfPartner = 3;
-/** So many keys are remembered; of a forgotten one, the partner is looked up again. */
+/** How many keys are remembered; a forgotten key's partner is looked up again. */
 const mostKept = 10_000;
 
-/** Shares the connections of the API among its callers. What waits for its turn holds none. */
+/** Shares the connections of the API among its callers. A call that waits for its turn holds none. */
 export class Shares {
   readonly #ofKeys = new Lanes(mostOfKey);
   readonly #ofPartners = new Lanes(mostOfPartner);
   readonly #partners = new Map<string, string>();
 
   /**
-   * Runs a call when it is its turn.
+   * Runs a call when its turn comes.
    *
    * @param deadline when its client was answered (ms of `performance.now()`); it is not begun after that
-   * @param findPartner looks up whose key it is, waiting for nobody: a key's first call is one of its partner's, too
+   * @param findPartner looks up whose key it is, without waiting for a turn: a key's first call counts as its
+   * partner's, too
    * @throws Refusal unavailable; what `findPartner` throws
    */
   run<T>(

@@ -119,7 +119,7 @@ function withPlainLineEnds(message: string): string {
   return message.replaceAll('\r\n', '\n').trim();
 }
 
-/** Why what a wallet handed in proves nothing. */
+/** Why a wallet's message and signature prove nothing. */
 export type WalletFault =
   | 'message_changed'
   | 'message_used'

@@ -12,7 +12,7 @@ const boundedRegExp = (pattern: string, flags: string) => {
   const expression = new RegExp(pattern, flags);
   return {
     test: (text: string) => text.length <= maxPatternLength && expression.test(text),
-    // By this the library tells patterns apart.
+    // The library distinguishes patterns by this text.
     toString: () => String(expression),
   };
 };

@@ -2,12 +2,12 @@ import { Lanes } from '../lib/lanes.ts';
 import { type Database, type Scope, usualWaits } from './connection.ts';
 
 /**
- * The same database, of which no partner's transactions ever have all connections, however many come and however long
- * they take. What waits for its partner's others holds none, and fails as unreachable when it waits as long as anything
- * may for a connection.
+ * The same database, but no partner's transactions can use all connections, however many there are and however long
+ * they take. A transaction that waits for others of its partner holds none, and fails as unreachable after the longest
+ * wait for a connection.
  *
- * @param most how many transactions of one partner run at once. Transactions do not wait for each other: so none may
- * begin inside another
+ * @param most how many transactions of one partner run at once. None may begin inside another, because both would need
+ * a turn
  */
 export function limitPartners(db: Database, most: number): Database {
   const lanes = new Lanes(most, usualWaits.queue * 1000);

@@ -13,7 +13,7 @@ const beginMs = 1_000;
 /** How long a call waits at most until the reader has replayed what the primary held when the call came. */
 const replayMs = 100;
 const lookMs = 5;
-/** How long a reader is left alone. */
+/** How long a reader is not used. */
 const restMs: Record<Unused, number> = {
   behind: 1_000,
   unreachable: 10_000,
@@ -23,7 +23,7 @@ const restMs: Record<Unused, number> = {
 /** A reader cancels what keeps it from replaying, and a server that ends cancels all. */
 const canceledByReplay = '40001';
 
-/** `cause` is what the reader said, where it said something. */
+/** `cause` is the reader's error, if there was one. */
 type Told = (unused: Unused | null, cause?: unknown) => void;
 
 class Left extends Error {
@@ -43,8 +43,8 @@ const databaseId = (sql: Sql | Tx): Fragment => sql`
 type Position = { at: string; timeline: number; database_id: string };
 
 /**
- * How far the primary's disk has come: whatever anybody was told is before it. The timeline tells a standby of this
- * primary from one that had replayed what a promoted primary never got.
+ * How far the primary's log is on disk: everything that was ever acknowledged is before it. The timeline distinguishes
+ * a standby of this primary from one that has replayed what a promoted primary never received.
  */
 async function positionOf({ sql }: Database): Promise<Position> {
   const [row] = await sql<Position[]>`
@@ -55,7 +55,7 @@ async function positionOf({ sql }: Database): Promise<Position> {
   return row;
 }
 
-/** What a reader says of itself, compared with a primary's position. */
+/** The state that a reader reports, compared with a primary's position. */
 type Standing = { same: boolean; follows: boolean; replayed: boolean };
 
 async function standingOf(sql: Sql | Tx, { at, timeline, database_id: wanted }: Position): Promise<Standing> {
@@ -83,13 +83,14 @@ async function waitForReplay(tx: Tx, position: Position): Promise<void> {
 }
 
 /**
- * What only reads goes to a standby, once it has replayed all that the primary's disk held when it was asked: so a
- * list shows every change that somebody was told of before, whichever server answers. A reader that is further behind
- * than `replayMs`, does not answer, or is a standby of no or of another primary is left for a while, and the primary
- * answers. So it does whatever else the reader says before the work begins: a server that does not know our logins, or
- * has other tables, is none of ours. Work may run twice, the second time on the primary; it must not change anything.
+ * Sends reading work to a standby, once it has replayed all that was on the primary's disk when the call came. So a
+ * list shows every change that was acknowledged before, whichever server answers. A reader that is further behind than
+ * `replayMs`, does not answer, or is not a standby of this primary is not used for a while, and the primary answers.
+ * The primary also answers after any other error of the reader before the work begins: a server that does not know our
+ * logins, or has other tables, is not ours. Work may run twice, the second time on the primary, so it must not change
+ * anything.
  *
- * @param told is called when the reader is left, and with null when it is used again
+ * @param told is called when the reader is no longer used, and with null when it is used again
  */
 export function readFrom(primary: Database, reader: Database, told: Told): Database['reading'] {
   let restUntil = 0;
@@ -113,7 +114,7 @@ export function readFrom(primary: Database, reader: Database, told: Told): Datab
   };
   return async (scope, work) => {
     if (performance.now() < restUntil) return primary.scoped(scope, work);
-    // A primary that was demoted has no position. What it still answers, it tells itself.
+    // A demoted primary has no position, so it answers itself.
     const position = await positionOf(primary).catch(() => null);
     if (!position) return primary.scoped(scope, work);
     let begun = false;
@@ -132,7 +133,7 @@ export function readFrom(primary: Database, reader: Database, told: Told): Datab
   };
 }
 
-/** Why lists are not read from a reader now; null where they are. Throws what the reader says instead of an answer. */
+/** Why lists are not read from a reader now; null if they are. Throws the reader's error if it does not answer. */
 export async function whyUnused(primary: Database, reader: Database): Promise<Unused | null> {
   const standing = await standingOf(reader.sql, await positionOf(primary));
   return whyNotOf(standing);
