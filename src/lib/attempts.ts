@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 
-/** Counters that subjects share once there are more of them than are kept; a quarter of a megabyte. */
+/** How many counters subjects share once there are too many subjects; they take a quarter of a megabyte. */
 const usuallyShared = 65_536;
 
 /**
  * Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a guarantee.
  *
  * Memory is limited, and no subject is forgotten within its window, so nobody regains attempts by inventing other
- * subjects. Once all places are taken, further subjects share counters, a few to each. Who shares with whom is secret
- * and changes with each window, so nobody can use up another's attempts on purpose.
+ * subjects. Once there are too many, further subjects share counters, a few to each. Who shares with whom is secret and
+ * changes with each window, so nobody can use up another's attempts on purpose.
  */
 export class AttemptLimit {
   readonly #limit: number;
@@ -53,13 +53,16 @@ export class AttemptLimit {
   }
 }
 
-/** What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Identifies a client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function clientSubject(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   return `${firstGroups(address, 4)}::/64`;
 }
 
-/** What one owner obtains easily: the first 24 bits of an IPv4 address, or the first 48 of an IPv6 address. */
+/**
+ * Identifies a network, as much as one owner easily obtains: the first 24 bits of an IPv4 address, or the first 48 of
+ * an IPv6 address.
+ */
 export function networkSubject(address: string): string {
   if (isIPv6(address) && !address.startsWith('::ffff:')) return `${firstGroups(address, 3)}::/48`;
   return `${address.replace('::ffff:', '').split('.').slice(0, 3).join('.')}.0/24`;

@@ -1,6 +1,6 @@
 import { instantOfMs } from './time.ts';
 
-/** A page shows so many rows. */
+/** How many rows a page shows. */
 export const pageSize = 50;
 const batchSize = 500;
 /** The limit of an export: two million rows, more than a spreadsheet can open. */

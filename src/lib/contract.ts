@@ -22,7 +22,7 @@ export const Timestamp = Type.String({
 export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items per page.' });
 export const Offset = Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Items to skip.' });
 
-/** A string of at most so many Unicode code points. */
+/** A string of at most this many Unicode code points. */
 export const text = (maxLength: number, description: string, examples: string[] = []) =>
   Type.String({ maxLength, description, examples });
 

@@ -75,7 +75,7 @@ export function decrypt(secrets: SecretKey[], encrypted: Uint8Array): string {
   return decipher.update(bytes.subarray(idEnd + 28), undefined, 'utf8') + decipher.final('utf8');
 }
 
-/** The key that makes new things. */
+/** The key that encrypts and hashes new values. */
 export function newest(secrets: SecretKey[]): SecretKey {
   const [secret] = secrets;
   if (!secret) throw new Error('no secret key');

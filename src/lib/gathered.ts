@@ -1,9 +1,9 @@
 type Asked<Q, A> = { question: Q; deadline: number } & Pick<PromiseWithResolvers<A>, 'resolve' | 'reject'>;
 
 /**
- * Answers questions of many callers together. While a few rounds are under way, what else is asked gathers for the next
- * one. So however many ask, no more than these rounds are under way, and nobody waits for more than two of them as long
- * as a round takes them all.
+ * Answers questions of many callers together. While a few rounds are under way, further questions are collected for the
+ * next one. So however many ask, only these rounds are under way, and nobody waits for more than two of them as long as
+ * one round can take all questions.
  */
 export class Gathered<Q, A> {
   readonly #askAll: (questions: Q[]) => Promise<A[]>;
@@ -15,7 +15,7 @@ export class Gathered<Q, A> {
 
   /**
    * @param askAll answers all questions of a round, in their order
-   * @param late the error of a question whose time was over before its round began
+   * @param late the error of a question whose deadline passed before its round began
    */
   constructor(
     askAll: (questions: Q[]) => Promise<A[]>,
@@ -29,7 +29,7 @@ export class Gathered<Q, A> {
   }
 
   /**
-   * @param deadline ms of `performance.now()`; it is in no round that begins later
+   * @param deadline ms of `performance.now()`; the question is in no round that begins later
    * @throws what `askAll` throws, and `late`
    */
   ask(question: Q, deadline: number): Promise<A> {

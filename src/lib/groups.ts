@@ -1,18 +1,20 @@
 import { missedTurn } from './missed-turn.ts';
 import { outsideTrails } from './trail.ts';
 
-/** What goes together, and what waits for it. `together` fails by undefined: then each goes alone. */
+/** Limits of groups, and the work they do. If `together` returns undefined, each item of the group runs alone. */
 export type GroupOptions<Item, Answer> = {
-  /** So many at most go together. */
+  /** The most items in a group. */
   most: number;
-  /** So many groups are under way at most, but for those that have taken longer than `patienceMs`. */
+  /** The most groups under way, not counting those that have taken longer than `patienceMs`. */
   atOnce: number;
-  /** A group that is not full goes beside another only where both have so much work at most. */
+  /** A group that is not full runs beside others only if all together have at most this many items. */
   few: number;
   patienceMs: number;
-  /** So long others come first where an owner has other work under way; then it goes alone beside that. */
+  /**
+   * How long others come first while an owner has other work under way. After that, its work runs alone beside that.
+   */
   longestBehindMs: number;
-  /** What waits longer fails, as unreachable. */
+  /** Work that waits longer fails as unreachable. */
   longestWaitMs: number;
   together(items: Item[]): Promise<Answer[] | undefined>;
 };
@@ -24,14 +26,14 @@ type Waiting<Item, Answer> = {
   since: number;
   turn: PromiseWithResolvers<Turn<Answer>>;
 };
-/** `answer` is undefined where the work has to go alone. `end` is called when it has ended. */
+/** `answer` is undefined if the work must run alone. `end` is called when it has ended. */
 type Turn<Answer> = { answer: Promise<Answer | undefined>; end: () => void };
 
 /**
- * Lets work of the same moment go together. Work that finds nobody before it goes alone, at once. While others are
- * under way it waits, and goes together with what waits too. In a group each is of another owner, none of whom has work
- * under way: so none waits for what an owner's other work holds. (`Gathered` asks questions that hold nothing, so it
- * neither knows owners nor lets one go alone.)
+ * Runs work that arrives at the same time in groups. Work that finds nothing under way runs alone, at once. Otherwise
+ * it waits, and then runs together with other waiting work. Each item of a group belongs to another owner, and none of
+ * these has other work under way: so no group waits for a lock that an owner's other work holds. (`Gathered` is for
+ * questions that lock nothing, so it needs no owners and runs nothing alone.)
  */
 export class Groups<Item, Answer> {
   readonly #options: GroupOptions<Item, Answer>;
@@ -48,11 +50,11 @@ export class Groups<Item, Answer> {
   }
 
   /**
-   * Runs work when it is its turn.
+   * Runs work when its turn comes.
    *
    * @param kind only work of one kind goes together
-   * @param alone does it by itself, as it does too where the group's work failed by undefined or has no answer for it
-   * @throws what `together` and `alone` throw; CONNECTION_TIMEOUT where its turn did not come in time
+   * @param alone runs it alone, also if the group returned undefined or no answer for it
+   * @throws what `together` and `alone` throw; CONNECTION_TIMEOUT if its turn did not come in time
    */
   async run(owner: string, kind: string, item: Item, alone: () => Promise<Answer>): Promise<Answer> {
     const turn = Promise.withResolvers<Turn<Answer>>();
@@ -71,7 +73,7 @@ export class Groups<Item, Answer> {
     }
   }
 
-  /** Nothing under way could go together with its work. */
+  /** Whether all work under way is this owner's, so that none of it could share a group with its next work. */
   #isOnly(owner: string): boolean {
     return this.#owners.size === 1 && this.#owners.has(owner);
   }
@@ -82,7 +84,7 @@ export class Groups<Item, Answer> {
     else this.#owners.delete(owner);
   }
 
-  /** Once all has come in that this turn of the event loop brings. */
+  /** Plans after everything of this turn of the event loop has arrived. */
   #plan(): void {
     if (this.#isPlanned) return;
     this.#isPlanned = true;
@@ -108,7 +110,10 @@ export class Groups<Item, Answer> {
     }
   }
 
-  /** Who has waited longest comes first. Of owners that have work under way, one goes alone where nobody else waits. */
+  /**
+   * The longest wait comes first. An owner that has work under way gets a turn only if nobody else waits or after
+   * `longestBehindMs`, and then its work runs alone.
+   */
   #pick(): Waiting<Item, Answer>[] {
     const [first] = this.#waiting;
     const behind = performance.now() - this.#options.longestBehindMs;

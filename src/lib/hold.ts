@@ -1,15 +1,15 @@
 import { pause } from './time.ts';
 
-/** So long, and so many at once. */
+/** How long a refusal is delayed, and how many are at once. */
 const holdMs = 1_000;
 const mostHeld = 1_000;
 
-/** Holds back refusals for a second, to slow down a program that tries again at once. */
+/** Delays refusals by a second, to slow down a program that retries at once. */
 export class Hold {
   readonly #ending = new AbortController();
   #held = 0;
 
-  /** Returns after a second; at once where too many are held already, or once it has ended. */
+  /** Returns after a second; at once if too many are already delayed, or once this has ended. */
   async wait(): Promise<void> {
     if (this.#held >= mostHeld) return;
     this.#held++;
@@ -17,7 +17,7 @@ export class Hold {
     this.#held--;
   }
 
-  /** Holds back nothing any longer. */
+  /** Delays nothing any longer. */
   end(): void {
     this.#ending.abort();
   }

@@ -1,15 +1,17 @@
 import { missedTurn } from './missed-turn.ts';
 
-/** Work of one key: how much of it runs, and what waits. */
+/** The work of one key: how much of it runs, and what waits. */
 type Lane = { running: number; waiting: Set<() => void> };
 
-/** Lets so much work of each key run at once. The rest waits in order, and holds nothing meanwhile. */
+/** Limits how much work of each key runs at once. The rest waits in order, and holds nothing meanwhile. */
 export class Lanes {
   readonly #most: number;
   readonly #longestWaitMs: number | null;
   readonly #lanes = new Map<string, Lane>();
 
-  /** @param longestWaitMs what waits longer fails, with the code of a wait for a connection; null: any time */
+  /**
+   * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
+   */
   constructor(most: number, longestWaitMs: number | null = null) {
     this.#most = most;
     this.#longestWaitMs = longestWaitMs;

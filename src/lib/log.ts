@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { trailFields } from './trail.ts';
 
-/** What the database says of a row that it refused holds the row itself: addresses, links, codes. */
+/** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
 const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
 
 /**

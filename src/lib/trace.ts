@@ -1,13 +1,15 @@
 import { currentTrail, inTrail, type Trail, withFields } from './trail.ts';
 
-/** Never a value of a partner or a customer, a parameter, a secret, or an address beyond its host. */
+/**
+ * They never contain a value of a partner or a customer, a parameter, a secret, or more of an address than its host.
+ */
 export type Attributes = Record<string, string | number | boolean>;
 
 /** A step of work. */
 export type Step = {
-  /** Few different ones: a route, the beginning of a statement, a method. */
+  /** One of few names: a route, the beginning of a statement, a method. */
   name: string;
-  /** `client`: something that was asked for an answer. It is part of other work, and alone not worth a trace. */
+  /** `client`: a call to another system. It is part of other work, and not worth a trace alone. */
   kind: 'server' | 'client' | 'internal';
   attributes?: Attributes;
 };
@@ -21,19 +23,19 @@ export type Span = {
   end(fault?: string): void;
 };
 
-/** A step of another service that ours is part of, as `traceparent` has it. */
+/** A step of another service that ours is part of, from `traceparent`. */
 export type RemoteSpan = { traceId: string; spanId: string; isSampled: boolean };
 
 export type Tracer = { start(step: Step, parent: Span | RemoteSpan | null): Span };
 
 let tracer: Tracer | null = null;
 
-/** From now on steps are told to this tracer; with null they cost nothing again. */
+/** From now on steps are reported to this tracer; with null they cost nothing again. */
 export function setTracer(one: Tracer | null): void {
   tracer = one;
 }
 
-/** Opens the trail of a call that somebody made. Whoever opens it ends its span. */
+/** Opens the trail of an incoming call. Whoever opens it ends its span. */
 export function openTrail(fields: Trail['fields'], step: () => Step, parent: RemoteSpan | null): Trail {
   if (tracer) return { fields, span: tracer.start(step(), parent) };
   return { fields: parent ? { ...fields, trace_id: parent.traceId } : fields, span: null };

@@ -1,14 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from './trace.ts';
 
-/** What a piece of work is known by: each log line that is written meanwhile has these fields. */
+/** Identifies a piece of work: each log line that is written during it has these fields. */
 export type Trail = {
   readonly fields: Readonly<Record<string, string | number>>;
   /** The step that a tracer is timing; null without a tracer. */
   readonly span: Span | null;
 };
 
-/** It survives `await`, timers and callbacks, but not what an emitter calls: there, the trail is taken up again. */
+/**
+ * It survives `await`, timers and callbacks, but not handlers that an emitter calls: these must enter the trail again.
+ */
 const trails = new AsyncLocalStorage<Trail | undefined>();
 
 export const noTrail: Trail = { fields: {}, span: null };
@@ -19,16 +21,16 @@ export const currentTrail = (): Trail => trails.getStore() ?? noTrail;
 /** Runs work as part of this trail alone. */
 export const inTrail = <T>(trail: Trail, work: () => T): T => trails.run(trail, work);
 
-/** Runs work whose log lines have these fields beside those of the work that it is part of. */
+/** Runs work whose log lines have these fields in addition to those of the work that it is part of. */
 export function withFields<T>(fields: Trail['fields'], work: () => T): T {
   const outer = currentTrail();
   return trails.run({ ...outer, fields: { ...outer.fields, ...fields } }, work);
 }
 
-/** Runs what outlives the work that happens to start it, such as a connection that others use later. */
+/** Runs work that outlives the work that happens to start it, such as a connection that others use later. */
 export const outsideTrails = <T>(work: () => T): T => trails.run(undefined, work);
 
-/** What a log line adds to its own fields. */
+/** The fields that a log line adds to its own. */
 export function trailFields(): Record<string, string | number> {
   const { fields, span } = currentTrail();
   return span ? { ...fields, trace_id: span.traceId } : { ...fields };

@@ -4,9 +4,9 @@ type Waiting = { go: (came: boolean) => void };
 type Queue = { group: string; key: string; waiting: Waiting[] };
 
 /**
- * Lets so much work run at once, and of each key one at a time; the rest waits without holding anything. Groups take
- * turns, and within each its keys: so who asks a thousand times, under however many keys of a group, delays others by
- * one.
+ * Limits how much work runs at once, and runs one item per key at a time. The rest waits and holds nothing meanwhile.
+ * Groups take turns, and so do the keys within a group. So a group that asks a thousand times, under however many keys,
+ * delays others by one item.
  */
 export class Turns {
   readonly #most: number;

@@ -1,4 +1,4 @@
-/** The contrast that WCAG 2 (AA) asks of text. */
+/** The contrast that WCAG 2 (AA) requires of text. */
 export const readableContrast = 4.5;
 
 /** A colour as people see it: lightness 0 to 1, chroma from 0 (grey) to about 0.4, hue in degrees. */
@@ -71,7 +71,7 @@ function lightOf({ l: lightness, c, h }: Oklch): Triple {
   ];
 }
 
-/** What sRGB can show, with room for rounding. */
+/** Whether sRGB can show a colour, with room for rounding. */
 const isShown = (light: Triple) => light.every((value) => value >= -1e-4 && value <= 1 + 1e-4);
 
 /** An OKLCH colour as `#rrggbb`. A colour outside the sRGB gamut loses chroma and keeps lightness and hue. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Lanes } from '../lanes.ts';
 
-/** What begins a formula, in full width too. */
+/** Characters that begin a formula, also in full width. */
 const formula = /[=+\-@＝＋－＠]/;
 /**
  * Separators at which a spreadsheet of another locale would begin a cell. A comma is not among them, because quotes
@@ -38,12 +38,14 @@ function cell(value: string | number | bigint | Date | null): string {
 
 export type CsvRow = (string | number | bigint | Date | null)[];
 
-/** One batch of all files of this process at a time: exports take turns with each other and with all else. */
+/**
+ * The process writes one batch at a time, of all files together: exports alternate with each other and with other work.
+ */
 const turns = new Lanes(1);
 
 /**
  * Streams RFC 4180 text, with a byte order mark so that spreadsheets read it as UTF-8. Only the current batch is in
- * memory. Between two batches, of whatever file, the process does what else has come in.
+ * memory. Between two batches the process does other work that has arrived.
  */
 export function csvStream(header: string[], batches: AsyncIterable<Iterable<CsvRow>>): Readable {
   const line = (row: CsvRow) => `${row.map(cell).join(',')}\r\n`;

@@ -1,11 +1,11 @@
-/** Embeddings and overrides of the direction: a name with one makes what stands around it read backwards. */
+/** Embeddings and overrides of the text direction: a name with one reverses the text around it. */
 const overrides = /[\u202a-\u202e]/g;
 const isolates = /[\u2066-\u2069]/g;
 const endOfIsolate = '\u2069';
 
 /**
- * A text that somebody else wrote, so that it turns nothing that stands beside it: no amount, no address. Overrides are
- * left out. An isolate that it begins ends with it, and it ends none that it did not begin.
+ * Makes somebody else's text safe, so that it cannot reverse an amount or an address beside it. Overrides are removed.
+ * An isolate that the text begins ends with it, and it cannot end an earlier one.
  */
 export function withOwnDirection(text: string): string {
   let open = 0;

@@ -9,7 +9,7 @@ export function isOneAddress(text: string): boolean {
 
 /**
  * The mailbox that an address most likely leads to, for limits of what somebody is sent: many servers ignore case, dots
- * and what follows a plus sign. Two people who share a limit by this lose nothing else.
+ * and what follows a plus sign. Two people who share a limit because of this lose nothing else.
  */
 export function mailboxOf(address: string): string {
   const [, name = '', server = ''] = /^([^@]*)@?(.*)$/s.exec(address.normalize('NFKC').toLowerCase()) ?? [];

@@ -23,7 +23,7 @@ function render(value: HtmlValue): string {
 }
 
 const marks = /<\/?[a-z!]+|"|>|\s*\n\s*/gi;
-/** Elements whose text is shown, or run, as it stands. */
+/** Elements whose text is shown, or run, unchanged. */
 const keepsLines = /^<(pre|textarea|script|style)$/i;
 
 /** The strings of a template without its line breaks and indentation, which are for readers of the code. */
@@ -54,9 +54,9 @@ function withoutLines(strings: readonly string[]): string[] {
 const templates = new WeakMap<TemplateStringsArray, string[]>();
 
 /**
- * Template tag that escapes every value. Nested `html` is kept, arrays are joined, null and false render nothing.
- * A line break beside a tag or a value is dropped with its indentation, as in JSX. Between words and inside of a tag it
- * is one space. A space that must show stands in the line: `${name} <b>${amount}</b>`, or by itself: `${' '}`.
+ * Template tag that escapes every value. Nested `html` is kept, arrays are joined, null and false render nothing. A
+ * line break beside a tag or a value is dropped with its indentation, as in JSX. Between words and inside of a tag it
+ * is one space. Write a space that must show within a line, `${name} <b>${amount}</b>`, or alone: `${' '}`.
  */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   let texts = templates.get(strings);

@@ -1,2 +1,2 @@
-/** A pattern of SQL's `like` for whatever contains the text: its own wildcards stand for themselves. */
+/** A pattern of SQL's `like` for everything that contains the text, whose own wildcards are escaped. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;

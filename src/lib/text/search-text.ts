@@ -2,14 +2,14 @@ import { isAddress, isUuid } from '../ids.ts';
 import { parseReceiptNumber } from './receipt-number.ts';
 import { readTypedAmounts, type TypedAmounts } from './typed-amounts.ts';
 
-/** What a text in a search field may stand for. Everything absent is not meant. */
+/** What a text in a search field may mean. An absent field is not meant. */
 export type SearchText = {
   /** As typed, without spaces around it. */
   text: string;
   id?: string;
   /** The first and last UUID that begin as typed, 8 characters or more, and the end that was typed, or ''. */
   ids?: { from: string; to: string; end: string };
-  /** Of a transaction, in lower case. */
+  /** The hash of a transaction, in lower case. */
   hash?: string;
   /** In lower case. */
   address?: string;
@@ -24,8 +24,8 @@ const hashInside = /0x[0-9a-f]{64}/i;
 const addressInside = /0x[0-9a-f]{40}/i;
 
 /**
- * Reads what was typed or pasted into a search field. Of a link, to a pay page or to a block explorer, the identifier
- * in it is meant.
+ * Reads what was typed or pasted into a search field. A link to a pay page or a block explorer means the identifier in
+ * it.
  */
 export function readSearchText(typed: string): SearchText {
   const text = typed.trim();

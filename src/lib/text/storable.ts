@@ -3,7 +3,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** A text of somebody else's as the database can store it. */
+/** Changes somebody else's text so that the database can store it. */
 export const makeStorable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
 /**

@@ -58,8 +58,8 @@ export function fiatMeant({ readings, currency }: TypedAmounts): MinorAmount[] {
 }
 
 /**
- * The amounts of USDC that may be meant, in micro units, both ends included; none where fiat was typed. Requests are
- * told apart by less than a cent, which wallets cut off: `14.50` means 14.500000 to 14.509999.
+ * The amounts of USDC that may be meant, in micro units, both ends included; none where fiat was typed. Requests differ
+ * by less than a cent, which wallets do not show: `14.50` means 14.500000 to 14.509999.
  */
 export function usdcMeant({ readings, currency }: TypedAmounts): { from: string; to: string }[] {
   if (currency !== null && currency !== 'USDC') return [];
