@@ -38,6 +38,8 @@ export type Opening = {
    * together with `begin`.
    */
   clear: string;
+  /** The same for a session in which a single `select` ran. That can prepare and listen to nothing. */
+  clearOfSelect: string;
   /** A statement. Sent only into a cleared session; the work's first statement does not wait for it. */
   enter: Fragment;
   /** The work changes nothing, so its value does not wait for the commit. */
@@ -50,7 +52,8 @@ export type Pool = Tag & {
   begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
   /**
    * A statement that only reads, in a transaction of its own. Where the session was cleared, everything goes in one
-   * message: what enters, the statement, and what clears the session again, which nobody waits for.
+   * message: what enters, the statement, and what clears the session again, which nobody waits for. After anything but
+   * the answer to a `select`, the session is then cleared as after a transaction.
    */
   alone<T>(ask: (sql: Tag) => Statement<T>, opening: Opening): Promise<T>;
   /** @returns what ends it */
@@ -269,20 +272,28 @@ export function openPool(options: PoolOptions): Pool {
     const sendNext = async (...next: [Sendable, Sendable?]) => send(client, ...next);
     const answer = sendNext(statement, enter);
     let broken: Error | undefined;
-    // Nobody waits for this.
-    const clearing = sendNext({ text: opening.clear, values: [] }).then(
-      () => noteCleared(client),
-      (error) => error,
-    );
-    const release = () => void clearing.then((unclear) => client.release(broken ?? unclear));
+    let selected = false;
+    // Nobody waits for this. It ends in the error that keeps the session from being cleared.
+    const clear = (text: string): Promise<Error | undefined> =>
+      sendNext({ text, values: [] }).then(
+        () => undefined,
+        (error) => error,
+      );
+    const clearing = clear(opening.clearOfSelect);
+    const release = async () => {
+      const failed = (await clearing) ?? (selected ? undefined : await clear(opening.clear));
+      client.release(broken ?? failed ?? noteCleared(client));
+    };
     try {
-      return (await answer) as T;
+      const rows = await answer;
+      selected = rows.command === 'SELECT';
+      return rows as T;
     } catch (error) {
       if (isBroken(error)) broken = error as Error;
       if (!isStale(error)) throw error;
       for (const stale of [enter, statement]) preparedAnew(stale);
     } finally {
-      release();
+      void release();
     }
     return begin(ask, opening);
   };

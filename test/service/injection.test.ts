@@ -205,6 +205,24 @@ test('a statement planted by a read › ends the session before the next proof i
   assert.deepEqual(JSON.parse(left.answer), [{ stolen: null, planted: 0 }]);
 });
 
+test('a `select` in place of a read’s statement › plants none, whichever function it gives a text to run', async () => {
+  const plant = `'prepare mine as select 1'`;
+  const runs = [
+    `query_to_xml(${plant}, true, true, '')`,
+    `query_to_xmlschema(${plant}, true, true, '')`,
+    `query_to_xml_and_xmlschema(${plant}, true, true, '')`,
+    `(select count(*) from ts_stat(${plant}))`,
+    `ts_rewrite('a', ${plant})`,
+  ];
+  for (const run of runs) {
+    const planting = await injectRead(`select ${run}`);
+    assert.notEqual(planting.code, null, run);
+    await injectRead('select 1');
+    const { answer } = await inject('select count(*)::int as planted from pg_prepared_statements where from_sql');
+    assert.deepEqual(JSON.parse(answer), [{ planted: 0 }], run);
+  }
+});
+
 test('one statement of a scope › the scope it changes on the way shows nothing else', async () => {
   const other = others[1] as (typeof others)[0];
   const set = `set_config('quittance.partner_id', '${other.scope.partnerId}', true),

@@ -84,14 +84,15 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
 /** How the work of a scope opens, by hand. */
 function openingOf({ prove }: Pick<Database, 'prove'>, pool: Pool, scope: Scope, more: Partial<Opening> = {}): Opening {
   const enter = pool`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`;
-  return { clear: 'select public.begin_scoped()', enter, onlyReads: true, ...more };
+  const clearOfSelect = 'reset all; set role none';
+  return { clear: 'select public.begin_scoped()', clearOfSelect, enter, onlyReads: true, ...more };
 }
 
 test('a read › one statement after what enters its scope, without begin and commit, and then the session is cleared', async () => {
   await withOne(async (db, pool) => {
     for (const scope of [own, other, own]) {
       const texts = await textsOf(pool, () => merchants(db, scope));
-      const names = ['select enter_scope(', 'select id from merchants', 'select public.begin_scoped()'];
+      const names = ['select enter_scope(', 'select id from merchants', 'set role none; reset all; '];
       assert.deepEqual(
         texts.map((text, at) => text.slice(0, names[at]?.length)),
         names,
@@ -234,7 +235,7 @@ test('a session that is not cleared yet › serves nobody; one that cannot be cl
     const clear = `select pg_advisory_lock_shared(${lock})`;
     const [row] = await pool.alone(
       (sql) => sql`select count(*)::int as n from merchants`,
-      openingOf(db, pool, own, { clear }),
+      openingOf(db, pool, own, { clearOfSelect: clear }),
     );
     assert.equal(row?.n, 1, 'answered before the session is cleared');
     let served = false;
@@ -255,7 +256,7 @@ test('a session that is not cleared yet › serves nobody; one that cannot be cl
     await merchants(db, own);
     const before = await session(pool);
     await merchants(db, own);
-    await pool.alone((sql) => sql`select 1`, openingOf(db, pool, own, { clear: 'select 1 / 0' }));
+    await pool.alone((sql) => sql`select 1`, openingOf(db, pool, own, { clearOfSelect: 'select 1 / 0' }));
     await assertClean(db, pool);
     assert.notEqual(await session(pool), before);
   });
@@ -315,7 +316,7 @@ test('a server that falls silent under a read › it fails in time, and the next
     await withOne(
       async (db, pool) => {
         pool.observer = (_session, { text }) => {
-          if (text.includes('begin_scoped')) proxy.behave('silent'); // the last of what goes out together
+          if (text.includes('reset all')) proxy.behave('silent'); // the last of what goes out together
         };
         assert.equal(await codeOf(merchants(db, own)), 'unreachable');
         pool.observer = null;

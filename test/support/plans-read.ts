@@ -60,7 +60,7 @@ function unitsOf(sent: Sent[]): Unit[] {
   for (const { login, connection, text, parameters } of sent) {
     if (connection !== at) open = null;
     at = connection;
-    const isEdge = /^(?:begin|commit|rollback)|begin_scoped/.test(text);
+    const isEdge = /^(?:begin|commit|rollback|set role none)|begin_scoped/.test(text);
     const begins = text.startsWith('begin') || text.includes('enter_scope(');
     const unit: Unit = open && !begins && !isEdge ? open : { login, statements: [] };
     if (!isEdge) unit.statements.push({ text, parameters });
