@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { type Opening, openPool, type Pool, type Waits } from './pool.ts';
-import type { Statement, Tag } from './sql.ts';
+import { Fragment, type Statement, type Tag } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
@@ -122,6 +122,14 @@ const beginInShared = [
 const clearOfSelect = 'set role none; reset all; select pg_catalog.pg_advisory_unlock_all()';
 
 /**
+ * A list's statement has one plan for all values, made when it is prepared. Otherwise the server makes its first five
+ * plans for the values of their time, which takes longer than the list itself, and of some lists it makes every one so.
+ */
+export const planOnce = new Fragment((draft) => {
+  draft.add(`set_config('plan_cache_mode', 'force_generic_plan', true)`);
+});
+
+/**
  * `begin_scoped` looks at each prepared statement of its session, and takes 0.15 ms for a hundred. A list alone has that
  * many texts, one for each of its filters.
  */
@@ -156,16 +164,16 @@ export function connect(
     keepNewest(proofs, text, proof, mostProofs);
     return proof;
   };
-  const enter = ({ partnerId, testMode }: Scope, proof: string, onlyReads: boolean): Opening => ({
-    onlyReads,
+  const enter = (scope: Scope): Fragment =>
+    scopedPool`enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`;
+  const opening: Omit<Opening, 'enter' | 'onlyReads'> = {
     // Sent as text, and answered before the next proof is sent: an earlier transaction could have planted a prepared
     // statement.
     clear: sessionUrl ? beginInShared : 'select public.begin_scoped()',
     clearOfSelect,
-    enter: scopedPool`select enter_scope(${partnerId}, ${testMode}, ${proof})`,
-  });
+  };
   const begin = <T>(scope: Scope, work: (tx: Tx) => Promise<T>, onlyReads: boolean) =>
-    scopedPool.begin(work, enter(scope, prove(scope), onlyReads));
+    scopedPool.begin(work, { ...opening, enter: scopedPool`select ${enter(scope)}`, onlyReads });
   return {
     sql,
     pools: [sql, scopedPool],
@@ -173,7 +181,8 @@ export function connect(
     transaction: (work) => sql.begin(work),
     scoped: (scope, work) => begin(scope, work, false),
     reading: (scope, work) => begin(scope, work, true),
-    read: (scope, ask) => scopedPool.alone(ask, enter(scope, prove(scope), true)),
+    read: (scope, ask) =>
+      scopedPool.alone(ask, { ...opening, enter: scopedPool`select ${enter(scope)}, ${planOnce}`, onlyReads: true }),
     close: async () => {
       await Promise.all([sql.end(), scopedPool.end()]);
     },

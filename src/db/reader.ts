@@ -1,5 +1,5 @@
 import { pause } from '../lib/time.ts';
-import { type Database, isUnreachable, type Scope, type Sql, sqlState, type Tx } from './connection.ts';
+import { type Database, isUnreachable, planOnce, type Scope, type Sql, sqlState, type Tx } from './connection.ts';
 import type { Waits } from './pool.ts';
 import type { Fragment } from './sql.ts';
 
@@ -145,7 +145,11 @@ export function withReader(primary: Database, reader: Database, told: Told): Dat
   return {
     ...primary,
     reading,
-    read: (scope, ask) => reading(scope, async (tx) => ask(tx)),
+    read: (scope, ask) =>
+      reading(scope, async (tx) => {
+        const [, rows] = await Promise.all([tx`select ${planOnce}`.execute(), ask(tx)]);
+        return rows;
+      }),
     close: async () => {
       await Promise.all([primary.close(), reader.close()]);
     },

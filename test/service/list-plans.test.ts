@@ -6,13 +6,22 @@ import { selectManualFacts } from '../../src/requests/manual-store.ts';
 import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeCrowd, many } from '../support/crowd.ts';
+import { openOne } from '../support/database.ts';
 import { makeKey, makePartner } from '../support/fixtures.ts';
 import { paymentStatements } from '../support/payment-statements.ts';
 import { sessionOf } from '../support/people/dashboard.ts';
 import { signInOperator } from '../support/people/people.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { startVisitor } from '../support/people/visitor.ts';
-import { type Explained, openExplainer, pagesRead, rowsRead, scopeChecks, sentDuring } from '../support/plans-read.ts';
+import {
+  type Explained,
+  type Mode,
+  openExplainer,
+  pagesRead,
+  rowsRead,
+  scopeChecks,
+  sentDuring,
+} from '../support/plans-read.ts';
 
 /**
  * A statement for a page of 50 or 100 may read at most this many rows and memory pages, a thirtieth of the partner's, and
@@ -72,11 +81,12 @@ async function read(
   path: string,
   more: Partial<typeof most> = {},
   explained: Explained = new Map(),
+  modes: readonly Mode[] = ['force_custom_plan', 'force_generic_plan'],
 ): Promise<string[]> {
   const allowed = { ...most, ...more };
   const sent = await sentDuring(app.db, async () => assert.equal((await realms[realm]?.(path))?.status, 200, path));
   const faults: string[] = [];
-  for (const mode of ['force_custom_plan', 'force_generic_plan'] as const) {
+  for (const mode of modes) {
     for (const plan of await explainer.explain(sent, mode, explained)) {
       const [rows, pages, checks] = [rowsRead(plan), pagesRead(plan), scopeChecks(plan)];
       if (rows > allowed.rows || pages > allowed.pages || checks > allowed.checks)
@@ -236,6 +246,34 @@ test('Dashboard › payments, unmatched payments and plans by every filter → r
   await readAll('dashboard', `/dashboard/unmatched/${key}`, [''], { rows: 2 * batch + most.rows });
   const displayStatus = [undefined, 'active', 'failing', 'paused', 'ended'];
   await readAll('dashboard', '/dashboard/plans', combinations({ state: displayStatus, after }));
+});
+
+test('lists of what is open, of a partner that has nothing open › none of the many open requests of others is read', async () => {
+  const others = openOne(app.databaseUrl, { session_replication_role: 'replica' });
+  await others`
+    insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
+      metadata, wallet_address, reference, start_blocks, created_at, expires_at, status)
+    select md5('partner ' || n % 400)::uuid, true, gen_random_uuid(), md5('merchant ' || n % 1200)::uuid, 1250, 'EUR', 1, false,
+      '1', 'pos', '{}', '0x', uuid_send(gen_random_uuid()), '{}', now() - n * interval '1 second', now() + interval '1 day',
+      case when n % 2 = 0 then 'requested' else 'opened' end from generate_series(1, 10000) n`;
+  await others`analyze requests`;
+  await others.end();
+  const status = ['requested', 'opened'];
+  const account_id = [undefined, crowd.accountId];
+  const until = [undefined, oldest()];
+  const calls = [
+    ...combinations({ status, proof_status: ['none'], account_id, until }).map((query) => [
+      'api',
+      '/api/v1/requests',
+      query,
+    ]),
+    ...combinations({ status, account_id, until }).map((query) => ['portal', '/portal/requests', query]),
+    ...combinations({ state: ['open'], until }).map((query) => ['dashboard', '/dashboard/payments', query]),
+  ] as const;
+  const faults: string[] = [];
+  for (const [realm = '', path, query] of calls)
+    faults.push(...(await read(realm, `${path}${query}`, { rows: 500 }, new Map(), ['auto'])));
+  assert.deepEqual(faults, []);
 });
 
 /** One row is looked up by its key, beside the few that a page shows with it. */

@@ -81,9 +81,13 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error) => (isUnreachable(error) ? 'unreachable' : (error.code ?? error.message)),
   );
 
+/** The text by which a read enters, so that it is prepared. */
+const enterBy = (pool: Pool, { partnerId, testMode }: Scope, proof: string | null) =>
+  pool`select enter_scope(${partnerId}, ${testMode}, ${proof}), set_config('plan_cache_mode', 'force_generic_plan', true)`;
+
 /** How the work of a scope opens, by hand. */
 function openingOf({ prove }: Pick<Database, 'prove'>, pool: Pool, scope: Scope, more: Partial<Opening> = {}): Opening {
-  const enter = pool`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`;
+  const enter = enterBy(pool, scope, prove(scope));
   const clearOfSelect = 'reset all; set role none';
   return { clear: 'select public.begin_scoped()', clearOfSelect, enter, onlyReads: true, ...more };
 }
@@ -105,6 +109,25 @@ test('a read › one statement after what enters its scope, without begin and co
       select current_setting('statement_timeout') as timeout, current_user as role, current_setting('datestyle') as style`,
     );
     assert.deepEqual({ ...row }, { timeout: '30s', role: 'quittance_app', style: 'ISO, MDY' });
+  });
+});
+
+test('a read that is sent again › has one plan for all values, made once; a statement of a transaction has what the server chooses', async () => {
+  await withOne(async (db) => {
+    const plansOf = async (name: string) => {
+      const [row] = await db.read(
+        own,
+        (sql) => sql`
+        select custom_plans::int as custom, generic_plans::int as generic from pg_prepared_statements
+        where statement like ${`%as ${name} %`}`,
+      );
+      return { ...row };
+    };
+    for (const id of [ownMerchant, otherMerchant])
+      await db.read(own, (sql) => sql`select 1 as planned_once from merchants where id = ${id}`);
+    await db.reading(own, async (tx) => tx`select 1 as planned_freely from merchants where id = ${ownMerchant}`);
+    assert.deepEqual(await plansOf('planned_once'), { custom: 0, generic: 2 });
+    assert.deepEqual(await plansOf('planned_freely'), { custom: 1, generic: 0 });
   });
 });
 
@@ -188,12 +211,13 @@ test('a proof of another scope, or none › the statement does not run, on a ses
     await merchants(db, own);
     const live = scopeOf(other.partnerId, false);
     for (const proof of [db.prove(own), db.prove(live), '', 'no hex', null]) {
-      const enter = pool`select enter_scope(${other.partnerId}, ${other.testMode}, ${proof})`;
+      const enter = enterBy(pool, other, proof);
       const texts = await textsOf(pool, async () => {
         const read = pool.alone((sql) => sql`insert into shelf values (1)`, openingOf(db, pool, other, { enter }));
         assert.equal(await codeOf(read), proof === 'no hex' ? '22023' : '42501');
       });
-      assert.deepEqual([texts.length, texts[1]], [3, 'insert into shelf values (1)']);
+      assert.equal(texts[1], 'insert into shelf values (1)');
+      assert.ok(!texts.some((text) => text.startsWith('begin')));
       await merchants(db, other);
     }
     await assertClean(db, pool);

@@ -71,6 +71,12 @@ function unitsOf(sent: Sent[]): Unit[] {
   return units.filter(({ statements }) => statements.length > 0);
 }
 
+/**
+ * `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls. `auto`: as the service
+ * asks for it.
+ */
+export type Mode = 'force_custom_plan' | 'force_generic_plan' | 'auto';
+
 /** Plans of units that were explained before, for calls between which no data changes. */
 export type Explained = Map<string, Node[]>;
 
@@ -91,23 +97,22 @@ export function openExplainer(url: string) {
      set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice`,
     ),
   );
-  const run = async ({ login, statements }: Unit, mode: string): Promise<Node[]> => {
+  const run = async ({ login, statements }: Unit, mode: Mode): Promise<Node[]> => {
     await explaining.query(`set session authorization ${login}; begin; set local plan_cache_mode = ${mode}`);
     plans.length = 0;
-    for (const { text, parameters } of statements) await explaining.query(text, parameters);
+    for (const { text, parameters } of statements) {
+      await explaining.query(text, parameters);
+      if (mode !== 'auto' && text.includes('enter_scope('))
+        await explaining.query(`set local plan_cache_mode = ${mode}`);
+    }
     await explaining.query('rollback; reset session authorization');
     return plans.splice(0);
   };
   return {
     /**
-     * @param mode `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls
      * @param explained the plans of units that are equal to one in it are taken from it
      */
-    async explain(
-      statements: Sent[],
-      mode: 'force_custom_plan' | 'force_generic_plan',
-      explained: Explained = new Map(),
-    ): Promise<Node[]> {
+    async explain(statements: Sent[], mode: Mode, explained: Explained = new Map()): Promise<Node[]> {
       await ready;
       const all: Node[] = [];
       for (const unit of unitsOf(statements)) {
