@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Database, Scope } from '../../src/db/connection.ts';
 import type { Tag } from '../../src/db/sql.ts';
 import { browseRequests, type Concern, concerns } from '../../src/requests/lists/browse.ts';
-import { selectBrowsedRequests } from '../../src/requests/lists/browse-store.ts';
+import { onPage, selectBrowsedRequests } from '../../src/requests/lists/browse-store.ts';
 import { startApp } from '../support/app.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
@@ -84,7 +84,7 @@ async function pagesRead(concern: Concern): Promise<number> {
       return [] as never;
     });
   const position = { ids: null, before: null, limit: 51 };
-  await selectBrowsedRequests({ ...app.db, read }, scope, { concern }, position);
+  await selectBrowsedRequests({ ...app.db, read }, scope, { concern }, position, onPage);
   const [{ Plan: root }] = JSON.parse(explained);
   return root['Shared Hit Blocks'] + root['Shared Read Blocks'];
 }

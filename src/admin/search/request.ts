@@ -9,7 +9,7 @@ import { html } from '../../lib/text/html.ts';
 import { readMerchant } from '../../merchants/read.ts';
 import { readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
-import { browseRequests } from '../../requests/lists/browse.ts';
+import { readExported } from '../../requests/lists/browse.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { adminTexts } from '../../texts/admin.ts';
@@ -39,12 +39,11 @@ export function adminRequest(pages: AdminPages, ctx: Context): void {
 async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
   const { words } = call;
   await recordView(ctx, call.actor, scope, { kind: 'request', id });
-  const [{ rows }, progress, { deliveries }] = await Promise.all([
-    browseRequests(ctx, scope, { search: id }, null),
+  const [row, progress, { deliveries }] = await Promise.all([
+    readExported(ctx, scope, id),
     readProgress(ctx, scope, id),
     listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
   ]);
-  const [row] = rows.filter((one) => one.id === id);
   const merchant = row && (await readMerchant(ctx, scope, row.account_id));
   if (!row || !merchant) return sendNotFound(call.reply);
   const admin = adminTexts(words);

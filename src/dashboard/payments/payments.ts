@@ -6,9 +6,9 @@ import { html } from '../../lib/text/html.ts';
 import { knownInstant } from '../../lib/time.ts';
 import {
   type ByMerchantFilter,
+  type ExportedByMerchant,
   exportByMerchant,
   listByMerchant,
-  type MerchantRequestRow,
 } from '../../requests/lists/by-merchant.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -108,7 +108,7 @@ const csvHeader = [
 ];
 
 async function* csvRows(
-  batches: AsyncIterable<MerchantRequestRow[]>,
+  batches: AsyncIterable<ExportedByMerchant[]>,
   networks: Map<string, string>,
 ): AsyncGenerator<CsvRow[]> {
   for await (const batch of batches) {

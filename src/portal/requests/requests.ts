@@ -8,6 +8,7 @@ import {
   type BrowseFilter,
   browseRequests,
   concerns,
+  type ExportedRow,
   exportRequests,
   portalStatuses,
 } from '../../requests/lists/browse.ts';
@@ -143,7 +144,7 @@ const csvHeader = [
   ...['customer_email', 'customer_phone', 'proof_verified_at', 'tx_hash', 'payer_address', 'metadata'],
 ];
 
-function csvRow(row: BrowsedRow): CsvRow {
+function csvRow(row: ExportedRow): CsvRow {
   return [
     ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
     ...[row.display_status, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],

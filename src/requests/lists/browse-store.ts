@@ -14,7 +14,7 @@ import {
   underpaidIds,
 } from './display-status-store.ts';
 import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
-import { listedNames, readUntilFull } from './shown.ts';
+import { exportedNames, readUntilFull } from './shown.ts';
 
 /** Why a request needs a person's attention. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
@@ -38,8 +38,13 @@ export type BrowseFilter = {
   search?: string;
 };
 
-/** A request as lists show it. */
-export type BrowsedRow = Pick<RequestRow, (typeof listedNames)[number] | 'status'> & {
+/** What a page shows of a request: each further column takes its time for each row. */
+const pageNames = [
+  ...(['id', 'account_id', 'created_at', 'made_at', 'fiat_int', 'fiat_code', 'usdc_micro', 'memo'] as const),
+];
+
+/** A request as pages list it. */
+export type BrowsedRow = Pick<RequestRow, (typeof pageNames)[number]> & {
   merchant_name: string | null;
   /** Micro units that count for it. */
   received_micro: string;
@@ -47,6 +52,14 @@ export type BrowsedRow = Pick<RequestRow, (typeof listedNames)[number] | 'status
   overpaid: boolean;
   display_status: PortalStatus;
 };
+
+/** The same with all that an export shows. */
+export type ExportedRow = BrowsedRow & Pick<RequestRow, (typeof exportedNames)[number] | 'status'>;
+
+/** The columns of rows. */
+type Columns<Row extends BrowsedRow> = { names: readonly (keyof Row & string)[]; status: boolean };
+export const onPage: Columns<BrowsedRow> = { names: pageNames, status: false };
+export const exported: Columns<ExportedRow> = { names: exportedNames, status: true };
 
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
@@ -70,29 +83,36 @@ function idsOfConcern(sql: Tag, scope: Scope, concern: Concern): Fragment {
 export type Part = { ids: string[] | null; before: Date | null; limit: number };
 
 /** Requests of a scope, newest first. */
-export function selectBrowsedRequests(
+export function selectBrowsedRequests<Row extends BrowsedRow>(
   db: Database,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
   part: Part,
-): Promise<BrowsedRow[]> {
+  columns: Columns<Row>,
+): Promise<Row[]> {
   const { displayStatus, concern } = filter;
   return readUntilFull(
     part.limit,
-    (last, limit) => {
+    (last: Row | undefined, limit) => {
       const from = { ...part, before: last?.created_at ?? part.before, limit };
-      return db.read(scope, (sql) => selectPage(sql, scope, filter, from));
+      return db.read(scope, (sql) => selectPage(sql, scope, filter, from, columns));
     },
     (row) => (!displayStatus || row.display_status === displayStatus) && (concern !== 'overpaid' || row.overpaid),
   );
 }
 
 /** Requests that can match the filter, by their stored state; `display_status` says what they are. */
-function selectPage(sql: Tag, scope: Scope, filter: Omit<BrowseFilter, 'search'>, part: Part): Statement<BrowsedRow[]> {
-  return sql<BrowsedRow[]>`
+function selectPage<Row extends BrowsedRow>(
+  sql: Tag,
+  scope: Scope,
+  filter: Omit<BrowseFilter, 'search'>,
+  part: Part,
+  { names, status }: Columns<Row>,
+): Statement<Row[]> {
+  return sql<Row[]>`
     with page as materialized (${pageOf(sql, scope, filter, part)}), ${paymentsOfPage(sql, scope)},
       ${namesOfPage(sql, scope)}
-    select ${identifiers(...listedNames)}, ${seenStatus(sql)} as status, merchant_name,
+    select ${identifiers(...names)}, ${status ? sql`${seenStatus(sql)} as status,` : sql``} merchant_name,
       coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
       ${portalStatus(sql)} as display_status
     from page r join shops on shops.shop_id = r.account_id ${joinPayments(sql)}

@@ -4,11 +4,19 @@ import { refuse } from '../../errors.ts';
 import { batchesOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { instantOfMs } from '../../lib/time.ts';
-import { type BrowsedRow, type BrowseFilter, pageOf, selectBrowsedRequests } from './browse-store.ts';
+import {
+  type BrowsedRow,
+  type BrowseFilter,
+  type ExportedRow,
+  exported,
+  onPage,
+  pageOf,
+  selectBrowsedRequests,
+} from './browse-store.ts';
 import { type PortalStatus, selectPortalStatus } from './display-status-store.ts';
 import { type Found, findRequests, type SearchLimit } from './search.ts';
 
-export { type BrowsedRow, type BrowseFilter, type Concern, concerns } from './browse-store.ts';
+export { type BrowsedRow, type BrowseFilter, type Concern, concerns, type ExportedRow } from './browse-store.ts';
 export { type PortalStatus, portalStatuses } from './display-status-store.ts';
 export type { SearchLimit } from './search.ts';
 
@@ -20,14 +28,25 @@ export async function browseRequests(
   after: string | null,
 ): Promise<{ rows: BrowsedRow[]; next: string | null; limit: SearchLimit | null }> {
   const found = await findIn(ctx, scope, filter.search, filter);
-  const page = await readPage(readFrom(ctx, scope, filter, found?.ids ?? null), cursorOf, after);
+  const read: ReadFrom<BrowsedRow> = (after, limit) =>
+    selectBrowsedRequests(ctx.db, scope, filter, partOf(found, after, limit), onPage);
+  const page = await readPage(read, cursorOf, after);
   return { ...page, limit: found?.limit ?? null };
 }
 
 /** All requests of a filter, newest first, in batches. */
-export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<BrowsedRow[]> {
+export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<ExportedRow[]> {
   const found = await findIn(ctx, scope, filter.search, filter);
-  yield* batchesOf(readFrom(ctx, scope, filter, found?.ids ?? null), cursorOf);
+  const read: ReadFrom<ExportedRow> = (after, limit) =>
+    selectBrowsedRequests(ctx.db, scope, filter, partOf(found, after, limit), exported);
+  yield* batchesOf(read, cursorOf);
+}
+
+/** One request with all that an export shows; null for an unknown id. */
+export async function readExported(ctx: Context, scope: Scope, id: string): Promise<ExportedRow | null> {
+  const part = { ids: [id], before: null, limit: 1 };
+  const [row] = await selectBrowsedRequests(ctx.db, scope, {}, part, exported);
+  return row ?? null;
 }
 
 /**
@@ -41,12 +60,11 @@ export async function readPortalStatus(ctx: Context, scope: Scope, requestId: st
   return status;
 }
 
-const readFrom =
-  (ctx: Context, scope: Scope, filter: BrowseFilter, ids: string[] | null): ReadFrom<BrowsedRow> =>
-  (after, limit) => {
-    const before = after === null ? null : instantOfMs(after);
-    return selectBrowsedRequests(ctx.db, scope, filter, { ids, before, limit });
-  };
+/** What follows a cursor of a list, or of what a search found. */
+function partOf(found: Found | null, after: string | null, limit: number) {
+  return { ids: found?.ids ?? null, before: after === null ? null : instantOfMs(after), limit };
+}
+
 /** `created_at` is unique within a scope. */
 const cursorOf = (row: BrowsedRow) => String(row.created_at.getTime());
 

@@ -7,14 +7,17 @@ import type { RequestRow } from '../store.ts';
 import { findIn } from './browse.ts';
 import {
   type DaySum,
+  type ExportedByMerchant,
+  exported,
   type MerchantRequestFilter,
   type MerchantRequestRow,
+  onPage,
   selectByMerchant,
   selectDaySums,
 } from './merchant-store.ts';
 import type { SearchLimit } from './search.ts';
 
-export type { DaySum, DisplayStatus, MerchantRequestRow } from './merchant-store.ts';
+export type { DaySum, DisplayStatus, ExportedByMerchant, MerchantRequestRow } from './merchant-store.ts';
 
 /** Which of a merchant's requests are wanted. */
 export type ByMerchantFilter = Pick<MerchantRequestFilter, 'displayStatus' | 'since' | 'until'> & {
@@ -24,12 +27,16 @@ export type ByMerchantFilter = Pick<MerchantRequestFilter, 'displayStatus' | 'si
 
 type Part = Omit<MerchantRequestFilter, 'before' | 'limit'>;
 
-const reading =
+const partAt = (part: Part, after: string | null, limit: number): MerchantRequestFilter => ({
+  ...part,
+  before: placeOf(after)?.at ?? null,
+  limit,
+});
+
+const readingPages =
   (db: Database, scope: Scope, accountId: string, part: Part): ReadFrom<MerchantRequestRow> =>
-  (after, limit) => {
-    const before = placeOf(after)?.at ?? null;
-    return selectByMerchant(db, scope, accountId, { ...part, before, limit });
-  };
+  (after, limit) =>
+    selectByMerchant(db, scope, accountId, partAt(part, after, limit), onPage);
 
 const findBy = (ctx: Context, scope: Scope, accountId: string, { search, since, until }: ByMerchantFilter) =>
   findIn(ctx, scope, search, { accountId, ...(since && { since }), ...(until && { until }) });
@@ -47,7 +54,10 @@ export async function listByMerchant(
 ): Promise<{ rows: MerchantRequestRow[]; next: string | null; limit: SearchLimit | null }> {
   const found = await findBy(ctx, scope, accountId, filter);
   const part = { ...filter, ids: found?.ids ?? null };
-  return { ...(await readPage(reading(ctx.db, scope, accountId, part), cursorAt, after)), limit: found?.limit ?? null };
+  return {
+    ...(await readPage(readingPages(ctx.db, scope, accountId, part), cursorAt, after)),
+    limit: found?.limit ?? null,
+  };
 }
 
 /** All requests of a merchant that match a filter, newest first, in batches. */
@@ -56,9 +66,11 @@ export async function* exportByMerchant(
   scope: Scope,
   accountId: string,
   filter: ByMerchantFilter,
-): AsyncGenerator<MerchantRequestRow[]> {
-  const ids = (await findBy(ctx, scope, accountId, filter))?.ids ?? null;
-  yield* batchesOf(reading(ctx.db, scope, accountId, { ...filter, ids }), cursorAt);
+): AsyncGenerator<ExportedByMerchant[]> {
+  const part = { ...filter, ids: (await findBy(ctx, scope, accountId, filter))?.ids ?? null };
+  const read: ReadFrom<ExportedByMerchant> = (after, limit) =>
+    selectByMerchant(ctx.db, scope, accountId, partAt(part, after, limit), exported);
+  yield* batchesOf(read, cursorAt);
 }
 
 /** The newest requests of a merchant. */
@@ -68,7 +80,7 @@ export function latestByMerchant(
   accountId: string,
   limit: number,
 ): Promise<MerchantRequestRow[]> {
-  return reading(db, scope, accountId, { displayStatus: null, since: null, until: null, ids: null })(null, limit);
+  return readingPages(db, scope, accountId, { displayStatus: null, since: null, until: null, ids: null })(null, limit);
 }
 
 /**

@@ -5,7 +5,7 @@ import { inStates, type States, statesOf } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
 import { isAmong, underpaidIds } from './display-status-store.ts';
 import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
-import { listedNames, readUntilFull } from './shown.ts';
+import { readUntilFull } from './shown.ts';
 
 /**
  * A request's display status for its merchant: one word from status and proof. `part`: some money arrived, but less
@@ -26,8 +26,15 @@ export type MerchantRequestFilter = {
   limit: number;
 };
 
-/** A request of a merchant, with its payment if it is verified. */
-export type MerchantRequestRow = Pick<RequestRow, (typeof listedNames)[number] | 'status'> & {
+/** The columns that a page shows, besides what is computed: each further one costs time for each row. */
+const pageNames = [
+  ...(['id', 'created_at', 'made_at', 'proof_verified_at', 'fiat_int', 'fiat_code', 'usdc_micro'] as const),
+  ...(['memo', 'customer_name'] as const),
+] as const;
+const exportedNames = [...pageNames, ...(['rate', 'rate_source', 'tx_hash', 'payer_address'] as const)] as const;
+
+/** A request of a merchant as pages list it. */
+export type MerchantRequestRow = Pick<RequestRow, (typeof pageNames)[number]> & {
   display_status: DisplayStatus;
   /** Micro units that count for it. */
   received_micro: string;
@@ -35,10 +42,20 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof listedNames)[number] |
   overpaid: boolean;
   /** Micro units that are probably meant for it, do not count, and were not refunded. */
   unmatched_micro: string;
-  /** The chain of the transfer that completed the payment. */
-  paid_chain_id: string | null;
-  paid_block_time: Date | null;
 };
+
+/** The same with all that an export shows, and with its payment if it is verified. */
+export type ExportedByMerchant = MerchantRequestRow &
+  Pick<RequestRow, (typeof exportedNames)[number]> & {
+    /** The chain of the transfer that completed the payment. */
+    paid_chain_id: string | null;
+    paid_block_time: Date | null;
+  };
+
+/** The columns of rows. `payment`: with the transfer that completed it. */
+type Columns<Row extends MerchantRequestRow> = { names: readonly (keyof Row & string)[]; payment: boolean };
+export const onPage: Columns<MerchantRequestRow> = { names: pageNames, payment: false };
+export const exported: Columns<ExportedByMerchant> = { names: exportedNames, payment: true };
 
 const displayStatus = (sql: Tag) => sql`
   case when r.proof_status = 'verified' then 'paid' when r.proof_status = 'attached' then 'confirming'
@@ -46,41 +63,45 @@ const displayStatus = (sql: Tag) => sql`
     when ${seenStatus(sql)} = 'expired' then 'expired' else 'open' end`;
 
 /** One page of a merchant's requests, newest first. */
-export function selectByMerchant(
+export function selectByMerchant<Row extends MerchantRequestRow>(
   db: Database,
   scope: Scope,
   accountId: string,
   filter: MerchantRequestFilter,
-): Promise<MerchantRequestRow[]> {
+  columns: Columns<Row>,
+): Promise<Row[]> {
   const { displayStatus: wanted, before } = filter;
   return readUntilFull(
     filter.limit,
-    (last: MerchantRequestRow | undefined, limit) => {
+    (last: Row | undefined, limit) => {
       const part = { ...filter, before: last?.created_at ?? before, limit };
-      return db.read(scope, (sql) => selectPage(sql, scope, accountId, part));
+      return db.read(scope, (sql) => selectPage(sql, scope, accountId, part, columns));
     },
     (row) => wanted === null || row.display_status === wanted,
   );
 }
 
 /** Requests that can match the filter, by their stored state; `display_status` says what they are. */
-function selectPage(
+function selectPage<Row extends MerchantRequestRow>(
   sql: Tag,
   scope: Scope,
   accountId: string,
   filter: MerchantRequestFilter,
-): Statement<MerchantRequestRow[]> {
-  return sql<MerchantRequestRow[]>`
-    with page as materialized (${pageOf(sql, scope, accountId, filter)}), ${paymentsOfPage(sql, scope)},
-    completing as materialized (
-      select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
-      from page r join paid p on p.request_id = r.id and p.tx_hash = r.tx_hash
-      where r.proof_status = 'verified' order by r.id, p.ordinal)
-    select ${identifiers(...listedNames)}, ${seenStatus(sql)} as status, ${displayStatus(sql)} as display_status,
+  { names, payment }: Columns<Row>,
+): Statement<Row[]> {
+  const completing = sql`, completing as materialized (
+    select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
+    from page r join paid p on p.request_id = r.id and p.tx_hash = r.tx_hash
+    where r.proof_status = 'verified' order by r.id, p.ordinal)`;
+  const paid = sql`, completing.chain_id as paid_chain_id, completing.block_time as paid_block_time`;
+  return sql<Row[]>`
+    with page as materialized (${pageOf(sql, scope, accountId, filter)}),
+      ${paymentsOfPage(sql, scope)} ${payment ? completing : sql``}
+    select ${identifiers(...names)}, ${displayStatus(sql)} as display_status,
       coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
-      coalesce(stray.micro, 0)::text as unmatched_micro,
-      completing.chain_id as paid_chain_id, completing.block_time as paid_block_time
-    from page r ${joinPayments(sql)} left join completing on completing.request_id = r.id
+      coalesce(stray.micro, 0)::text as unmatched_micro ${payment ? paid : sql``}
+    from page r ${joinPayments(sql)}
+      ${payment ? sql`left join completing on completing.request_id = r.id` : sql``}
     order by r.created_at desc`;
 }
 
