@@ -1784,11 +1784,13 @@ CREATE OR REPLACE FUNCTION public.enter_scope(partner uuid, test boolean, proof 
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  entered text;
 begin
-  perform set_config('quittance.partner_id', partner::text, true),
-          set_config('quittance.test_mode', test::text, true),
-          set_config('quittance.proof', proof, true),
-          set_config('role', 'quittance_app', true);
+  entered := set_config('quittance.partner_id', partner::text, true);
+  entered := set_config('quittance.test_mode', test::text, true);
+  entered := set_config('quittance.proof', proof, true);
+  entered := set_config('role', 'quittance_app', true);
   if scope_partner() is null then
     raise insufficient_privilege using message = 'the proof of this scope does not hold';
   end if;
@@ -2206,17 +2208,21 @@ CREATE OR REPLACE FUNCTION public.scope_partner()
 AS $function$
 declare
   partner constant pg_catalog.text := pg_catalog.current_setting('quittance.partner_id', true);
+  inside pg_catalog.bytea;
+  outside pg_catalog.bytea;
 begin
-  -- Hashed once more: how long the comparison takes tells nothing of the proof that is right.
-  if partner operator(pg_catalog.<>) '' and exists (
-    select from public.scope_keys k where k.login operator(pg_catalog.=) session_user
-      and pg_catalog.sha256(pg_catalog.sha256(k.outer_pad operator(pg_catalog.||) pg_catalog.sha256(
-        k.inner_pad operator(pg_catalog.||) pg_catalog.convert_to(partner operator(pg_catalog.||) ' '
+  if partner operator(pg_catalog.<>) '' then
+    select k.inner_pad, k.outer_pad into inside, outside from public.scope_keys k
+      where k.login operator(pg_catalog.=) session_user;
+    -- Hashed once more: how long the comparison takes tells nothing of the proof that is right.
+    if pg_catalog.sha256(pg_catalog.sha256(outside operator(pg_catalog.||) pg_catalog.sha256(
+        inside operator(pg_catalog.||) pg_catalog.convert_to(partner operator(pg_catalog.||) ' '
           operator(pg_catalog.||) pg_catalog.current_setting('quittance.test_mode', true), 'UTF8'))))
       operator(pg_catalog.=) pg_catalog.sha256(pg_catalog.decode(
-        pg_catalog.current_setting('quittance.proof', true), 'hex')))
-  then
-    return partner::pg_catalog.uuid;
+        pg_catalog.current_setting('quittance.proof', true), 'hex'))
+    then
+      return partner::pg_catalog.uuid;
+    end if;
   end if;
   return null;
 end $function$;
@@ -2229,17 +2235,21 @@ CREATE OR REPLACE FUNCTION public.scope_test_mode()
 AS $function$
 declare
   test constant pg_catalog.text := pg_catalog.current_setting('quittance.test_mode', true);
+  inside pg_catalog.bytea;
+  outside pg_catalog.bytea;
 begin
-  if test operator(pg_catalog.<>) '' and exists (
-    select from public.scope_keys k where k.login operator(pg_catalog.=) session_user
-      and pg_catalog.sha256(pg_catalog.sha256(k.outer_pad operator(pg_catalog.||) pg_catalog.sha256(
-        k.inner_pad operator(pg_catalog.||) pg_catalog.convert_to(
+  if test operator(pg_catalog.<>) '' then
+    select k.inner_pad, k.outer_pad into inside, outside from public.scope_keys k
+      where k.login operator(pg_catalog.=) session_user;
+    if pg_catalog.sha256(pg_catalog.sha256(outside operator(pg_catalog.||) pg_catalog.sha256(
+        inside operator(pg_catalog.||) pg_catalog.convert_to(
           pg_catalog.current_setting('quittance.partner_id', true) operator(pg_catalog.||) ' '
             operator(pg_catalog.||) test, 'UTF8'))))
       operator(pg_catalog.=) pg_catalog.sha256(pg_catalog.decode(
-        pg_catalog.current_setting('quittance.proof', true), 'hex')))
-  then
-    return test::boolean;
+        pg_catalog.current_setting('quittance.proof', true), 'hex'))
+    then
+      return test::pg_catalog.bool;
+    end if;
   end if;
   return null;
 end $function$;
