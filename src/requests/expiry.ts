@@ -15,5 +15,5 @@ export const hasTimeLeft = (sql: Tag) => sql`(r.expires_at > statement_timestamp
 /** True of a request `r` that is waiting for payment and has time left. */
 export const isOpen = (sql: Tag) => sql`(${isWaiting(sql)} and ${hasTimeLeft(sql)})`;
 
-/** The status of a request `r` as every reader sees it. */
+/** The status of a request `r` as every reader sees it, by its columns `status`, `proof_status` and `expires_at`. */
 export const seenStatus = (sql: Tag) => sql`case when ${isPast(sql)} then 'expired' else r.status end`;

@@ -211,7 +211,7 @@ export function selectRequests(sql: Tag, scope: Scope, filter: RequestFilter): S
   const size = pageSizes.find((most) => offset + limit + 1 <= most);
   if (size === undefined) return selectFrom(sql, scope, { states, where, limit, offset });
   const place = sql`order by created_at limit ${constant(size)}`;
-  const list = inStates(sql, scope, states, { where, place });
+  const list = inStates(sql, scope, states, { where, place, columns: identifiers(...shownNames, 'status') });
   return sql<ShownRequest[]>`
     select ${identifiers(...shownNames)}, ${seenStatus(sql)} as status from (${list}) r
     order by created_at limit ${limit + 1} offset ${offset}`;
@@ -233,6 +233,7 @@ function selectFrom(
   const shown = inStates(sql, scope, states, {
     where: sql`${where} and r.created_at >= (select created_at from first)`,
     place: sql`order by created_at limit ${limit + 1}`,
+    columns: identifiers(...shownNames, 'status'),
   });
   return sql<ShownRequest[]>`
     with first as materialized (
