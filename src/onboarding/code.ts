@@ -17,8 +17,8 @@ const codeMs = 15 * minuteMs;
 const resendMs = minuteMs;
 const maxAttempts = 5;
 /**
- * So many codes go to one mailbox in a day, of a partner's merchants together and on a node: a partner may name anybody's
- * address for any number of them, and whoever has a link asks for codes again and again.
+ * How many codes a day all merchants of a partner together send to one mailbox, per node. A partner may name anybody's
+ * address for any number of merchants, and whoever has a link can request codes again and again.
  */
 const codes = new AttemptLimit(50, dayMs);
 /** How long a browser in which the code was entered need not enter it again. */

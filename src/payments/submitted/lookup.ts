@@ -36,7 +36,10 @@ export type Lookup = {
   mined: { chain: ChainConfig; receipt: Receipt } | null;
 };
 
-/** What to look for: `startBlocks` are the newest blocks known when the request was created that still stand, by chain id. */
+/**
+ * What to look for. `startBlocks`: the newest blocks known when the request was created, by chain id, without those
+ * that were reorganised away.
+ */
 export type Sought = {
   txHash: string;
   request: Pick<Payable, 'walletAddress' | 'walletChainIds'>;
