@@ -2,9 +2,22 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { alarmKinds } from '../src/db/alarm-kinds.ts';
 
-const rules = readFileSync(join(import.meta.dirname, '../ops/alerts.yaml'), 'utf8');
+const root = join(import.meta.dirname, '..');
+const rules = readFileSync(join(root, 'ops/alerts.yaml'), 'utf8');
+
+test('ops/alerts.yaml is YAML, and each rule says in a sentence what is wrong and what to do', () => {
+  const { groups } = parse(rules) as { groups: { rules: { alert: string; annotations: Record<string, unknown> }[] }[] };
+  const all = groups.flatMap((group) => group.rules);
+  assert.equal(all.length, rules.split('- alert: ').length - 1);
+  for (const { alert, annotations } of all)
+    for (const name of ['summary', 'action']) assert.match(String(annotations[name]), /^[A-Z`].+\.$/, alert);
+});
+
+for (const path of ['compose.yaml', 'ops/ha/etcd.yml', 'ops/ha/patroni.yml'])
+  test(`${path} is YAML`, () => assert.equal(typeof parse(readFileSync(join(root, path), 'utf8')), 'object'));
 
 test('each alarm of the service has a rule in ops/alerts.yaml that says what to do, and no rule is about another', () => {
   const parts = rules.split('- alert: ').slice(1);
