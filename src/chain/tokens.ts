@@ -12,7 +12,7 @@ export const decimalsCall = '0x313ce567';
  */
 export async function findFault(chain: ChainConfig, rpc: Rpc): Promise<string | null> {
   const id = await rpc.chainId();
-  if (id !== chain.chainId) return `${rpc.host} is of chain ${id}, not of ${chain.chainId}`;
+  if (id !== chain.chainId) return `${rpc.host} serves chain ${id}, not ${chain.chainId}`;
   for (const { symbol, address } of chain.tokens) {
     const answer = await rpc.call(address, decimalsCall);
     if (answer.length !== 66 || BigInt(answer) !== 6n) {

@@ -59,7 +59,7 @@ function beginWatch(ctx: Context, mode: Mode, everyMs: number): Watch {
     if (last !== null && now !== last) for (const wake of wakes) wake();
     last = now;
   };
-  const tryToLook = () => void look().catch((error) => ctx.log.warn({ err: error }, 'chains cannot be looked at'));
+  const tryToLook = () => void look().catch((error) => ctx.log.warn({ err: error }, 'the chains cannot be checked'));
   tryToLook();
   return { wakes, timer: setInterval(tryToLook, everyMs) };
 }

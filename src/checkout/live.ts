@@ -157,7 +157,7 @@ async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: 
     page.misdirected = await findMisdirected(ctx, scope, row.id);
     if (page.misdirected.length !== before) page.wake();
   } catch (error) {
-    ctx.log.warn({ err: error }, 'misdirected money could not be looked up');
+    ctx.log.warn({ err: error }, 'payments sent by mistake could not be looked up');
   }
 }
 

@@ -38,7 +38,7 @@ export function readArguments({ name, usage }: Pick<Command, 'name' | 'usage'>, 
   const kinds = { ...commonOptions, ...optionKinds(usage) };
   const parsed = parse([...own, ...rest], kinds);
   const extra = parsed.words[countWords(usage)];
-  if (extra !== undefined) throw new UsageFault(`"${extra}" is one word too many.`);
+  if (extra !== undefined) throw new UsageFault(`Unexpected argument "${extra}".`);
   return parsed;
 }
 

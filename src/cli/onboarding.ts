@@ -26,7 +26,7 @@ export const onboardingCommands: Command[] = [
       if (!isAddress(address)) throw new Error('A wallet address is 0x and 40 hex digits.');
       const released = await releaseWallet(ctx, commandLine, address);
       if (!released) {
-        throw new Error(`${address} is not a named wallet without a signature; nothing was changed.`);
+        throw new Error(`${address} is not a wallet that was only named, without a signature. Nothing was changed.`);
       }
       return { wallet_address: address.toLowerCase(), released: true };
     },

@@ -62,7 +62,7 @@ async function standingOf(sql: Sql | Tx, { at, timeline, database_id: wanted }: 
   const [row] = await sql<Standing[]>`
     select ${databaseId(sql)} = ${wanted} as same, pg_is_in_recovery() and timeline_id = ${timeline} as follows,
       coalesce(pg_last_wal_replay_lsn() >= ${at}::text::pg_lsn, false) as replayed from pg_control_checkpoint()`;
-  if (!row) throw new Error('the reader says nothing of itself');
+  if (!row) throw new Error('the reader did not identify itself');
   return row;
 }
 

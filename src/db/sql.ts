@@ -172,7 +172,7 @@ export const identifiers = (...all: string[]): Fragment =>
  * takes a limit that is a parameter for a tenth of all rows. Each value makes a text of its own, so there must be few.
  */
 export function constant(value: number): Fragment {
-  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
   return new Fragment((draft) => draft.add(String(value)));
 }
 

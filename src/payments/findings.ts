@@ -85,7 +85,7 @@ export async function lookForFindings(
   if (!isSought || !looks.take(`${scope.partnerId} ${scope.testMode}`, now)) return readFindings(ctx, scope, row, null);
   const enough = new AbortController();
   const found = findMisdirected(ctx, scope, row.id).catch((error): MisdirectedPayment[] => {
-    ctx.log.warn({ err: error }, 'misdirected money could not be looked up');
+    ctx.log.warn({ err: error }, 'payments sent by mistake could not be looked up');
     return [];
   });
   const heard = await Promise.race([found, pause(lookMs, enough.signal).then((): MisdirectedPayment[] => [])]);

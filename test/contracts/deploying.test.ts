@@ -103,7 +103,7 @@ test('deploy › the deployer’s signed transaction in the documents makes the 
 });
 
 test('deploy › nobody to pay, too little coin, a chain that asks too much → each refused in a sentence', async () => {
-  assert.match(await faultOf(chain, null), /^Nobody can pay/);
+  assert.match(await faultOf(chain, null), /^No key can pay/);
   assert.match(
     await faultOf(chain, await signerWith(1_000n)),
     /cannot deploy on chain 31337: it has 0\.000000000000001 ETH/,
@@ -116,7 +116,7 @@ test('deploy › an endpoint of another chain, a dead one, or one that does not 
   const signer = await signerWith(ether);
   const through = { ...chain, rpcUrls: [liar.url] };
   liar.fake.lie = async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : null);
-  assert.match(await faultOf(through, signer), /is of chain 1, not of 31337/);
+  assert.match(await faultOf(through, signer), /serves chain 1, not 31337/);
   liar.fake.lie = async ({ method }) =>
     method === 'eth_sendRawTransaction' ? { error: { code: -32000, message: 'no' } } : null;
   assert.match(await faultOf(through, signer), /^No endpoint took the transaction/);
@@ -135,7 +135,7 @@ test('deploy › other code at the address, or a deployer that makes something e
   for (const other of ['0x00', `${code}00`, recurringCode(1, recurringAddress())] as Hex[]) {
     await rpc('anvil_setCode', recurringAddress(), other);
     assert.equal(await askStanding(chain), 'foreign');
-    assert.match(await faultOf(chain, signer), /stands other code/);
+    assert.match(await faultOf(chain, signer), /is not this version’s contract/);
   }
 });
 

@@ -203,7 +203,7 @@ test('chainStatus tells reach and lag; checkTokens refuses another chain and a t
   assert.equal(status?.reachable, true);
   assert.equal(status?.head, await headNumber(chain));
   await checkTokens(chain);
-  await assert.rejects(checkTokens({ ...chain, chainId: 1 }), /is of chain 31337, not of 1/);
+  await assert.rejects(checkTokens({ ...chain, chainId: 1 }), /serves chain 31337, not 1/);
   const tokens = [{ symbol: 'FAKE', address: fixtures.node.wallet().address }];
   await assert.rejects(checkTokens({ ...chain, tokens }), /FAKE .* does not have six decimals/);
   await checkTokens({ ...chain, rpcUrls: ['http://127.0.0.1:9'] });

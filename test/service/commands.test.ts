@@ -239,7 +239,7 @@ test('a mistyped option, command or word → refused with exit code 2 and the cl
     [['sandbox', 'mine', '--mode', 'test', '--blocks', '1', '--wat'], 'There is no option --wat.'],
     [['sandbox', 'mine', '--mode', 'test', '--block', '1'], 'There is no option --block. Did you mean --blocks?'],
     [['sandbox', 'mine', '--mode', 'test', '--blocks'], '--blocks needs a value.'],
-    [['sandbox', 'mine', '3', '--mode', 'test'], '"3" is one word too many.'],
+    [['sandbox', 'mine', '3', '--mode', 'test'], 'Unexpected argument "3".'],
     [['docter'], 'There is no command "docter". Did you mean doctor?'],
     [['something', 'else'], 'There is no command "something else". quittance --help lists all commands.'],
   ] as const) {

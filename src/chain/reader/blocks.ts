@@ -35,7 +35,7 @@ export function checkLogs(header: Header, logs: readonly Log[], tokens: readonly
       );
     }
     if (!tokens.includes(log.address) || log.topics[0] !== transferTopic || log.logIndex <= last) {
-      throw new ProviderFault(`block ${header.number}: logs came that were not asked for`);
+      throw new ProviderFault(`block ${header.number}: the endpoint sent logs that were not asked for`);
     }
     last = log.logIndex;
   }

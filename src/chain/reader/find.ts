@@ -61,7 +61,9 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
     );
   }
   if (isEnough(doubts, header)) return logs;
-  throw new ProviderFault(`block ${header.number}: no logs came, although the bloom filter announces some`);
+  throw new ProviderFault(
+    `block ${header.number}: the endpoint sent no logs, although the bloom filter announces some`,
+  );
 }
 
 /** Null if the provider does not return that many. */

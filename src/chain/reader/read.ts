@@ -204,7 +204,7 @@ async function checkStaleHead(reader: Reader, provider: RpcProvider, head: Heade
     reader.pool.failed(other, error);
     return;
   }
-  throw new ProviderFault(`its head has not moved from ${head.number}, ${other.rpc.host} is further`);
+  throw new ProviderFault(`its head has stayed at ${head.number} while ${other.rpc.host} is ahead`);
 }
 
 async function keepProgress(reader: Reader, view: View, at: store.Cursor): Promise<void> {
@@ -288,7 +288,7 @@ async function readRange(reader: Reader, provider: RpcProvider, headers: Header[
       (log) => log.blockNumber,
     );
     if ([...logs.keys()].some((number) => number < from || number > to)) {
-      throw new ProviderFault(`logs of other blocks than ${from} to ${to} came`);
+      throw new ProviderFault(`it sent logs of blocks outside ${from} to ${to}`);
     }
     for (const header of headers) {
       const own = logs.get(header.number) ?? [];

@@ -29,6 +29,6 @@ export async function announceRecurring({ config, chains, log }: Pick<Context, '
   for (const [i, { chainId }] of all.entries()) {
     const about = { chain: chainId, contract: address };
     if (standings[i] === 'absent') log.warn(about, 'the contract for automatic charges is not deployed here');
-    if (standings[i] === 'foreign') log.error(about, 'RECURRING_CONTRACT is other code than this version’s');
+    if (standings[i] === 'foreign') log.error(about, 'RECURRING_CONTRACT is not this version’s code');
   }
 }

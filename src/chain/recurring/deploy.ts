@@ -41,7 +41,7 @@ export async function deployRecurring(
   const standing = await askStanding(target);
   if (standing === 'stands') return { address, sender: null, txHash: null, feeWei: 0n };
   if (standing !== 'absent') throw faultOf(standing, chain, address);
-  if (!signer) throw new DeployFault('Nobody can pay: set DEPLOYER_KEY, or a key of the relayer.');
+  if (!signer) throw new DeployFault('No key can pay for the deployment. Set DEPLOYER_KEY or RELAYER_KEYS.');
   await checkDeployer(chain);
   const hash = await send(chain, signer);
   const receipt = await waitMined(chain, hash, waits.minedMs);
@@ -53,7 +53,7 @@ export async function deployRecurring(
 function faultOf(standing: ContractStanding, { chainId }: ChainConfig, address: Hex): DeployFault {
   return new DeployFault(
     standing === 'foreign'
-      ? `At ${address} on chain ${chainId} stands other code, or an endpoint says so.`
+      ? `The code at ${address} on chain ${chainId} is not this version’s contract, or an endpoint says so.`
       : `An endpoint of chain ${chainId} does not answer. Check rpc_urls in CHAINS_FILE, then run this again.`,
   );
 }
@@ -61,7 +61,7 @@ function faultOf(standing: ContractStanding, { chainId }: ChainConfig, address: 
 async function checkDeployer(chain: ChainConfig): Promise<void> {
   const rpc = connectRpc(chain.rpcUrls[0] ?? '', timeoutMs);
   const [chainId, code] = await Promise.all([rpc.chainId(), rpc.code(deterministicDeployer)]);
-  if (chainId !== chain.chainId) throw new DeployFault(`${rpc.host} is of chain ${chainId}, not of ${chain.chainId}.`);
+  if (chainId !== chain.chainId) throw new DeployFault(`${rpc.host} serves chain ${chainId}, not ${chain.chainId}.`);
   if (code !== '0x') return;
   const [maker, coin] = deployersMaker.split(' ');
   throw new DeployFault(
