@@ -2248,7 +2248,7 @@ begin
       operator(pg_catalog.=) pg_catalog.sha256(pg_catalog.decode(
         pg_catalog.current_setting('quittance.proof', true), 'hex'))
     then
-      return test::pg_catalog.bool;
+      return test::boolean;
     end if;
   end if;
   return null;
