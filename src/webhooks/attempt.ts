@@ -5,7 +5,7 @@ import { decrypt } from '../lib/encrypt.ts';
 import { type Step, traced } from '../lib/trace.ts';
 import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
 import { outboundPolicy } from './endpoint.ts';
-import type { AttemptRecord, Claimed } from './queue-store.ts';
+import type { AttemptRecord, Claimed, ClaimedEndpoint } from './queue-store.ts';
 import { isActivated, isGone, isSuccess, judgeAttempt, leaseMs, type Tally } from './rules.ts';
 import { signedHeaders } from './sign.ts';
 
@@ -24,18 +24,18 @@ export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): D
 
 export type Finished = { claimed: Claimed; record: AttemptRecord; succeeded: boolean; gone: boolean };
 
-/** Decrypted secrets, by their encrypted bytes. Decrypting one takes as long as the rest of signing. */
-const openedSecrets = new Map<string, string>();
-const maxOpened = 10_000;
+type Secrets = { secret: string; pending: string | null };
 
-function decryptSecret(ctx: Context, encrypted: Uint8Array): string {
-  const key = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength).toString('latin1');
-  const known = openedSecrets.get(key);
-  if (known !== undefined) return known;
-  const secret = decrypt(ctx.config.secretKeys, encrypted);
-  if (openedSecrets.size >= maxOpened) openedSecrets.clear();
-  openedSecrets.set(key, secret);
-  return secret;
+/** Decrypted once for each claim of an endpoint: one of its deliveries would take as long as the rest of signing. */
+const openedSecrets = new WeakMap<ClaimedEndpoint, Secrets>();
+
+function secretsOf({ config: { secretKeys } }: Context, endpoint: ClaimedEndpoint): Secrets {
+  const known = openedSecrets.get(endpoint);
+  if (known) return known;
+  const pending = endpoint.pending_secret && decrypt(secretKeys, endpoint.pending_secret);
+  const opened = { secret: decrypt(secretKeys, endpoint.secret), pending };
+  openedSecrets.set(endpoint, opened);
+  return opened;
 }
 
 /** One attempt: signs for this moment, sends, and decides what follows. Writes nothing. */
@@ -64,23 +64,24 @@ export function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Pro
  * partition for it, and `attemptsOf` finds it. It is computed once, because it is part of the key: it identifies an
  * attempt that is recorded again because the first answer was lost.
  */
-function nearClaim(startedAt: Date, { lease_until }: Claimed): Date {
+function nearClaim(startedAt: Date, { lease_until }: ClaimedEndpoint): Date {
   const claimedMs = lease_until.getTime() - leaseMs;
   return new Date(Math.max(claimedMs - hourMs, Math.min(claimedMs + hourMs, startedAt.getTime())));
 }
 
 async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
   const startedAt = ctx.clock.now();
-  const pending = claimed.pending_secret && decryptSecret(ctx, claimed.pending_secret);
-  const activated = pending !== null && isActivated(claimed.pending_since, startedAt);
+  const { endpoint } = claimed;
+  const { secret, pending } = secretsOf(ctx, endpoint);
+  const activated = pending !== null && isActivated(endpoint.pending_since, startedAt);
   const headers = signedHeaders(
     { deliveryId: claimed.id, event: claimed.event, body: claimed.body },
-    activated ? pending : decryptSecret(ctx, claimed.secret),
+    activated ? pending : secret,
     activated ? null : pending,
     startedAt,
   );
   const poster = claimed.test_mode ? deps.posters.test : deps.posters.live;
-  const outcome = await poster.post(claimed.url, headers, claimed.body);
+  const outcome = await poster.post(endpoint.url, headers, claimed.body);
   const next = judgeAttempt(claimed.attempts, outcome, ctx.config.webhookScheduleMs, ctx.clock.now(), deps.random);
   const answered = 'statusCode' in outcome;
   const record: AttemptRecord = {
@@ -89,8 +90,8 @@ async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): 
     delivery_id: claimed.id,
     lease: claimed.lease,
     attempt_id: randomUUIDv7(),
-    url: claimed.url,
-    started_at: nearClaim(startedAt, claimed).toISOString(),
+    url: endpoint.url,
+    started_at: nearClaim(startedAt, endpoint).toISOString(),
     duration_ms: outcome.durationMs,
     status_code: answered ? outcome.statusCode : null,
     error: answered ? (isSuccess(outcome) ? null : 'status') : outcome.error,

@@ -17,16 +17,18 @@ function claimed(partner: string, count: number, last_success_at: Date | null = 
     body: '{}',
     attempts: 0,
     lease: 'lease',
-    lease_until: new Date(0),
-    url: 'https://receiver.example/',
-    secret: new Uint8Array(),
-    pending_secret: null,
-    pending_since: null,
-    probe: null,
-    failures: 0,
-    failing_since: null,
-    last_success_at,
-    disabled_reason: null,
+    endpoint: {
+      url: 'https://receiver.example/',
+      secret: new Uint8Array(),
+      pending_secret: null,
+      pending_since: null,
+      probe: null,
+      lease_until: new Date(0),
+      failures: 0,
+      failing_since: null,
+      last_success_at,
+      disabled_reason: null,
+    },
   }));
 }
 

@@ -87,7 +87,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     const known = lanes.get(key);
     if (known) return known;
     const { partner_id, test_mode } = row;
-    const proven = isProven(row, new Date());
+    const proven = isProven(row.endpoint, new Date());
     const lane: Lane = {
       ...{ partner_id, test_mode, queue: [], posts: 0, window: startWindow },
       ...{ proven, succeededAt: Number.NEGATIVE_INFINITY, slowAt: Number.NEGATIVE_INFINITY, usedAt: now() },

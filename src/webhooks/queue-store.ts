@@ -1,7 +1,20 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import { plainArray } from '../db/plain-array.ts';
 import type { MailSender } from '../partners/branding.ts';
+import { endpointKey } from './pace.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
+
+/** An endpoint as a claim found it. All deliveries that were claimed with it share this object. */
+export type ClaimedEndpoint = {
+  url: string;
+  secret: Uint8Array;
+  pending_secret: Uint8Array | null;
+  pending_since: Date | null;
+  /** The probe that its delivery is; null while attempts are unrestricted. */
+  probe: string | null;
+  /** How long its deliveries are leased, by the database's clock: `leaseMs` from the claim. */
+  lease_until: Date;
+} & Health;
 
 /** A leased delivery, with the data of its endpoint that the attempt needs. */
 export type Claimed = {
@@ -14,15 +27,8 @@ export type Claimed = {
   body: string;
   attempts: number;
   lease: string;
-  /** By the database's clock: `leaseMs` after it was claimed. */
-  lease_until: Date;
-  url: string;
-  secret: Uint8Array;
-  pending_secret: Uint8Array | null;
-  pending_since: Date | null;
-  /** The probe that this attempt is; null while attempts are unrestricted. */
-  probe: string | null;
-} & Health;
+  endpoint: ClaimedEndpoint;
+};
 
 /**
  * An endpoint that this process knows: how many deliveries it has claimed for it, how many more it may claim, and
@@ -45,15 +51,16 @@ export type ClaimLimits = {
  * room, and every endpoint's first delivery comes before anyone's second. Endpoints are found by stepping through the
  * index of waiting deliveries, so the cost grows with the number of endpoints that have some, not with deliveries. Each
  * step begins where the one before found something, because earlier index entries lead to leased or recently delivered
- * rows. Rows that another process is claiming are skipped; expired leases are taken over.
+ * rows. Rows that another process is claiming are skipped; expired leases are taken over. The data of an endpoint comes
+ * once, with its first delivery.
  */
-export function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<Claimed[]> {
+export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<Claimed[]> {
   const { lease, free, freeUnproven, window, firstWaitMs } = limits;
   const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
     and (d.lease_until is null or d.lease_until <= now())
     ${firstWaitMs > 0 ? sql`and (d.attempts > 0 or d.next_attempt_at <= now() - ${firstWaitMs} * interval '1 ms')` : sql``}`;
   const takesEvents = sql`e.url is not null and e.disabled_at is null`;
-  return sql<Claimed[]>`
+  const rows = await sql<ClaimedRow[]>`
     with recursive receivers as (
       (select partner_id, test_mode, next_attempt_at as from_at from webhook_deliveries
         where state = 'waiting' order by partner_id, test_mode, next_attempt_at limit 1)
@@ -94,26 +101,52 @@ export function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): 
         end as fair
       from ready r
     ), due as (
-      select o.*, d.id, d.next_attempt_at,
-        o.held + row_number() over (partition by o.partner_id, o.test_mode order by d.next_attempt_at) as turn
+      select o.partner_id, o.test_mode, o.proven, o.failures as failed, o.held + d.nth as turn, d.id, first.*
       from open o cross join lateral (
-        select d.id, d.next_attempt_at from webhook_deliveries d
-        where d.partner_id = o.partner_id and d.test_mode = o.test_mode and d.next_attempt_at >= o.from_at and ${isDue}
-        order by d.next_attempt_at limit o.fair for update skip locked
-      ) d
+        select l.id, row_number() over (order by l.next_attempt_at) as nth
+        from (
+          select d.id, d.next_attempt_at from webhook_deliveries d
+          where d.partner_id = o.partner_id and d.test_mode = o.test_mode and d.next_attempt_at >= o.from_at and ${isDue}
+          order by d.next_attempt_at limit o.fair for update skip locked) l
+      ) d left join lateral (
+        select o.url, o.secret, o.pending_secret, o.pending_since, o.failures, o.failing_since, o.last_success_at,
+          o.disabled_reason, case when o.failures >= ${probeAfterFailures} then o.probe_at::text end as probe
+        where d.nth = 1) first on true
     ), chosen as (
-      select u.partner_id, u.test_mode, u.id, u.url, u.secret, u.pending_secret, u.pending_since, u.failures,
-        u.failing_since, u.last_success_at, u.disabled_reason,
-        case when u.failures >= ${probeAfterFailures} then u.probe_at::text end as probe
-      from (select u.*, row_number() over (partition by u.proven order by u.turn, u.failures desc) as place from due u) u
+      select u.*
+      from (select u.*, row_number() over (partition by u.proven order by u.turn, u.failed desc) as place from due u) u
       where u.proven or u.place <= ${freeUnproven}
-      order by u.turn, u.failures desc limit ${free}
+      order by u.turn, u.failed desc limit ${free}
     )
     update webhook_deliveries d set lease = ${lease}, lease_until = now() + ${leaseMs} * interval '1 ms'
     from chosen c
     where d.partner_id = c.partner_id and d.test_mode = c.test_mode and d.id = c.id
-    returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts, d.lease, d.lease_until, c.url,
-      c.secret, c.pending_secret, c.pending_since, c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe`;
+    returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts,
+      case when c.url is not null then d.lease_until end as lease_until, c.url, c.secret, c.pending_secret, c.pending_since,
+      c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe`;
+  return withEndpoints(rows, lease);
+}
+
+/** What is of the endpoint is null for all but its first delivery. */
+type ClaimedRow = Omit<Claimed, 'lease' | 'endpoint'> & { [key in keyof ClaimedEndpoint]: ClaimedEndpoint[key] | null };
+
+function withEndpoints(rows: ClaimedRow[], lease: string): Claimed[] {
+  const endpoints = new Map<string, ClaimedEndpoint>();
+  for (const row of rows) {
+    if (row.url === null) continue;
+    const { url, secret, pending_secret, pending_since, probe, lease_until } = row as ClaimedEndpoint;
+    const { failures, failing_since, last_success_at, disabled_reason } = row as ClaimedEndpoint;
+    endpoints.set(endpointKey(row), {
+      ...{ url, secret, pending_secret, pending_since, probe, lease_until },
+      ...{ failures, failing_since, last_success_at, disabled_reason },
+    });
+  }
+  return rows.map((row) => {
+    const { partner_id, test_mode, id, request_id, event, body, attempts } = row;
+    const endpoint = endpoints.get(endpointKey(row));
+    if (!endpoint) throw new Error(`delivery ${id} was claimed without its endpoint`);
+    return { partner_id, test_mode, id, request_id, event, body, attempts, lease, endpoint };
+  });
 }
 
 /** One attempt, as it is recorded. */

@@ -49,14 +49,14 @@ type Changed = Map<string, { partner_id: string; test_mode: boolean; url: string
 function changedEndpoints(batch: Finished[], now: Date): Changed {
   const changed: Changed = new Map();
   // Keyed by URL too: a response from an earlier URL says nothing about the current one.
-  const groups = Map.groupBy(batch, ({ claimed }) => `${endpointKey(claimed)} ${claimed.url}`);
+  const groups = Map.groupBy(batch, ({ claimed }) => `${endpointKey(claimed)} ${claimed.endpoint.url}`);
   for (const [key, group] of groups) {
     const claimed = group[0]?.claimed;
     const sum = tally(group);
-    if (!claimed || isUnchanged(claimed, sum, now)) continue;
-    const { partner_id, test_mode, url } = claimed;
-    const probes = group.flatMap((finished) => finished.claimed.probe ?? []);
-    changed.set(key, { partner_id, test_mode, url, tally: sum, probes });
+    if (!claimed || isUnchanged(claimed.endpoint, sum, now)) continue;
+    const { partner_id, test_mode, endpoint } = claimed;
+    const probes = group.flatMap((finished) => finished.claimed.endpoint.probe ?? []);
+    changed.set(key, { partner_id, test_mode, url: endpoint.url, tally: sum, probes });
   }
   return changed;
 }

@@ -215,6 +215,23 @@ describe('delivering', () => {
     );
   });
 
+  test('events of several partners that are due at once → each goes to its partner’s URL, signed with its secret', async () => {
+    const made = [];
+    for (let n = 0; n < 3; n++) made.push(await partnerWithReceiver());
+    for (const { scope } of made) await makeEvents(stage.db, scope, 3);
+    assert.equal(await pass(), 9);
+    for (const { receiver, scope, secret } of made) {
+      assert.equal(receiver.received.length, 3);
+      for (const { headers, body } of receiver.received) {
+        assert.ok(verifySignature(secret, String(headers['x-service-signature']), body, new Date()));
+        const [attempt] = await attemptRows(stage.db, String(headers['x-service-delivery']));
+        assert.equal(attempt?.url, receiver.url);
+        const delivery = await deliveryRow(stage.db, String(headers['x-service-delivery']));
+        assert.equal(delivery.partner_id, scope.partnerId);
+      }
+    }
+  });
+
   test('a rotated secret is pending until activated: v1 is made with the old one, webhook-signature with both', async () => {
     const { scope, secret, receiver } = await partnerWithReceiver();
     const next = await rotateSecret(stage.ctx, theService, scope, null);
