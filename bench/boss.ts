@@ -14,7 +14,8 @@ const queue = 'deliveries';
 const workers = 2;
 
 type Boss = { boss: PgBoss; owner: Sql; origin: string; deliveries: Prepared[]; secret: string };
-export type BossArm = Arm & { batch(): number };
+/** `batch`: how many jobs are fetched together; `atOnce`: how many POSTs are under way then. */
+export type BossArm = Arm & { batch(): number; atOnce(): number };
 
 /**
  * pg-boss with the same bodies as jobs, sent with the headers of our deliveries by two workers that fetch a batch each,
@@ -66,6 +67,7 @@ function armOf(name: string, of: Boss, work: Work): BossArm {
   return {
     name,
     batch: () => best,
+    atOnce: () => workers * best,
     run: async (seconds) => {
       best ||= await choose();
       return run(best, seconds);

@@ -12,13 +12,13 @@ import { type Answer, post, repeat } from './post.ts';
 import type { Arm } from './rounds.ts';
 
 export const names = { loop: 'signed deliveries', bare: 'bare POST loop' };
-/** More than any machine delivers in one round. */
-const usual = 60_000;
+/** More than any machine delivers in a second. */
+export const mostPerSecond = 20_000;
 
 export type Prepared = { id: string; path: string; body: string };
 
 /** Stores verified requests with pending events, spread over all receivers in turn. */
-export async function prepareDeliveries(sql: Sql, count = usual): Promise<Prepared[]> {
+export async function prepareDeliveries(sql: Sql, count: number): Promise<Prepared[]> {
   const rows = Array.from({ length: count }, (_, n) => {
     const [id, requestId, txHash] = [randomUUIDv7(), randomUUIDv7(), `0x${String(n).padStart(64, '0')}`];
     const receiver = n % shape.receivers;

@@ -1,4 +1,5 @@
 import { openOwner } from '../../src/db/connection.ts';
+import { maxPosts } from '../../src/webhooks/rules.ts';
 import { bossArms } from '../boss.ts';
 import { startChild } from '../child.ts';
 import * as deliveries from '../deliveries.ts';
@@ -15,7 +16,7 @@ async function measure(stage: Stage): Promise<Finding> {
   const receiver = await startChild('receiver.ts', {});
   stage.onEnd(receiver.stop);
   await makeEndpoints(ctx.db.sql, ctx.config.secretKeys, receiver.origin);
-  const prepared = await deliveries.prepareDeliveries(ctx.db.sql);
+  const prepared = await deliveries.prepareDeliveries(ctx.db.sql, seconds * deliveries.mostPerSecond);
   const owner = openOwner(env.DATABASE_URL as string);
   stage.onEnd(() => owner.end());
   await deliveries.keepDeliveries(owner);
@@ -30,6 +31,7 @@ async function measure(stage: Stage): Promise<Finding> {
     facts: [
       `${rounds} rounds of ${seconds} s per arm after one to warm up; ${shape.receivers} endpoints at one receiver.`,
       `pg-boss took ${whole.batch()} jobs at a time, with a result for each ${each.batch()}: its best of the sizes tried.`,
+      `So it had up to ${whole.atOnce()} and ${each.atOnce()} POSTs under way at once; the loop has at most ${maxPosts}.`,
       `In its worst round the loop made ${lowest(whole.name)} times as many deliveries as pg-boss with whole batches,`,
       `and ${lowest(each.name)} times as many as with a result for each job.`,
     ],
