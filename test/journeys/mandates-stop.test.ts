@@ -55,6 +55,28 @@ async function revoke(): Promise<void> {
   await revokeStopped(fixtures.ctx, running);
 }
 
+test('A link that says what was not done → its page says nothing of it; outside a sandbox, nothing of a charge made due', async () => {
+  const { plan } = await agreed();
+  const production = await buildServer({ ...fixtures.ctx, sandbox: null });
+  const origin = await production.listen({ host: '127.0.0.1', port: 0 });
+  const said = async (done: string) => {
+    const page = await fetch(`${origin}${new URL(fixtures.urlOf(plan)).pathname}?done=${done}`);
+    const html = await page.text();
+    assert.equal(page.status, 200, html);
+    return /<div role="status">.*?<\/div>/s.exec(html)?.[0] ?? null;
+  };
+  try {
+    assert.equal(await said('stopped'), null);
+    assert.equal(await said('due'), null);
+    assert.match((await said('agreed')) ?? '', /You have agreed/);
+    await fixtures.post(plan, 'stop', {});
+    assert.match((await said('stopped')) ?? '', /Automatic charges are stopped/);
+    for (const done of ['agreed', 'raised']) assert.equal(await said(done), null);
+  } finally {
+    await production.close();
+  }
+});
+
 test('Stopped by the link alone → at once in the service, told by mail to both, and revoked on the chain', async () => {
   const { plan, payer, mails } = await agreed();
   const stopped = await fixtures.post(plan, 'stop', {});

@@ -21,11 +21,17 @@ import { agreeCard, dayText } from './terms-card.ts';
 
 const doneNames = ['agreed', 'stopped', 'raised', 'due'] as const;
 
+/** Whether what a link says was done can be so: anybody may send a customer any link, their merchant too. */
+function isDone(name: (typeof doneNames)[number], { mandate, testPanel }: PlanView): boolean {
+  if (name === 'stopped') return mandate?.state === 'stopped';
+  return mandate?.state === 'active' && (name !== 'due' || testPanel !== null);
+}
+
 /** The page of a plan for its customer: what it is, what was agreed or is to be, and its charges. */
 export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, done: unknown): FastifyReply {
   const { words, merchant, facts, branding, path } = view;
   const { page: t } = mandateTexts(words);
-  const name = doneNames.find((one) => one === done);
+  const name = doneNames.find((one) => one === done && isDone(one, view));
   return sendPage(reply, 200, {
     title: fill(t.title, { merchant }),
     whose: null,
