@@ -29,9 +29,12 @@ const lastDigits = 8;
 /** An extension, which is no part of a number, has fewer digits; one that has more counts as a number itself. */
 const leastDigits = 6;
 
+/** A number from its first digit on, with the signs between digits that are read over, some of them unseen. */
+const numbersWritten = /\d[\d\s\p{Pd}\p{Ps}\p{Pe}\p{Cf}.+/·•−~∼_'’]*/gu;
+
 /** What the spellings of a number have in common: of each number that the text has, since any may be the one called. */
 function phonesOf(written: string): string[] {
-  const runs = withLatinDigits(written.normalize('NFKC')).match(/\d[\d\s().+/-]*/g) ?? [];
+  const runs = withLatinDigits(written.normalize('NFKC')).match(numbersWritten) ?? [];
   const digits = runs.map((run) => run.replace(/\D/g, ''));
   const numbers = digits.filter((run) => run.length >= leastDigits);
   return [...new Set((numbers.length > 0 ? numbers : [digits.join('')]).map((run) => run.slice(-lastDigits)))];
