@@ -109,9 +109,12 @@ export function openOwner(url: string, waits: Waits = usualWaits): Sql {
   return openPool({ url, connections: 1, waits, settings: sessionSettings });
 }
 
+/** A cursor that is to outlast its transaction keeps the rows of its scope. */
+const beginInOwn = 'select public.begin_scoped(); close all';
+
 /** In a session that others use in between, `begin_scoped` goes back to the login's defaults: these are ours. */
 const beginInShared = [
-  'select public.begin_scoped()',
+  beginInOwn,
   ...Object.entries(scopedSettings).map(([name, value]) => `set local ${name} = '${value}'`),
 ].join('; ');
 
@@ -169,7 +172,7 @@ export function connect(
   const opening: Omit<Opening, 'enter' | 'onlyReads'> = {
     // Sent as text, and answered before the next proof is sent: an earlier transaction could have planted a prepared
     // statement.
-    clear: sessionUrl ? beginInShared : 'select public.begin_scoped()',
+    clear: sessionUrl ? beginInShared : beginInOwn,
     clearOfSelect,
   };
   const begin = <T>(scope: Scope, work: (tx: Tx) => Promise<T>, onlyReads: boolean) =>

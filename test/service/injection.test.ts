@@ -223,6 +223,15 @@ test('a `select` in place of a read’s statement › plants none, whichever fun
   }
 });
 
+test('a cursor that outlasts its transaction › is closed before the next scope has the session', async () => {
+  const declared = 'declare mine cursor with hold for select id from merchants';
+  for (const plant of [injectRead, inject]) {
+    assert.equal((await plant(declared)).code, null);
+    const { code } = await inject('fetch all from mine', others[1]?.scope);
+    assert.equal(code, '34000', plant.name); // no such cursor
+  }
+});
+
 test('one statement of a scope › the scope it changes on the way shows nothing else', async () => {
   const other = others[1] as (typeof others)[0];
   const set = `set_config('quittance.partner_id', '${other.scope.partnerId}', true),
