@@ -37,8 +37,8 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
   const route = payRoute(ctx.config);
   // Preparing asks the chain a few questions, and handing in may cost a fee.
   const preparing = postLimits({ perClientAndRequest: 20, perRequest: 200, perClient: 120 }, minuteMs);
-  const handingIn = postLimits({ perClientAndRequest: 5, perRequest: 20, perClient: 30 }, minuteMs);
-  const handingInLong = postLimits({ perClientAndRequest: 15, perRequest: 60, perClient: 120 }, hourMs);
+  const handingIn = postLimits({ perClientAndRequest: 5, perRequest: 40, perClient: 30 }, minuteMs);
+  const handingInLong = postLimits({ perClientAndRequest: 15, perRequest: 120, perClient: 120 }, hourMs);
   const form = (
     name: FormName,
     limits: ReturnType<typeof postLimits>[],

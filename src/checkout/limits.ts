@@ -2,12 +2,13 @@ import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts'
 
 type Most = { perClient: number; perClientAndRequest: number; perRequest: number };
 
-/** A network has so large a part of what is posted for one request: one owner obtains all its addresses easily. */
+/** What one network may post for a request: a quarter of what all may, since one owner easily has many addresses. */
 const partOfNetwork = 4;
 
 /**
  * Limits what is posted for requests. Whoever knows a pay link can use up what is theirs, and hardly what all have.
  *
+ * @param most `perRequest`: at least eight clients' worth, so that a client uses up at most half of its network's part
  * @returns `ofClient` and `ofRequest` take one attempt each; false when there is none left
  */
 export function postLimits(most: Most, windowMs: number) {

@@ -73,12 +73,12 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
 }
 
 async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal): Promise<void> {
-  const failed = new Set<string>();
+  const failed = new Map<string, Scope>();
   for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
-    const old = await findOldPlans(ctx.db.sql, before, { limit: batch, except: [...failed] });
+    const old = await findOldPlans(ctx.db.sql, before, { limit: batch, except: [...failed.values()] });
     for (const { scope, plans } of byScope(old, [])) {
       const done = await unlessItFails(ctx, scope, () => forgetPlansOf(ctx, scope, plans));
-      if (!done) failed.add(scope.partnerId);
+      if (!done) failed.set(`${scope.partnerId} ${scope.testMode}`, scope);
     }
     if (old.length < batch) return;
   }

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/connection.ts';
+import type { Scope, Sql, Tx } from '../db/connection.ts';
 import type { CustomerKey } from '../requests/customer.ts';
 import { endOfErased } from './mandates/store.ts';
 
@@ -36,18 +36,17 @@ export async function findRequestsBeside(sql: Sql | Tx, requestId: string, limit
   return rows.map(({ request_id }) => request_id);
 }
 
-/**
- * Plans of all partners but these that ended before a time and still say who their customer was, the oldest first.
- */
+/** Plans of all scopes but these that ended before a time and still say who their customer was, the oldest first. */
 export function findOldPlans(
   sql: Sql | Tx,
   before: Date,
-  { limit, except }: { limit: number; except: string[] },
+  { limit, except }: { limit: number; except: Scope[] },
 ): Promise<CustomerPlan[]> {
   return sql<CustomerPlan[]>`
     select p.partner_id, p.test_mode, p.id, p.created_at from plans p
     where p.state = 'ended' and p.customer_name is not null and p.ended_at < ${before}
-      and p.partner_id <> all(${except}::uuid[])
+      and (p.partner_id, p.test_mode) not in (
+        select * from unnest(${except.map(({ partnerId }) => partnerId)}::uuid[], ${except.map(({ testMode }) => testMode)}::boolean[]))
     order by p.ended_at limit ${limit}`;
 }
 

@@ -349,6 +349,25 @@ test('A stranger who knows a pay link keeps nobody else from handing in a hash; 
   }
 });
 
+test('Who uses up the signed payments of a request keeps no neighbour of their network from handing one in', async () => {
+  const behind = await startApp({ clock: stopped(), config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
+  try {
+    const { test: scope } = await makePartner(behind.db);
+    const { id } = await makeRequest(behind.db, scope, await makeMerchant(behind.db, scope));
+    const from = async (client: string) => {
+      const headers = { 'x-forwarded-for': client };
+      const posted = { method: 'POST', headers, body: new URLSearchParams({ from: '0x' }) };
+      return (await fetch(`${behind.url}/pay/${id}/authorized`, posted)).status;
+    };
+    for (let sent = 0; sent < 5; sent++) await from('192.0.2.1');
+    assert.equal(await from('192.0.2.1'), 429);
+    assert.notEqual(await from('192.0.2.99'), 429);
+    assert.notEqual(await from('198.51.100.1'), 429);
+  } finally {
+    await behind.stop();
+  }
+});
+
 test('Pay pages may have a host of their own: the address is then only the id', async () => {
   const config = testConfig({ payUrl: 'https://pay.example' });
   const own = await startApp({ config });

@@ -32,8 +32,8 @@ export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei
 
 /**
  * Whether a merchant's calls of a purpose would use more of a day's budget than they leave, while another merchant of
- * the partner may need it: one whose customers are to be charged; for authorizations, any that takes payments. So the
- * budget never runs out, however many merchants use it in turn. A merchant's first call of a day always passes. Exact
+ * the partner may need it: one whose customers are to be charged; for authorizations, any that takes payments. So
+ * those who use more never leave others nothing. A merchant's first call of a day passes while the budget lasts. Exact
  * after `reserve`, under whose lock calls are counted.
  *
  * @param spentWei the partner's total of the day, with these calls
