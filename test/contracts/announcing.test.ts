@@ -50,7 +50,7 @@ test('a start in production with an address where nothing, or something else, st
   const token: ChainConfig = { ...node.chain, recurringContract: node.chain.tokens[0]?.address ?? null };
   const [, first = '', second = ''] = await said([nothing], [token]);
   assert.match(first, /^warn 31337 .*is not deployed here/);
-  assert.match(second, /^error 31337 RECURRING_CONTRACT is other code/);
+  assert.match(second, /^error 31337 RECURRING_CONTRACT is not this version’s code/);
 });
 
 test('a start of a sandbox → nothing', async () => {

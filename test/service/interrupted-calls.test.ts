@@ -66,7 +66,7 @@ async function interruptEach(call: () => Promise<Answer>): Promise<number> {
 const form = (path: string, fields: Record<string, string>, n: number) =>
   send(url, 'POST', path, {
     raw: new URLSearchParams(fields).toString(),
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': `10.0.0.${n}` },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': `10.0.${n}.1` },
   });
 
 /** A payment that only its sender's signature binds, and the form that they post. */
