@@ -91,7 +91,7 @@ export async function tasksOf(owner: Sql): Promise<Task[]> {
     ...{ id: 'made.id', idempotency_key: 'made.key' },
     created_at: `clock_timestamp() + random() * interval '1 hour'`,
   };
-  const values = names.map((name) => fresh[name] ?? name);
+  const values = names.map((name) => fresh[name] ?? `r.${name}`);
   const scope = (place: number) => `partner_id = :p${place}::uuid and test_mode`;
   const one = (place: number) => `${scope(place)} and id = :i${place}::uuid`;
   const key = (place: number) => `${scope(place)} and account_id = :a${place}::uuid and idempotency_key = :k${place}`;
@@ -119,7 +119,7 @@ export async function tasksOf(owner: Sql): Promise<Task[]> {
           ? ''
           : `, registered as (insert into registry values (:p${place}::uuid, true, :a${place}::uuid,
           (select key from made), (select id from made)))`
-      } insert into ${table} (${names.join(', ')}) select ${values.map((value) => (names.includes(value) ? `r.${value}` : value)).join(', ')}
+      } insert into ${table} (${names.join(', ')}) select ${values.join(', ')}
         from made, whole r where r.partner_id = :p${place}::uuid and r.test_mode and r.id = :i${place}::uuid`,
       true,
     ),

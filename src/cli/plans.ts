@@ -8,14 +8,11 @@ import type { CustomersPlan } from '../plans/mandates/agree.ts';
 import { readPlanFacts } from '../plans/mandates/facts.ts';
 import { movePlanDue } from '../plans/move-due.ts';
 import { agreeInSandbox } from '../sandbox/agree.ts';
-import { createSandboxPlan } from '../sandbox/plan.ts';
+import { createSandboxPlan, usualFiatInt } from '../sandbox/plan.ts';
 import { commandLine } from './acting.ts';
 import { sandboxChain } from './chain.ts';
 import { type Arguments, type Command, UsageFault, word } from './command.ts';
 import { payer } from './payments.ts';
-
-/** 12.00 of most currencies. */
-const usualFiatInt = 1200;
 
 async function makePlan(ctx: Context, args: Arguments): Promise<Record<string, string>> {
   const id = word(args, 0, 'The account id').toLowerCase();

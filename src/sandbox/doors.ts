@@ -20,7 +20,7 @@ import { startUserSession } from '../users/sign-in/sign-in.ts';
 import { sendForeignForm, sendNotice } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
 import { makeIncompleteMerchant, type OpenDemo, openDemo } from './demo.ts';
-import { createSandboxPlan } from './plan.ts';
+import { createSandboxPlan, usualFiatInt } from './plan.ts';
 
 /** Where the buttons of the front page lead. */
 export const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
@@ -69,7 +69,7 @@ async function openPayPage(ctx: Context, { demo: { scope, merchant } }: Visit): 
 async function openPlanPage(ctx: Context, { demo: { scope, merchant: id } }: Visit): Promise<string> {
   const { display_currency } = (await readMerchant(ctx, scope, id)) ?? {};
   if (!display_currency) throw refuse('not_found');
-  const plan = await createSandboxPlan(ctx, theService, scope, { id, display_currency }, 1200);
+  const plan = await createSandboxPlan(ctx, theService, scope, { id, display_currency }, usualFiatInt);
   return new URL(planPageUrl(ctx.config, plan.id)).pathname;
 }
 

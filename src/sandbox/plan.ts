@@ -9,6 +9,9 @@ import { movePlanDue } from '../plans/move-due.ts';
 import type { PlanRow } from '../plans/read.ts';
 import { dayOf } from '../plans/rules.ts';
 
+/** 12.00 of most currencies. */
+export const usualFiatInt = 1200;
+
 /**
  * Makes a monthly plan that charges automatically, from today on. Its first charge waits for an hour, so that somebody
  * can agree first.

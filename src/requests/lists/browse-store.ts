@@ -14,7 +14,7 @@ import {
   underpaidIds,
 } from './display-status-store.ts';
 import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
-import { exportedNames, readUntilFull } from './shown.ts';
+import { readUntilFull } from './shown.ts';
 
 /** Why a request needs a person's attention. */
 export const concerns = ['underpaid', 'overpaid', 'late', 'voided', 'twice', 'replayed'] as const;
@@ -42,6 +42,14 @@ export type BrowseFilter = {
 const pageNames = [
   ...(['id', 'account_id', 'created_at', 'made_at', 'fiat_int', 'fiat_code', 'usdc_micro', 'memo'] as const),
 ];
+
+/** The columns of a request that exports show. There are as many others, which are slow to read. */
+const exportedNames = [
+  ...(['id', 'account_id', 'idempotency_key', 'created_at', 'made_at', 'expires_at', 'proof_status'] as const),
+  ...(['proof_verified_at', 'fiat_int', 'fiat_code', 'usdc_micro', 'rate', 'rate_source', 'memo'] as const),
+  ...(['payment_mode', 'customer_name', 'customer_email', 'customer_phone', 'metadata'] as const),
+  ...(['wallet_address', 'tx_hash', 'payer_address'] as const),
+] as const;
 
 /** A request as pages list it. */
 export type BrowsedRow = Pick<RequestRow, (typeof pageNames)[number]> & {

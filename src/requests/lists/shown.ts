@@ -1,11 +1,3 @@
-/** The columns of a request that exports show. There are as many others, which are slow to read. */
-export const exportedNames = [
-  ...(['id', 'account_id', 'idempotency_key', 'created_at', 'made_at', 'expires_at', 'proof_status'] as const),
-  ...(['proof_verified_at', 'fiat_int', 'fiat_code', 'usdc_micro', 'rate', 'rate_source', 'memo'] as const),
-  ...(['payment_mode', 'customer_name', 'customer_email', 'customer_phone', 'metadata'] as const),
-  ...(['wallet_address', 'tx_hash', 'payer_address'] as const),
-] as const;
-
 /** The most rows that are read at once of a list in which many are not wanted. */
 const mostAtOnce = 1_000;
 
