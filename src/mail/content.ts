@@ -2,9 +2,12 @@ import type { Config } from '../config.ts';
 import { decrypt, encrypt } from '../lib/encrypt.ts';
 import type { NewMail } from './outbox.ts';
 
-/** What only the recipient may read: it can contain links, codes and names. */
+/** The parts of a mail that only its recipient may read: they can contain links, codes and names. */
 type Content = Required<Pick<NewMail, 'subject' | 'body' | 'html' | 'unsubscribeUrl'>>;
-/** The columns that store it: readable ones, or `sealed` with the subject without its numbers beside it. */
+/**
+ * The columns that store a mail: either readable ones, or `sealed` (encrypted) beside a subject with its numbers
+ * masked.
+ */
 export type StoredContent = {
   subject: string;
   body: string | null;
@@ -13,10 +16,10 @@ export type StoredContent = {
   sealed: Buffer | null;
 };
 
-/** Codes and amounts, which nobody who administers mail needs. */
+/** Codes and amounts. Operators who look after mails do not need them. */
 const numbers = /\p{Nd}[\p{Nd}\s.,]*\p{Nd}|\p{Nd}/gu;
 
-/** A subject as shown to those who administer mail. */
+/** A subject as operators see it. */
 export const withoutNumbers = (subject: string) => subject.replace(numbers, '•••');
 
 /** A mail as it is stored: encrypted, but readable in the sandbox, whose mail pages show it. */
@@ -30,9 +33,9 @@ export function storedContent(
 }
 
 /**
- * The reverse.
+ * Reads the content of a stored mail.
  *
- * @throws Error when the key it was encrypted with is gone
+ * @throws Error if the key that encrypted it is missing, or the bytes were changed
  */
 export function decryptedContent({ secretKeys }: Pick<Config, 'secretKeys'>, row: StoredContent): Content {
   if (row.sealed !== null) return JSON.parse(decrypt(secretKeys, row.sealed));

@@ -5,7 +5,7 @@ import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from 
 
 export { oneLine } from './layout.ts';
 
-/** One line of the table in a customer's mail; `shown` is what readers of HTML see in place of the text. */
+/** One line of the table in a customer's mail; readers of HTML see `shown` instead of `value`. */
 export type CustomerMailFact = [name: string, value: string, shown?: Html];
 
 /** The content of a mail to a customer, as text, and as HTML with the partner's branding. */
@@ -14,18 +14,20 @@ export type CustomerMail = {
   branding: MailBranding;
   subject: string;
   heading: string;
-  /** Shown first where no real money is involved. */
+  /** Shown first if no real money is involved. */
   test: string | null;
   facts: CustomerMailFact[];
   /** The one action: its address, the label of its button, and the sentence that contains the address. */
   link: { url: string; label: string; sentence: string };
-  /** Why the reader is written to. */
+  /** Why the reader receives this mail. */
   why: string;
-  /** Where the reader stops such mails; null where they asked for it themselves. */
+  /** Where the reader stops such mails; null if they requested the mail themselves. */
   stop: { url: string; label: string } | null;
 };
 
-/** As text. A name or memo of several lines reads neither as a sentence nor as a line of ours. */
+/**
+ * The mail as plain text. Line breaks in a name or memo cannot make a part of it look like a sentence or line of ours.
+ */
 export function customerMailText({ heading, test, facts, link, why, stop }: CustomerMail): string {
   const lines = facts.map(([name, value]) => `${name}: ${withOwnDirection(value).replace(/\r?\n/g, '\n  ')}`);
   const parts = [

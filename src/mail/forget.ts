@@ -7,8 +7,8 @@ const batchSize = 1000;
 const maxBatches = 100;
 
 /**
- * Loop: deletes mails a month after they were sent, and abandoned ones a month after they were written. Returns how
- * many.
+ * Loop: deletes mails 30 days after they were sent, and mails that were given up 30 days after they were queued.
+ * Returns how many.
  */
 export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, signal: AbortSignal): Promise<number> {
   const before = new Date(clock.now().getTime() - keptMs);

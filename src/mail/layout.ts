@@ -8,10 +8,10 @@ export const mailColours = { quiet: '#5d646f', line: '#dcdee2' };
 /** The branding of mails, of a partner or our own: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
 export type MailBranding = { name: string; logoUrl: string | null; accent: string; onAccent: string };
 
-/** A header is one line, whatever name somebody enters. */
+/** Removes line breaks, because a header is one line whatever name somebody enters. */
 export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-/** The one thing to do in a mail. */
+/** The button for the one action of a mail. */
 export function mailButton({ accent, onAccent }: MailBranding, url: string, label: string): Html {
   return html`
     <p style="margin:24px 0 0">
@@ -26,8 +26,8 @@ export function mailButton({ accent, onAccent }: MailBranding, url: string, labe
 }
 
 /**
- * The HTML of a mail: a branded card with a heading, and small print below. It loads nothing but the logo. Language and
- * direction are set on an inner element too, because mail programs drop the outer ones.
+ * The HTML of a mail: a branded card with a heading, and small print below. It loads only the logo. Language and
+ * direction are also set on an inner element, because mail programs drop the outer ones.
  */
 export function mailLayout(
   words: Words,

@@ -12,12 +12,12 @@ export type Notice = {
   values?: Record<string, string>;
   /** Values that are read out or compared. One that is a paragraph by itself is emphasised. */
   figures?: Record<string, string>;
-  /** Our own addresses. One that is a paragraph by itself becomes a button labelled `button`. */
+  /** Our own addresses. One that is a paragraph by itself becomes a button with the label `button`. */
   links?: Record<string, string>;
   button?: string;
 };
 
-/** Writes a notice: what goes into the outbox, but for the recipient. */
+/** Writes a notice: everything that the outbox needs except the recipient. */
 export function writeNotice({
   words,
   branding,
@@ -28,7 +28,7 @@ export function writeNotice({
   links = {},
   button = '',
 }: Notice) {
-  // A name of several lines would read as sentences of ours.
+  // A name with line breaks could pass for sentences of ours.
   const values = Object.fromEntries(Object.entries(said).map(([name, text]) => [name, oneLine(text)]));
   const all = { ...values, ...figures, ...links };
   const title = oneLine(fill(subject, all));
@@ -63,7 +63,7 @@ export function writeNotice({
 const shownAs = (texts: Record<string, string>, show: (text: string) => Html): Record<string, Html> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, show(text)]));
 
-/** For readers who want to see where a button leads, or open the link elsewhere. */
+/** Shows the URL of a button, for readers who want to check it or open it elsewhere. */
 const readable = (url: string) =>
   html`
     <p dir="ltr" style="margin:12px 0 0;font-size:12px;line-height:1.4;color:${mailColours.quiet};word-break:break-all">
@@ -73,7 +73,7 @@ const readable = (url: string) =>
 
 const longCode = 12;
 
-/** Codes are large; addresses use a typeface in which digits cannot be confused. */
+/** Makes codes large, and shows addresses in a typeface in which digits cannot be confused. */
 function emphasised(text: string): Html {
   const size = text.length <= longCode ? 'text-align:center;font-size:28px;letter-spacing:0.1em' : 'font-size:14px';
   return html`

@@ -4,8 +4,8 @@ import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { storedContent } from './content.ts';
 
 /**
- * `body` is text; `html` is the same for mail programs that show HTML. `urgent`: somebody is waiting for it, so it goes
- * first. `unsubscribeUrl`: a POST to it stops mails of this kind.
+ * `body` is plain text; `html` is the same for mail programs that show HTML. `urgent`: somebody is waiting for this
+ * mail, so it goes first. `unsubscribeUrl`: a POST to it stops mails of this kind.
  */
 export type NewMail = {
   recipient: string;
@@ -24,10 +24,10 @@ export async function queueMail({ config }: Pick<Context, 'config'>, tx: Tx | Sq
       ${stored.unsubscribe_url}, ${stored.sealed}, ${mail.urgent ?? false})`;
 }
 
-/** Why a request's customer is mailed: a payment request, or a receipt. */
+/** What a mail to a request's customer is: a payment request, or a receipt. */
 export type MailPurpose = 'ask' | 'receipt';
 
-/** The same for a mail to a request's customer. A second one for the same request and purpose changes nothing. */
+/** Queues a mail to a request's customer. A second one for the same request and purpose changes nothing. */
 export async function queueCustomerMail(
   { config }: Pick<Context, 'config'>,
   tx: Tx,
@@ -59,7 +59,7 @@ export async function queuePlanMail(
       ${stored.unsubscribe_url}, ${stored.sealed}, ${scope.partnerId}, ${scope.testMode}, ${planId}, 'plan')`;
 }
 
-/** How many mails about no single request a plan's customer was sent since a time. */
+/** Counts the mails to a plan's customer, about no single request, that were queued since a time. */
 export async function countPlanMails(tx: Tx, scope: Scope, planId: string, since: Date): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
@@ -80,7 +80,7 @@ export async function deletePlanMails(
   return count;
 }
 
-/** Deletes the mails to the customers of these requests, sent or not; returns how many. */
+/** Deletes the mails to the customers of these requests, whether sent or not; returns how many. */
 export async function deleteCustomerMails(tx: Tx | Sql, scope: Scope, requestIds: string[]): Promise<number> {
   const { count } = await tx`
     delete from mails where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
@@ -97,14 +97,14 @@ export async function deleteWaitingRequestMails(tx: Tx, scope: Scope, requestIds
 
 export type Mail = NewMail & { id: string; created_at: Date; sent_at: Date | null };
 
-/** The newest mails first: for the sandbox, where they are readable. */
+/** Mails, newest first. For the sandbox, where they are readable. */
 export async function listMails(sql: Sql, limit: number): Promise<Mail[]> {
   return sql<Mail[]>`
     select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at
     from mails order by created_at desc, id limit ${limit}`;
 }
 
-/** One mail by its id; null when there is none. */
+/** One mail by its id; null if there is none. */
 export async function readMail(sql: Sql, id: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`
     select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at
@@ -112,7 +112,7 @@ export async function readMail(sql: Sql, id: string): Promise<Mail | null> {
   return mail ?? null;
 }
 
-/** The newest mail to one recipient; null when there is none. */
+/** The newest mail to one recipient; null if there is none. */
 export async function latestMail(sql: Sql, recipient: string): Promise<Mail | null> {
   const [mail] = await sql<Mail[]>`
     select id, recipient, subject, coalesce(body, '') as body, body_html as html, created_at, sent_at from mails

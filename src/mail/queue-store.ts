@@ -2,28 +2,33 @@ import type { Sql } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import type { StoredContent } from './content.ts';
 
-/** A mail in hand. `sender`: the partner whose customer it is to, or `ourselves`; `last`: its last attempt. */
+/**
+ * A claimed mail. `sender`: the partner whose customer receives it, or `ourselves`. `last`: whether this is its last
+ * attempt.
+ */
 export type Claimed = StoredContent & { id: string; recipient: string; sender: string; last: boolean; urgent: boolean };
 
-/** Stands for no partner in the index by which senders take turns. */
+/** Stands for "no partner" in the index by which claims alternate between senders. */
 export const ourselves = '00000000-0000-0000-0000-000000000000';
 const senderOf = (sql: Sql) => sql`coalesce(partner_id, '00000000-0000-0000-0000-000000000000')`;
 
 /**
- * The first wait; each is twice the previous one. It is longer than sending takes, so nobody else claims a mail in
- * progress.
+ * The wait before the second attempt. Each further wait is twice as long, up to a day. It is longer than sending takes,
+ * so nobody else claims a mail in progress.
  */
 const firstWaitMs = 120_000;
-/** About two and a half days. */
+/** With these waits, the last attempt is almost two and a half days after the first. */
 const maxAttempts = 12;
 
-/** How many mails of each sender a node sends now; the servers and senders that must not get another place. */
+/**
+ * How many mails of each sender this node is sending, and the mail servers and senders that may not have another one.
+ */
 export type Busy = { bySender: ReadonlyMap<string, number>; servers: string[]; senders: string[] };
 
 /**
  * Claims a mail by moving its next attempt: a crash in between delays it, but does not lose it. The sender with the
- * fewest mails under way comes first, so one with thousands delays nobody. Sorting by the sender too, which is fixed,
- * has the planner read the index in its order and stop at the first row.
+ * fewest mails under way comes first, so one with thousands delays nobody. Also sorting by the sender, which is fixed,
+ * makes the planner read the index in its order and stop at the first row.
  */
 export async function claimMail(sql: Sql, urgent: boolean, busy: Busy): Promise<Claimed | null> {
   const isFree = sql`lower(split_part(recipient, '@', -1)) <> all(${busy.servers}::text[])`;
@@ -58,7 +63,7 @@ export async function claimMail(sql: Sql, urgent: boolean, busy: Busy): Promise<
   return mail ?? null;
 }
 
-/** A mail's next attempt; those that were given up have none. */
+/** The time of the next attempt of any mail; mails that were given up have none. */
 export const mailsDue: Due = (sql) => sql`
   select min(lane.at) from (
     select min(next_attempt_at) as at from mails where sent_at is null and urgent and next_attempt_at < 'infinity'

@@ -6,7 +6,7 @@ import type { MailTransport } from './transport.ts';
 const connectMs = 10_000;
 const silenceMs = 20_000;
 
-/** Mails go out, but not to this address. */
+/** This recipient was refused. Other mails can still be sent. */
 export class RecipientRefused extends Error {}
 
 /** With these headers, mail programs show their own unsubscribe button (RFC 8058). */
@@ -35,7 +35,7 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
     disableFileAccess: true,
     disableUrlAccess: true,
   };
-  // Loaded for the first mail: it takes 20 MB.
+  // Loaded with the first mail, because it takes 20 MB of memory.
   let opened: Promise<Transporter> | undefined;
   const domain = from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
   return async ({ id, recipient, subject, body, html, unsubscribeUrl }, signal) => {

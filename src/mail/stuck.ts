@@ -4,7 +4,9 @@ import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { withoutNumbers } from './content.ts';
 
-/** How many mails wait, at most `most`, and since when the oldest has. Mails that were given up do not count. */
+/**
+ * How many mails wait, at most `most`, and when the oldest of them was queued. Mails that were given up do not count.
+ */
 export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
   const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (
@@ -14,7 +16,7 @@ export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: numb
 
 export type GivenUpMail = { id: string; subject: string; recipient: string; created_at: Date; attempts: number };
 
-/** Mails that were given up after their last attempt, newest first, with subjects without their numbers. */
+/** Mails that were given up after their last attempt, newest first. The numbers in their subjects are masked. */
 export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail[]> {
   const rows = await sql<GivenUpMail[]>`
     select id, subject, recipient, created_at, attempts from mails
@@ -22,7 +24,7 @@ export async function givenUpMails(sql: Sql, limit: number): Promise<GivenUpMail
   return rows.map((row) => ({ ...row, subject: withoutNumbers(row.subject) }));
 }
 
-/** Lets a mail that was given up be sent again, in a new round of attempts; false when there is no such mail. */
+/** Queues a mail that was given up for a new round of attempts; false if there is no such mail. */
 export function retryMail(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, id: string): Promise<boolean> {
   return ctx.db.transaction(async (tx) => {
     const { count } = await tx`

@@ -11,10 +11,10 @@ export { mailsDue };
 
 export type DueMail = NewMail & { id: string };
 
-/** Sends one mail. Throws when that failed, or once the signal aborts. */
+/** Sends one mail. Throws if this fails, or once the signal aborts. */
 export type MailTransport = (mail: DueMail, signal: AbortSignal) => Promise<void>;
 
-/** SMTP where it is configured. Otherwise a sandbox's mails stay in the table, for /dev/mail. Null: no transport. */
+/** SMTP if it is configured. Without it, a sandbox leaves its mails in the table, for /dev/mail. Null: no transport. */
 function transportOf(ctx: Context): MailTransport | null {
   if (ctx.config.mail) return smtpTransport(ctx.config.mail);
   if (!ctx.config.sandbox) return null;
@@ -24,25 +24,25 @@ function transportOf(ctx: Context): MailTransport | null {
 }
 
 /**
- * Urgent mails have reserved places, so that no flood of receipts delays them. Mails to one server never take all
- * places, so that a server that hangs delays no other; nor do those of one partner.
+ * Urgent mails have their own places, so that many receipts do not delay them. Mails to one server cannot take all
+ * places, so that a slow server does not delay mails to others. The same holds for mails of one partner.
  */
 const lanes = [
   { urgent: true, places: 10, perServer: 3, perPartner: 5 },
   { urgent: false, places: 10, perServer: 3, perPartner: 5 },
 ];
 /**
- * A poll that skips busy servers may read everything due for them. After one that found nothing, wait at least this
- * long.
+ * A poll that skips busy servers may read everything that is due for them. After one that found nothing, wait at least
+ * this long.
  */
 const pollPastBusyMs = 1000;
-/** For one mail, from resolving the server's name to its last answer. */
+/** The limit for sending one mail, from resolving the server's name to its last response. */
 const sendLimitMs = 45_000;
 const markTries = 5;
 
 /**
- * Sends due mails, several at a time. Over all nodes, each is sent once. A failed one is retried later, at most a day
- * apart and twelve times. Without a transport they stay queued and an alarm is raised.
+ * Sends due mails, several at a time. No two nodes send the same mail. A failed one is retried after at most a day, up
+ * to twelve attempts in all. Without a transport mails stay queued, and an alarm is raised.
  *
  * @param signal no further mail is started once it aborts
  * @returns how many were sent
@@ -85,7 +85,7 @@ export async function sendDueMails(ctx: Context, signal: AbortSignal, transport 
 /** The domain of an address, which identifies the mail server. */
 const serverOf = ({ recipient }: Claimed) => recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
 
-/** How many mails of each sender are under way, and the servers and partners that must not get another place. */
+/** How many mails of each sender are under way, and the servers and partners that may not have another one. */
 function busyIn(mails: Claimed[], { perServer, perPartner }: { perServer: number; perPartner: number }): Busy {
   const bySender = countBy(mails, ({ sender }) => sender);
   return {
@@ -100,7 +100,10 @@ const countBy = (mails: Claimed[], by: (mail: Claimed) => string) =>
 const atLeast = (counts: ReadonlyMap<string, number>, most: number) =>
   [...counts].filter(([, count]) => count >= most).map(([key]) => key);
 
-/** Never throws: a result that could not be stored shows at the next attempt. */
+/**
+ * Sends a claimed mail and stores the result; returns whether it was sent. Never throws: if the result cannot be
+ * stored, the mail is attempted again.
+ */
 async function send(ctx: Context, mail: Claimed, transport: MailTransport): Promise<boolean> {
   const { id, recipient } = mail;
   const hand = async () => {
