@@ -11,11 +11,14 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** What to send where, for those who type it themselves; null for a rest that has no amount of its own. */
+/**
+ * What to send where, for customers who type it themselves; null for a remaining amount that no reservation makes
+ * unique.
+ */
 export function byHand(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
   const { paymentMethods } = payTexts(words);
-  // Without one, a rest that is typed could be the amount of another customer's request.
+  // Without a reservation, a remaining amount that is typed could be the amount of another customer's request.
   if (payable(checkout.state) === 'rest' && !checkout.progress.asked.isReserved) return null;
   return html`
     <details class="manual">
@@ -53,7 +56,9 @@ function instructions(checkout: Checkout, option: Option): Html {
   `;
 }
 
-/** Two codes: the address alone, which every scanner reads, and the transfer of EIP-681, which some wallets fill in. */
+/**
+ * Two QR codes: the address alone, which every scanner reads, and the transfer (EIP-681), which some wallets fill in.
+ */
 function codes({ row, url, words }: Checkout, { index, chain, token, amountMicro }: Option): Html {
   const { paymentMethods } = payTexts(words);
   const path = `${payPagePath(url)}/qr`;

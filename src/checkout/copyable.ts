@@ -2,7 +2,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { mono } from '../ui/components.ts';
 import { copyShape } from '../ui/copyable.ts';
 
-/** A fact with a button that copies it; the button needs script and shows only with it. */
+/** A fact with a button that copies it. The button needs script, and is hidden without it. */
 export function copyable(name: string, label: string, value: string): Html {
   return html`
     <div class="copyable">

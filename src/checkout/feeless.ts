@@ -17,25 +17,29 @@ import { payable } from './state.ts';
 
 type Visit = FastifyRequest<{ Params: { request_id: string }; Body: Record<string, unknown> | undefined }>;
 
-/** What browser code is told: `ok`, and where it is not, why, by a word that the page has a text for. */
+/** The answer to browser code. `reason`: a word for which the page has a text. */
 type Answer = { ok: true; [more: string]: unknown } | { ok: false; reason: string };
 
 type FormName = 'authorization' | 'authorized';
 
-/** What a page had signed names its request. What somebody else had signed, for whatever, is not taken here. */
+/**
+ * Whether an authorization was prepared for this request: its nonce names the request. Authorizations that were signed
+ * for something else are not accepted here.
+ */
 function isNonceOf({ reference }: { reference: Uint8Array }, nonce: string): boolean {
   const named = /^0x[0-9a-f]{64}$/.test(nonce) && readAuthorizationNonce(Buffer.from(nonce.slice(2), 'hex'));
   return named ? named.reference.equals(reference) : false;
 }
 
 /**
- * `POST {pay_url}/<id>/authorization` (`chain_id`, `token`, `from`): what a wallet signs to pay without coin for fees.
- * `POST {pay_url}/<id>/authorized` (the same, with `nonce`, `valid_before`, `signature`): hands it in, and it is sent.
- * Both answer browser code in JSON. What is signed is made anew from what the service knows, and nothing is believed.
+ * `POST {pay_url}/<id>/authorization` (`chain_id`, `token`, `from`): returns what a wallet must sign to pay without
+ * coin for fees. `POST {pay_url}/<id>/authorized` (the same, with `nonce`, `valid_before`, `signature`): submits the
+ * signature, and the service sends the transaction. Both answer browser code in JSON. The server rebuilds the signed
+ * data itself and does not trust what the browser sends.
  */
 export function feelessForms(app: FastifyInstance, ctx: Context): void {
   const route = payRoute(ctx.config);
-  // Preparing asks the chain a few questions, and handing in may cost a fee.
+  // Preparing queries the chain several times, and submitting may cost a fee.
   const preparing = postLimits({ perClientAndRequest: 20, perRequest: 200, perClient: 120 }, minuteMs);
   const handingIn = postLimits({ perClientAndRequest: 5, perRequest: 40, perClient: 30 }, minuteMs);
   const handingInLong = postLimits({ perClientAndRequest: 15, perRequest: 120, perClient: 120 }, hourMs);
@@ -101,7 +105,7 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
   });
 }
 
-/** What to say where nothing is offered any more: what was handed in before is on its way. */
+/** The answer if nothing is offered any more. A payment that was submitted before is already under way. */
 function without({ state }: Checkout, name: FormName, from: string): Answer {
   if (state.kind === 'sending') {
     const isOwn = name === 'authorized' && state.handedIn.authorizer === from;

@@ -7,17 +7,17 @@ import { copyable } from './copyable.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** A payment that arrived and matches no request, and what is asked for here. */
+/** A payment that arrived but matches no request, and the amount that this request asks for. Micro units. */
 export type Found = { usdcMicro: bigint; askedMicro: bigint };
 
-/** What arrived, in a sentence; of its payer, nothing. */
+/** What arrived, in a sentence that says nothing about its payer. */
 export function foundTitle({ words }: Checkout, { usdcMicro, askedMicro }: Found): string {
   const { found } = payTexts(words);
   const values = { amount: groupMicro(words, usdcMicro), asked: groupMicro(words, askedMicro) };
   return fill(usdcMicro === askedMicro ? found.titleSame : found.title, values);
 }
 
-/** The same with what to do: ask the merchant, who decides, with a reference that leads them to this request. */
+/** The same, with what to do: ask the merchant, who decides. The reference leads the merchant to this request. */
 export function foundPayment(checkout: Checkout, payment: Found): Html {
   const { row, state, words, merchant } = checkout;
   const { found } = payTexts(words);

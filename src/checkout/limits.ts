@@ -2,14 +2,19 @@ import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts'
 
 type Most = { perClient: number; perClientAndRequest: number; perRequest: number };
 
-/** What one network may post for a request: a quarter of what all may, since one owner easily has many addresses. */
+/**
+ * One network may post a quarter of what everybody together may for a request, because one owner easily has many
+ * addresses.
+ */
 const partOfNetwork = 4;
 
 /**
- * Limits what is posted for requests. Whoever knows a pay link can use up what is theirs, and hardly what all have.
+ * Limits what is posted for requests. Whoever knows a pay link can use up their own attempts, but hardly those of
+ * everybody.
  *
- * @param most `perRequest`: at least eight clients' worth, so that a client uses up at most half of its network's part
- * @returns `ofClient` and `ofRequest` take one attempt each; false when there is none left
+ * @param most `perRequest`: at least eight times `perClientAndRequest`, so that a client uses up at most half of its
+ *   network's share
+ * @returns `ofClient` and `ofRequest` take one attempt each; false if there is none left
  */
 export function postLimits(most: Most, windowMs: number) {
   const perClient = new AttemptLimit(most.perClient, windowMs);

@@ -20,21 +20,24 @@ import { isOver, payable } from './state.ts';
  * payments) are polled.
  */
 const restMs = 5_000;
-/** A burst of changes is told once. */
+/** Changes within this time are sent together. */
 const gatherMs = 50;
-/** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
+/** Browsers reconnect automatically, so a forgotten page does not hold a connection forever. */
 const longestMs = 15 * minuteMs;
 const mostPages = 10_000;
-/** Per client: each stream queries the database every few seconds, and many customers can share an address. */
+/** Per client. Each stream queries the database every few seconds, but many customers can share an address. */
 const mostPagesOfOne = 60;
-/** One owner can have a whole network of addresses. */
+/** Per network of addresses, because one owner can have a whole network. */
 const mostPagesOfNetwork = 300;
-/** Of all clients together; whoever knows a request’s id can have any number of addresses. */
+/** For all clients together, because whoever knows a request's id can have any number of addresses. */
 const mostPagesOfRequest = 50;
-/** A page that cannot listen asks every 2 to 15 s, and a shop's tablets all come from one address. */
+/** Per minute. A page that cannot listen polls every 2 to 15 s, and all tablets of a shop come from one address. */
 const asksOfOne = 1_200;
 const asksOfOneForOne = 120;
-/** An event, since browsers do not show a page comments: it takes a long silence for a broken connection. */
+/**
+ * An event and not a comment, because browsers hide comments from pages, and a page takes a long silence for a broken
+ * connection.
+ */
 const signOfLife = 'event: here\ndata: 1\n\n';
 
 type Open = { requestId: string; confirming: boolean; misdirected: MisdirectedPayment[]; wake: () => void };
@@ -93,14 +96,14 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       const words = wordsFor(request);
       const requestId = request.params.request_id.toLowerCase();
       const client = clientSubject(request.ip);
-      // 204 ends an event source for good: the page asks for its state now and then instead.
+      // 204 ends an event source for good. The page then polls its state.
       if (ending.signal.aborted || !connections.take(client, ctx.clock.now())) return reply.code(204).send();
       if (!isUuid(requestId) || !(await scopeOfRequest(ctx.db, requestId))) {
         return reply.code(404).send({ error: 'not_found' });
       }
       const leave = takeEach([ofRequests, requestId], [ofNetworks, networkSubject(request.ip)], [places, client]);
       if (!leave) return reply.code(204).send();
-      // Until it hears, each page is left its rest: it looks again by itself.
+      // Until the database connection listens, each page still polls after its rest.
       stopListening ??= listenForChanges(ctx.db, onChange, (error) =>
         ctx.log.warn({ err: error }, 'cannot listen for changes'),
       );
@@ -113,7 +116,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       let refreshing: Promise<void> | undefined;
       try {
         while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
-          // From before reading, so that a change meanwhile is not missed.
+          // Created before reading, so that a change in between is not missed.
           const woken = wake(page);
           const checkout = await readCheckout(ctx, requestId, words, page.misdirected);
           if (!checkout) break;
@@ -134,7 +137,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
           await pause(gatherMs, ending.signal);
         }
       } catch (error) {
-        // The browser connects again by itself and shows what it last knew until then.
+        // The browser reconnects automatically, and shows the last state until then.
         ctx.log.warn({ err: error, request_id: request.id }, 'a live page could not be updated');
       } finally {
         open.delete(page);
@@ -148,8 +151,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
 const waitsForMoney = ({ state }: Checkout) => payable(state) === 'whole';
 
 /**
- * Polls beside the page's own turns, since a chain in trouble answers late. Wakes the page when something appeared or
- * disappeared.
+ * Runs beside the page's own reads, because a chain in trouble answers late. Wakes the page if the number of payments
+ * changes.
  */
 async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
   try {
@@ -162,12 +165,12 @@ async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: 
 }
 
 /**
- * How long a page that nobody wakes waits at least before it polls, when so many are open: all together poll 40 times a
- * second at most, so however many somebody opens, the process has time for others.
+ * The shortest wait between polls of a page, in ms, while nothing changes. It grows with the number of open pages:
+ * together they poll at most 40 times a second, so opening many cannot overload the process.
  */
 export const pollAfterMs = (pages: number): number => pages * 25;
 
-/** Resolves when the page is woken (true), or has rested. */
+/** Resolves when the page is woken (true), or after its rest (false). */
 function wake(page: Open): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, restMs, false);
@@ -178,7 +181,7 @@ function wake(page: Open): Promise<boolean> {
   });
 }
 
-/** What browser code receives: the page's fragments with their versions, so that only changed ones are replaced. */
+/** The answer to browser code: the page's fragments with their versions, so that only changed ones are replaced. */
 function stateOf(checkout: Checkout): object {
   return {
     kind: checkout.state.kind,

@@ -7,7 +7,7 @@ import { payable } from './state.ts';
 /** One way to send the money: a token on a network. */
 export type Option = { index: number; chain: ChainConfig; token: TokenConfig; amountMicro: bigint };
 
-/** What can be paid with now, and how much; empty when nothing is to be paid any more. */
+/** The ways to pay now, and how much; empty if nothing can be paid any more. */
 export function payOptions({ chains, state, progress }: Pick<Checkout, 'chains' | 'state' | 'progress'>): Option[] {
   if (payable(state) === 'no') return [];
   const amountMicro = 'missingMicro' in state ? state.missingMicro : progress.dueMicro;
@@ -16,14 +16,14 @@ export function payOptions({ chains, state, progress }: Pick<Checkout, 'chains' 
     .map((option, index) => ({ index, ...option }));
 }
 
-/** EIP-681: what a wallet reads from a QR code to fill in a transfer by itself. */
+/** The EIP-681 URI that a wallet reads from a QR code to fill in a transfer. */
 export function transferUri({ row }: Checkout, { chain, token, amountMicro }: Option): string {
   const [contract, to] = [checksummed(token.address), checksummed(row.wallet_address)];
   return `ethereum:${contract}@${chain.chainId}/transfer?address=${to}&uint256=${amountMicro}`;
 }
 
 /**
- * What browser code needs to have a wallet send the money. The reference at the end of the calldata identifies the
+ * What browser code needs to make a wallet send the money. The reference at the end of the calldata identifies the
  * request; the token ignores it.
  */
 export function walletOrders(checkout: Checkout, options: Option[]): object {

@@ -34,7 +34,7 @@ function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> 
   };
 }
 
-/** The parts of a page as they are now. What was typed into a form is not part of a version. */
+/** The current parts of a page. Typed input is not part of a version. */
 export function fragmentsOf(checkout: Checkout): Fragment[] {
   return Object.entries(renderFragments(checkout)).map(([name, fragment]) => ({
     name,
@@ -43,11 +43,11 @@ export function fragmentsOf(checkout: Checkout): Fragment[] {
   }));
 }
 
-/** Whether there is more to tell than that nothing has come yet: then it leads. */
+/** Whether something has happened. If so, it comes first on the page. */
 const isNews = ({ state, troubled }: Checkout) => state.kind !== 'waiting' || troubled !== null;
 
 function versionOf(name: string, fragment: Html | null, { state }: Checkout): string {
-  // The countdown runs in the browser: a minute less is no change.
+  // The countdown runs in the browser, so the time that is left is not part of the version.
   const text =
     name === 'summary'
       ? `${state.kind} ${payable(state)} ${'missingMicro' in state && state.missingMicro}`
@@ -63,8 +63,8 @@ export function payPageTitle({ state, words, merchant }: Checkout): string {
 }
 
 /**
- * The pay page, top to bottom: what has happened, who is paid and how much, how to pay, that nothing has come yet, and
- * "not seen yet?".
+ * The pay page, from top to bottom: what has happened, who is paid and how much, how to pay, that nothing has arrived
+ * yet, the receipt, and "not seen yet?".
  */
 export function sendPayPage(
   reply: FastifyReply,
@@ -76,7 +76,7 @@ export function sendPayPage(
   const { row, words, branding, url } = checkout;
   const path = payPagePath(url);
   const fragments = renderFragments(checkout);
-  // The result of a form is shown in its fragment but not part of its version, so it stays until the fragment itself
+  // The result of a form is shown in its fragment but not part of its version. So it stays until the fragment itself
   // changes.
   const answered: Partial<typeof fragments> = {
     ...(answer && { proof: proofForm(checkout, answer) }),
@@ -118,7 +118,7 @@ export function sendPayPage(
   });
 }
 
-/** What browser code says by itself. */
+/** Texts for browser code. */
 function islandTexts({ words }: Checkout): Record<string, string> {
   const { statusMessage } = payTexts(words);
   return {

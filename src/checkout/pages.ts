@@ -30,7 +30,7 @@ type Visit = FastifyRequest<{
 
 const publicRoute = { auth: 'public' as const };
 
-/** `GET {pay_url}/<request_id>` and what stands below it: receipt, QR codes, and the forms of the page. */
+/** `GET {pay_url}/<request_id>` and the addresses below it: the receipt, QR codes, and the forms of the page. */
 export function payPages(app: FastifyInstance, ctx: Context): void {
   const route = payRoute(ctx.config);
   const show = (url: string, answer: (checkout: Checkout, request: Visit, reply: FastifyReply) => unknown) =>
@@ -48,7 +48,7 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   const showPage = async (checkout: Checkout, request: Visit, reply: FastifyReply) => {
     const { scope, row } = checkout;
     if (opensRequest(request.method, request.headers)) {
-      // A person's browser, and no preview: docs/decisions/0010-what-opens-a-request.md.
+      // Only a person's browser opens a request, not a preview: docs/decisions/0010-what-opens-a-request.md.
       if (row.status === 'requested') await openRequest(ctx, scope, row.id);
       await keepLanguage(ctx, scope, row, checkout.words.language);
     }
@@ -82,10 +82,10 @@ export function payPages(app: FastifyInstance, ctx: Context): void {
   payForms(app, ctx, route);
   feelessForms(app, ctx);
   planPages(app, ctx);
-  app.register((pages) => stopMailsPages(pages, ctx)); // they take a kind of form that no other page does
+  app.register((pages) => stopMailsPages(pages, ctx)); // their form encoding is accepted by no other page
 }
 
-/** The forms: a submitted transaction and a claim. Each says in plain words what a transaction is worth. */
+/** The forms that submit a transaction hash and a claim. Each says in plain words what the transaction is worth. */
 function payForms(app: FastifyInstance, ctx: Context, route: string): void {
   const limits = postLimits({ perClient: 60, perClientAndRequest: 10, perRequest: 100 }, minuteMs);
   const forms: Record<string, (id: string, typed: (name: string) => string) => Promise<Outcome>> = {
@@ -120,7 +120,7 @@ function payForms(app: FastifyInstance, ctx: Context, route: string): void {
           return sendPayPage(reply, 429, before, { typed: typedHash, outcome: { kind: 'tooMany' }, toSign: null });
         }
         const outcome = await run(id, typed);
-        // After a signature that did not do, or could not be checked, the same is asked for again.
+        // After a signature that was wrong or could not be checked, asks for the same signature again.
         const retry = name === 'claim' && (outcome.kind === 'bad_signature' || outcome.kind === 'unavailable');
         const asked = retry ? await submitHash(ctx, id, { txHash: typed('tx_hash') }) : outcome;
         const toSign = asked.kind === 'needs_signature' ? { ...asked, signature: typed('signature') } : null;

@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts';
 
-/** The route of pay pages: `/pay/:request_id`, or only the id where they have a host of their own. */
+/** The route of pay pages: `/pay/:request_id`, or only the id if they have a host of their own. */
 export function payRoute(config: Pick<Config, 'payUrl'>): string {
   const path = new URL(config.payUrl).pathname.replace(/\/+$/, '');
-  // At the root, only what looks like an id: everything else stays with the other routes.
+  // At the root, this route matches only what looks like an id, so that other routes keep their addresses.
   return path === '' ? '/:request_id([0-9a-fA-F-]{36})' : `${path}/:request_id`;
 }
 
@@ -12,7 +12,7 @@ export function payPagePath(url: string): string {
   return new URL(url).pathname;
 }
 
-/** The route of plans' pages: `/pay/plans/:plan_id/:token`, or without the first part where pay pages have a host. */
+/** The route of plans' pages: `/pay/plans/:plan_id/:token`, without `/pay` if pay pages have a host of their own. */
 export function planRoute(config: Pick<Config, 'payUrl'>): string {
   return `${new URL(config.payUrl).pathname.replace(/\/+$/, '')}/plans/:plan_id/:token`;
 }

@@ -7,7 +7,7 @@ import { type Option, payOptions, walletOrders } from './options.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** How to pay: a wallet in this browser, one on a phone, or manually; null when there is nothing to pay. */
+/** How to pay: by a wallet in this browser, by one on a phone, or manually; null if there is nothing to pay. */
 export function paymentMethodsOf(checkout: Checkout): Html | null {
   const options = payOptions(checkout);
   const { paymentMethods } = payTexts(checkout.words);
@@ -37,8 +37,9 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
 }
 
 /**
- * Only signs, and somebody else pays the network fee. Shown with script only, beside wallets that can sign. After one
- * that may still be executed it is the usual way: the same wallet signs the same again, and cannot pay twice.
+ * The wallet only signs, and the operator pays the network fee. The choice needs script, and shows only beside wallets
+ * that can sign. It is preselected while an earlier signature may still be executed: then the same wallet signs the
+ * same authorization again, and cannot pay twice.
  */
 function withoutFee({ words, state }: Checkout): Html {
   const { paymentMethods } = payTexts(words);
@@ -51,7 +52,7 @@ function withoutFee({ words, state }: Checkout): Html {
   `;
 }
 
-/** One chip a network and token; browser code hides what belongs to the others. */
+/** One chip for each network and token. Browser code hides what belongs to the others. */
 function networkChips({ words }: Checkout, options: Option[]): Html {
   return html`
     <fieldset class="chips" hidden>
@@ -69,7 +70,7 @@ function networkChips({ words }: Checkout, options: Option[]): Html {
   `;
 }
 
-/** The network's name, and the token's where a network offers several or they differ. */
+/** The network's name, with the token's if the options have different tokens. */
 function optionName(network: string, symbol: string, options: Option[]): string {
   const symbols = new Set(options.map(({ token }) => token.symbol));
   return symbols.size > 1 ? `${network} · ${symbol}` : network;

@@ -12,20 +12,25 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { isOver, type PayState, payable } from './state.ts';
 
-/** What came of a transaction hash, or of a signature, that was handed in. */
+/** The result of a transaction hash or a signature that was submitted. */
 export type Answer = {
   typed: string;
   outcome: Outcome | { kind: 'tooMany' };
-  /** What a signature is still asked for, and the one that did not do; null where none is. */
+  /**
+   * The transfer for which a signature is still needed, with the last signature that failed; null if none is needed.
+   */
   toSign: (Outcome & { kind: 'needs_signature'; signature: string }) | null;
 };
 
-/** What is on its way, or waits for us is a notice. Everything else is a fault beside the field. */
+/**
+ * Outcomes that are notices: something is under way or was accepted, or the customer or the service must do something
+ * first. All others are faults beside the field.
+ */
 const notices: string[] = [
   ...['pending_in_mempool', 'seen', 'counted', 'underpaid', 'unavailable', 'needs_signature', 'minted'],
 ];
 
-/** "Not seen yet?": takes a transaction hash and says in plain words what it is worth. */
+/** "Not seen yet?": takes a transaction hash and says in plain words what the transaction is worth. */
 export function proofForm(checkout: Checkout, answer: Answer | null): Html | null {
   const { state, words, url } = checkout;
   const { proof } = payTexts(words);
@@ -34,7 +39,8 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   const fault = text !== null && !isNotice ? text : undefined;
   const note = isNotice && noteOf(checkout, answer.outcome, text);
   if (isSeen(state)) {
-    // Nothing is to be handed in any more; what came of it is still said, unless the page's state says the same.
+    // Nothing needs to be submitted any more. The result of a submission is still shown, unless the page's state says
+    // the same.
     const isTold = state.kind === 'seen' && answer?.outcome.kind === 'pending_in_mempool';
     return text === null || isTold ? null : card(html`<p role="status">${text}</p>`);
   }
@@ -63,13 +69,16 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   `;
 }
 
-/** Whether a payment of all that is due is known: nobody has to name it. */
+/** Whether a payment of everything that is due is known, so that nobody has to report it. */
 function isSeen(state: PayState): boolean {
   if (state.kind === 'seen' || state.kind === 'sending') return payable(state) === 'no';
   return state.kind === 'confirming' || state.kind === 'paid' || state.kind === 'too_late';
 }
 
-/** What came of it; where money was found that matches nothing, also what to do. That stands on the page only once. */
+/**
+ * The result of a submission. If money was found that matches nothing, also what to do, unless the page says it
+ * already.
+ */
 function noteOf(checkout: Checkout, outcome: Answer['outcome'], text: string | null): Html {
   const { state, words, merchant } = checkout;
   if (!('usdcMicro' in outcome)) return html`<p role="status">${text}</p>`;
@@ -88,8 +97,8 @@ const foundBy = ({ progress }: Checkout, usdcMicro: bigint): Found => ({
 });
 
 /**
- * The payer's wallet proves by a signature what the transaction does not show: with a button per wallet of this
- * browser, or signed elsewhere and pasted.
+ * The payer's wallet proves by a signature what the transaction does not show. The form has a button for each wallet of
+ * this browser, and a field to paste a signature from elsewhere.
  */
 function signatureForm(checkout: Checkout, toSign: NonNullable<Answer['toSign']>, fault?: string): Html {
   const { words, url, chains } = checkout;

@@ -21,24 +21,24 @@ import type { Words } from '../ui/language.ts';
 import { payOptions } from './options.ts';
 import { type PayState, payState } from './state.ts';
 
-/** All that a customer's page is made of. */
+/** Everything that a customer's page shows. */
 export type Checkout = {
   scope: Scope;
   row: PayPageRow;
-  /** What the customer calls whoever is paid. */
+  /** The name under which the customer knows whoever is paid. */
   merchant: string;
   progress: PaymentProgress;
   state: PayState;
-  /** Those of the mode that this merchant's wallet can be paid on. */
+  /** The chains of the mode on which this merchant's wallet can be paid. */
   chains: ChainConfig[];
   /** What can be paid by a signature alone, without coin for the network fee. */
   feeless: AuthorizedOffer[];
-  /** A chain that could not be read for a while; null when all is well. */
+  /** A chain that has not been readable for a while; null if all are. */
   troubled: ChainConfig | null;
   branding: Branding;
-  /** Pays with a test wallet: on the sandbox's own chain only, null elsewhere. */
+  /** Renders a form that pays with a test wallet; null outside the sandbox's own chain. */
   testPanel: Sandbox['testPanel'] | null;
-  /** Wallets elsewhere can be paired with; null where no project is configured. */
+  /** The project for pairing with wallets on other devices; null if none is configured. */
   walletConnect: WalletConnectConfig | null;
   /** What the sender of a transfer signs to claim that it pays this request: the JSON of `eth_signTypedData_v4`. */
   claimData: (key: { chainId: number; txHash: string; ordinal: number }) => string;
@@ -49,10 +49,11 @@ export type Checkout = {
 };
 
 /**
- * Reads what a pay page shows; null when there is no such request.
+ * Reads what a pay page shows; null if there is no such request.
  *
- * @param misdirected while a page is open: what was found of its wallet. Then the chains are asked too about what was
- *   only heard of, which may take a few seconds
+ * @param misdirected for an open page: payments sent by mistake that were found on the chains just now. With them, the
+ *   chains are also queried about transactions that were only reported, which may take a few seconds. Null reads only
+ *   the database
  */
 export async function readCheckout(
   ctx: Context,
@@ -84,7 +85,7 @@ export async function readCheckout(
     state,
     chains,
     feeless: await authorizedOffers(ctx, { scope, accountId: row.account_id }, dues),
-    // One that was never read has just been configured: its watcher tells the operator, not the customer.
+    // A chain that was never read has just been configured. Its watcher tells the operator; the customer need not know.
     troubled: silent.find(({ chain, readAt }) => readAt !== null && chains.includes(chain))?.chain ?? null,
     branding,
     testPanel: ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox.testPanel : null,

@@ -14,7 +14,7 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { receiptFacts } from './receipt.ts';
 
-/** The receipt at an address of its own, which stays; says so where nothing is paid yet. */
+/** The receipt at its own, permanent address; 404 with an explanation if the request is not paid. */
 export function sendReceipt(reply: FastifyReply, checkout: Checkout): FastifyReply {
   const { row, words, branding, url, state, merchant } = checkout;
   const { receipt } = receiptTexts(words);

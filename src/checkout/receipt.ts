@@ -9,7 +9,7 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 import { transactionFact } from './transactions.ts';
 
-/** What was paid, when, how and to whom; on the pay page, and at an address of its own. */
+/** The receipt as a card of the pay page: what was paid, when, how and to whom. */
 export function receiptCard(checkout: Checkout): Html {
   const { receipt } = receiptTexts(checkout.words);
   const path = `${payPagePath(checkout.url)}/receipt`;

@@ -7,23 +7,23 @@ import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import type { NearPayment } from '../payments/unmatched/near.ts';
 import type { RequestRow } from '../requests/store.ts';
 
-/** Where a payment stands, for its customer. */
+/** The state of a payment, for its customer. */
 export type PayState =
   | { kind: 'waiting' }
-  /** `open`: what can be paid all the same, since anybody can send what looks like a payment. */
+  /** `open`: what can still be paid, because anybody can send something that looks like a payment. */
   | { kind: 'seen'; submitted: SubmittedTransaction; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
-  /** The customer has signed, and we send it. `open`: what can be paid all the same, once it takes long. */
+  /** The customer has signed, and we send it. `open`: what can still be paid; nothing until it takes long. */
   | { kind: 'sending'; handedIn: HandedInProgress; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
-  /** What was signed moved nothing. `holds`: somebody could still execute it. */
+  /** The signed payment moved nothing. `holds`: somebody could still execute it. */
   | { kind: 'unsent'; open: 'whole' | 'rest'; missingMicro: bigint; holds: boolean }
-  /** `needed` null: the chain says by a tag when it is final. */
+  /** `needed` null: the chain itself reports when a block is final. */
   | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
   | { kind: 'paid'; overMicro: bigint; late: boolean }
   | { kind: 'part'; paidMicro: bigint; missingMicro: bigint }
   | { kind: 'expired'; paidMicro: bigint }
-  /** `paidMicro` arrived before it was cancelled. */
+  /** `paidMicro` arrived before the request was cancelled. */
   | { kind: 'voided'; paidMicro: bigint }
-  /** Money came after the request had ended. */
+  /** Money arrived after the request had ended. */
   | { kind: 'too_late'; micro: bigint; voided: boolean }
   | { kind: 'reorged' }
   | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
@@ -41,13 +41,13 @@ export type Known = {
   now: Date;
 };
 
-/** What is under way takes the ways to pay away for so long, from when the first was submitted on. */
+/** For how long a payment under way hides the payment methods, from when it was first submitted. */
 const submittedHoldsMs = 2 * minuteMs;
 
-/** What was signed and moved nothing is told for so long after it has ended. */
+/** How long a page still reports a signed payment that moved nothing, after its signature expired. */
 const unsentToldMs = 30 * minuteMs;
 
-/** Decides what the customer must know now: what is proved comes before what was only heard of. */
+/** Decides what the customer must know now. What is proved comes before what was only reported. */
 export function payState(known: Known): PayState {
   const { row, status, progress, submitted, misdirected, now } = known;
   const { receivedMicro, soundMicro, asked, overpaidMicro } = progress;
@@ -70,7 +70,7 @@ export function payState(known: Known): PayState {
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
   if (asked.isRest) return { kind: 'part', paidMicro: soundMicro, missingMicro: asked.micro };
   const [lost] = submitted;
-  // What a reorganisation took away is gone for a reason that its customer should hear.
+  // A reorganisation removed the payment. Its customer should know this reason.
   if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
   if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
   const [wrong] = misdirected;
@@ -79,7 +79,7 @@ export function payState(known: Known): PayState {
   return near ? { kind: 'near', payment: near } : { kind: 'waiting' };
 }
 
-/** Anybody can send dust that names a request: it must not hide what was paid. */
+/** The largest counts, because anybody can send dust that names a request, and it must not hide what was paid. */
 function largest(transfers: TransferProgress[]): bigint {
   let most = 0n;
   for (const { usdcMicro } of transfers) if (usdcMicro > most) most = usdcMicro;
@@ -88,17 +88,17 @@ function largest(transfers: TransferProgress[]): bigint {
 
 const sumOf = (transfers: TransferProgress[]): bigint => transfers.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n);
 
-/** The newest payment near to this request and to no other: whoever opens the page may know of it. */
+/** The newest payment near to this request and to no other. Everybody who opens the page may see it. */
 export function likelyPayment({ near }: Pick<PaymentProgress, 'near'>): NearPayment | null {
   return near.find(({ others }) => others === 0) ?? null;
 }
 
-/** What is asked for: the rest after a partial payment that is worth it, otherwise the whole amount. */
+/** What is due: the rest after a partial payment that is large enough, otherwise the whole amount. */
 function dueOf({ asked }: PaymentProgress): { open: 'whole' | 'rest'; missingMicro: bigint } {
   return { open: asked.isRest ? 'rest' : 'whole', missingMicro: asked.micro };
 }
 
-/** What was signed and is being sent: nothing else can be paid meanwhile, unless it takes long. */
+/** A signed payment that is being sent. Nothing else can be paid meanwhile, unless it takes long. */
 function sendingState({ status, progress, handedIn, now }: Known): PayState | null {
   const sent = handedIn.find(({ state }) => state === 'sent');
   if (!sent) return null;
@@ -108,8 +108,8 @@ function sendingState({ status, progress, handedIn, now }: Known): PayState | nu
 }
 
 /**
- * A transaction in progress. It replaces the payment methods only if it would pay everything missing, and only for a
- * while: it may never be mined.
+ * A transaction in progress. It hides the payment methods only if it would pay everything that is missing, and only for
+ * a while, because it may never be mined.
  */
 function seenState({ status, progress, submitted, now }: Known): PayState | null {
   const underWay = submitted.filter(({ state }) => state === 'seen' || state === 'mined');
@@ -134,7 +134,7 @@ function confirming({ transfers }: PaymentProgress): PayState {
   return { kind: 'confirming', chainId: last.chainId, seen, needed };
 }
 
-/** Whether the request still takes money: the whole amount, only the rest, or none. */
+/** What the request still accepts: the whole amount, only the rest, or nothing. */
 export function payable(state: PayState): 'whole' | 'rest' | 'no' {
   switch (state.kind) {
     case 'seen':
@@ -156,7 +156,7 @@ export function payable(state: PayState): 'whole' | 'rest' | 'no' {
   }
 }
 
-/** Whether the page changes no more by itself. */
+/** Whether the page no longer changes without a reload. */
 export function isOver(state: PayState): boolean {
   return state.kind === 'paid' || state.kind === 'voided' || state.kind === 'too_late';
 }

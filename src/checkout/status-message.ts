@@ -13,7 +13,7 @@ import { explorerLink, transactionFact } from './transactions.ts';
 
 type StatusMessage = { shape: StateKind; title: string; rest: string };
 
-/** What is going on, in words, and what else the customer should know. */
+/** What is happening, in words, and what else the customer should know. */
 export function statusMessageOf(checkout: Checkout): Html {
   const { state, words } = checkout;
   if (state.kind === 'near') {
@@ -70,7 +70,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
       return {
         shape: 'paid',
         title: statusMessage.paid,
-        // Not beside what is to be asked back.
+        // Not beside money that the customer can ask for.
         rest: fill(isOwed(checkout) ? statusMessage.paidOwedRest : statusMessage.paidRest, { merchant }),
       };
     case 'part': {
@@ -116,7 +116,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
         };
       const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
       const named = { ...values, accepted: joinWithOr(words, tokens) };
-      // A token names itself, and may take the name of another.
+      // The creator of a token chooses its name, and may choose that of another.
       const pretends = tokens.some((name) => name.toLowerCase() === symbol?.trim().toLowerCase());
       return pretends
         ? {
@@ -129,19 +129,24 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
   }
 }
 
-/** A second payment of a request that was paid already: the largest, because anybody can send dust that names it. */
+/**
+ * A second payment of a request that was already paid. The largest counts, because anybody can send dust that names it.
+ */
 const secondOf = ({ progress }: Checkout): TransferProgress | undefined => {
   const seconds = progress.unmatched.filter(({ reason }) => reason === 'already_paid');
   return seconds.find(({ usdcMicro }) => seconds.every((other) => other.usdcMicro <= usdcMicro));
 };
 
-/** Whether its customer has money to ask back. */
+/** Whether the customer can ask for money back. */
 const isOwed = (checkout: Checkout) => checkout.progress.overpaidMicro > 0n || secondOf(checkout) !== undefined;
 
-/** What anybody can bring about for nothing, or is no reason to pay again, must not hide real money that arrived. */
+/**
+ * States that anybody can cause at no cost, or that are no reason to pay again. They must not hide real money that
+ * arrived.
+ */
 const besideNear = new Set<PayState['kind']>(['part', 'expired', 'stray', 'failed', 'replaced', 'gone', 'reorged']);
 
-/** Beside the state: the transactions under way, money that was not needed, or came late. */
+/** What belongs beside the state: the transactions under way, and money that was not needed or arrived late. */
 function extra(checkout: Checkout): Html | null {
   const { state, progress, words, merchant, chains } = checkout;
   if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
@@ -162,7 +167,7 @@ function extra(checkout: Checkout): Html | null {
   return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
 }
 
-/** A transaction that is under way, or was. */
+/** A transaction that is or was under way. */
 function sentTransaction(state: PayState): { chainId: number; txHash: string } | null {
   if ('submitted' in state) return state.submitted;
   if (state.kind !== 'sending' || state.handedIn.hash === null) return null;

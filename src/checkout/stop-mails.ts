@@ -20,13 +20,14 @@ type Link = { request_id?: string; plan_id?: string; token: string };
 type Visit = FastifyRequest<{ Params: Link }>;
 
 const perMinute = 30;
-/** Of a body nothing is read. */
+/** Bytes. The content of the body is not used. */
 const bodyLimit = 16_384;
 
 /**
  * `GET {pay_url}/<request_id>/stop-mails/<token>`, and `/stop-mails` below a plan's page: asks the recipient of a
- * plan's mail whether to stop these mails; `POST` to the same address stops them. Holding the link is enough, so that mail
- * programs can do it too, as RFC 8058 requires: without cookies, in either form encoding, and without redirects.
+ * plan's mail whether to stop these mails. `POST` to the same address stops them. Whoever has the link may do this, so
+ * that mail programs can do it too, as RFC 8058 requires: without cookies, in either form encoding, and without
+ * redirects.
  */
 export async function stopMailsPages(app: FastifyInstance, ctx: Context): Promise<void> {
   const limit = new AttemptLimit(perMinute, minuteMs);
@@ -53,7 +54,7 @@ export async function stopMailsPages(app: FastifyInstance, ctx: Context): Promis
   }
 }
 
-/** What a link leads to: one below a request's page, or one below a plan's. */
+/** The plan that a link belongs to: a link below a request's page, or below a plan's. */
 async function find(ctx: Context, { request_id: requestId, plan_id: planId, token }: Link): Promise<PlanOfLink | null> {
   if (requestId !== undefined) return readPlanOfLink(ctx, requestId.toLowerCase(), token);
   const scope = await scopeOfLink(ctx, planId ?? '', token);

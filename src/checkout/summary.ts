@@ -38,7 +38,7 @@ export function summary(checkout: Checkout): Html {
   `;
 }
 
-/** The amount as it was asked for; dimmed once it is not to be paid any more and was not. */
+/** The amount that was requested; dimmed once the request ended unpaid. */
 function wholeDue(checkout: Checkout, fiat: string): Html {
   const { row, state, words } = checkout;
   const { pay } = payTexts(words);
@@ -53,7 +53,7 @@ function wholeDue(checkout: Checkout, fiat: string): Html {
   `;
 }
 
-/** After a part, what is left leads: nobody is to pay the whole amount again. */
+/** After a partial payment, the rest is the largest figure, so that nobody pays the whole amount again. */
 function restDue(checkout: Checkout, fiat: string): Html {
   const { progress, words } = checkout;
   const { pay } = payTexts(words);
@@ -70,7 +70,7 @@ function restDue(checkout: Checkout, fiat: string): Html {
   `;
 }
 
-/** What is paid in the coin, and where: `14.501162 USDC on Base`. Without the network once nothing is to be paid. */
+/** The amount in USDC, and where to pay it: `14.501162 USDC on Base`. Without the network once nothing can be paid. */
 function coinLine(checkout: Checkout): Html {
   const { row, words } = checkout;
   const amount = groupMicro(words, BigInt(row.usdc_micro));
@@ -81,7 +81,7 @@ function coinLine(checkout: Checkout): Html {
   return html`<bdi>${fill(payTexts(words).pay.dueOn, { amount, token, network })}</bdi>`;
 }
 
-/** What is paid for. A long text is opened by whoever wants to read it: the first screen has to lead to the payment. */
+/** What the payment is for. A long text is collapsed, so that the first screen leads to the payment. */
 function memoOf(memo: string, label: string): Html {
   const isLong = memo.length > shownMemoLength || memo.split('\n').length > shownMemoLines;
   if (!isLong) return html`<p class="memo" dir="auto">${memo}</p>`;

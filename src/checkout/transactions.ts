@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import type { Checkout } from './read.ts';
 
-/** The transactions that pay, each with its network and, where there is one, a link to its explorer. */
+/** The transactions that pay, each with its network and a link to its explorer, if there is one. */
 export function transactionFact({ progress, chains, words }: Checkout): [string, Html] {
   const { receipt } = receiptTexts(words);
   const hashes = new Map(progress.transfers.map(({ txHash, chainId }) => [txHash, chainId]));
@@ -15,7 +15,7 @@ export function transactionFact({ progress, chains, words }: Checkout): [string,
 }
 
 /**
- * The hash, as a link where the chain has an explorer.
+ * The hash, as a link if the chain has an explorer.
  *
  * @param shown a short form where space is limited; the full hash shows on hover
  */

@@ -3,19 +3,19 @@ import type { Config } from '../../config.ts';
 import { prefersJson } from '../../lib/text/accept.ts';
 import { payRoute } from '../paths.ts';
 
-/** A payment header, of version 2 or 1 of x402; null without one. */
+/** The payment header of a call, of x402 version 2 or 1; null if there is none. */
 export function paymentHeaderOf({ headers }: Pick<FastifyRequest, 'headers'>): { text: string; version: 1 | 2 } | null {
   const [second, first] = [headers['payment-signature'], headers['x-payment']];
   if (second !== undefined) return { text: String(second), version: 2 };
   return first === undefined ? null : { text: String(first), version: 1 };
 }
 
-/** Whether a pay page is asked for by a program that pays: it prefers JSON, or brings a payment. */
+/** Whether the call for a pay page comes from a paying program: it prefers JSON, or sends a payment. */
 export function isAgent(request: Pick<FastifyRequest, 'headers'>): boolean {
   return prefersJson(request.headers.accept) || paymentHeaderOf(request) !== null;
 }
 
-/** Whether a call of any route is a program's for a pay page, so that its errors are JSON too. */
+/** Whether a call of any route is a program's call for a pay page, so that its errors are JSON too. */
 export function isForAgent(config: Pick<Config, 'payUrl'>, request: FastifyRequest): boolean {
   return request.routeOptions.url === payRoute(config) && isAgent(request);
 }

@@ -7,12 +7,15 @@ import { describe } from './rules.ts';
 
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64');
 
-/** JSON for a program, on an address where browsers get a page. */
+/** Sends JSON to a program, at an address where browsers get a page. */
 export function sendJson(reply: FastifyReply, status: number, body: object): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** An expected failure that no signature mends: clients of x402 hand any status but 402 on as it is. */
+/**
+ * Sends an expected failure that another signature cannot fix: clients of x402 pass on every status except 402
+ * unchanged.
+ */
 export function sendFault(
   reply: FastifyReply,
   status: number,
@@ -23,7 +26,7 @@ export function sendFault(
   return sendJson(reply, status, { ok: false, error, message, ...(checkout && requestObject(checkout)) });
 }
 
-/** The request with where its payment stands, and what came of a payment that was sent along. */
+/** Sends the request with the state of its payment, and the result of a payment that the call brought. */
 export function sendRequest(
   reply: FastifyReply,
   status: number,
@@ -36,10 +39,10 @@ export function sendRequest(
 }
 
 /**
- * 402: how the request can be paid.
+ * Sends 402: how the request can be paid.
  *
- * @param error a sentence, or the code of x402 for why a payment was refused
- * @param settlement of a payment that was sent, and failed
+ * @param error a sentence, or the x402 code for why a payment was refused
+ * @param settlement the result of a payment that was sent and failed
  */
 export function sendPaymentRequired(
   reply: FastifyReply,

@@ -1,49 +1,51 @@
 import { Type } from 'typebox';
 import type { Hex } from '../../chain/rpc.ts';
 
-/** The version of x402 spoken here: https://github.com/x402-foundation/x402, `specs/x402-specification-v2.md`. */
+/**
+ * The version of x402 that is implemented: https://github.com/x402-foundation/x402, `specs/x402-specification-v2.md`.
+ */
 export const x402Version = 2;
 
-/** One way to pay a request by a signed authorization (EIP-3009), as `accepts` of a 402 answer lists it. */
+/** One way to pay a request by a signed authorization (EIP-3009), as `accepts` of a 402 response lists it. */
 export type Requirements = {
   scheme: 'exact';
   /** CAIP-2. */
   network: `eip155:${number}`;
-  /** Micro units: exactly this is taken. */
+  /** Micro units. Only exactly this amount is accepted. */
   amount: string;
   asset: Hex;
   payTo: Hex;
-  /** For how long the authorization may be valid, from now on. */
+  /** How long the authorization may be valid, from now. */
   maxTimeoutSeconds: number;
   /** The token's EIP-712 domain. */
   extra: { name: string; version: string };
 };
 
-/** What a 402 answer says, in the header `PAYMENT-REQUIRED` and in its body. */
+/** The content of a 402 response, in the header `PAYMENT-REQUIRED` and in its body. */
 export type PaymentRequired = {
   x402Version: typeof x402Version;
-  /** Why: a sentence where nothing was paid yet, a code of x402 where a payment was refused. */
+  /** Why payment is required: a sentence if no payment was sent, an x402 code if one was refused. */
   error: string;
   resource: { url: string; description: string; mimeType: 'application/json' };
   accepts: Requirements[];
 };
 
-/** What came of a payment, in the header `PAYMENT-RESPONSE`. */
+/** The result of a payment, in the header `PAYMENT-RESPONSE`. */
 export type Settlement = {
   success: boolean;
   errorReason?: string;
   payer: Hex;
-  /** Empty where nothing was sent. */
+  /** The transaction hash; empty if nothing was sent. */
   transaction: Hex | '';
   network: string;
   amount: string;
 };
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
-/** An unsigned integer of 256 bits in decimal digits; larger ones are refused by the rules. */
+/** An unsigned integer of up to 256 bits in decimal digits. The rules refuse larger ones. */
 const Uint = Type.String({ pattern: '^(?:0|[1-9][0-9]{0,77})$' });
 
-/** The header `PAYMENT-SIGNATURE`, decoded. What stands here beyond these fields is ignored. */
+/** The header `PAYMENT-SIGNATURE`, decoded. Further fields are ignored. */
 export const PaymentPayload = Type.Object({
   x402Version: Type.Literal(x402Version),
   resource: Type.Optional(Type.Union([Type.Object({ url: Type.String({ maxLength: 2_000 }) }), Type.Null()])),
@@ -78,5 +80,4 @@ export const PaymentPayload = Type.Object({
   }),
 });
 
-/** The same as a type. */
 export type Payment = Type.Static<typeof PaymentPayload>;

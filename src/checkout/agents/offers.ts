@@ -4,10 +4,10 @@ import type { Checkout } from '../read.ts';
 import type { Requirements } from './contract.ts';
 import { timeoutSeconds } from './rules.ts';
 
-/** One way to pay by a signed authorization, as we know it and as x402 says it. */
+/** One way to pay by a signed authorization, in our own terms and as x402 requirements. */
 export type AgentOffer = AuthorizedOffer & { requirements: Requirements };
 
-/** Every way to pay a request by a signed authorization now; empty where there is none. */
+/** Every way to pay a request by a signed authorization now; empty if there is none. */
 export function agentOffers({ row, now, feeless }: Checkout): AgentOffer[] {
   const maxTimeoutSeconds = timeoutSeconds(now, row.expires_at);
   if (maxTimeoutSeconds === null) return [];

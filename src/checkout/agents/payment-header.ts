@@ -3,10 +3,13 @@ import { readSignature } from '../../chain/signature.ts';
 import { parseStrictJson } from '../../lib/text/strict-json.ts';
 import { type Payment, PaymentPayload, x402Version } from './contract.ts';
 
-/** A payment with all that clients send takes about 3 KiB; a contract wallet's signature may double it. */
+/**
+ * Characters. A payment with all fields that clients send takes about 3 KiB; a contract wallet's signature may double
+ * it.
+ */
 export const maxHeaderLength = 8 * 1024;
 
-/** What a header holds. `what` says in a sentence why it is none. */
+/** The content of a header. `what`: a sentence that says why it is not a payment. */
 export type ReadHeader =
   | { kind: 'payment'; payment: Payment }
   | { kind: 'fault'; code: 'invalid_payload' | 'invalid_x402_version'; what: string };
@@ -14,7 +17,7 @@ export type ReadHeader =
 const check = compileCheck(PaymentPayload);
 const base64Pattern = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Decodes `PAYMENT-SIGNATURE`: base64 of JSON. Nothing is verified yet but its shape. */
+/** Decodes `PAYMENT-SIGNATURE`: base64 of JSON. Checks only its shape. */
 export function readPaymentHeader(header: string): ReadHeader {
   const fault = (what: string): ReadHeader => ({ kind: 'fault', code: 'invalid_payload', what });
   if (header.length > maxHeaderLength) return fault(`The payment header is longer than ${maxHeaderLength} characters.`);

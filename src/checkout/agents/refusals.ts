@@ -1,7 +1,7 @@
 import type { HandedInOutcome } from '../../payments/authorized/submit.ts';
 import type { PaymentFault } from './rules.ts';
 
-/** Why a payment is refused, in the codes of x402 where it has one. */
+/** Why a payment is refused: a code of x402 if it has one, otherwise our own. */
 export type RefusalCode =
   | PaymentFault
   | 'invalid_x402_version'
@@ -12,7 +12,7 @@ export type RefusalCode =
   | 'other_payment'
   | 'too_many_failures';
 
-/** The same in a sentence, with what to do. */
+/** The refusals as sentences that say what to do. */
 export const refusalTexts: Record<RefusalCode, string> = {
   unsupported_scheme: 'Only the scheme exact is accepted; sign one of accepts.',
   invalid_network: 'The request cannot be paid on this network; sign one of accepts.',
@@ -35,7 +35,7 @@ export const refusalTexts: Record<RefusalCode, string> = {
     'Payments for this request or from this wallet have failed too often. Pay with an ordinary transfer.',
 };
 
-/** What an authorization that was not sent is refused with; null where it is the service that cannot send it. */
+/** The refusal of an authorization that was not sent; null if the service cannot send it for a reason of its own. */
 export function refusalOf(
   kind: Exclude<HandedInOutcome['kind'], 'sent' | 'closed' | 'other_under_way'>,
 ): RefusalCode | null {

@@ -1,9 +1,6 @@
 import type { Checkout } from '../read.ts';
 
-/**
- * A request as whoever has its pay link may see it: what the page shows, and nothing of the customer's or the partner's
- * own data.
- */
+/** The request for everybody who has its pay link: what the page shows, without data of the customer or the partner. */
 export function requestObject({ row, merchant, progress, state, url }: Checkout): Record<string, unknown> {
   return {
     request_id: row.id,

@@ -2,7 +2,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { SignedAuthorization } from '../../payments/authorized/authorization.ts';
 import type { Payment, Requirements } from './contract.ts';
 
-/** Why a payment is refused before a chain is asked, in the codes of x402. */
+/** Why a payment is refused before a chain is queried, in the codes of x402. */
 export type PaymentFault =
   | 'unsupported_scheme'
   | 'invalid_network'
@@ -16,12 +16,12 @@ export type Judged =
   | { kind: 'valid'; requirements: Requirements; signed: SignedAuthorization }
   | { kind: 'fault'; code: PaymentFault };
 
-/** An authorization must stay valid for so long, or it could expire before it is mined. */
+/** An authorization must stay valid for at least this long, so that it can be mined before it expires. */
 export const leastSeconds = 10;
 
 const lower = (text: string) => text.toLowerCase() as Hex;
 
-/** The authorization of a payment in our own types: addresses, nonce and signature in lower case. */
+/** Converts the authorization of a payment to our own types: addresses, nonce and signature in lower case. */
 export function toAuthorization({ payload: { authorization, signature } }: Payment): SignedAuthorization {
   return {
     from: lower(authorization.from),
@@ -35,9 +35,9 @@ export function toAuthorization({ payload: { authorization, signature } }: Payme
 }
 
 /**
- * Compares a payment with what is asked for now. Exactly what is due must be signed, to the request's wallet, and for
- * no longer than the request can be paid. How long the client was allowed (`maxTimeoutSeconds`) is not compared: it
- * shrinks with every second, and what counts is until when it signed.
+ * Compares a payment with what is due now. It must be signed for exactly the amount due, to the request's wallet, and
+ * end no later than the request. The time that the client was given (`maxTimeoutSeconds`) is not compared: it shrinks
+ * every second, and only the end that was signed matters.
  *
  * @param offers every way to pay the request at this moment
  */
@@ -55,7 +55,7 @@ export function judgePayment(
   if (!requirements || (resource && resource.url !== url)) return fault('invalid_payment_requirements');
   const signed = toAuthorization(payment);
   const { from, to, valueMicro, validAfter, validBefore } = signed;
-  // Money that a wallet sends to itself pays nothing.
+  // A transfer from the payee's wallet to itself pays nothing.
   if (to !== requirements.payTo || from === to) return fault('invalid_exact_evm_payload_recipient_mismatch');
   if (valueMicro !== BigInt(requirements.amount))
     return fault('invalid_exact_evm_payload_authorization_value_mismatch');
@@ -67,7 +67,7 @@ export function judgePayment(
   return { kind: 'valid', requirements, signed };
 }
 
-/** Addresses are compared in lower case. A name or version that the client leaves out is what we said. */
+/** Compares addresses in lower case. A name or version that the client leaves out counts as ours. */
 function isSame(offer: Requirements, accepted: Payment['accepted']): boolean {
   const { name = offer.extra.name, version = offer.extra.version, assetTransferMethod } = accepted.extra ?? {};
   return (
@@ -80,13 +80,16 @@ function isSame(offer: Requirements, accepted: Payment['accepted']): boolean {
   );
 }
 
-/** For how long a payment may be signed; the rest is the request's own end, less what a client's clock may be ahead. */
+/**
+ * The longest time that a payment may be valid. It also ends with the request, less a margin for a client's clock that
+ * is ahead.
+ */
 const longestSeconds = 5 * 60;
 const clockSeconds = 5;
-/** Nothing is asked for that would end sooner. */
+/** With less time than this left, no payment is requested. */
 const worthSeconds = 55;
 
-/** For how many seconds an authorization may be valid from now on; null when too little time is left. */
+/** How many seconds an authorization may be valid from now; null if too little time is left. */
 export function timeoutSeconds(now: Date, endsAt: Date): number | null {
   const left = Math.floor((endsAt.getTime() - now.getTime()) / 1000) - clockSeconds;
   return left < worthSeconds ? null : Math.min(left, longestSeconds);
@@ -94,7 +97,7 @@ export function timeoutSeconds(now: Date, endsAt: Date): number | null {
 
 const longestDescription = 200;
 
-/** Who is paid, how much and what for, in one line. */
+/** Who is paid, how much and for what, in one line. */
 export function describe({ payee, fiat, memo }: { payee: string; fiat: string; memo: string | null }): string {
   const what = memo?.replace(/\s+/g, ' ').trim();
   const text = `Payment of ${fiat} to ${payee}${what ? ` for: ${what}` : ''}`;

@@ -12,7 +12,7 @@ import { readPaymentHeader } from './payment-header.ts';
 import { type RefusalCode, refusalTexts } from './refusals.ts';
 import { type Paid, type Payer, payByHeader } from './settle.ts';
 
-/** Answers a program that asks for a pay page; null: there is no such request. */
+/** Answers a program that requests a pay page. `checkout` null: there is no such request. */
 export type ServeAgent = (request: FastifyRequest, reply: FastifyReply, checkout: Checkout | null) => Promise<unknown>;
 
 const pendingText =
@@ -24,12 +24,12 @@ const signText = 'Sign one of the payments in accepts, and ask again with it in 
 const sendAgainText =
   'An earlier signed payment failed, but its signature is still valid. Whoever signed it should send the same header again instead of signing another payment.';
 
-/** Why it asks to be paid: nothing was paid yet, or a payment was refused. */
+/** Why payment is required: nothing was paid yet (`refused` null), or a payment was refused. */
 type Asked = { refused: RefusalCode | null; settlement?: Settlement };
 
 /**
- * Makes the handler that answers programs. Clients are limited one by one before the request is, so that one of them
- * who knows a pay link uses up its own attempts and hardly those of others.
+ * Makes the handler that answers programs. Limits each client before the request, so that a client who knows a pay link
+ * uses up its own attempts and hardly affects others.
  */
 export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
   const limits = postLimits({ perClient: 60, perClientAndRequest: 10, perRequest: 100 }, minuteMs);
@@ -57,7 +57,7 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
   };
 }
 
-/** What came of a payment header. */
+/** Sends the result of a payment header. */
 function answerPaid(reply: FastifyReply, paid: Paid): unknown {
   switch (paid.kind) {
     case 'mined':
@@ -77,7 +77,7 @@ function madeText({ state }: Checkout): string {
     : 'The payment was made.';
 }
 
-/** Where the request stands: paid, on its way, over, or to be paid. */
+/** Sends the state of the request: paid, being paid, ended, or payable. */
 function answerState(reply: FastifyReply, checkout: Checkout, asked: Asked): unknown {
   const { state } = checkout;
   const { refused, settlement = null } = asked;

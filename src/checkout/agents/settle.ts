@@ -13,16 +13,16 @@ import { type AgentOffer, agentOffers } from './offers.ts';
 import { type RefusalCode, refusalOf } from './refusals.ts';
 import { judgePayment, toAuthorization } from './rules.ts';
 
-/** What came of a payment header. `checkout` is as of then. */
+/** The result of a payment header. `checkout` was read after it. */
 export type Paid = { checkout: Checkout } & (
   | { kind: 'mined' | 'pending'; settlement: Settlement }
-  /** `settlement`: of a transaction that failed. */
+  /** `settlement`: the result of a transaction that failed, or of a payment that was not sent. */
   | { kind: 'refused'; code: RefusalCode; settlement?: Settlement }
-  /** It is the service that cannot send it. */
+  /** The service cannot send it now, for a reason of its own. */
   | { kind: 'not_now' }
 );
 
-/** What payments need; `waiting` counts the answers that wait for a block. */
+/** What paying needs. `waiting` counts the responses that wait for a block. */
 export type Payer = { ctx: Context; ending: AbortSignal; waiting: number };
 
 const longestWaitMs = 20_000;
@@ -30,12 +30,12 @@ const mostWaiting = 500;
 const firstPauseMs = 100;
 const longestPauseMs = 500;
 
-/** Where a payment's authorization is executed, and what names it there. */
+/** The chain and token that execute a payment's authorization, and the authorization itself. */
 type Place = { chainId: number; tokenAddress: string; signed: SignedAuthorization };
 
 /**
- * Pays a request by what stands in a payment header, or tells what came of it: the same header is settled once, however
- * often it is sent. Waits a while for the block.
+ * Pays a request by a payment header and returns the result. The same header is settled once, however often it is sent.
+ * Waits for the block for at most 20 seconds.
  */
 export async function payByHeader(
   payer: Payer,
@@ -48,7 +48,7 @@ export async function payByHeader(
   if (place && before && before.state !== 'failed') return follow(payer, checkout, place, before, answer);
   const paid = await payAnew(payer, checkout, payment, answer);
   if (!place || paid.kind !== 'refused' || paid.settlement?.transaction) return paid;
-  // Refused, because the same header came a second time and was faster.
+  // It may have been refused because the same header was sent a second time, and that call was faster.
   const after = await standing(payer.ctx, checkout, place);
   return after && after.state !== 'failed' ? follow(payer, checkout, place, after, answer) : paid;
 }
@@ -69,14 +69,17 @@ async function payAnew(payer: Payer, checkout: Checkout, payment: Payment, answe
   return hand(payer, checkout, offer, payment, judged.signed, answer);
 }
 
-/** The request is paid, over, or being paid by another payment: this one stays with its payer. */
+/**
+ * The request is paid, ended, or being paid by another payment: this payment is not sent, and the payer keeps the
+ * money.
+ */
 function notSent(checkout: Checkout, { accepted: { network, amount }, payload }: Payment): Paid {
   const payer = payload.authorization.from.toLowerCase() as Hex;
   const settlement = { success: false, errorReason: 'other_payment', payer, transaction: '', network, amount } as const;
   return { kind: 'refused', code: 'other_payment', settlement, checkout };
 }
 
-/** Null for a network of another kind than ours. */
+/** Null if the network is not an EVM chain. */
 function placeOf(payment: Payment): Place | null {
   const [, chainId] = /^eip155:([1-9]\d{0,14})$/.exec(payment.accepted.network) ?? [];
   const tokenAddress = payment.accepted.asset.toLowerCase();
@@ -89,7 +92,7 @@ const standing = (ctx: Context, { scope, row }: Checkout, { chainId, tokenAddres
     nonce: Buffer.from(signed.nonce.slice(2), 'hex'),
   });
 
-/** Hands a payment in that keeps the rules, and follows it. */
+/** Submits a payment that meets the rules, and follows it. */
 async function hand(
   payer: Payer,
   checkout: Checkout,
@@ -101,7 +104,8 @@ async function hand(
   const { ctx } = payer;
   const used = await isUsed(ctx, chain.chainId, token.address, signed, checkout);
   if (used === null) return { kind: 'not_now', checkout };
-  // Its nonce names no request: one that others are sending was read by strangers, and was not made for this one.
+  // The nonce names no request. So if somebody is already sending this authorization, a stranger may have copied it
+  // from there, and it was not made for this request.
   const key = { token: token.address, authorizer: signed.from, nonce: signed.nonce };
   if (used || (await isAuthorizationPending(chain, key))) {
     return { kind: 'refused', code: 'invalid_exact_evm_nonce_already_used', checkout };
@@ -121,7 +125,7 @@ async function hand(
   return follow(payer, checkout, place, sent, answer);
 }
 
-/** Whether any endpoint knows the authorization as used or cancelled; null where one does not answer. */
+/** Whether any endpoint reports the authorization as used or cancelled; null if one does not answer. */
 async function isUsed(
   ctx: Context,
   chainId: number,
@@ -140,7 +144,7 @@ async function isUsed(
   }
 }
 
-/** Waits until the payment is mined, for a while and as long as the client does. */
+/** Waits until the payment is mined, while the client waits and for a limited time. */
 async function follow(
   payer: Payer,
   checkout: Checkout,
@@ -159,7 +163,8 @@ async function follow(
     checkout: now,
   };
   if (last.state === 'sent') return pending;
-  // A call of ours also fails where somebody else was faster: then the money has moved, and will be read in a moment.
+  // Our transaction also fails if somebody else executed the authorization first. Then the money has moved, and the
+  // reader will see it in a moment.
   const { chainId, tokenAddress, signed } = place;
   const used = await isUsed(ctx, chainId, tokenAddress as Hex, signed, checkout);
   if (used !== false) return pending;

@@ -14,7 +14,7 @@ import { walletElsewhere } from '../../web/phone-wallets.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard, allowanceChoice, dayText, limitFacts, placeOf } from './terms-card.ts';
 
-/** How automatic charges stand, and how to stop them. */
+/** The state of automatic charges, and how to stop them. */
 export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): Html {
   const { words, merchant, facts } = view;
   const { page: t } = mandateTexts(words);
@@ -40,7 +40,7 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
   `;
 }
 
-/** What was agreed, line by line. */
+/** What was agreed, as facts. */
 export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Html {
   const { page: t } = mandateTexts(words);
   const allowed = mandate.allowed_charges;
@@ -63,7 +63,10 @@ export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Ht
   ]);
 }
 
-/** One click stops; browser code has it signed first, where the wallet that agreed is at hand. */
+/**
+ * One click stops automatic charges. If the wallet that agreed is available, browser code lets it sign the revocation
+ * first.
+ */
 function stopForm({ words, path }: PlanView, mandate: MandateRow): Html {
   const { page: t } = mandateTexts(words);
   const order = JSON.stringify({
@@ -81,7 +84,7 @@ function stopForm({ words, path }: PlanView, mandate: MandateRow): Html {
   `;
 }
 
-/** The way that needs nobody: the wallet itself revokes at the contract. */
+/** The way that needs no service: the wallet itself revokes at the contract. */
 function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
   const { words } = view;
   const { page: t } = mandateTexts(words);
@@ -116,7 +119,7 @@ function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null
   `;
 }
 
-/** Sets the allowance anew: one signature, and the agreement stays. */
+/** Sets the allowance again, by one signature. The agreement stays. */
 function raise(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
   const { words } = view;
   const { page: t, wallet } = mandateTexts(words);

@@ -21,13 +21,16 @@ import { agreeCard, dayText } from './terms-card.ts';
 
 const doneNames = ['agreed', 'stopped', 'raised', 'due'] as const;
 
-/** Whether what a link says was done can be so: anybody may send a customer any link, their merchant too. */
+/**
+ * Whether the result named in a link can be true, because anybody, including the merchant, may send a customer any
+ * link.
+ */
 function isDone(name: (typeof doneNames)[number], { mandate, testPanel }: PlanView): boolean {
   if (name === 'stopped') return mandate?.state === 'stopped';
   return mandate?.state === 'active' && (name !== 'due' || testPanel !== null);
 }
 
-/** The page of a plan for its customer: what it is, what was agreed or is to be, and its charges. */
+/** A plan's page for its customer: what it is, what was or can be agreed, and its charges. */
 export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, done: unknown): FastifyReply {
   const { words, merchant, facts, branding, path } = view;
   const { page: t } = mandateTexts(words);
@@ -80,7 +83,7 @@ function standing(ctx: Context, view: PlanView): Html {
   return html`${past(ctx, view)}${agreeCard(view, mandate !== null && mandate.end_reason !== 'stopped_by_customer')}`;
 }
 
-/** An agreement that is no longer used: why, and whether the network knows it. */
+/** An agreement that is no longer used: why, and whether it is revoked on chain. */
 function past(ctx: Context, { mandate, words }: PlanView): Html | null {
   if (mandate === null) return null;
   const { page: t, ended } = mandateTexts(words);
@@ -108,7 +111,7 @@ function standingOf({ status, proof_status }: ChargeRow): Standing {
   return status === 'requested' || status === 'opened' ? 'open' : 'ended';
 }
 
-/** The charges with where each leads: to paying it, or to its receipt. */
+/** The charges, each with a link to pay it or to its receipt. */
 function chargesCard(view: PlanView): Html {
   const { words, charges, next, path, url } = view;
   const { page: t } = mandateTexts(words);
@@ -135,7 +138,7 @@ function chargesCard(view: PlanView): Html {
   );
 }
 
-/** What browser code says by itself. */
+/** Texts for browser code. */
 function islandTexts({ words }: PlanView): Record<string, string> {
   return {
     ...payTexts(words).wallet,

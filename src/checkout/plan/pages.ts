@@ -21,13 +21,15 @@ type Visit = FastifyRequest<{
 const publicRoute = { auth: 'public' as const };
 const longestField = 20_000;
 
-/** `GET {pay_url}/plans/<plan id>/<token>` for a plan's customer, and what browser code and forms of the page send. */
+/**
+ * `GET {pay_url}/plans/<plan id>/<token>` for a plan's customer, and the posts of browser code and forms of the page.
+ */
 export function planPages(app: FastifyInstance, ctx: Context): void {
   const route = planRoute(ctx.config);
   const views = new AttemptLimit(60, minuteMs);
-  // Whoever knows a link can use up what is theirs, and hardly what all have.
+  // Whoever knows a link can use up their own attempts, but hardly those of everybody.
   const posts = { perClient: new AttemptLimit(60, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
-  // Stops are counted apart, and never for all together: the merchant has the link too, and must prevent none.
+  // Stops are limited per network and not per plan: the merchant also has the link, and must not be able to prevent one.
   const stops = new AttemptLimit(20, minuteMs);
   const viewOf = (request: Visit): Promise<PlanView | null> => {
     const { plan_id: planId, token } = request.params;

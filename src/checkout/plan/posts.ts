@@ -8,16 +8,16 @@ import { raise, raiseOffer, raiseStep, type SignedRaise } from '../../plans/mand
 import { readMandateSignature } from '../../plans/mandates/signed.ts';
 import { unlimitedAllowance } from '../../plans/mandates/terms.ts';
 
-/** A field of a form, as text; empty where it is missing. */
+/** A field of a form, as text; empty if it is missing. */
 export type Typed = (name: string) => string;
-/** What browser code is answered: what to do next, or why not. */
+/** The answer to browser code: what to do next, or why not. */
 export type Answer = { fault: AgreeFault } | Record<string, unknown>;
 type Post = (ctx: Context, plan: CustomersPlan, typed: Typed) => Promise<Answer>;
 
-/** Not on any number of charges: nothing is offered for it. */
+/** Stands for an invalid number of charges, for which nothing is offered. */
 const noCount = -1;
 
-/** How many charges an allowance is to be for, as chosen; null: without limit. */
+/** The number of charges that the customer chose for the allowance; null: without limit. */
 function countIn(typed: Typed): number | null {
   const text = typed('charges');
   if (text === 'limitless') return null;
@@ -35,7 +35,7 @@ function stepAnswer(step: AllowanceStep | { fault: AgreeFault }): Answer {
 
 const wholeNumber = /^\d{1,78}$/;
 
-/** The permit that a browser brings; null where it brings none. */
+/** The permit that the browser sent; null without a valid one. */
 function permitIn(typed: Typed): BroughtPermit | null {
   const signature = readMandateSignature(typed('permit_signature'));
   const numbers = ['permit_value', 'permit_nonce', 'permit_deadline'].map((name) => typed(name));
@@ -49,7 +49,7 @@ function signedRaise(typed: Typed): SignedRaise {
   return { charges: countIn(typed), until, signature: readMandateSignature(typed('signature')) };
 }
 
-/** What browser code of a plan's page asks for, by the last part of the address. */
+/** The calls of browser code on a plan's page, by the last part of the address. */
 export const planPosts: Record<string, Post> = {
   offer: async (ctx, plan, typed) => {
     const made = await offerTo(ctx, plan, {

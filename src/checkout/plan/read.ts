@@ -12,18 +12,18 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Branding } from '../../ui/branding.ts';
 import type { Words } from '../../ui/language.ts';
 
-/** All that the page of a plan for its customer is made of. */
+/** Everything that a plan's page for its customer shows. */
 export type PlanView = {
   scope: Scope;
   facts: PlanFactsRow;
-  /** What the customer calls whoever charges. */
+  /** The name under which the customer knows whoever charges. */
   merchant: string;
   /** The latest agreement, in use or not. */
   mandate: MandateRow | null;
-  /** What can be agreed to now, one for each network and token; empty where nothing can. */
+  /** What can be agreed to now, one for each network and token; empty if nothing can. */
   offered: OfferedTerms[];
   charges: ChargeRow[];
-  /** The cursor that they begin after; null for the newest. */
+  /** The cursor after which the charges begin; null for the newest. */
   after: string | null;
   /** The cursor of the next charges; null at the end. */
   next: string | null;
@@ -37,7 +37,7 @@ export type PlanView = {
   words: Words;
 };
 
-/** Reads the page that a link leads to; null for a link that is none. */
+/** Reads the page that a link leads to; null if the link is not valid. */
 export async function readPlanView(
   ctx: Context,
   link: { planId: string; token: string },

@@ -16,16 +16,19 @@ import type { PlanView } from './read.ts';
 
 const offeredCounts = [1, 3, 6, 12, 24, 36];
 
-/** A day for people, in UTC: browsers must not make an earlier one of it, so it is no `<time>`. */
+/**
+ * A date for people, in UTC. It is not a `<time>`, because browsers would show it in local time, which may be the day
+ * before.
+ */
 export function dayText({ locale }: Words, at: Date): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
 }
 
 const usdc = (words: Words, micro: bigint): Html => html`<bdi dir="ltr">${groupMicro(words, micro)} USDC</bdi>`;
-/** A fact with what explains it below. */
+/** A fact with an explanation below it. */
 const explained = (value: Html, rest: string): Html => html`${value}<br><span class="quiet">${rest}</span>`;
 
-/** What an agreement binds to: the same lines before and after it. */
+/** What an agreement binds to. The page shows the same lines before and after it. */
 export type Limits = {
   capMicro: bigint;
   capFiatInt: bigint;
@@ -121,7 +124,9 @@ function networkChips({ words, offered }: PlanView): Html {
   `;
 }
 
-/** For how many charges the allowance is to be: those that are left at most, and never without limit by itself. */
+/**
+ * For how many charges the allowance is. Offers no more charges than are left, and never preselects "without limit".
+ */
 export function allowanceChoice({ words, facts, offered }: PlanView, act: string): Html {
   const { page: t } = mandateTexts(words);
   const usual = chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges });
@@ -147,7 +152,7 @@ export function allowanceChoice({ words, facts, offered }: PlanView, act: string
   `;
 }
 
-/** What the wallet will show, in words, before it does. */
+/** A description of what the wallet will ask to sign. */
 function signedDetails({ words, facts, offered: [first] }: PlanView): Html | null {
   if (!first) return null;
   const { page: t } = mandateTexts(words);
@@ -172,7 +177,7 @@ export function ordersOf({ offered }: PlanView): string {
   });
 }
 
-/** A network and token as browser code knows them. */
+/** A network and token for browser code. */
 export const placeOf = (chain: ChainConfig, token: { address: string; symbol: string }, contract: string): object => ({
   chain: knownToWallets(chain),
   token: token.address,
