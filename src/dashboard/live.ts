@@ -8,21 +8,21 @@ import { Places, takeEach } from '../web/places.ts';
 import { readQuery } from '../web/query.ts';
 import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
 
-/** A partner can have as many merchants as it likes, so all of them together have an end too. */
+/** A partner can have any number of merchants, so all of them together also have a limit. */
 const mostOfPartner = 1_000;
 
-/** The stream that a dashboard page listens to; with a request id, only for that request. */
+/** The event stream for a dashboard page; with a request id, only for that request. */
 export function dashboardEventsPath(requestId?: string): string {
   return `/dashboard/events${requestId === undefined ? '' : `?request=${requestId}`}`;
 }
 
-/** `GET /dashboard/events` (server-sent events): that something of this merchant has changed. */
+/** `GET /dashboard/events` (server-sent events): reports that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places();
   const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;
-    // 204 ends an event source: the page looks again when it is opened anew.
+    // 204 ends an event source. The page reconnects when it is opened again.
     const { accountId, scope } = session;
     const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, accountId]);
     if (!leave) return reply.code(204).send();
@@ -39,7 +39,7 @@ async function stream(ctx: Context, { session, request, reply }: MerchantVisit, 
   const { scope, accountId } = session;
   const { request: id } = readQuery(request.query, ['request']);
   const requestId = isUuid(id) ? id.toLowerCase() : null;
-  // Confirmations are counted on the page of one request only, and only until it is paid.
+  // Only the page of one request shows confirmations, and only until the request is paid.
   const isAttached = async () =>
     requestId !== null && (await readByMerchant(ctx.db, scope, accountId, requestId)).proof_status === 'attached';
   const watcher: Watcher = {
@@ -62,6 +62,6 @@ async function stream(ctx: Context, { session, request, reply }: MerchantVisit, 
       return true;
     });
   } catch (error) {
-    complain(error); // the browser connects again by itself
+    complain(error); // the browser reconnects automatically
   }
 }

@@ -22,7 +22,7 @@ import { merchantSessionPages } from './settings/sessions.ts';
 import { walletPages } from './settings/wallet.ts';
 import { merchantSignInPages } from './sign-in.ts';
 
-/** The merchant's dashboard: signing in, payments, new requests, the wallet and its recovery. */
+/** The pages of the merchant's dashboard: signing in, payments, new requests, the wallet and its recovery. */
 export function dashboardPages(app: FastifyInstance, ctx: Context): void {
   const { open, signedIn } = declareDashboardPages(app, ctx);
   const ending = new AbortController();

@@ -8,7 +8,7 @@ import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { sendTooMany } from '../web/error-page.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
 
-/** What was typed into a form, by field: as it was sent, untrimmed. */
+/** The fields of a form as they were sent, untrimmed. */
 export type FormFields = Record<string, string | undefined>;
 
 type OpenVisit = { fields: FormFields };
@@ -21,13 +21,13 @@ export type MerchantVisit = Call & SignedInVisit;
 
 /** Pages that need no session. */
 export type OpenPages = Pages<OpenVisit, object, object>;
-/** Pages of a merchant that is signed in; others are led to signing in. */
+/** Pages for signed-in merchants. Others are redirected to the sign-in. */
 export type MerchantPages = Pages<SignedInVisit, object, object>;
 
 export const signInPath = '/dashboard/sign-in';
 const formsPerMinute = 120;
 
-/** How pages and forms of the dashboard are declared, on the shared host and on a partner's own for its merchants. */
+/** Declares pages and forms of the dashboard, on the shared host and on a partner's own host for its merchants. */
 export function declareDashboardPages(
   app: FastifyInstance,
   ctx: Context,
@@ -65,7 +65,7 @@ export function declareDashboardPages(
 }
 
 /**
- * The session of the merchant signed in with a browser; null when there is none.
+ * The session of the merchant who is signed in with a browser; null if there is none.
  *
  * @param inUse counts as activity, so that the session does not expire
  */
@@ -78,7 +78,7 @@ export async function merchantSessionOf(
   return token === null ? null : readMerchantSession(ctx, token, request.ownHost, inUse);
 }
 
-/** Fields that came once; a repeated one is none of our forms'. */
+/** The fields that were sent once. Our forms repeat no field, so repeated ones are dropped. */
 function fieldsIn({ body }: FastifyRequest): FormFields {
   const entries = Object.entries((body ?? {}) as Record<string, unknown>);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

@@ -13,7 +13,7 @@ import { oneOf, readQuery } from '../web/query.ts';
 import { notice, sendShell } from '../web/shell.ts';
 import type { MerchantVisit } from './route.ts';
 
-/** The places of the dashboard. */
+/** The navigation of the dashboard. */
 const places: [path: string, name: keyof DashboardTexts['places']][] = [
   ['/dashboard', 'home'],
   ['/dashboard/payments', 'payments'],
@@ -28,19 +28,19 @@ const places: [path: string, name: keyof DashboardTexts['places']][] = [
 export type DashboardPage = {
   /** Address of the page, without query. */
   path: string;
-  /** The place it belongs to, where its address does not say so. */
+  /** The navigation item that the page belongs to, if its address does not show it. */
   under?: string;
   title: string;
-  /** The title where it is more than text. */
+  /** The title as HTML, if it is more than text. */
   heading?: Html;
   body: Html;
   island?: IslandName;
-  /** Where browser code may connect to beside this site. */
+  /** Origins outside this site that browser code may connect to. */
   connectTo?: string | undefined;
   status?: number;
 };
 
-/** Answers with a page of the dashboard in the partner's branding; after a change it says what was done. */
+/** Sends a page of the dashboard in the partner's branding. After a change it says what was done. */
 export async function sendDashboard(
   ctx: Context,
   { reply, request, merchant }: MerchantVisit,
@@ -71,12 +71,12 @@ export async function sendDashboard(
   });
 }
 
-/** What a merchant is called; null when it gave no name. */
+/** The merchant's name; null if it has given none. */
 export function nameOf(merchant: { business_name: string | null; display_name: string | null }): string | null {
   return merchant.business_name ?? merchant.display_name;
 }
 
-/** Who acts, for the audit log. */
+/** The actor for the audit log. */
 export function merchantActor({ session, request }: MerchantVisit): Actor {
   return {
     kind: 'merchant',

@@ -10,18 +10,18 @@ import type { Elsewhere } from '../ui/wallet-forms.ts';
 import { sendPage } from '../web/layout.ts';
 import { relayOrigin, signingElsewhere } from '../web/phone-wallets.ts';
 
-/** A page's content, made from words and, where a merchant is known, its partner's branding. */
+/** A page's content, made from texts and, if a merchant is known, its partner's branding. */
 export type Shown = {
   title: (words: Words) => string;
-  /** Whose look the page has, and whether it is about test money; null where nobody is known yet. */
+  /** Whose branding the page has, and whether it is about test money; null if nobody is known yet. */
   of: { partner_id: string; test_mode: boolean } | null;
-  /** Address of the page, for the language switch; null on answers to a form. */
+  /** Address of the page, for the language switch; null in responses to a form. */
   path: string | null;
   refusal: MerchantRefusal | null;
   body: (words: Words, branding: Branding | null) => Html;
 };
 
-/** Answers with a page of the dashboard; with a refusal, under its status. */
+/** Sends a page of the dashboard. With a refusal, the status is that of the refusal. */
 export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown): Promise<FastifyReply> {
   const words = wordsFor(reply.request);
   const branding = shown.of && (await readBranding(ctx, shown.of.partner_id));
@@ -38,11 +38,11 @@ export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown):
 }
 
 /**
- * The wallets that are not in this browser.
+ * The ways to sign with a wallet on another device.
  *
- * @param path of the page to go on at, on a phone
+ * @param path the page on which to continue on a phone
  * @param name who asks, as the wallet shows it
- * @param isSecret whether that path lets whoever has it in
+ * @param isSecret whether the path gives access to whoever has it
  */
 export function walletsElsewhere(
   { config }: Context,

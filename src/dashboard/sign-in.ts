@@ -14,7 +14,7 @@ import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-i
 import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
 import { showPage, walletsElsewhere } from './show.ts';
 
-/** Signing in with a wallet: its address, then its signature. */
+/** Signing in with a wallet: first its address, then its signature. */
 export function merchantSignInPages(pages: OpenPages, ctx: Context): void {
   pages.page({ url: signInPath }, async ({ request, reply }) => {
     if (await merchantSessionOf(ctx, request, showsSomebody(request))) return reply.redirect('/dashboard', 303);
@@ -28,11 +28,11 @@ export function merchantSignInPages(pages: OpenPages, ctx: Context): void {
   }
 }
 
-/** On a partner's own host its branding; nobody knows yet whether it is about test money. */
+/** The branding of a partner's own host. Whether the sign-in is about test money is not known yet. */
 const ofHost = ({ request: { ownHost } }: FastifyReply) =>
   ownHost && { partner_id: ownHost.partnerId, test_mode: false };
 
-/** @param refused a wallet that signed in vain, in lower case */
+/** @param refused the address of a wallet whose sign-in was refused, in lower case */
 function showConnect(
   ctx: Context,
   reply: FastifyReply,
@@ -63,7 +63,7 @@ function showConnect(
   });
 }
 
-/** A message to sign: the one that was not signed rightly, or a new one. */
+/** Shows a message to sign: after a refusal the same one if it can still be signed, otherwise a new one. */
 function showSign(ctx: Context, reply: FastifyReply, fields: FormFields, refusal: MerchantRefusal | null) {
   const address = fields.wallet_address?.trim() ?? '';
   const chainId = fields.chain_id ? Number(fields.chain_id) : null;
@@ -127,7 +127,7 @@ async function complete(ctx: Context, { request, reply, fields }: Visit): Promis
     try {
       return await showSign(ctx, reply, fields, refusal);
     } catch (fault) {
-      if (fault instanceof MerchantRefusal) return showConnect(ctx, reply, {}, refusal); // the form was not ours
+      if (fault instanceof MerchantRefusal) return showConnect(ctx, reply, {}, refusal); // not the fields of our form
       throw fault;
     }
   }

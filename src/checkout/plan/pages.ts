@@ -29,7 +29,7 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
   const views = new AttemptLimit(60, minuteMs);
   // Whoever knows a link can use up their own attempts, but hardly those of everybody.
   const posts = { perClient: new AttemptLimit(60, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
-  // Stops are limited per network and not per plan: the merchant also has the link, and must not be able to prevent one.
+  // Stops are limited per network and not per plan: the merchant also has the link, and must not prevent them.
   const stops = new AttemptLimit(20, minuteMs);
   const viewOf = (request: Visit): Promise<PlanView | null> => {
     const { plan_id: planId, token } = request.params;

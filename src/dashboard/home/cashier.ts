@@ -17,7 +17,7 @@ import { createFromForm, disabledText, type Faults, formKey, requestFaultText } 
 
 const path = '/dashboard/cashier';
 
-/** The cashier's screen: an amount, a code to scan, a big "paid". One column, turned to the customer. */
+/** The cashier's screen: an amount, a code to scan, a large "paid". One column, turned towards the customer. */
 export function cashierPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showKeypad(ctx, visit, {}, 200));
   pages.form({ url: path }, async (visit) => {
@@ -124,7 +124,7 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   );
 }
 
-/** What the cashier must know, seen from across the counter. */
+/** The state that the cashier must be able to read from across the counter. */
 function verdict(words: Words, { row, progress }: Payment): Html {
   const { cashier } = dashboardTexts(words);
   const isShort = progress.receivedMicro > 0n && progress.missingMicro > 0n;

@@ -20,12 +20,12 @@ const shapes: Record<DisplayStatus, StateKind> = {
 };
 export const displayStatuses = Object.keys(shapes) as DisplayStatus[];
 
-/** Where a request stands, as word and shape. */
+/** A request's status as a word and a shape. */
 export function dashboardStatusBadge(words: Words, displayStatus: DisplayStatus): Html {
   return badge(shapes[displayStatus], dashboardTexts(words).displayStatus[displayStatus]);
 }
 
-/** Where a request stands that was read by itself, whatever came of it in part; its status is as it is now. */
+/** The status of a single request, without regard to partial payments. Its `status` must be the effective one. */
 export function dashboardStatusOf(row: { status: string; proof_status: string }): Exclude<DisplayStatus, 'part'> {
   if (row.proof_status === 'verified') return 'paid';
   if (row.proof_status === 'attached') return 'confirming';
@@ -33,7 +33,7 @@ export function dashboardStatusOf(row: { status: string; proof_status: string })
   return row.status === 'expired' ? 'expired' : 'open';
 }
 
-/** What a person would call a request: who it is for, what for, or else its number. */
+/** The name that a person would use for a request: its customer, its purpose, or otherwise its receipt number. */
 export function callName(
   row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
 ): string {
@@ -41,7 +41,7 @@ export function callName(
   return named ?? receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
 }
 
-/** What needs a decision besides a request's status: money that is missing, exceeds the amount, or does not count. */
+/** What needs a decision besides a request's status: money that is missing, is too much, or does not count. */
 function besides(words: Words, row: MerchantRequestRow): Html[] {
   const { payment: t } = dashboardTexts(words);
   const [due, received, unmatched] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.unmatched_micro)];
@@ -54,7 +54,7 @@ function besides(words: Words, row: MerchantRequestRow): Html[] {
   ].filter((one) => one !== null);
 }
 
-/** Requests of a merchant as people read them, newest first. */
+/** The requests of a merchant as a table, in the order of `rows`. */
 export function paymentTable(words: Words, rows: MerchantRequestRow[], now: Date): Html {
   const { list } = dashboardTexts(words);
   return table<MerchantRequestRow>(

@@ -11,14 +11,14 @@ import { linkWith } from '../../web/table.ts';
 
 const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
 
-/** The midnight (UTC) at which a period of so many days begins, today included. */
+/** The midnight (UTC) at which a period of this many days begins, today included. */
 export function periodStart(now: Date, days: number): Date {
   return new Date(`${dayOf(now.getTime() - (days - 1) * dayMs)}T00:00:00Z`);
 }
 
 export type FiguresInput = {
   sums: DaySum[];
-  /** Of the page, for the links of the choices. */
+  /** Address of the page, for the links of the choices. */
   path: string;
   query: Record<string, string>;
   days: string;
@@ -28,7 +28,7 @@ export type FiguresInput = {
 
 type Total = { code: string; fiatInt: bigint; usdcMicro: bigint; payments: number };
 
-/** What was paid in a period: totals by currency, and one currency by day. */
+/** The amounts paid in a period: totals by currency, and one currency by day. */
 export function figures(words: Words, input: FiguresInput): Html {
   const { sums, path, query, days, periods } = input;
   const { home } = dashboardTexts(words);
@@ -72,7 +72,7 @@ export function figures(words: Words, input: FiguresInput): Html {
   `;
 }
 
-/** By currency, the one with the most payments first. */
+/** Totals by currency, the one with the most payments first. */
 function totalsOf(sums: DaySum[]): Total[] {
   const totals = [...Map.groupBy(sums, ({ fiat_code }) => fiat_code)].map(([code, rows]) => ({
     code,
@@ -102,7 +102,7 @@ function dayChart(words: Words, { sums, days, now }: FiguresInput, code: string)
   const start = periodStart(now, Number(days)).getTime();
   const bars = Array.from({ length: Number(days) }, (_, i) => {
     const at = new Date(start + i * dayMs);
-    // A column's height need not be exact to the last minor unit; the sums above are.
+    // A bar's height may lose precision to floating point; the totals above are exact.
     return { label: label.format(at), values: [Number(paid.get(dayOf(at))?.fiat_int ?? 0)] };
   });
   return chart(words, {

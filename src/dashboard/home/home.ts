@@ -26,7 +26,9 @@ const path = '/dashboard';
 const periods = ['7', '30', '90'] as const;
 const shownRequests = 8;
 
-/** `GET /dashboard`: is everything fine, how business goes, and what came last; and the way out. */
+/**
+ * `GET /dashboard`: whether everything is fine, the figures of a period, and the latest requests. Also the sign-out.
+ */
 export function homePages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showHome(ctx, visit));
   pages.form({ url: '/dashboard/sign-out' }, async ({ reply, session }) => {
@@ -80,7 +82,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-/** Before the first payment. */
+/** Shown before the first request. */
 function noPayments(words: Words, partner: string): Html {
   const dashboard = dashboardTexts(words);
   return emptyState(
@@ -92,7 +94,7 @@ function noPayments(words: Words, partner: string): Html {
   );
 }
 
-/** Whether money can be asked for; if not, who switched the merchant off, what to do, and what still works. */
+/** Whether the merchant can request money. If not, who disabled the merchant, what to do, and what still works. */
 function readinessLine(words: Words, { merchant }: MerchantVisit): Html {
   const dashboard = dashboardTexts(words);
   const partner = merchant.partner_name;

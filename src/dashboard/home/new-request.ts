@@ -20,11 +20,11 @@ const path = '/dashboard/ask';
 const maxFiatInt = 2_147_483_647n;
 
 export type FaultKey = Extract<keyof DashboardTexts['faults'], string>;
-/** What was wrong with what was typed, by field; `form` is about all of it. */
+/** What is wrong with the input, by field; `form` is about the form as a whole. */
 export type Faults = Partial<Record<string, FaultKey>>;
 export type Created = { row: RequestRow } | { faults: Faults; status: number };
 
-/** `GET` and `POST /dashboard/ask`: a request or an invoice, made manually. */
+/** `GET` and `POST /dashboard/ask`: a request or an invoice that the merchant creates manually. */
 export function newRequestPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showForm(ctx, visit, {}, 200));
   pages.form({ url: path }, async (visit) => {
@@ -34,10 +34,10 @@ export function newRequestPages(pages: MerchantPages, ctx: Context): void {
   });
 }
 
-/** A key for a form: sent twice, it creates one request. */
+/** An idempotency key for a form, so that sending it twice creates one request. */
 export const formKey = () => randomBytes(24).toString('base64url');
 
-/** Creates the request of a form. */
+/** Creates the request of a submitted form. */
 export async function createFromForm(ctx: Context, visit: MerchantVisit): Promise<Created> {
   const { fields, session, merchant } = visit;
   const currency = merchant.display_currency;
@@ -48,7 +48,7 @@ export async function createFromForm(ctx: Context, visit: MerchantVisit): Promis
   const order = {
     account_id: accountId,
     fiat_amount_int: Number(amount),
-    // What was typed was meant in the currency that the form showed.
+    // The amount was typed for the currency that the form showed.
     fiat_currency_code: fields.currency ?? currency,
     idempotency_key: fields.key ?? formKey(),
     payment_mode: fields.payment_mode === 'invoice' ? ('invoice' as const) : ('pos' as const),
@@ -71,13 +71,13 @@ function given(name: string, value: string | undefined): Record<string, string> 
   return text ? { [name]: text } : {};
 }
 
-/** Faults that the contract tells of a field, by the form's own names. */
+/** Faults that the contract reports, by the form's own field names. */
 const fieldFaults: Record<string, Faults> = {
   memo: { memo: 'memo' },
   customer_name: { customer_name: 'customerTooLong' },
   customer_email: { customer_email: 'customer_email' },
   expiry_minutes: { expiry: 'expiry' },
-  // Of a currency that nobody has a rate for.
+  // The currency has no rate.
   fiat_currency_code: { form: 'rate_unavailable' },
 };
 
@@ -103,7 +103,7 @@ function faultsOf({ code, extra }: Refusal): Created {
   }
 }
 
-/** `12.50`, in the digits of the currency. */
+/** An example amount with the currency's number of decimals, such as `12.50`. */
 export function exampleOf(currency: string): string {
   const exponent = currencyExponent(currency) ?? 2;
   return exponent === 0 ? '1200' : `12.${'5'.padEnd(exponent, '0')}`;
@@ -120,7 +120,7 @@ export function requestFaultText(words: Words, visit: MerchantVisit, fault: Faul
   });
 }
 
-/** What is in the way before anything is typed: nobody should learn it by trying. */
+/** Why the merchant cannot create requests at all, so that nobody learns it only after filling in the form. */
 export function disabledText(words: Words, { merchant }: MerchantVisit): string | undefined {
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   return isOff ? dashboardTexts(words).plans.failures.merchant_disabled : undefined;

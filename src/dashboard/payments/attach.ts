@@ -23,14 +23,17 @@ import { refundFacts, refundLine } from './refunded.ts';
 
 const path = '/dashboard/unmatched';
 
-/** `GET /dashboard/unmatched/<key>`: a payment without a request; `POST …/attach` gives it one, `…/rest` as a part. */
+/**
+ * `GET /dashboard/unmatched/<key>`: an unmatched payment. `POST …/attach` attaches it to a request as its payment,
+ * `…/rest` as a partial payment.
+ */
 export function attachPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:key` }, (visit) => showPayment(ctx, visit, null));
   pages.form({ url: `${path}/:key/attach` }, (visit) => attach(ctx, visit, attachUnmatched));
   pages.form({ url: `${path}/:key/rest` }, (visit) => attach(ctx, visit, askForRest));
 }
 
-/** The key in the address; throws Refusal not_found. */
+/** The transfer key in the address; throws Refusal not_found. */
 export function keyIn({ request }: MerchantVisit): TransferKey {
   const key = readTransferKey((request.params as { key: string }).key);
   if (!key) throw refuse('not_found');
@@ -119,7 +122,10 @@ function attachSection(words: Words, ctx: Context, attachable: Attachable[], wan
   `;
 }
 
-/** Open requests that the payment does not cover: it becomes a part, and their pages ask for what is left. */
+/**
+ * Open requests that the payment does not cover. It can become a partial payment, and their pages then ask for the
+ * rest.
+ */
 function restSection(words: Words, ctx: Context, askable: Attachable[], wanted: Wanted): Html {
   const { unmatched: t } = dashboardTexts(words);
   const now = ctx.clock.now();
@@ -170,7 +176,7 @@ function option(words: Words, one: Attachable, { row, key, partner }: Wanted, no
   `;
 }
 
-/** What a request is about, for choosing among several. */
+/** The facts that distinguish a request from others in the choice. */
 function facts(words: Words, one: Attachable, now: Date): Html {
   const { unmatched: t } = dashboardTexts(words);
   const requested = formatFiat(one.fiatInt, one.fiatCode, words.language);

@@ -18,7 +18,7 @@ import type { Payment } from './payment.ts';
 
 const path = '/dashboard/payments';
 
-/** `POST /dashboard/payments/<id>/cancel`: voids one of the merchant's requests, by the rules of the API's cancel. */
+/** `POST /dashboard/payments/<id>/cancel`: cancels one of the merchant's requests, by the same rules as the API. */
 export function cancelPages(pages: MerchantPages, ctx: Context): void {
   pages.form({ url: `${path}/:id/cancel` }, (visit) => cancel(ctx, visit));
 }
@@ -36,13 +36,13 @@ async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   return reply.redirect(`${path}/${id}?done=cancelled`, 303);
 }
 
-/** Why a request cannot be cancelled; null when it can. */
+/** Why a request cannot be cancelled; null if it can. */
 function obstacle({ status, proof_status }: RequestRow): keyof DashboardTexts['cancel']['why'] | null {
   if (proof_status !== 'none') return proof_status;
   return status === 'requested' ? null : status;
 }
 
-/** After a cancel that was refused: what stands in its way, as the request is now. */
+/** The notice after a refused cancellation: why the request, as it is now, cannot be cancelled. */
 export function refusedNotice(words: Words, row: RequestRow, done: unknown): Html | null {
   const dashboard = dashboardTexts(words);
   const why = obstacle(row);
@@ -50,7 +50,10 @@ export function refusedNotice(words: Words, row: RequestRow, done: unknown): Htm
   return notice('attention', fill(dashboard.cancel.refused, { why: dashboard.cancel.why[why] }));
 }
 
-/** The question that cancels a request, or, while money can still come, why it cannot be cancelled. */
+/**
+ * The button and question that cancel a request. While a request that cannot be cancelled is still open, says why
+ * instead.
+ */
 export function cancelCard(words: Words, { row, progress }: Payment): Html | null {
   const { cancel: t } = dashboardTexts(words);
   const why = obstacle(row);

@@ -16,7 +16,9 @@ import { hashOf } from './timeline.ts';
 
 export const lookUpPath = '/dashboard/transaction';
 
-/** `GET /dashboard/transaction?hash=`: what a transaction is, and which request of the merchant it concerns. */
+/**
+ * `GET /dashboard/transaction?hash=`: what is known about a transaction, and which request of the merchant it concerns.
+ */
 export function lookUpPage(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: lookUpPath }, async (visit) => {
     const { session, request } = visit;

@@ -34,12 +34,12 @@ import { lookUpPath } from './look-up.ts';
 import { refundLine } from './refunded.ts';
 import { timelineOf } from './timeline.ts';
 
-/** All that is known about one request of the merchant. */
+/** Everything that is known about one request of the merchant. */
 export type Payment = {
   row: RequestRow;
   progress: PaymentProgress;
   chains: ChainConfig[];
-  /** By `writeTransferKey`: what was refunded, and what the network says of it. */
+  /** Refunds by `writeTransferKey`, with what the network reports about each. */
   refunds: Map<string, RefundRow>;
   url: string;
 };
@@ -56,7 +56,7 @@ async function paymentOf(ctx: Context, scope: Scope, row: RequestRow, progress: 
   return { row, progress, chains, refunds, url: payPageUrl(ctx.config, row.id) };
 }
 
-/** `GET /dashboard/payments/<id>`: one request, what happened to it, and what can be done. */
+/** `GET /dashboard/payments/<id>`: one request, its history, and the actions for it. */
 export function paymentPage(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: '/dashboard/payments/:id' }, (visit) => showPayment(ctx, visit));
 }
@@ -95,7 +95,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-/** What wants a decision: a partial payment, too much, or money that does not count. */
+/** What needs a decision: a partial payment, an overpayment, or money that does not count. */
 function concerns(words: Words, { row, progress, refunds }: Payment): Html | null {
   const { payment: t, reason } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
@@ -130,7 +130,7 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
   return lines.length === 0 ? null : card(html`${lines}`);
 }
 
-/** The refund of a partial payment of a request that has ended, once it is final. */
+/** The button that refunds a partial payment of a request that has ended. It needs a final payment. */
 function refundPartialForm(words: Words, transfer: TransferProgress): Html {
   const { payment: t } = dashboardTexts(words);
   const amount = groupMicro(words, transfer.usdcMicro);
@@ -144,7 +144,7 @@ function refundPartialForm(words: Words, transfer: TransferProgress): Html {
   return html`<div class="after-state">${confirmButton(act, null)}</div>`;
 }
 
-/** Something to decide about; where it was refunded, what the network says of that. */
+/** One matter to decide, with its refund if there is one. Once a refund was sent, there is nothing left to decide. */
 function afterwards(
   words: Words,
   title: string,
@@ -191,7 +191,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   );
 }
 
-/** The link and its code, while money can still come. */
+/** The link and its QR code, while the request is open. */
 function shareCard(words: Words, { row, url }: Payment): Html | null {
   const { payment: t } = dashboardTexts(words);
   if (dashboardStatusOf(row) !== 'open') return null;

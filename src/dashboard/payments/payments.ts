@@ -27,7 +27,7 @@ const path = '/dashboard/payments';
 const csvPath = '/dashboard/payments.csv';
 const names = ['q', 'state', 'since', 'until', 'after'] as const;
 
-/** `GET /dashboard/payments`: all requests of the merchant, and the same as CSV. */
+/** `GET /dashboard/payments`: all requests of the merchant, also as CSV. */
 export function paymentList(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showList(ctx, visit));
   pages.page({ url: csvPath }, ({ session, request, reply }) => {
@@ -73,7 +73,7 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   });
 }
 
-/** What an address asks for; a day is whole, the last one too. */
+/** The filter in an address. Both days of a period count in full. */
 function filterOf(asked: unknown): ByMerchantFilter {
   const query = readQuery(asked, names);
   const until = instantOf(query.until);
@@ -101,7 +101,7 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-/** Named as the fields of the API. */
+/** The names are those of the API's fields. */
 const csvHeader = [
   ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate'],
   ...['rate_source', 'proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],

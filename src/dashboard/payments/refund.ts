@@ -32,8 +32,9 @@ import { refundFacts, refundLine } from './refunded.ts';
 const path = '/dashboard/give-back';
 
 /**
- * `GET /dashboard/give-back/<key>`: shows what can be refunded to the payer and, once the refund is started (`POST
- * …/take`), a prepared transfer; `POST` records that it was sent, `…/put-back` cancels it.
+ * `GET /dashboard/give-back/<key>`: shows how much can be refunded to the payer and, once the refund is started (`POST
+ * …/take`), a prepared transfer. `POST` records the transaction that was sent, `…/put-back` cancels the refund, and
+ * `…/part` detaches a partial payment first.
  */
 export function refundPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:key` }, async (visit) => {
@@ -47,8 +48,8 @@ export function refundPages(pages: MerchantPages, ctx: Context): void {
 }
 
 /**
- * Starts the refund, then offers the transfer; once more changes nothing, nor before the payment is final: the page
- * says so.
+ * Starts the refund, then shows the transfer. A second start changes nothing. Neither does a start before the payment
+ * is final; the page says so.
  */
 async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
@@ -59,14 +60,14 @@ async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
   return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
 }
 
-/** Cancels the refund by the merchant's word; what is on its way stays. */
+/** Cancels the refund at the merchant's request. A refund whose transaction is under way is not cancelled. */
 async function cancel(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const done = await cancelRefund(ctx, merchantActor(visit), scope, accountId, keyIn(visit));
   return visit.reply.redirect(`${path}/${writeTransferKey(keyIn(visit))}${done ? '?done=put_back' : ''}`, 303);
 }
 
-/** Detaches a partial payment from its request, and leads to the transfer that refunds it. */
+/** Detaches a partial payment from its request, then shows the transfer that refunds it. */
 async function detach(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const detached = await detachPartialPayment(ctx, merchantActor(visit), scope, accountId, keyIn(visit));
@@ -103,7 +104,7 @@ function faultText(words: Words, fault: RefundFault, { token }: PreparedRefund):
   return { malformed, already_refunded, too_many, failed }[fault];
 }
 
-/** What browser code sends with the merchant's wallet: read from `data-refund`. */
+/** The order for browser code, in `data-refund`, to send the transfer with the merchant's wallet. */
 function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Words): string {
   const { chainId, name, publicRpcUrl, coin, explorerUrl } = chain;
   const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = dashboardTexts(words).refund;
@@ -162,10 +163,10 @@ function showRefund(
   });
 }
 
-/** As far as the network shows, the recorded transaction refunded nothing, or it is unknown (a mistyped hash). */
+/** According to the network, the recorded transaction refunded nothing, or no endpoint knows it (a mistyped hash). */
 const canRecordAnother = ({ refund, unknownHash }: PreparedRefund) => refund?.state === 'other' || unknownHash !== null;
 
-/** The refund, its transaction, and what the network says of it; it renews itself. */
+/** The refund, its transaction, and what the network reports. The card updates itself. */
 function refundCard(words: Words, prepared: PreparedRefund, refund: RefundRow, fault: string | undefined): Html {
   const showsFault = fault !== undefined && !canRecordAnother(prepared) && isRefundSent(refund);
   return html`
@@ -179,7 +180,10 @@ function refundCard(words: Words, prepared: PreparedRefund, refund: RefundRow, f
   `;
 }
 
-/** An exchange customer has no address of their own there. Nobody can know that, so the warning is always shown. */
+/**
+ * An exchange's customers have no address of their own there. The service cannot tell whether the payer is an exchange,
+ * so the warning is always shown.
+ */
 function warning(words: Words, { manyMerchants }: PreparedRefund): Html {
   const { refund: t } = dashboardTexts(words);
   return card(
@@ -197,7 +201,9 @@ function preparedFacts(words: Words, prepared: PreparedRefund): Html {
   ]);
 }
 
-/** Offered only once the refund is started: until then the payment's sender could still pay a request with it. */
+/**
+ * The transfer is offered only once the refund is started: until then the payment could still be applied to a request.
+ */
 function startCard(words: Words, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
   return card(
@@ -239,7 +245,7 @@ function manualCard(words: Words, visit: MerchantVisit, prepared: PreparedRefund
   );
 }
 
-/** Takes the hash of the transaction; browser code fills it in and sends it. */
+/** The form for the hash of the transaction. After sending, browser code fills it in and submits it. */
 function recordForm(words: Words, fields: FormFields, prepared: PreparedRefund, fault: string | undefined): Html {
   const { refund: t } = dashboardTexts(words);
   return html`

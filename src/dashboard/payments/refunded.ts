@@ -8,7 +8,7 @@ import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { refundShapes } from '../../web/refunded.ts';
 
-/** Shows that the refund of a payment is started, and what the network reports about its recorded transaction. */
+/** Says that the refund of a payment is started, and what the network reports about its recorded transaction. */
 export function refundLine(words: Words, refund: RefundRow): Html {
   const { refunded: t } = dashboardTexts(words);
   const { refunded } = commonTexts(words);
@@ -25,7 +25,7 @@ export function refundLine(words: Words, refund: RefundRow): Html {
   return stateLine(kind, t[state], t[`${state}Rest`]);
 }
 
-/** How much less, or more, it was than there was to refund. */
+/** By how much the refund was too small or too large. */
 function difference(words: Words, { given_micro, usdc_micro }: RefundRow): Html | null {
   const { refunded: t } = dashboardTexts(words);
   const beyond = BigInt(given_micro ?? usdc_micro) - BigInt(usdc_micro);
@@ -34,7 +34,7 @@ function difference(words: Words, { given_micro, usdc_micro }: RefundRow): Html 
   return html` ${fill(beyond < 0n ? t.less : t.more, { amount })}`;
 }
 
-/** The transaction itself. */
+/** The refund transaction. */
 export function refundFacts(words: Words, refund: RefundRow): Html {
   const { return_tx_hash: hash } = refund;
   return descriptionList([hash === null ? null : copyableFact(words, dashboardTexts(words).refund.hash, hash)]);

@@ -16,7 +16,7 @@ import type { Payment } from './payment.ts';
 
 type Event = { at: Date; title: string; rest?: Html | string };
 
-/** What happened to a request, the oldest first. */
+/** The history of a request, oldest first. */
 export function timelineOf(words: Words, payment: Payment, findings: Findings, allChains: ChainConfig[]): Html {
   const { row, progress } = payment;
   const { payment: t, reason } = dashboardTexts(words);
@@ -40,7 +40,8 @@ export function timelineOf(words: Words, payment: Payment, findings: Findings, a
   });
   events.push(...found.flatMap(({ at, title, rest }) => (at ? { at, title, rest } : [])));
   const later = events.filter((event) => event !== null).sort((a, b) => a.at.getTime() - b.at.getTime());
-  // Block times are whole seconds by another clock: money for a request still arrived after the request was made.
+  // Block times are whole seconds of another clock, so a payment can seem older than its request. The creation always
+  // comes first.
   const sorted = [{ at: madeAt(row), title: t.madeAt } as Event, ...later];
   return html`
     <ol class="timeline">
@@ -62,7 +63,7 @@ export function timelineOf(words: Words, payment: Payment, findings: Findings, a
   `;
 }
 
-/** A transaction, by where its network shows it, to copy. */
+/** A transaction hash to copy, with a link to its explorer. */
 export function hashOf(words: Words, chain: ChainConfig | undefined, hash: string): Html {
   const name = dashboardTexts(words).unmatched.transaction;
   if (!chain?.explorerUrl) return copyableText(words, name, hash);

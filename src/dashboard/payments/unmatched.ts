@@ -33,7 +33,7 @@ const transferOf = (row: UnmatchedRow) => ({
 });
 const keyOf = (row: UnmatchedRow) => writeTransferKey(transferOf(row));
 
-/** `GET /dashboard/unmatched`: money that belongs to no request, each with its reason; and the same as CSV. */
+/** `GET /dashboard/unmatched`: payments that belong to no request, each with its reason; also as CSV. */
 export function unmatchedList(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showList(ctx, visit));
   pages.page({ url: csvPath }, ({ session, reply }) => {
@@ -43,7 +43,10 @@ export function unmatchedList(pages: MerchantPages, ctx: Context): void {
   });
 }
 
-/** The merchant's unmatched payments of a transaction or payer, or probably meant for a request; null without any. */
+/**
+ * The merchant's unmatched payments of a transaction or payer, or those probably meant for a request; null if there are
+ * none.
+ */
 export async function unmatchedNamed(
   ctx: Context,
   { scope, accountId }: MerchantVisit['session'],

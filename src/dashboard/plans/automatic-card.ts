@@ -12,7 +12,10 @@ import { planName } from '../../web/plan-words.ts';
 import { confirmButton } from '../../web/table.ts';
 import { capText } from './collection-fields.ts';
 
-/** What a plan's customer has agreed to, and the link and code to agree by; null for a plan that is paid by link. */
+/**
+ * What a plan's customer has agreed to, and the link and code with which to agree; null for a plan that is paid by
+ * link, or has ended without an active agreement.
+ */
 export async function automaticCard(ctx: Context, words: Words, scope: Scope, plan: PlanRow): Promise<Html | null> {
   if (plan.collect === 'link') return null;
   const mandate = await ctx.db.scoped(scope, (tx) => readLatestMandate(tx, scope, plan.id));
@@ -62,7 +65,10 @@ function agreedFacts({ chains }: Context, words: Words, mandate: MandateRow): [n
   ];
 }
 
-/** The most that one charge may take: in USDC, which binds, below it in the plan's currency, from which it came. */
+/**
+ * The most that one charge may take: in USDC, which is binding, and below it in the plan's currency, from which it was
+ * converted.
+ */
 function agreedCap(words: Words, mandate: MandateRow): Html {
   const collection = { capFiatInt: Number(mandate.cap_fiat_int), reservePercent: mandate.reserve_percent };
   return html`
@@ -71,6 +77,6 @@ function agreedCap(words: Words, mandate: MandateRow): Html {
   `;
 }
 
-/** The most that one charge may take, as the merchant wrote it into the plan. */
+/** The most that one charge may take, as the merchant set it in the plan. */
 const offeredCap = (words: Words, plan: PlanRow): string =>
   capText(words, { capFiatInt: Number(plan.cap_fiat_int), reservePercent: plan.reserve_percent }, plan.fiat_code);

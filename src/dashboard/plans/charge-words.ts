@@ -17,7 +17,7 @@ const shapes: Record<CollectionState, StateKind> = {
   stopped: 'ended',
 };
 
-/** How an automatic charge stands: as a word, why it last failed, and when it is tried again. */
+/** The state of an automatic charge: as a word, with the last failure and the next attempt. */
 export function collectionCell(words: Words, row: ChargeRow): Html | null {
   const { collection, collect_reason: reason, next_attempt_at: next } = row;
   if (collection === null) return null;
@@ -32,7 +32,7 @@ export function collectionCell(words: Words, row: ChargeRow): Html | null {
   `;
 }
 
-/** In a list of plans: how a plan stands, and below it that a charge is tried again, why, and when. */
+/** The state of a plan in a list. Below it, why a charge failed and when it is retried. */
 export function withTrouble(words: Words, standing: Html, trouble: TroubledRow | undefined): Html {
   if (!trouble) return standing;
   const t = chargesTexts(words);

@@ -12,16 +12,16 @@ import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import type { MerchantVisit } from '../route.ts';
 
-/** Why this merchant is offered no automatic charges; null where it is. */
+/** Why automatic charges are not offered to this merchant; null if they are. */
 export function noAutomatic(ctx: Context, { merchant }: MerchantVisit): NoAutomatic | null {
   const found = automaticChains(ctx, merchant.test_mode, merchant.wallet_chain_ids);
   return 'why' in found ? found.why : null;
 }
 
-/** What the fields hold: as typed, otherwise as the plan is. */
+/** The values of the fields: as typed, otherwise from the plan. */
 type Typed = Partial<Record<PlanField, string | undefined>>;
 
-/** How a plan's charges are paid: by link, or automatically with its limits. Works without script. */
+/** The fields for how a plan's charges are paid: by link, or automatically within limits. They work without script. */
 export function collectionFields(
   words: Words,
   currency: string,
@@ -109,7 +109,10 @@ function limits(words: Words, currency: string, typed: Typed, faults: PlanFaults
   `;
 }
 
-/** How charges are paid, as facts: the limits of automatic ones, in the plan's currency and in USDC at today's rate. */
+/**
+ * How charges are paid, as facts. The limits of automatic ones are in the plan's currency, and in USDC at the current
+ * rate.
+ */
 export async function collectionFacts(
   ctx: Context,
   words: Words,
@@ -128,7 +131,7 @@ export async function collectionFacts(
   ];
 }
 
-/** The most per charge in micro units. */
+/** The most per charge, in micro units. */
 function capAt({ capFiatInt, reservePercent }: Collection, currency: string, rate: string): bigint {
   return capMicro(
     { fiatInt: BigInt(capFiatInt ?? 0), exponent: currencyExponent(currency) ?? 2, reservePercent },

@@ -20,7 +20,7 @@ import { collectionFields, noAutomatic } from './collection-fields.ts';
 
 const path = '/dashboard/plans';
 
-/** `GET` and `POST /dashboard/plans/<id>/change`: how much a plan's charges are, and how they are paid. */
+/** `GET` and `POST /dashboard/plans/<id>/change`: the amount of a plan's charges, and how they are paid. */
 export function planChangePages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:id/change` }, async (visit) => showForm(ctx, visit, await planIn(ctx, visit), {}, 200));
   pages.form({ url: `${path}/:id/change` }, (visit) => change(ctx, visit));
@@ -47,7 +47,10 @@ async function change(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   }
 }
 
-/** The form holds what was typed, otherwise the plan as it is: in the merchant's currency only if it is the plan's. */
+/**
+ * The values of the form: as typed, otherwise from the plan. Amounts of the plan only if its currency is still the
+ * merchant's.
+ */
 function typedOr(plan: PlanRow, fields: PlanFields, currency: string): PlanFields {
   if (fields.amount !== undefined) return fields;
   const collect = plan.collect;

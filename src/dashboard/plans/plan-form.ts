@@ -10,7 +10,7 @@ import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantVisit } from '../route.ts';
 import { collectionFields, noAutomatic } from './collection-fields.ts';
 
-/** The form of a new plan, with what was typed and what is wrong with it. */
+/** The form of a new plan, with the input and its faults. */
 export function planForm(
   ctx: Context,
   words: Words,
@@ -101,13 +101,13 @@ function faultText(
 ): string | undefined {
   const fault = faults[name];
   if (fault === undefined) return undefined;
-  if (fault === 'cap' || fault === 'reserve') return undefined; // said beside their own fields
+  if (fault === 'cap' || fault === 'reserve') return undefined; // shown beside their own fields
   if (fault === 'amount' || fault === 'tooMuch') return requestFaultText(words, visit, fault);
   const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: mostCharges };
   return fill(dashboardTexts(words).plans.faults[fault], limits);
 }
 
-/** How often: a number and a period. */
+/** The fields for the rhythm: a number and a period. */
 function rhythm(words: Words, { fields }: MerchantVisit, fault: string | undefined): Html {
   const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
@@ -193,7 +193,7 @@ function languageChoice(words: Words, visit: MerchantVisit): Html {
   `;
 }
 
-/** The language in which the customer is to be written to: as chosen, else the reader's own. */
+/** The language of mails to the customer: as chosen, otherwise the merchant's own. */
 export function languageIn({ fields, request }: MerchantVisit): Words['language'] {
   return isLanguage(fields.language) ? fields.language : wordsFor(request).language;
 }

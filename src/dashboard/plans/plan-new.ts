@@ -24,7 +24,10 @@ const carriedFields = [
   ...['charges', 'metadata', 'language', 'currency', 'key', 'collect', 'cap', 'reserve', 'past_due'],
 ];
 
-/** `GET /dashboard/plans/new`: the form; sent, it is looked over with its first dates, and then started. */
+/**
+ * `GET /dashboard/plans/new`: the form of a new plan. A submitted form is first shown for review with its first dates,
+ * and then started.
+ */
 export function planNewPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showForm(ctx, visit, {}, null, 200));
   pages.form({ url: path }, (visit) => take(ctx, visit));
@@ -57,7 +60,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
   }
 }
 
-/** What was typed, once more as people read it, with the first dates. */
+/** Shows the input for review, formatted, with the first dates. */
 async function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
   const { fields, request } = visit;
   const words = wordsFor(request);
@@ -112,7 +115,7 @@ async function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currenc
   });
 }
 
-/** What is sent to whom, before a plan is started. */
+/** What will be sent to whom, as shown before a plan is started. */
 function mailText(words: Words, { collect, customerEmail }: NewPlan): string {
   const { plans } = dashboardTexts(words);
   const { form } = mandateTexts(words);

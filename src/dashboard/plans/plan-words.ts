@@ -7,7 +7,7 @@ import { everyText } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import type { MerchantVisit } from '../route.ts';
 
-/** What a plan asks for, as a heading: the amount is what counts. */
+/** The heading of a plan: its amount and rhythm. */
 export function chargeHeading(
   words: Words,
   { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
@@ -18,7 +18,7 @@ export function chargeHeading(
   `;
 }
 
-/** That plans wait, for a merchant that is switched off; null for others. */
+/** Says that plans wait because the merchant is disabled; null if it is not. */
 export function waitingCard(words: Words, { merchant }: MerchantVisit): Html | null {
   const { plans } = dashboardTexts(words);
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;

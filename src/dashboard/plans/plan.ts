@@ -48,8 +48,8 @@ const acts: Record<'pause' | 'resume' | 'end', Act> = {
 };
 
 /**
- * `GET /dashboard/plans/<id>`: one plan and its charges, the latter as CSV too; `POST …/pause`, `…/resume` and `…/end`
- * control it.
+ * `GET /dashboard/plans/<id>`: one plan and its charges, the charges also as CSV. `POST …/pause`, `…/resume` and
+ * `…/end` control the plan, and `…/stop-automatic` ends automatic charges.
  */
 export function planPage(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:id` }, (visit) => showPlan(ctx, visit));
@@ -66,7 +66,7 @@ const collectNames = ['automatic_charge', 'automatic_charge_reason', 'next_attem
 
 const idIn = ({ request }: MerchantVisit) => (request.params as { id: string }).id;
 
-/** Where a plan does not stand so any more, its page says how it stands now. */
+/** Runs an act. If the plan's state no longer allows it, the page just shows the current state. */
 async function change(ctx: Context, visit: MerchantVisit, { done, work }: Act): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const id = idIn(visit).toLowerCase();
@@ -127,7 +127,7 @@ async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   });
 }
 
-/** Why the charge that is due could not be made, and what helps. */
+/** Why the charge that is due could not be created, and what helps. */
 function failureCard(words: Words, { merchant }: MerchantVisit, plan: PlanRow): Html | null {
   const { failure, failed_at, due_at, next_on } = plan;
   if (failure === null || failed_at === null || due_at === null || next_on === null) return null;
@@ -199,7 +199,7 @@ function chargeTable(words: Words, rows: ChargeRow[]): Html {
   );
 }
 
-/** What can be done with a plan as it stands, each asked again. */
+/** The acts that the plan's state allows. Each asks for confirmation. */
 function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
   const { plans: t } = dashboardTexts(words);
   const name = planName(words, plan);

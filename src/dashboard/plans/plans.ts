@@ -27,7 +27,7 @@ const path = '/dashboard/plans';
 const csvPath = '/dashboard/plans.csv';
 const names = ['state', 'after'] as const;
 
-/** `GET /dashboard/plans`: what the merchant asks its customers for again and again, and the same as CSV. */
+/** `GET /dashboard/plans`: the merchant's recurring payments, also as CSV. */
 export function planList(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showList(ctx, visit));
   pages.page({ url: csvPath }, ({ session, request, reply }) => {

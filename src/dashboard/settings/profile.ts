@@ -24,7 +24,7 @@ const limits: Record<string, number> = {
   industry: 80,
 };
 
-/** `GET` and `POST /dashboard/profile`: what the merchant says of itself, and its currency. */
+/** `GET` and `POST /dashboard/profile`: the merchant's details and its currency. */
 export function profilePages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showForm(ctx, visit, null));
   pages.form({ url: path }, (visit) => save(ctx, visit));
@@ -51,7 +51,7 @@ async function showForm(
   const words = wordsFor(request);
   const { profile: t, faults: sentences } = dashboardTexts(words);
   type Name = 'display_name' | 'business_name' | 'email' | 'phone' | 'website' | 'instagram' | 'industry';
-  // After a fault, what was typed stays.
+  // After a fault the fields keep what was typed.
   const value = (name: string) => (faults ? (fields[name] ?? '') : (merchant[name as Name] ?? ''));
   const fault = (name: string) => {
     const kind = faults?.[name];

@@ -7,7 +7,7 @@ import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import type { WalletChange } from '../../wallets/recovery.ts';
 
-/** Tells a merchant that is signed in of a recovery under way, with the button that stops it. */
+/** Tells a signed-in merchant about a recovery in progress, with the button that stops it. */
 export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new_wallet }: WalletChange): Html {
   const { walletChange } = walletTexts(words);
   const told =

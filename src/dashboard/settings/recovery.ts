@@ -24,7 +24,10 @@ import { chainsOf } from '../../wallets/typed.ts';
 import type { OpenPages, Visit } from '../route.ts';
 import { showPage, walletsElsewhere } from '../show.ts';
 
-/** Pages of a recovery, opened by their links: the new wallet signs on one, the current wallet objects on the other. */
+/**
+ * The two pages of a recovery, opened by their links: on one the new wallet signs, on the other the current wallet
+ * objects.
+ */
 export function recoveryPages(pages: OpenPages, ctx: Context): void {
   const page = (link: RecoveryLink, base: string, steps: Record<string, Step>, first: Step) => {
     const run = (visit: Visit, step: Step) => answer(ctx, visit, link, base, step);
@@ -58,7 +61,7 @@ async function answer(ctx: Context, visit: Visit, link: RecoveryLink, base: stri
   }
 }
 
-/** A page of the recovery: what is to be done on it, or that nothing is. */
+/** Sends a page of the recovery: the step to take, or the outcome of a recovery that has ended. */
 function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, body: (words: Words) => Html | null) {
   const { recovery, reply, request, path } = opened;
   const { change, merchant } = recovery;

@@ -12,7 +12,7 @@ import { merchantActor, sendDashboard } from '../shell.ts';
 
 const path = '/dashboard/sessions';
 
-/** `GET /dashboard/sessions`: where the merchant is signed in; `POST …/end` signs another browser out. */
+/** `GET /dashboard/sessions`: where the merchant is signed in. `POST …/end` signs another browser out. */
 export function merchantSessionPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, async (visit) => {
     const { session, request } = visit;

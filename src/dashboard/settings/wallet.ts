@@ -21,7 +21,7 @@ import { recoveryLine } from './recovery-line.ts';
 
 const path = '/dashboard/wallet';
 
-/** Changing the wallet: the new one is named, the present one signs, the new one signs. */
+/** The pages for changing the wallet: the merchant names the new one, then the current one signs, then the new one. */
 export function walletPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showStart(ctx, visit, null));
   const steps = { 'hand-over': handOver, 'take-over': takeOver, apply, veto };
@@ -37,7 +37,7 @@ const typedWallet = ({ fields: { wallet_address = '', chain_id }, request }: Mer
   host: request.ownHost,
 });
 
-/** Which wallet is paid now, and which one is to be; after a change, that it was made. */
+/** Shows the current wallet and asks for the new one. After a change, confirms it. */
 async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
   const { merchant, session, request, fields } = visit;
   const words = wordsFor(request);
@@ -80,7 +80,10 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
   return sendStep(ctx, visit, refusal, walletChange.heading, body);
 }
 
-/** A step of the change beside the navigation, as wide as a form needs; with a refusal, under its status. */
+/**
+ * Sends a step of the change in a narrow column beside the navigation. With a refusal, the status is that of the
+ * refusal.
+ */
 function sendStep(
   ctx: Context,
   visit: MerchantVisit,
@@ -105,7 +108,7 @@ type Signing = {
   carry: Record<string, string>;
 };
 
-/** One of the two signatures: the present wallet's, then the new one's. */
+/** Asks for one of the two signatures: first the current wallet's, then the new one's. */
 function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Promise<FastifyReply> {
   const { merchant, request, fields } = visit;
   const { step, message, refusal, carry } = signing;
@@ -153,7 +156,7 @@ async function handOver(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
   }
 }
 
-/** After a refusal: the same message where it can still be signed, a new one, or back to the start. */
+/** After a refusal: shows the same message if it can still be signed, otherwise a new one, or returns to the start. */
 async function signingAgain(
   ctx: Context,
   visit: MerchantVisit,
@@ -202,7 +205,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
     });
     const walletAddress = proved.newWallet.address;
     await changeWallet(ctx, merchantActor(visit), scope, accountId, proved);
-    // Every session of the earlier wallet is over, this one too.
+    // The change ended every session of the old wallet, including this one.
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client, null);
     setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
@@ -213,7 +216,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
   }
 }
 
-/** A merchant that is signed in has its wallet: it needs no further signature to stop a recovery. */
+/** A signed-in merchant has proved that it holds its wallet, so it needs no further signature to stop a recovery. */
 async function veto(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { session, reply } = visit;
   try {
