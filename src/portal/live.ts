@@ -10,20 +10,20 @@ import { sendEvents } from '../web/event-stream.ts';
 import { Places, takeEach } from '../web/places.ts';
 import type { PortalPages } from './route.ts';
 
-/** A partner can invite as many people as it likes, so all of them together have an end too. */
+/** A partner can invite any number of people, so all of them together also have a limit. */
 const mostOfPartner = 200;
 
-/** The address that a page of the portal listens to; with the id of a request, for news of that one only. */
+/** The event stream for a page of the portal; with a request id, only for that request. */
 export function portalEventsPath(mode: string, requestId?: string): string {
   return `/portal/events?mode=${mode}${requestId === undefined ? '' : `&request=${requestId}`}`;
 }
 
-/** The same for the page of one merchant. */
+/** The event stream for the page of one merchant. */
 export function merchantEventsPath(mode: string, accountId: string): string {
   return `/portal/events?mode=${mode}&account=${accountId}`;
 }
 
-/** `GET /portal/events` (server-sent events): that something of this partner and mode has changed. */
+/** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places();
   const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
@@ -41,7 +41,7 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
       ...(requestId && { requestId }),
       ...(isUuid(account) && { accountId: account.toLowerCase() }),
     };
-    // 204 ends an event source: the page looks again when it is opened anew.
+    // 204 ends an event source. The page reconnects when it is opened again.
     const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, user.userId]);
     if (!leave) return reply.code(204).send();
     const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
@@ -59,7 +59,7 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
         return true;
       });
     } catch (error) {
-      complain(error); // the browser connects again by itself
+      complain(error); // the browser reconnects automatically
     } finally {
       leave();
     }

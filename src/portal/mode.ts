@@ -6,7 +6,9 @@ const modeCookie = 'mode';
 const modeCookieSeconds = 365 * 24 * 3600;
 const modeFrom = (text: unknown): Mode | undefined => modes.find((mode) => mode === text);
 
-/** Test until live is chosen (`?mode=live`), then kept in a cookie: it only says what to show. */
+/**
+ * The mode whose data is shown: test until live is chosen (`?mode=live`), then from a cookie. It grants no permission.
+ */
 export function chosenMode(request: FastifyRequest, reply: FastifyReply): Mode {
   const chosen = modeFrom((request.query as { mode?: unknown }).mode);
   if (chosen)

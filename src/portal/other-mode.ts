@@ -10,18 +10,19 @@ import { card, stateLine } from '../ui/components.ts';
 import type { PortalCall } from './route.ts';
 import { sendPortal } from './shell.ts';
 
-/** Null in place of what is not there. */
+/** Turns a refusal `not_found` into null; rethrows everything else. */
 export function orNull(error: unknown): null {
   if (error instanceof Refusal && error.code === 'not_found') return null;
   throw error;
 }
 
 /**
- * The answer for something that is not in the chosen mode: where this partner has it in the other one, the way there.
+ * The response for something that is not in the chosen mode. If this partner has it in the other mode, links to it
+ * there.
  *
  * @param path address of its page
- * @param read looks for it in a scope; null or a refusal `not_found` when it is not there
- * @throws Refusal `not_found` when the partner has it in neither mode, or its user may not read the other one
+ * @param read looks for it in a scope; null or a refusal `not_found` if it is not there
+ * @throws Refusal `not_found` if the partner has it in neither mode, or the user may not read the other one
  */
 export async function sendOtherMode(
   ctx: Context,

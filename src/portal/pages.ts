@@ -26,7 +26,7 @@ import { deliveryDetail } from './webhooks/delivery.ts';
 import { testEventForm } from './webhooks/test.ts';
 import { webhookPages } from './webhooks/webhooks.ts';
 
-/** All that a partner's people see and do. */
+/** All pages of the portal, for a partner's users. */
 export function portalPages(app: FastifyInstance, ctx: Context): void {
   const pages = declarePortalPages(app, ctx);
   const ending = new AbortController();
@@ -50,7 +50,7 @@ export function portalPages(app: FastifyInstance, ctx: Context): void {
   settingsPages(app, pages, ctx);
   teamPages(pages, ctx);
   portalAuditPages(pages, ctx);
-  // Asks for no permission: everybody sees where they are signed in, and can leave.
+  // Needs no permission: every user sees where they are signed in, and can sign out.
   userSessionPages(app, ctx, portalRealm, (request, reply, user, page) =>
     sendPortal(ctx, reply, { user, mode: chosenMode(request, reply) }, page),
   );

@@ -18,26 +18,29 @@ import { sendPortal } from './shell.ts';
 
 export type PortalVisit = {
   user: PartnerUser;
-  /** As whom the audit log knows who acts. */
+  /** Who acts, for the audit log. */
   actor: Actor;
-  /** The mode that was chosen. */
+  /** The chosen mode. */
   mode: Mode;
-  /** The scope to work in. */
+  /** The scope of the user's partner in that mode. */
   scope: Scope;
 };
 
-/** A call of a page or form of the portal, by somebody who may do it. */
+/** A call of a page or form of the portal, by a user who has the permission. */
 export type PortalCall = Call & PortalVisit;
 
 type PageRule = { permission: Permission };
-/** What a form of the portal asks of who sends it: a permission, and for which acts more than the session. */
+/**
+ * What a form of the portal requires of its sender: a permission, and `fresh`, which says for which acts the session
+ * alone does not suffice.
+ */
 export type FormRule = PageRule & { fresh: Fresh };
 
 export type PortalPages = Pages<PortalVisit, PageRule, FormRule>;
 
 /**
- * How pages and forms of the portal are declared: for who is signed in and has the permission. A form's address names
- * the mode of its page (see `actionIn`).
+ * Declares pages and forms of the portal: for users who are signed in and have the permission. A form's address
+ * contains the mode of its page (see `actionIn`).
  */
 export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPages {
   const open = async (
@@ -64,7 +67,8 @@ export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPa
       await sendPortal(ctx, reply, visit, { path: '/portal', under: null, ...question });
       return null;
     },
-    // A form's own address stays in the browser where it is answered by the question for a passkey.
+    // If a form is answered by the question for a passkey, the browser keeps the form's address, so that address must
+    // have a page.
     wayBack: ({ fresh }) => (fresh === 'never' ? null : { permission: 'read' }),
   });
 }
@@ -81,10 +85,12 @@ function sendNotAllowed(ctx: Context, reply: FastifyReply, user: PartnerUser, mo
   );
 }
 
-/** A merchant that nobody is: what a filter for a malformed number finds. */
+/** An id that no merchant has. A filter for a malformed id uses it, and so finds nothing. */
 export const noAccount = '00000000-0000-0000-0000-000000000000';
 
-/** A form's address with the mode of its page: a user who has switched mode in another tab still means this one. */
+/**
+ * A form's address with the mode of its page, so that the form keeps its mode if the user switches mode in another tab.
+ */
 export function actionIn({ mode }: Pick<PortalVisit, 'mode'>, path: string): string {
   return `${path}?mode=${mode}`;
 }

@@ -13,7 +13,7 @@ import { docsPath } from '../web/docs-path.ts';
 import { notice, sendShell } from '../web/shell.ts';
 import type { PortalVisit } from './route.ts';
 
-/** The places of the portal, and what one must be allowed to see them. */
+/** The navigation of the portal, with the permission that each item needs. */
 const places: [path: string, name: keyof PortalTexts['places'], permission: Permission][] = [
   ['/portal', 'overview', 'read'],
   ['/portal/requests', 'requests', 'read'],
@@ -32,16 +32,16 @@ const places: [path: string, name: keyof PortalTexts['places'], permission: Perm
 export type PortalPage = {
   /** Address of the page, without query. */
   path: string;
-  /** `null`: this page belongs to no place of the navigation, whatever its address. */
+  /** Null: the page belongs to no navigation item, whatever its address. */
   under?: null;
   title: string;
   body: Html;
-  /** Where the switch of modes leads, when what this page shows is in one mode only. */
+  /** Where the switch of modes leads if this page's object exists in one mode only. */
   otherModePath?: string;
   status?: number;
 };
 
-/** Answers with a page of the portal, in the partner's branding. */
+/** Sends a page of the portal in the partner's branding. */
 export async function sendPortal(
   ctx: Context,
   reply: FastifyReply,

@@ -13,7 +13,7 @@ import { merchantName } from './merchants.ts';
  * The merchants that match a typed filter: an id, or part of a name, e-mail address or wallet, as in the list of
  * merchants; at most the 50 newest. If none matches, an id that no merchant has.
  *
- * @returns nothing where nothing was typed
+ * @returns an empty object if nothing was typed
  */
 export async function accountsFor(
   ctx: Context,
@@ -26,7 +26,7 @@ export async function accountsFor(
   return { accountId: rows.length > 0 ? rows.map(({ id }) => id) : noAccount };
 }
 
-/** The field of that filter. A merchant that was chosen by its id stands there by its name. */
+/** The field of that filter. For a merchant that was chosen by its id, it shows the name. */
 export async function merchantFilter(
   ctx: Context,
   { words, scope }: { words: Words; scope: Scope },

@@ -32,9 +32,9 @@ import { merchantBadges, merchantName } from './merchants.ts';
 const path = '/portal/merchants';
 const own = `${path}/:account_id`;
 
-/** `/portal/merchants/<account_id>`: one merchant, its invitation, and what its partner can do about it. */
+/** `/portal/merchants/<account_id>`: one merchant, its invitation, and what its partner can do with it. */
 export function merchantDetail(pages: PortalPages, ctx: Context): void {
-  // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
+  // If the response to a form is the page itself, the browser keeps the form's address, so the page must be there too.
   for (const address of [own, `${own}/recover`]) {
     pages.page({ url: address, permission: 'read' }, async (call) => {
       const id = call.param('account_id').toLowerCase();
@@ -177,7 +177,7 @@ function factCard(words: Words, row: MerchantView): Html {
   );
 }
 
-/** What the merchant was paid, by currency. */
+/** The merchant's paid amounts, by currency. */
 function volumeCard(words: Words, volume: MerchantVolume[]): Html {
   const { volume: t } = portalTexts(words).merchants;
   const sum = (code: string, { fiatInt, payments }: MerchantVolume['all']) => html`
@@ -226,7 +226,7 @@ function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: W
   );
 }
 
-/** What may be done about this merchant by who looks at it; each is asked again. */
+/** The acts that the user may do with this merchant. Each asks for confirmation. */
 function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange | null): Html | null {
   const { words, user, mode } = call;
   const { merchants } = portalTexts(words);

@@ -32,7 +32,7 @@ const names = ['q', 'onboarding', 'disabled', 'after'] as const;
 const typedNames = ['business_name', 'display_name', 'email', 'country', 'app_mode', 'display_currency'] as const;
 const appModes = ['business', 'personal'] as const;
 
-/** `/portal/merchants`: the merchants of the mode, as CSV too, and making one. */
+/** `/portal/merchants`: the merchants of the mode, also as CSV, and the form that creates one. */
 export function merchantsList(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'read' }, (call) => showMerchants(ctx, call, {}, []));
 
@@ -109,12 +109,12 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-/** The name that a person would call a merchant by. */
+/** The name under which people know a merchant. */
 export function merchantName(words: Words, row: Pick<MerchantRow, 'business_name' | 'display_name'>): string {
   return row.business_name ?? row.display_name ?? portalTexts(words).requests.unnamed;
 }
 
-/** Where a merchant stands, as words and shapes. */
+/** A merchant's status, as words and shapes. */
 export function merchantBadges(words: Words, row: MerchantRow): Html {
   const { merchants } = portalTexts(words);
   const isReady = row.onboarded_at !== null;

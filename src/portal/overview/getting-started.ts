@@ -23,14 +23,14 @@ import { createSnippet, receiverPort, receiverSnippet, type SnippetValues, snipp
 
 const path = '/portal/start';
 
-/** `/portal/start`: what to do until the first event is delivered, with programs that run as pasted. */
+/** `/portal/start`: the steps until the first event is delivered, with programs that run as pasted. */
 export function gettingStarted(pages: PortalPages, ctx: Context): void {
-  // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
+  // If the response to a form is the page itself, the browser keeps the form's address, so the page must be there too.
   for (const address of [path, `${path}/key`]) {
     pages.page({ url: address, permission: 'read' }, (call) => showStart(ctx, call, null));
   }
 
-  // Only for test mode: keys for real money are made where they are looked after.
+  // Only for test mode: live keys are created on the page that manages keys.
   pages.form({ url: `${path}/key`, permission: 'keys', fresh: 'never' }, async (call) => {
     if (call.mode === 'live') return call.reply.redirect('/portal/keys', 303);
     const sandbox = testWalletOf(ctx, call.scope);
@@ -103,7 +103,7 @@ const steps: [step: Step, path: string, permission: Permission][] = [
 
 function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean>, canPay: boolean): Html {
   const { start, webhooks } = portalTexts(words);
-  // Only a test wallet pays at the press of a button.
+  // Only a test wallet pays at the press of a button. Otherwise the user must pay manually.
   const manual = mode === 'live' ? webhooks.testLive : webhooks.testManually;
   const count = steps.filter(([step]) => done[step]).length;
   return card(

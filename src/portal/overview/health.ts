@@ -14,11 +14,11 @@ import { type DeliveryHealth, readDeliveryHealth } from '../../webhooks/health.t
 
 type Line = { kind: StateKind; title: string; rest: string; link?: { path: string; label: string } };
 
-/** An event that waits so long without a failure is worth a word. */
+/** How long an event may wait without a failure before the page mentions it. */
 const slowMs = 5 * minuteMs;
 const unmatchedSinceMs = 30 * dayMs;
 
-/** Answers "is everything fine?": one line when it is, otherwise one for each thing that is not. */
+/** Whether everything is fine: one line if it is, otherwise one line for each problem. */
 export async function healthOf(
   ctx: Context,
   scope: Scope,
@@ -94,7 +94,7 @@ function unmatchedLine(words: Words, sums: UnmatchedSum[]): Line | null {
   const { overview } = portalTexts(words);
   const payments = sums.reduce((sum, one) => sum + one.payments, 0);
   if (payments === 0) return null;
-  // What another token is worth, nobody knows.
+  // The value of other tokens is unknown, so they do not count.
   const micro = sums.reduce((sum, one) => sum + (one.reason === 'wrong_token' ? 0n : BigInt(one.usdc_micro)), 0n);
   return {
     kind: 'attention',

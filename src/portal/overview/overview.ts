@@ -21,10 +21,10 @@ import { healthOf } from './health.ts';
 const path = '/portal';
 const periods = ['14', '30', '90'] as const;
 const shownRequests = 8;
-/** Letters of a figure that a tile has room for in its large size. */
+/** The number of characters for which a tile has room in its large size. */
 const shortValue = 12;
 
-/** `GET /portal`: is everything fine, how business goes, and what came last. */
+/** `GET /portal`: whether everything is fine, the figures of a period, and the latest requests. */
 export function portalOverview(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
@@ -56,8 +56,8 @@ export function portalOverview(pages: PortalPages, ctx: Context): void {
 }
 
 /**
- * Before the first request: a link to the first steps, and a call that works once the key is filled in. A user who may
- * not create keys is told who may.
+ * Shown before the first request: a link to the first steps, and a call that works once the key is filled in. A user
+ * who may not read keys is told who creates them.
  */
 async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall): Promise<Html> {
   const { overview, places } = portalTexts(words);
@@ -114,7 +114,7 @@ function figuresSection(words: Words, figures: Figures, { days, currency: wanted
 
 type Total = { code: string; payments: number; fiatInt: bigint };
 
-/** What was paid in each currency, the one with the most payments first. */
+/** The amounts paid in each currency, the one with the most payments first. */
 function totalsOf({ volume }: Figures): Total[] {
   const byCode = Map.groupBy(volume, ({ fiat_code }) => fiat_code);
   return [...byCode]
@@ -165,14 +165,14 @@ function tiles(words: Words, { sample }: Figures, totals: Total[], days: string)
   `;
 }
 
-/** Seconds up to two minutes, then as people say it. */
+/** Seconds up to two minutes, then minutes or hours in words. */
 function spanOf(words: Words, ms: number): string {
   if (ms >= 120_000) return formatRemaining(words, ms);
   const seconds = Math.max(1, Math.round(ms / 1000));
   return new Intl.NumberFormat(words.language, { style: 'unit', unit: 'second', unitDisplay: 'long' }).format(seconds);
 }
 
-/** Heights are drawn from floating point; the figures that are read come from whole minor units. */
+/** The heights of bars come from floating-point numbers. The figures shown come from whole minor units. */
 function volumeChart(words: Words, { days, volume }: Figures, currency: string): Html {
   const { overview } = portalTexts(words);
   const byDay = new Map(volume.filter((row) => row.fiat_code === currency).map((row) => [row.day, row.fiat_int]));

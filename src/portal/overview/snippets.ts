@@ -1,13 +1,13 @@
-/** What snippets are filled with: the public address of the service, a key, and a merchant to be paid. */
+/** The values in snippets: the public address of the service, a key, and a merchant to be paid. */
 export type SnippetValues = { baseUrl: string; key: string; accountId: string };
 
 export const snippetLanguages = ['curl', 'typescript', 'python', 'php'] as const;
 export type SnippetLanguage = (typeof snippetLanguages)[number];
 
-/** Where receivers of the snippets listen, unless PORT says otherwise. */
+/** The port on which receivers of the snippets listen, unless PORT says otherwise. */
 export const receiverPort = 4000;
 
-/** A program that creates a request and prints the address of its pay page; by curl, the whole answer. */
+/** A program that creates a request and prints the address of its pay page; for curl, the whole response. */
 export function createSnippet(language: SnippetLanguage, { baseUrl, key, accountId }: SnippetValues): string {
   const url = `${baseUrl}/api/v1/requests/create`;
   switch (language) {
@@ -85,7 +85,7 @@ echo $request['pay_page_url'], PHP_EOL;`;
 }
 
 /**
- * A receiver that accepts only events with a valid signature; its first comment has the command that starts it. For the
+ * A receiver that accepts only events with a valid signature. Its first comment has the command that starts it. For the
  * shell, how to verify a recorded event.
  */
 export function receiverSnippet(language: SnippetLanguage): string {

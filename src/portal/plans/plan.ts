@@ -21,7 +21,7 @@ import { plansPath } from './plans.ts';
 
 const shownDates = 3;
 
-/** `GET /portal/plans/<plan_id>`: one plan of a merchant, read only: its terms, and what was charged. */
+/** `GET /portal/plans/<plan_id>`: one plan of a merchant, read only: its terms and its charges. */
 export function planDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${plansPath}/:plan_id`, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
@@ -79,7 +79,7 @@ function factsCard(words: Words, plan: BrowsedPlan): Html {
   );
 }
 
-/** Where a charge's request stands. */
+/** The status of a charge's request. */
 function chargeStatus({ status, proof_status }: ChargeRow): Parameters<typeof requestStatusBadge>[1] {
   if (proof_status === 'verified') return 'paid';
   if (proof_status === 'attached') return 'confirming';

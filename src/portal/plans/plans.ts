@@ -21,7 +21,7 @@ export const plansPath = '/portal/plans';
 const csvPath = `${plansPath}.csv`;
 const names = ['state', 'account_id', 'after'] as const;
 
-/** `GET /portal/plans`: what the partner's merchants ask for again and again, and the same as CSV. */
+/** `GET /portal/plans`: the recurring payments of the partner's merchants, also as CSV. */
 export function plansList(pages: PortalPages, ctx: Context): void {
   pages.page({ url: plansPath, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;

@@ -11,7 +11,7 @@ import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { refundLine } from './refunded.ts';
 import type { History } from './timeline.ts';
 
-/** What about a request wants a person's eye, in plain words; null when nothing does. */
+/** What about a request needs attention, in plain words; null if nothing does. */
 export function requestConcerns(words: Words, history: History, replays: DifferingReplays | null): Html | null {
   const lines = [
     ...amountLines(words, history),
@@ -39,7 +39,7 @@ function amountLines(words: Words, history: History): Html[] {
   return [stateLine('attention', fill(request.missing, { amount: usdc(missingMicro) }), rest)];
 }
 
-/** Money that wants an eye until it was refunded; then what came of that. */
+/** Money that needs attention until its refund is sent. After that, the state of the refund. */
 function withRefund(
   words: Words,
   { refunds, chains }: History,

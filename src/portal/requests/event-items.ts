@@ -5,7 +5,7 @@ import type { AttemptRow, LoggedDelivery } from '../../webhooks/log.ts';
 import { attemptAnchor, deliveriesPath } from '../webhooks/deliveries.ts';
 import type { TimelineItem } from './timeline.ts';
 
-/** What became of a request's event, in a timeline: each attempt leads to what was sent and answered. */
+/** The history of a request's event, for a timeline. Each attempt links to its request and response. */
 export function eventItems(words: Words, delivery: LoggedDelivery): TimelineItem[] {
   const { events } = portalTexts(words).request;
   const { log, state } = delivery;

@@ -12,7 +12,7 @@ import { sendPortal } from '../shell.ts';
 
 export const lookUpPath = '/portal/transaction';
 
-/** `GET /portal/transaction?hash=`: what a transaction is, and which request of the partner it concerns. */
+/** `GET /portal/transaction?hash=`: what is known about a transaction, and which request of the partner it concerns. */
 export function lookUpPage(pages: PortalPages, ctx: Context): void {
   pages.page({ url: lookUpPath, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;

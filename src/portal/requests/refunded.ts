@@ -9,17 +9,17 @@ import { groupMicro } from '../../ui/formats.ts';
 import { fillHtml, type Words } from '../../ui/language.ts';
 import { refundShapes } from '../../web/refunded.ts';
 
-/** Whether the merchant refunded a payment, in a word. */
+/** The state of a merchant's refund, in a word. */
 export const refundLabel = (words: Words, { state }: RefundRow): string => commonTexts(words).refunded.badges[state];
 
-/** What the network says of the transaction by which a merchant refunded a payment, and the transaction. */
+/** What the network reports about a merchant's refund transaction, and the transaction. */
 export function refundDetails(words: Words, refund: RefundRow, chains: ChainConfig[]): Html {
   const chain = chains.find(({ chainId }) => String(chainId) === refund.chain_id);
   const { return_tx_hash: hash } = refund;
   return html`<p>${textOf(words, refund)}</p>${hash !== null && html`<p>${explorerLink(chain, hash)}</p>`}`;
 }
 
-/** The same beside what wants an eye. */
+/** The same, for a place that shows what needs attention. */
 export function refundLine(words: Words, refund: RefundRow, chains: ChainConfig[]): Html {
   return stateLine(refundShapes[refund.state], refundLabel(words, refund), refundDetails(words, refund, chains));
 }

@@ -39,7 +39,7 @@ import { type History, timeline } from './timeline.ts';
 
 const listPath = '/portal/requests';
 
-/** `GET /portal/requests/<request_id>`: everything about one request; and the form that cancels it. */
+/** `GET /portal/requests/<request_id>`: everything about one request, and the form that cancels it. */
 export function requestDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
@@ -76,7 +76,7 @@ export function requestDetail(pages: PortalPages, ctx: Context): void {
   });
 }
 
-/** What the page is made of. */
+/** Everything that the page shows. */
 type Known = {
   history: History;
   status: PortalStatus;
@@ -176,7 +176,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
   );
 }
 
-/** An asset is named `eip155:<chain id>/erc20:<token>`. */
+/** An asset's id is `eip155:<chain id>/erc20:<token>`. */
 function paidOn(row: History['row'], { chainId }: ChainConfig): boolean {
   return row.asset_id?.startsWith(`eip155:${chainId}/`) ?? false;
 }

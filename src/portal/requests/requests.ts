@@ -32,7 +32,7 @@ const path = '/portal/requests';
 const csvPath = '/portal/requests.csv';
 const names = ['q', 'status', 'concern', 'account_id', 'since', 'until', 'after'] as const;
 
-/** `GET /portal/requests` and the same as CSV. */
+/** `GET /portal/requests`, also as CSV. */
 export function requestsList(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
@@ -71,7 +71,7 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
   });
 }
 
-/** What an address asks for. A merchant that does not exist has no requests. */
+/** The filter in an address. A merchant that does not exist has no requests. */
 async function filterOf(ctx: Context, scope: Scope, query: Record<string, string>): Promise<BrowseFilter> {
   const displayStatus = oneOf(portalStatuses, query.status);
   const [since, until] = [instantOf(query.since), instantOf(query.until)];
@@ -108,7 +108,7 @@ function choices(words: Words, merchant: Filter): Filter[] {
   ];
 }
 
-/** Requests as people read them, newest first. */
+/** Requests as a table, in the order of `rows`. */
 export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html {
   const { requests } = portalTexts(words);
   const amount = (row: BrowsedRow) => formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
@@ -137,7 +137,7 @@ export function requestTable(words: Words, rows: BrowsedRow[], now: Date): Html 
   );
 }
 
-/** Named as the fields of the API. */
+/** The names are those of the API's fields. */
 const csvHeader = [
   ...['request_id', 'created_at', 'expires_at', 'account_id', 'merchant', 'status', 'proof_status', 'standing'],
   ...['fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate', 'memo', 'payment_mode', 'customer_name'],

@@ -28,7 +28,7 @@ export function resendEvent(pages: PortalPages, ctx: Context): void {
   );
 }
 
-/** The button for it, below the attempts; null for who may not. */
+/** The button that resends the event, below its attempts; null for users who may not. */
 export function resendButton(call: PortalCall, requestId: string): Html | null {
   const { words, user, mode } = call;
   if (!may(user, 'deliveries.replay', mode)) return null;

@@ -18,36 +18,36 @@ import type { LoggedDelivery } from '../../webhooks/log.ts';
 import { eventItems } from './event-items.ts';
 import { refundDetails, refundLabel } from './refunded.ts';
 
-/** All that is known of what happened to a request. */
+/** Everything that is known about the history of a request. */
 export type History = {
   row: RequestRow;
   progress: PaymentProgress;
   findings: Findings;
-  /** By `writeTransferKey`: what the merchant refunded. */
+  /** The merchant's refunds, by `writeTransferKey`. */
   refunds: Map<string, RefundRow>;
-  /** Its event; null while there is none. */
+  /** The request's event; null if there is none yet. */
   delivery: LoggedDelivery | null;
-  /** Of its mode. */
+  /** The chains of the request's mode. */
   chains: ChainConfig[];
-  /** Of both. */
+  /** The chains of both modes. */
   allChains: ChainConfig[];
   now: Date;
 };
 
-/** One thing that happened, or is about to. Without a time, nobody noted it. */
+/** Something that happened, or will happen next. `at` null: its time is not known. */
 export type TimelineItem = {
   at: Date | null;
   kind: StateKind;
   title: string;
-  /** Where more of it stands. */
+  /** The page with its details. */
   path?: string;
   rest?: Html | string | null;
 };
 
 /**
- * What happened to a request, from its creation to the last attempt of its event, in the order of time.
+ * The history of a request, from its creation to the last attempt of its event, in order of time.
  *
- * @param resend the button that sends the event again, where there is one
+ * @param resend the button that sends the event again; null if there is none
  */
 export function timeline(words: Words, history: History, resend: Html | null): Html {
   const { request } = portalTexts(words);
@@ -59,7 +59,7 @@ export function timeline(words: Words, history: History, resend: Html | null): H
     ...[...history.refunds.values()].map((refund) => refundItem(words, history, refund)),
     ...(history.delivery ? eventItems(words, history.delivery) : []),
   ];
-  // Blocks have whole seconds: within one, and before the creation, things happened in the order above.
+  // Block times are whole seconds. Items of the same second, or from before the creation, keep the order above.
   const second = ({ at }: TimelineItem) =>
     at === null ? Number.MAX_VALUE : Math.floor(Math.max(at.getTime(), madeAt(history.row).getTime()) / 1000);
   items.sort((a, b) => second(a) - second(b));
@@ -105,7 +105,7 @@ function ending(words: Words, { row, now }: History): TimelineItem[] {
   return items;
 }
 
-/** What explains that it is not paid. */
+/** What explains why the request is not paid. */
 function found(words: Words, { row, findings, allChains: chains }: History): TimelineItem[] {
   const { found } = portalTexts(words).request;
   const near = html`
@@ -119,7 +119,7 @@ function found(words: Words, { row, findings, allChains: chains }: History): Tim
   });
 }
 
-/** A transaction, where its network shows it, to copy. */
+/** A transaction hash to copy, with a link to its explorer. */
 function hashLine(words: Words, chain: ChainConfig | undefined, hash: string): Html {
   return copyableText(words, portalTexts(words).request.transaction, hash, explorerLink(chain, hash));
 }

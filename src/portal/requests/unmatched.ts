@@ -34,7 +34,7 @@ const path = '/portal/unmatched';
 const csvPath = '/portal/unmatched.csv';
 const names = ['q', 'account_id', 'reason', 'since', 'until', 'after'] as const;
 
-/** `GET /portal/unmatched`: money that pays no request, with the reason; and the same as CSV. */
+/** `GET /portal/unmatched`: payments that match no request, each with its reason; also as CSV. */
 export function unmatchedPages(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
@@ -101,7 +101,10 @@ const searchFor = (ctx: Context, mode: Mode, typed: string): NonNullable<Unmatch
   chainIds: ctx.chains[mode].map(({ chainId }) => chainId),
 });
 
-/** The newest unmatched payments of a transaction or payer, or those probably meant for a request; null without any. */
+/**
+ * The newest unmatched payments of a transaction or payer, or those probably meant for a request; null if there are
+ * none.
+ */
 export async function unmatchedNamed(ctx: Context, call: PortalCall, typed: string): Promise<Html | null> {
   const { words, scope, mode } = call;
   const search = searchFor(ctx, mode, typed);
@@ -143,7 +146,7 @@ function unmatchedTable(
   const { unmatched, requests, reasons } = portalTexts(words);
   const amount = (row: UnmatchedRow) => {
     const token = tokenOf(row, chainOf(row, chains));
-    // What a stranger's token counts in is not known: only that it came.
+    // The decimals and value of an unknown token are not known, so no amount is shown.
     return token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
   };
   return table<UnmatchedRow>(

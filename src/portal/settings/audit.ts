@@ -27,10 +27,12 @@ const names = ['action', 'actor', 'since', 'until', 'after'] as const;
 const known = Object.keys(actions) as AuditAction[];
 const pageSize = 50;
 const batchSize = 500;
-/** An export ends here: two million rows are more than a spreadsheet takes. */
+/** An export ends after this many batches: two million rows are more than a spreadsheet can hold. */
 const mostBatches = 4_000;
 
-/** `/portal/audit`: everything done for this partner, in both modes, by whom, when and from where; as CSV too. */
+/**
+ * `/portal/audit`: everything that was done for this partner, in both modes, by whom, when and from where; also as CSV.
+ */
 export function portalAuditPages(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'read' }, async (call) => {
     const { words, scope, request, reply } = call;
@@ -90,7 +92,7 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-/** Where the portal shows what acts are done on. */
+/** The pages of objects that audited acts concern. */
 const pagesOf: Readonly<Record<string, string>> = {
   merchant: '/portal/merchants',
   request: '/portal/requests',

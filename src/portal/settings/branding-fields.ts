@@ -9,12 +9,12 @@ import { darkAccent, lightAccent } from '../../ui/branding.ts';
 import { field } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 
-/** The colour that the picker begins with: a picker always holds one. */
+/** The initial colour of the picker, which always has one. */
 export const pickerColor = ({ accent }: Pick<Partner, 'accent'>): string => parseHex(accent ?? '') ?? houseAccent;
 
 /**
- * The accent that a form asks for. A picker always sends a colour, so it counts only where it was moved and the text
- * was left alone.
+ * The accent that a form asks for. A picker always sends a colour, so its colour counts only if it was changed and the
+ * text was not.
  */
 export function chosenAccent(stored: Pick<Partner, 'accent'>, text: string, picked: string | undefined): string {
   const color = parseHex(picked ?? '');
@@ -22,7 +22,7 @@ export function chosenAccent(stored: Pick<Partner, 'accent'>, text: string, pick
   return isMoved && text === (stored.accent ?? '') ? color : text;
 }
 
-/** Accent and logo, each with how it will look. */
+/** The fields for accent and logo, each with a preview. */
 export function brandingFields(words: Words, shown: Partner, faults: SettingsFaults): Html {
   const { settings } = portalTexts(words);
   const logo = logoPath(shown);
@@ -64,7 +64,7 @@ export function brandingFields(words: Words, shown: Partner, faults: SettingsFau
   `;
 }
 
-/** The accent as pages show it, moved in lightness where it could not be read. */
+/** The accent as pages show it: lighter or darker if it would not be legible. */
 function swatches(words: Words, wanted: string): Html {
   const { settings } = portalTexts(words);
   const swatch = (text: string, { accent, onAccent }: { accent: string; onAccent: string }) => html`

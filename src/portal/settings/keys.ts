@@ -29,7 +29,7 @@ import { sendPortal } from '../shell.ts';
 const path = '/portal/keys';
 const csvPath = '/portal/keys.csv';
 
-/** `/portal/keys`: the API keys of the mode, with making one, which is shown this once, and revoking. */
+/** `/portal/keys`: the API keys of the mode. Creates keys, each of which is shown only once, and revokes them. */
 export function keyPages(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'keys.read' }, (call) => showKeys(ctx, call, null));
 
@@ -59,7 +59,7 @@ export function keyPages(pages: PortalPages, ctx: Context): void {
 }
 
 const longestName = 60;
-/** After how many days a key may end by itself; the first choice is never. */
+/** After how many days a key can expire. The first choice is never. */
 const lifetimes = [30, 90, 365] as const;
 
 function wantedKey(call: PortalCall, scopes: ScopeName[], now: Date): NewKey {
@@ -111,7 +111,7 @@ async function showKeys(ctx: Context, call: PortalCall, made: string | null): Pr
   });
 }
 
-/** A key that was made just now. */
+/** A new key, which is shown only this once. */
 export function newKey(words: Words, key: string): Html {
   const { keys } = portalTexts(words);
   return card(stateLine('paid', keys.made, keys.madeRest), copyable(words, keys.key, key, keys.copy));
@@ -157,7 +157,7 @@ function keyForm(call: PortalCall): Html {
   `;
 }
 
-/** What a key may do, in words, with the API's names on hover: a row of the list has little room. */
+/** The scopes of a key in words, and the API's names on hover, because a row of the list has little room. */
 function scopesOf(words: Words, scopes: string[]): Html {
   const known = Object.entries(portalTexts(words).keys.scopes).filter(([name]) => scopes.includes(name));
   return html`

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../../errors.ts';
 import { areStorable } from '../../lib/text/storable.ts';
 
-/** Room for a picture that is too large, so that the form can say so itself. */
+/** Bytes. More than a logo may have, so that the form itself can report one that is too large. */
 const maxBytes = 2 * 1024 * 1024;
-/** A picture of the largest size and a few fields; more than that is never parsed. */
+/** Bytes. Room for the largest logo and a few fields; a larger body is never parsed. */
 const maxParsedBytes = 100 * 1024;
 const maxBoundaries = 20;
 
-/** What a form with files says: of a file its bytes, of any other field its text. */
+/** The fields of a form with files: the bytes of a file, the text of any other field. */
 export type MultipartFields = Record<string, string | Buffer>;
 
 /**
@@ -24,9 +24,9 @@ export function takeMultipart(app: FastifyInstance): void {
 }
 
 /**
- * The fields of a form with files. A body that is not a form, or has more parts than any of ours, has none.
+ * Reads the fields of a form with files. A body that is not a form, or has more parts than any of ours, has none.
  *
- * @returns `too_large` for more than any form of ours may contain; it is not parsed
+ * @returns `too_large` for a body that is larger than any of our forms; it is not parsed
  * @throws Refusal malformed_text
  */
 export async function multipartFields({ body, headers }: FastifyRequest): Promise<MultipartFields | 'too_large'> {

@@ -19,7 +19,7 @@ import { type MultipartFields, multipartFields, takeMultipart } from './multipar
 
 const path = '/portal/settings';
 
-/** `/portal/settings`: name, look, currency, expiry values, and whom to tell. They hold in both modes. */
+/** `/portal/settings`: name, branding, currency, expiry times, and who is notified. They apply to both modes. */
 export function settingsPages(app: FastifyInstance, pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'settings' }, async (call) =>
     showSettings(ctx, call, await ownPartner(ctx, call), {}),
@@ -66,7 +66,7 @@ async function ownPartner(ctx: Context, { user }: PortalCall): Promise<Partner> 
   return partner;
 }
 
-/** A colour that is left empty is taken away; a logo that is not chosen stays, unless it is to go. */
+/** An empty colour removes the accent. The logo stays, unless a new one is chosen or its removal is ticked. */
 function readBrandingForm(
   partner: Partner,
   fields: MultipartFields,
@@ -95,7 +95,7 @@ function isLogo(bytes: Buffer): boolean {
     logoFrom(bytes);
     return true;
   } catch {
-    return false; // the page says the rule
+    return false; // the page states the rule
   }
 }
 

@@ -28,11 +28,12 @@ import { sendPortal } from '../shell.ts';
 
 const path = '/portal/team';
 const csvPath = '/portal/team.csv';
-/** What was typed into the invitation, and why nobody was invited. */
+/** The input of an invitation, and why nobody was invited. */
 type Typed = { email: string; role: string; reason: UserRefusalReason };
 
 /**
- * `/portal/team`: who may sign in and in which role; invites, changes roles, removes passkeys, disables and enables.
+ * `/portal/team`: the users with their roles. Invites users, changes roles, removes passkeys, disables and enables
+ * users.
  */
 export function teamPages(pages: PortalPages, ctx: Context): void {
   pages.page({ url: path, permission: 'team' }, (call) => showTeam(ctx, call, null));
@@ -82,7 +83,7 @@ export function teamPages(pages: PortalPages, ctx: Context): void {
     return 'restored';
   });
   change('passkeys', async ({ scope, user, request, words }, id) => {
-    // One's own need a passkey or a fresh session: they are looked after where one is signed in.
+    // A user removes their own passkeys on the page of their sessions, which requires a passkey or a fresh sign-in.
     if (id === user.userId) throw refuse('not_found');
     const isMeant = (one: User) => one.id === id;
     await removePasskeysOf(ctx, scope, isMeant, user.partner.name, userActor(user, request), words);
@@ -111,7 +112,10 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
   });
 }
 
-/** The three roles to choose from; `named` says whose it is where no label stands beside it. */
+/**
+ * The three roles to choose from. `named`: the attribute that connects the field with its label, or names it where it
+ * has none.
+ */
 function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
   return html`
     <select name="role" ${named}>
@@ -235,7 +239,7 @@ function switchForm(call: PortalCall, { id, email, disabled_at }: User): Html {
   );
 }
 
-/** A team is read at once: it has a most. */
+/** A team is read in one batch, because its size is limited. */
 async function* everybody(ctx: Context, scope: Scope): AsyncGenerator<User[]> {
   yield await listUsers(ctx, scope);
 }

@@ -22,13 +22,13 @@ import { portalEventsPath } from '../live.ts';
 import { actionIn, noAccount, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 
-/** Where the log of deliveries stands. */
+/** The address of the delivery log. */
 export const deliveriesPath = '/portal/webhooks/deliveries';
 const csvPath = `${deliveriesPath}.csv`;
 const names = ['state', 'request_id', 'since', 'until', 'after'] as const;
 const states = ['failed', 'waiting', 'delivered', 'exhausted'] as const;
 
-/** `/portal/webhooks/deliveries`: every event of the mode, as CSV too, and sending again all that failed. */
+/** `/portal/webhooks/deliveries`: every event of the mode, also as CSV. Resends all that failed. */
 export function deliveryPages(pages: PortalPages, ctx: Context): void {
   pages.page({ url: deliveriesPath, permission: 'read' }, async (call) => {
     const { words, scope, mode, user, request, reply } = call;
@@ -65,7 +65,7 @@ export function deliveryPages(pages: PortalPages, ctx: Context): void {
 
   pages.form({ url: `${deliveriesPath}/replay`, permission: 'deliveries.replay', fresh: 'never' }, async (call) => {
     const { scope, reply, typed } = call;
-    // The page's field holds minutes and names no zone: it says UTC beside it.
+    // The page's field has minutes and no time zone. The label beside it says UTC.
     const since = instantOf(`${typed('since')}:00Z`);
     if (!since) return call.done(deliveriesPath, 'no_time');
     const ids = await replaySince(ctx, call.actor, scope, since);
@@ -133,16 +133,16 @@ const shapes: Record<DisplayStatus, StateKind> = {
   exhausted: 'failed',
 };
 
-/** Where an attempt stands on its delivery's page. */
+/** The anchor of an attempt on its delivery's page. */
 export const attemptAnchor = (number: number) => `attempt-${number}`;
 
-/** Where a delivery stands, as word and shape. */
+/** The state of a delivery, as a word and a shape. */
 export function deliveryBadge(words: Words, { state, attempts }: Pick<BrowsedDelivery, 'state' | 'attempts'>): Html {
   const displayStatus: DisplayStatus = state === 'waiting' ? (attempts > 0 ? 'failing' : 'fresh') : state;
   return badge(shapes[displayStatus], portalTexts(words).webhooks.displayStatuses[displayStatus]);
 }
 
-/** Deliveries as people read them, newest first. */
+/** Deliveries as a table, in the order of `rows`. */
 export function deliveryTable(words: Words, rows: BrowsedDelivery[], now: Date): Html {
   const { webhooks, requests } = portalTexts(words);
   return table<BrowsedDelivery>(
@@ -165,14 +165,14 @@ export function deliveryTable(words: Words, rows: BrowsedDelivery[], now: Date):
   );
 }
 
-/** What the last attempt came to: `200 · 35 ms`. */
+/** The result of the last attempt: `200 · 35 ms`. */
 function answerOf(words: Words, { last_at, last_status, last_error, last_ms }: BrowsedDelivery): string | null {
   if (last_at === null) return null;
   const time = formatMs(words, last_ms ?? 0);
   return `${last_status ?? failureOf(words, last_error ?? '')} · ${time}`;
 }
 
-/** Why an attempt was answered by nobody, in a few words. */
+/** Why an attempt got no response, in a few words. */
 export function failureOf(words: Words, error: string): string {
   const { noAnswer } = portalTexts(words).webhooks;
   return Object.entries(noAnswer).find(([name]) => name === error)?.[1] ?? error;

@@ -20,7 +20,9 @@ import { sendPortal } from '../shell.ts';
 import { attemptAnchor, deliveriesPath, deliveryBadge, failureOf } from './deliveries.ts';
 import { shownUrl } from './url.ts';
 
-/** `/portal/webhooks/deliveries/<delivery_id>`: one event with request and response of every attempt; resends it. */
+/**
+ * `/portal/webhooks/deliveries/<delivery_id>`: one event with the request and response of every attempt. Resends it.
+ */
 export function deliveryDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${deliveriesPath}/:delivery_id`, permission: 'read' }, async (call) => {
     const { words, scope, user, mode, reply } = call;
@@ -72,7 +74,10 @@ function idOf({ param }: PortalCall): string {
   return id;
 }
 
-/** The next attempt has a time only while that is to come: an event without a webhook URL waits past it. */
+/**
+ * The facts of a delivery. An event without a webhook URL waits past the time of its first attempt, which is then not
+ * shown.
+ */
 function deliveryFacts(words: Words, delivery: LoggedDelivery, now: Date): Html {
   const { webhooks, requests, request } = portalTexts(words);
   const { eventWaits: untimed } = request.events;
@@ -132,7 +137,7 @@ function attemptCard(call: PortalCall, attempt: AttemptRow, number: number): Htm
   `;
 }
 
-/** Headers, kept as JSON, one in a line. */
+/** Headers, stored as JSON, one per line. */
 function headerText(json: string): Html {
   const lines = Object.entries(JSON.parse(json) as Record<string, string>).map(([name, value]) => `${name}: ${value}`);
   return html`<pre class="code" tabindex="0">${lines.join('\n')}</pre>`;

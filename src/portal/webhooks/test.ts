@@ -17,13 +17,14 @@ import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 
 const path = '/portal/webhooks';
 
-/** What pays a test request of this scope; null where there is no test wallet. */
+/** The sandbox whose test wallet can pay requests of this scope; null if there is none. */
 export function testWalletOf(ctx: Context, scope: Scope): Sandbox | null {
   return ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox : null;
 }
 
 /**
- * `POST /portal/webhooks/test`: a real request, paid by the test wallet, whose event is then delivered like any other.
+ * `POST /portal/webhooks/test`: creates a real request and pays it with the test wallet. Its event is then delivered
+ * like any other.
  */
 export function testEventForm(pages: PortalPages, ctx: Context): void {
   pages.form({ url: `${path}/test`, permission: 'payments.test', fresh: 'never' }, async (call) => {
@@ -58,7 +59,7 @@ export async function newTestMerchant(ctx: Context, sandbox: Sandbox, call: Port
   return id;
 }
 
-/** The card with the button; where there is no test wallet, what to do instead. */
+/** The card with the button. Without a test wallet, it says what to do instead. Null for users who may not. */
 export async function testEventSection(ctx: Context, call: PortalCall): Promise<Html | null> {
   const { words, scope, user, mode } = call;
   const { webhooks } = portalTexts(words);

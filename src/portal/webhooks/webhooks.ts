@@ -36,14 +36,14 @@ import { shownUrl } from './url.ts';
 const path = '/portal/webhooks';
 const latest = 5;
 
-/** A secret that was made just now: for the URL that was set, or by a rotation. */
+/** A new secret, which is shown only this once: from setting the first URL, or from a rotation. */
 type Fresh = { kind: 'secret' | 'pending'; secret: string };
-/** A URL that was typed and cannot be used. */
+/** A URL that was typed but cannot be used. */
 type Faulty = { url: string; fault: string };
 
-/** `/portal/webhooks`: where the mode's events go, whether they are delivered, and the secret that signs them. */
+/** `/portal/webhooks`: the URL for the mode's events, whether they are delivered, and the secret that signs them. */
 export function webhookPages(pages: PortalPages, ctx: Context): void {
-  // A form whose response is the page itself leaves its own address in the browser, so the page must be there too.
+  // If the response to a form is the page itself, the browser keeps the form's address, so the page must be there too.
   for (const address of [path, `${path}/url`, `${path}/rotate`]) {
     pages.page({ url: address, permission: 'read' }, (call) => showWebhooks(ctx, call));
   }
@@ -97,7 +97,7 @@ function refusalOf(error: unknown): string | null {
   return error instanceof Refusal && error.code === 'rate_limited' ? error.code : null;
 }
 
-/** Expected failures are told on the page; all others go on. */
+/** Shows an expected failure on the page; rethrows all others. */
 function refused(call: PortalCall, error: unknown): FastifyReply {
   const reason = refusalOf(error);
   if (reason === null) throw error;
