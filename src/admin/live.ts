@@ -8,21 +8,21 @@ import { sendEvents } from '../web/event-stream.ts';
 import { Places } from '../web/places.ts';
 import type { AdminPages } from './route.ts';
 
-/** The address that pages of the administration listen to. */
+/** The event stream for pages of the administration. */
 export const adminEventsPath = '/admin/events';
 
-/** Something changes all the time: pages are told this often at most. */
+/** Something changes all the time, so pages are notified at most this often. */
 const gatherMs = 3_000;
 const mostStreams = 200;
 
 type Listening = { wakes: Set<() => void>; end(): void };
 const listenings = new WeakMap<Database, Listening>();
 
-/** `GET /admin/events` (server-sent events): that something has changed, whoever's it is. */
+/** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places(mostStreams);
   pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
-    // 204 ends an event source: the page looks again when it is opened anew.
+    // 204 ends an event source. The page reconnects when it is opened again.
     if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();
     try {
       await sendEvents(
@@ -37,7 +37,7 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
         () => isStillIn(ctx, adminRealm, request, operator),
       );
     } catch (error) {
-      logFailure(ctx)(error); // the browser connects again by itself
+      logFailure(ctx)(error); // the browser reconnects automatically
     } finally {
       places.leave(operator.userId);
     }
@@ -47,7 +47,7 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
 
 const logFailure = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
 
-/** A process listens once, however many pages are open, and only while one is. */
+/** Each process listens once, however many pages are open, and only while a page is open. */
 function hear(ctx: Context, wake: () => void): () => void {
   const listening = listenings.get(ctx.db) ?? begin(ctx);
   listenings.set(ctx.db, listening);

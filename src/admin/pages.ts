@@ -24,7 +24,7 @@ import { erasePages } from './users/erase.ts';
 import { userPages } from './users/user.ts';
 import { usersPages } from './users/users.ts';
 
-/** What those who run the service see and do; on the shared host only, where operators' sessions live. */
+/** All pages of the administration, for operators. They are on the shared host only, where operators' sessions are. */
 export function adminPages(app: FastifyInstance, ctx: Context): void {
   const pages = declareAdminPages(app, ctx);
   const ending = new AbortController();

@@ -10,19 +10,19 @@ import { type AdminPage, sendAdmin } from './shell.ts';
 
 type AdminVisit = {
   operator: Operator;
-  /** As whom the audit log knows who acts. */
+  /** Who acts, for the audit log. */
   actor: Actor;
-  /** Answers with a page. */
+  /** Sends a page. */
   show(page: AdminPage): FastifyReply;
 };
 
-/** A call of a page or form of the administration, by an operator who is signed in. */
+/** A call of a page or form of the administration, by a signed-in operator. */
 export type AdminCall = Call & AdminVisit;
 
-/** A form says whether its act asks for more than the session. */
+/** A form declares whether its act needs more than the session. */
 export type AdminPages = Pages<AdminVisit, object, { fresh: 'never' | 'always' }>;
 
-/** How pages and forms of the administration are declared: for operators who are signed in. */
+/** Declares pages and forms of the administration, for signed-in operators. */
 export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPages {
   const open = async (request: FastifyRequest, reply: FastifyReply): Promise<AdminVisit | null> => {
     const operator = await enter(ctx, adminRealm, request, reply);

@@ -24,10 +24,10 @@ const places: [path: string, name: keyof AdminTexts['places']][] = [
   ['/admin/erase', 'erase'],
 ];
 
-/** `path` is the page's address without query. */
+/** `path`: address of the page, without query. */
 export type AdminPage = { path: string; title: string; body: Html; status?: number };
 
-/** Answers with a page of the administration. */
+/** Sends a page of the administration. */
 export function sendAdmin(reply: FastifyReply, operator: Operator, page: AdminPage): FastifyReply {
   const words = wordsFor(reply.request);
   const { account: t } = signInTexts(words);

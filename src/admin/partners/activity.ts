@@ -22,7 +22,10 @@ import type { AdminPages } from '../route.ts';
 
 const countedDays = 30;
 
-/** `GET /admin/partners/:slug/activity`: a partner's volume, webhook and keys in one mode, to read; never a secret. */
+/**
+ * `GET /admin/partners/:slug/activity`: a partner's volume, webhook and keys in one mode, read only. Never shows a
+ * secret.
+ */
 export function partnerActivity(pages: AdminPages, ctx: Context): void {
   const pathOf = (slug: string) => `/admin/partners/${slug}/activity`;
   pages.page({ url: pathOf(':slug') }, async (call) => {

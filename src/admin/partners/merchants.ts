@@ -31,7 +31,7 @@ const csvHeader = [
   ...['terms_accepted_at', 'disabled_by_partner', 'disabled_by_operator', 'created_at'],
 ];
 
-/** `GET /admin/merchants`: those of all partners in both modes, with the operator's own switch. */
+/** `GET /admin/merchants`: the merchants of all partners in both modes. Operators disable and enable them here. */
 export function merchantsPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const { words, query } = call;

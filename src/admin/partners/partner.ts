@@ -29,7 +29,7 @@ import { onOff } from './partners.ts';
 const newPath = '/admin/new-partner';
 const pathOf = (slug: string) => `/admin/partners/${slug}`;
 
-/** One partner: made, shown, set and switched off. */
+/** The pages of one partner: creates, shows, changes, disables and enables it. */
 export function partnerPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: newPath }, async (call) => showNew(ctx, call, 200, { slug: '', shown: initial }));
   pages.form({ url: newPath, fresh: 'always' }, async (call) => {
@@ -86,7 +86,7 @@ const asWanted = (slug: string, form: SettingsForm): NewPartner => ({
   email: form.email,
 });
 
-/** Creates the partner; says what is wrong with its slug when it is another's already. */
+/** Creates the partner; `slugTaken` if another partner has its slug. */
 async function make(ctx: Context, call: AdminCall, slug: string, form: SettingsForm): Promise<'slugTaken' | false> {
   try {
     await createPartner(ctx, call.actor, asWanted(slug, form));

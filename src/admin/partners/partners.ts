@@ -16,7 +16,7 @@ const csvHeader = [
   ...['slug', 'name', 'currency', 'allowed_expiry_minutes', 'default_expiry_minutes', 'disabled_at', 'created_at'],
 ];
 
-/** `GET /admin/partners`, and the same as CSV. */
+/** `GET /admin/partners`, also as CSV. */
 export function partnersList(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async ({ words, query, show }) => {
     const t = adminTexts(words);
@@ -90,7 +90,7 @@ function partnerTable(words: Words, rows: ListedPartner[], now: Date) {
   );
 }
 
-/** Whether something is switched on, as word and shape. */
+/** Whether something is enabled, as a word and a shape. */
 export function onOff(words: Words, on: boolean) {
   const t = adminTexts(words);
   return on ? badge('paid', t.on) : badge('ended', t.off);

@@ -14,7 +14,7 @@ import type { AdminPages } from '../route.ts';
 const path = '/admin/terms';
 const csvPath = `${path}.csv`;
 
-/** `GET /admin/terms`: accepted versions of the terms, with the number of merchants and a link to each; as CSV too. */
+/** `GET /admin/terms`: accepted versions of the terms, with the number of merchants and a link to each; also as CSV. */
 export function termsPage(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) => {
     const versions = inOneBatch(await listTermsVersions(ctx));

@@ -21,7 +21,7 @@ import { foundPayments, foundRequests } from './tables.ts';
 
 const mostShown = 10;
 
-/** `GET /admin/merchants/:id`: any partner's merchant with its newest requests and unmatched payments, to read. */
+/** `GET /admin/merchants/:id`: any partner's merchant with its newest requests and unmatched payments, read only. */
 export function adminMerchant(pages: AdminPages, ctx: Context): void {
   pages.page({ url: '/admin/merchants/:id' }, async (call) => {
     const id = call.param('id').toLowerCase();

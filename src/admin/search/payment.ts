@@ -18,7 +18,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { refundBadge } from '../../web/refunded.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
-/** `GET /admin/payments/:key`: any partner's payment, to read. That it was opened stands in the partner's log. */
+/** `GET /admin/payments/:key`: any partner's payment, read only. The view is recorded in the partner's audit log. */
 export function adminPayment(pages: AdminPages, ctx: Context): void {
   pages.page({ url: '/admin/payments/:key' }, async (call) => {
     const key = readTransferKey(call.param('key'));

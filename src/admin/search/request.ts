@@ -27,7 +27,7 @@ import { table } from '../../web/table.ts';
 import { listDeliveries } from '../../webhooks/log.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
-/** `GET /admin/requests/:id`: any partner's request, to read. That it was opened stands in the partner's log. */
+/** `GET /admin/requests/:id`: any partner's request, read only. The view is recorded in the partner's audit log. */
 export function adminRequest(pages: AdminPages, ctx: Context): void {
   pages.page({ url: '/admin/requests/:id' }, async (call) => {
     const id = call.param('id').toLowerCase();

@@ -20,7 +20,7 @@ import { type FoundPayment, type FoundRequest, foundPayments, foundRequests } fr
 
 const path = '/admin/search';
 const names = ['q', 'partner'] as const;
-/** Partners are searched one after the other for so long. */
+/** How long partners are searched one after another. */
 const longestMs = 400;
 const mostShown = 20;
 
@@ -108,7 +108,7 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
   });
 }
 
-/** What indexes over all partners name at once; otherwise each partner's search, one after the other. */
+/** Finds what indexes over all partners identify. If they find nothing, searches the partners one after another. */
 async function findAnywhere(ctx: Context, typed: string): Promise<Found> {
   const named = await findEverywhere(ctx, readSearchText(typed));
   if (named.length === 0) return findAt(ctx, typed, slugs(ctx));

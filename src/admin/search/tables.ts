@@ -18,7 +18,7 @@ import { table } from '../../web/table.ts';
 export type FoundRequest = { scope: Scope; row: BrowsedRow };
 export type FoundPayment = { scope: Scope; row: UnmatchedRow };
 
-/** Requests of any partner, each with a link to what an operator sees of it. */
+/** Requests of any partner, each with a link to its page for operators. */
 export function foundRequests(words: Words, found: FoundRequest[], now: Date): Html {
   const { requests } = portalTexts(words);
   const admin = adminTexts(words);

@@ -6,8 +6,8 @@ import { adminTexts } from '../../texts/admin.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 
 /**
- * What is wrong, in the reader's language. The original message of a server, a network or the database is shown beside
- * it.
+ * The sentence of an alarm, in the reader's language. The original message of a server, a network or the database is
+ * shown beside it.
  */
 export async function alarmWords(ctx: Context, words: Words, alarm: Alarm): Promise<Html> {
   return tellAlarm(tellings(ctx, words), alarm);
@@ -77,7 +77,7 @@ const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']>
   other: 'other',
 };
 
-/** What helps against an alarm of a kind. */
+/** What helps against alarms of a kind. */
 export const adviceOn = (words: Words, kind: AlarmKind): string => adminTexts(words).advices[advices[kind]];
 
 const asSaid = (text: string): Html => html`<code lang="en" dir="ltr">${text}</code>`;

@@ -14,17 +14,17 @@ import type { AdminPages } from '../route.ts';
 
 const path = '/admin/chains';
 const csvPath = `${path}.csv`;
-/** A reader is this many blocks behind at times, while all is well. */
+/** A reader can be this many blocks behind without anything being wrong. */
 const usualLag = 10;
 
-/** Providers are asked so often at most, however many pages are open. */
+/** Providers are queried at most this often, however many pages are open. */
 const pollEveryMs = 5_000;
 
 type Row = ChainStatus & { leader: ChainLeader | undefined };
 
 /**
- * `GET /admin/chains`: every network with its head, the last block read, its providers and its reader, as CSV too;
- * queries the providers.
+ * `GET /admin/chains`: every network with its head, the last block read, its providers and its leader; also as CSV.
+ * Queries the providers.
  */
 export function chainsPage(pages: AdminPages, ctx: Context): void {
   let asked = { at: -pollEveryMs, statuses: Promise.resolve<ChainStatus[]>([]) };
@@ -78,7 +78,7 @@ function csvRow({ chainId, name, mode, head, read, lag, leader, endpoints }: Row
   ];
 }
 
-/** What is wrong with a network, each with what helps. */
+/** The problems of a network, each with what helps. */
 function troublesOf(words: Words, row: Row): Html[] {
   const admin = adminTexts(words);
   const { chains: t } = admin;
@@ -141,7 +141,7 @@ function leaderCell(words: Words, leader: ChainLeader | undefined): Html {
 function providerLine(words: Words, { host, head, error }: ChainStatus['endpoints'][number]): Html {
   const admin = adminTexts(words);
   const { chains: t } = admin;
-  // What went wrong is said in the provider's words, or the network's.
+  // The error is the provider's own message, or the network's.
   const state =
     head === null
       ? html`${badge('failed', t.silent)} <code lang="en" dir="ltr">${error}</code>`

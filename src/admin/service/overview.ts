@@ -23,7 +23,7 @@ import { isAnythingStuck } from './stuck.ts';
 
 const path = '/admin';
 const csvPath = '/admin/alarms.csv';
-/** Queues are counted up to here. */
+/** Queues are counted up to this number. */
 const mostCounted = 10_000;
 const mostAlarms = 30;
 const mostExported = 10_000;
@@ -31,8 +31,8 @@ const mostExported = 10_000;
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
 /**
- * `GET /admin`: is everything fine? Alarms with instructions, as CSV too, networks in trouble, and what waits. Queries
- * no provider.
+ * `GET /admin`: whether everything is fine. Shows alarms with instructions (also as CSV), networks in trouble, and the
+ * lengths of queues. Queries no provider.
  */
 export function adminOverview(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) => {

@@ -24,14 +24,17 @@ import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/rates';
 
-/** What was typed into the form that sets a rate. */
+/** The input of the form that sets a rate. */
 type Typed = { code: string; rate: string; until: string; shown: string };
 const nothingTyped: Typed = { code: '', rate: '', until: '', shown: '' };
 
-/** Why nothing was set; with how far the rate deviates, where it can be set all the same. */
+/** Why the rate was not set. `deviation`: how far it is from the sources, if the operator can confirm it. */
 type Fault = { text: string; deviation: Deviation | null };
 
-/** `GET /admin/rates`: all rates with their age and sources; set with an end, cleared, and fetched at once. */
+/**
+ * `GET /admin/rates`: all rates with their age and sources. Sets a rate until a time, clears it, and fetches rates at
+ * once.
+ */
 export function ratesPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, (call) => show(ctx, call, 200, nothingTyped, null));
   pages.page({ url: `${path}.csv` }, async ({ reply }) =>
@@ -68,7 +71,7 @@ function asNothing(error: unknown): false {
 }
 
 async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown }: Typed): Promise<Fault | null> {
-  // What the browser's field for an instant gives has neither seconds nor a zone: it is asked for in UTC.
+  // The browser's field for an instant has neither seconds nor a time zone. The form asks for UTC.
   const end = until === '' ? null : parseInstant(/T\d\d:\d\d$/.test(until) ? `${until}:00Z` : until);
   const { rates: t } = adminTexts(call.words);
   if (until !== '' && end === null) return { text: fill(t.fault, { why: t.untilRule }), deviation: null };
@@ -83,7 +86,7 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown
   }
 }
 
-/** The word says what came of it. */
+/** Fetches the rates. Returns a word for the result. */
 async function refresh(ctx: Context, call: AdminCall): Promise<string> {
   const partner = await readPartner(ctx.db, call.typed('partner').toLowerCase());
   if (!partner) return 'no_partner';
@@ -102,7 +105,7 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
   const { rates: t, places } = adminTexts(words);
   const rates = await listRates(ctx);
   const old = rates.filter(({ usable }) => !usable);
-  // What needs a look, or was set by hand, comes first.
+  // Rates that need attention come first, then overrides.
   const ours = rates.filter(({ usable, override }) => usable && override);
   const sorted = [...old, ...ours, ...rates.filter(({ usable, override }) => usable && !override)];
   const said = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
@@ -164,7 +167,7 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
   );
 }
 
-/** Where a rate comes from, and whether it can be used. */
+/** The state of a rate: whether it is an override, and otherwise whether it can be used. */
 export function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
   const { rates: t } = adminTexts(words);
   if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
@@ -184,14 +187,14 @@ function clearForm(words: Words, code: string): Html {
   return confirmButton(question, hiddenField('code', code));
 }
 
-/** `-46` as `−46 %`, in the reader's language. */
+/** `-46` as `−46%`, in the format of the reader's language. */
 function percentOf({ language }: Words, percent: string | undefined): string {
   if (percent === undefined) return '';
   const format = new Intl.NumberFormat(language, { signDisplay: 'exceptZero', style: 'unit', unit: 'percent' });
   return format.format(percent as Intl.StringNumericLiteral);
 }
 
-/** What the sources say instead of an override, and how far it is from that; null without an override. */
+/** The sources' rate beside an override, and how far the override is from it; null without an override. */
 export function besideSources(words: Words, { override, sources_rate: said, override_percent }: RateView): Html | null {
   if (!override) return null;
   const { rates: t } = adminTexts(words);
@@ -200,7 +203,10 @@ export function besideSources(words: Words, { override, sources_rate: said, over
   return html`<p class="quiet">${text}</p>`;
 }
 
-/** A rate far from the sources is asked for once more: the same form again, which knows what was shown. */
+/**
+ * The form that sets a rate. A rate far from the sources must be confirmed: the same form again, with the deviation
+ * that was shown.
+ */
 function setForm(words: Words, typed: Typed, fault: Fault | null): Html {
   const open = fault !== null;
   const deviation = fault?.deviation ?? null;

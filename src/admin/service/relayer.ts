@@ -13,7 +13,10 @@ import type { AdminPages } from '../route.ts';
 const path = '/admin/relayer';
 const csvPath = `${path}.csv`;
 
-/** `GET /admin/relayer`: what pays fees, what is under way and what was spent, as CSV too. Queries no provider. */
+/**
+ * `GET /admin/relayer`: the wallets that pay fees, what is under way and what was spent; also as CSV. Queries no
+ * provider.
+ */
 export function relayerPage(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) =>
     sendCsv(
@@ -51,7 +54,7 @@ export function relayerPage(pages: AdminPages, ctx: Context): void {
 
 const coinOf = ({ chain }: RelayerStatus) => chain.coin ?? 'ETH';
 
-/** Six decimals are enough to see what is left. */
+/** Rounds down to six decimals, which suffice to see what is left. */
 const coins = (wei: bigint, row: RelayerStatus) => `${formatEther(wei - (wei % 10n ** 12n))} ${coinOf(row)}`;
 
 function troublesOf(words: Words, row: RelayerStatus): Html[] {

@@ -30,7 +30,7 @@ import type { AdminCall, AdminPages } from '../route.ts';
 const path = '/admin/stuck';
 const mostMails = 100;
 
-/** `GET /admin/stuck`: what waits for a hand, each with the button that helps. */
+/** `GET /admin/stuck`: everything that needs an operator, each with the button that helps. */
 export function stuckPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const { words } = call;
@@ -87,7 +87,7 @@ export function stuckPages(pages: AdminPages, ctx: Context): void {
   pages.form({ url: `${path}/plan`, fresh: 'never' }, async (call) => call.done(path, await planAgain(ctx, call)));
 }
 
-/** Whether anything stands on the page of what is stuck. */
+/** Whether the page of stuck items would show any. */
 export async function isAnythingStuck(ctx: Context): Promise<boolean> {
   const lists = await Promise.all([
     browseExhausted(ctx, null).then(({ rows }) => rows),
@@ -115,7 +115,7 @@ async function enable(ctx: Context, call: AdminCall): Promise<string> {
   return done ? 'enabled' : 'mended';
 }
 
-/** Without a URL there is nothing to enable. */
+/** A refusal means that there was nothing to enable: no webhook URL is set. */
 function asNotDone(error: unknown): false {
   if (error instanceof EndpointRefusal) return false;
   throw error;

@@ -36,7 +36,9 @@ type Whose = Scope | 'operators';
 /** The hash to compare, and the result of the check; null: the input was not a hash, and nothing was checked. */
 type Checked = { typed: string; check: ChainCheck | null };
 
-/** `GET /admin/audit`: the operators' log, or a partner's; as CSV, and checked from its beginning. */
+/**
+ * `GET /admin/audit`: the operators' log, or a partner's; also as CSV. Checks a log's hash chain from its beginning.
+ */
 export function adminAuditPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const whose = await whoseLog(ctx, call.query(names).partner);
@@ -97,18 +99,19 @@ function filterOf({ action, actor, since, until, after }: Record<string, string>
   };
 }
 
-/** @param whose null: the partner that was asked for is none */
+/** @param whose null: the log's partner does not exist */
 async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?: Checked) {
   const { words } = call;
   const { audit: t, places, nothing, nothingRest } = adminTexts(words);
-  // A checked log is answered to a form: whose it was stands there.
+  // In the response to the form that checks a log, the partner is a field of that form.
   const partner = call.typed('partner') || call.query(names).partner;
   const wanted: Record<string, string> = { ...call.query(names), ...(partner && { partner }) };
   const { rows, next } = whose ? await readLog(ctx, whose, filterOf(wanted), pageSize) : { rows: [], next: null };
   const called = await readObjectNames(ctx, whose ?? 'operators', rows);
   const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
   const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
-  // What was found by a check is answered to a form: fetched anew, it would be gone.
+  // The response to a form shows the result of the check. The page must not fetch itself anew, because the result would
+  // be lost.
   const live = !checked && html` data-live="${adminEventsPath}"`;
   const list = rows.length > 0 ? logTable(words, rows, called, ctx.clock.now()) : empty;
   return call.show({
@@ -161,7 +164,7 @@ function found(words: Words, { rows, hash, broken }: ChainCheck): Html {
   return stateLine('paid', fillCount(words, t.whole, rows), html`${mono(hash)}<br>${t.keep}`);
 }
 
-/** Whether the hash that was noted earlier is still among those of the log. */
+/** Whether the hash that was noted earlier is still in the log. */
 function compared(words: Words, { keptAt }: ChainCheck): Html {
   const admin = adminTexts(words);
   const { audit: t } = admin;
@@ -181,7 +184,7 @@ function choices(words: Words): Filter[] {
   ];
 }
 
-/** The page of a row's object, where operators have one. */
+/** The page of a row's object, if operators have one. */
 function pathOf({ object_kind: kind, object_id: id }: AuditRow, called: ObjectNames): string | null {
   if (kind === 'partner') {
     const slug = called.get(`partner ${id}`)?.slug;

@@ -45,7 +45,7 @@ function asked({ typed }: AdminCall) {
 
 type Counted = 'requests' | 'plans' | 'partners' | 'mails' | 'messages';
 
-/** `2 requests, 1 plan, and 1 partner`; with a plus where there are more requests than were counted. */
+/** `2 requests, 1 plan, and 1 partner`; with a plus sign if there are more requests than were counted. */
 function countsOf(words: Words, counts: Partial<Record<Counted, number>>, more = false): string {
   const forms = adminTexts(words).erase.counts;
   const said = (Object.entries(counts) as [Counted, number][]).map(([name, count]) =>

@@ -25,10 +25,10 @@ import { adminEventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
-/** Where somebody of any team is looked at. */
+/** The address of a user's page, for users of any team. */
 export const userPath = (id: string) => `/admin/users/${id}`;
 
-/** `GET /admin/users/<id>`: a user's sessions and passkeys, each with a way to end or remove it. */
+/** `GET /admin/users/<id>`: a user's sessions and passkeys. Ends sessions and removes passkeys. */
 export function userPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: userPath(':id') }, async (call) => {
     const user = await readAnyUser(ctx, call.param('id'));
@@ -61,7 +61,10 @@ const selfOf = ({ id, partner_id }: ListedUser) => ({
   userId: id,
 });
 
-/** One's own sessions and passkeys ask for more: they are looked after where one is signed in. */
+/**
+ * Runs an act on another user. Operators change their own sessions and passkeys on the page of their sessions, which
+ * requires more.
+ */
 async function change(ctx: Context, call: AdminCall, work: (user: ListedUser) => Promise<string>) {
   const user = await readAnyUser(ctx, call.param('id'));
   if (!user || user.id === call.operator.userId) return sendNotFound(call.reply);

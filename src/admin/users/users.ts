@@ -30,7 +30,10 @@ const path = '/admin/users';
 const names = ['q', 'partner', 'state', 'after'] as const;
 const csvHeader = ['email', 'partner', 'role', 'created_at', 'last_sign_in_at', 'disabled_at'];
 
-/** `GET /admin/users`: the users of all partners and the operators; invites them, changes roles, and disables them. */
+/**
+ * `GET /admin/users`: the users of all partners and the operators. Invites users, changes roles, disables and enables
+ * users.
+ */
 export function usersPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const { words, query } = call;
@@ -88,7 +91,7 @@ function userForms(pages: AdminPages, ctx: Context): void {
     const off = to === 'off';
     return act(call, async () => {
       const { team, user } = await teamOf(ctx, call.typed('user'));
-      // So there is always an operator left.
+      // So there is always at least one active operator.
       if (off && user.id === call.operator.userId) return 'not_yourself';
       await setUserDisabled(ctx, team, user.id, off, userActor(call.operator, call.request));
       return off ? 'off' : 'on';
@@ -98,7 +101,7 @@ function userForms(pages: AdminPages, ctx: Context): void {
 
 const switchStates = ['off', 'on'] as const;
 
-/** Does what a form asks for; its word, or that of the refusal, is what the list says then. */
+/** Runs the act of a form. The list then shows the message for the word that it returns, or for its refusal. */
 async function act(call: AdminCall, work: () => Promise<string>) {
   try {
     return call.done(path, await work());
@@ -122,7 +125,7 @@ async function invite(ctx: Context, call: AdminCall): Promise<string> {
   return 'invited';
 }
 
-/** Somebody of any team, with the team. */
+/** A user of any team, with the team. */
 async function teamOf(ctx: Context, id: string): Promise<{ team: Team; user: ListedUser }> {
   const user = await readAnyUser(ctx, id);
   if (!user) throw new UserRefusal('user_unknown');
