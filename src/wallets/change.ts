@@ -32,14 +32,14 @@ const takeOverRequest = (accountId: string, oldWallet: string): WalletRequest =>
   statement: `I receive the payments of merchant ${accountId} at this wallet, in place of ${oldWallet}.`,
 });
 
-/** The wallet that a merchant has; one that is signed in always has one. */
+/** The merchant's current wallet. A signed-in merchant always has one. */
 function presentWallet(merchant: MerchantView): string {
   if (merchant.wallet_address === null) throw new Error(`merchant ${merchant.id} has no wallet`);
   return merchant.wallet_address;
 }
 
 /**
- * The new wallet, as the merchant named it.
+ * Reads the new wallet that the merchant named.
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown, wallet_same
  */
@@ -49,21 +49,22 @@ function readNewWallet(ctx: Context, merchant: MerchantView, typed: TypedWallet)
   return wallet;
 }
 
-/** What the present wallet signs: it names the new one. Throws as readNewWallet. */
+/** The message that the current wallet signs. It names the new one. Throws like readNewWallet. */
 export function handOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
   const { address: newWallet, chainId, host } = readNewWallet(ctx, merchant, typed);
   const wallet = { address: presentWallet(merchant), chainId, host };
   return makeWalletMessage(ctx, handOverRequest(merchant.id, newWallet), wallet);
 }
 
-/** What the new wallet signs: it names the present one. Throws as readNewWallet. */
+/** The message that the new wallet signs. It names the current one. Throws like readNewWallet. */
 export function takeOverMessage(ctx: Context, merchant: MerchantView, typed: TypedWallet): string {
   const wallet = readNewWallet(ctx, merchant, typed);
   return makeWalletMessage(ctx, takeOverRequest(merchant.id, presentWallet(merchant)), wallet);
 }
 
 /**
- * Checks that the current wallet signed the move to the new one; the change itself consumes the message.
+ * Checks that the current wallet signed the move to the new one. The message stays unused: the change itself consumes
+ * it.
  *
  * @throws MerchantRefusal of the new wallet, the message or the signature
  */
@@ -102,7 +103,7 @@ export async function proveChange(
   return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };
 }
 
-/** In a day, of one merchant: each is told by mail, and the earlier wallet stays claimed and watched. */
+/** Per merchant and day (UTC). Each change sends mails, and the old wallet stays claimed and watched. */
 const mostChanges = 10;
 
 /**

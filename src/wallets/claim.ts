@@ -12,15 +12,15 @@ import { claimSignedWallet, type UnsignedWallet } from './registry-store.ts';
 export type ClaimWallet = (accountId: string, address: string, now: Date) => Promise<void>;
 
 /**
- * Runs a transaction of a scope that claims a wallet by its signature. A merchant of another partner or mode that had
- * only claimed it loses it, and its partner is notified with the same commit.
+ * Runs a transaction of a scope that claims a wallet by its signature. A merchant of another partner or mode loses the
+ * wallet if it had only claimed it, and its partner is notified with the same commit.
  */
 export function claimingWallet<T>(
   ctx: Context,
   scope: Scope,
   work: (tx: Tx, claim: ClaimWallet) => Promise<T>,
 ): Promise<T> {
-  // Two partners who displace each other's claims lock their audit logs in opposite order.
+  // Two partners who displace each other's claims lock their audit logs in opposite order, which can deadlock.
   return retryOnConflict(() =>
     ctx.db.transaction(async (outer) => {
       const inner = { ...ctx, db: nestedIn(outer, ctx.db) };
@@ -38,7 +38,7 @@ export function claimingWallet<T>(
   );
 }
 
-/** Who has signed is not told: it may be another partner's merchant. */
+/** The notice does not say who signed, because that may be another partner's merchant. */
 async function tellDisplaced(inner: Context, claim: UnsignedWallet): Promise<void> {
   const scope = scopeOfRow(claim);
   await inner.db.scoped(scope, async (tx) => {

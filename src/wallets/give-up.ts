@@ -1,6 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 
-/** Frees every wallet of a merchant for others, and ends the change of its wallet that is under way. */
+/** Frees all wallets of a merchant for others, and cancels the change of its wallet that is in progress. */
 export async function giveUpWallets(tx: Tx, scope: Scope, accountId: string, now: Date): Promise<void> {
   const { partnerId, testMode } = scope;
   await tx`delete from wallets where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}`;

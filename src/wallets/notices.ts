@@ -12,7 +12,7 @@ import { type NoticeRecipients, selectNoticeRecipients } from './store.ts';
 /** What happened to a merchant's wallet. */
 export type WalletNotice =
   | { kind: 'changed'; oldWallet: string; newWallet: string }
-  /** It was claimed and never signed for, and somebody else has signed. For the partner, who claimed it. */
+  /** The wallet was claimed but never signed for, and somebody else has signed. Goes to the partner who claimed it. */
   | { kind: 'displaced'; oldWallet: string }
   | { kind: 'recovery_started'; oldWallet: string; vetoUrl: string }
   | { kind: 'recovery_signed'; oldWallet: string; newWallet: string; dueAt: Date; vetoUrl: string }
@@ -43,8 +43,8 @@ function write(ctx: Context, words: Words, notice: WalletNotice, recipients: Not
 }
 
 /**
- * Mails the merchant and its partner about what happened, each in its own language, in the transaction that makes it
- * true. If the wallet was only claimed, the merchant may know nothing about it, so only its partner is mailed.
+ * Mails the merchant and its partner about an event, each in their own language, in the transaction of that event. If
+ * the wallet was only claimed, the merchant may know nothing about it, so only its partner is mailed.
  */
 export async function queueWalletNotice(
   ctx: Context,
@@ -55,12 +55,12 @@ export async function queueWalletNotice(
 ): Promise<void> {
   const recipients = await selectNoticeRecipients(tx, scope, accountId);
   if (!recipients) return;
-  // An address that is both is told once, as the merchant.
+  // If both have the same address, it gets one mail, in the merchant's language.
   const languages = new Map([
     [recipients.partner_email, recipients.partner_language],
     ...(notice.kind === 'displaced' ? [] : [[recipients.merchant_email, recipients.merchant_language] as const]),
   ]);
-  // From here on 48 hours are left to object: no flood of receipts may use them up.
+  // From now on 48 hours are left to object. Many waiting receipts must not use them up.
   const urgent = notice.kind === 'recovery_signed';
   for (const [recipient, language] of languages) {
     if (recipient === null) continue;

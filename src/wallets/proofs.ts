@@ -1,24 +1,26 @@
 import { AttemptLimit, networkSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 
-/** So often may chains be queried, on a node, about wallets that sign for one purpose of a merchant. */
+/** How many chain queries, per node and 15 minutes, wallets may cause that sign for one purpose of a merchant. */
 const queriesOfOne = 30;
 const queries = new AttemptLimit(queriesOfOne, 15 * minuteMs);
-/** The same of all networks together, where it is counted for each. */
+/** The limit for all networks together, where each network has a limit of its own. */
 const queriesOfAll = new AttemptLimit(20 * queriesOfOne, 15 * minuteMs);
 
 /**
- * Limits chain queries of who has a merchant's link or session, however many messages are made and from wherever.
+ * Limits chain queries by whoever has a merchant's link or session, however many messages are made and from wherever.
  *
- * @param purpose what is signed for, with the id of the merchant or of its link; no purpose uses up another's
- * @returns takes one query; false when there is none left
+ * @param purpose what is signed for, with the id of the merchant or of its link. Each purpose has its own limit
+ * @returns takes one query; false if there is none left
  */
 export const queriesFor =
   (purpose: string) =>
   (now: Date): boolean =>
     queries.take(purpose, now);
 
-/** The same for each network: where others have the link, too, and must keep nobody from signing in time. */
+/**
+ * The same limit for each network, for links that others have too: nobody can keep the merchant from signing in time.
+ */
 export const queriesFrom =
   (ip: string, purpose: string) =>
   (now: Date): boolean =>

@@ -29,12 +29,14 @@ import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
 
 export type { WalletChange } from './store.ts';
 
-/** How long the link of a recovery lives. */
+/** How long the link of a recovery is valid. */
 const linkMs = 7 * dayMs;
-/** How long the present wallet can object after the new one has signed. */
+/** How long the current wallet can object after the new one has signed. */
 const objectionMs = 48 * hourMs;
 
-/** `sign`: for the new wallet. `veto`: for the present one. One link never does the work of the other. */
+/**
+ * `sign`: the link for the new wallet. `veto`: the link for the current one. Neither is valid in place of the other.
+ */
 export type RecoveryLink = 'sign' | 'veto';
 
 function linkProof(secret: SecretKey, link: RecoveryLink, id: string): Buffer {
@@ -57,21 +59,23 @@ function readLink({ config }: Context, link: RecoveryLink, token: string): strin
   return config.secretKeys.some((secret) => timingSafeEqual(linkProof(secret, link, id), given)) ? id : null;
 }
 
-/** Where the audit log puts what is done to a merchant. */
+/** The audit fields of an act on a merchant. */
 const onMerchant = (scope: Scope, id: string) => ({ ...scope, object: { kind: 'merchant' as const, id } });
 
-/** In a day, of one merchant by its partner: each is told to merchant and partner, and so is its end. */
+/**
+ * Per merchant and day (UTC), for starts by its partner. The merchant and the partner are mailed about each start and
+ * its end.
+ */
 const mostStarts = 5;
 
 /** A recovery and its merchant, in their scope. */
 export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
 
 /**
- * Starts the recovery of a merchant whose wallet is lost. Replaces an earlier one that no wallet signed for.
+ * Starts the recovery of a merchant whose wallet is lost. Replaces an earlier recovery that no wallet has signed for.
  *
  * @returns the link for the merchant, and until when a new wallet may sign there
- * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed when one is in its 48 hours;
- * too_many_attempts
+ * @throws MerchantRefusal merchant_unknown, not_onboarded; recovery_signed if one is in its 48 hours; too_many_attempts
  */
 export async function startRecovery(
   ctx: Context,
@@ -82,7 +86,7 @@ export async function startRecovery(
   const id = randomUUID();
   const now = ctx.clock.now();
   const until = new Date(now.getTime() + linkMs);
-  // Not of operators: a partner must not keep them from it.
+  // Starts by operators are not counted, so that a partner cannot prevent them.
   const counted = { partnerId: scope.partnerId, subject: accountId, action: 'recovery_start' };
   const starts = actor.kind === 'partner_user' ? await countOfDay(ctx.db.sql, counted) : 0;
   await ctx.db.scoped(scope, async (tx) => {
@@ -103,9 +107,9 @@ export async function startRecovery(
 }
 
 /**
- * Takes a merchant's recovery back, whoever started it.
+ * Cancels a merchant's recovery, whoever started it.
  *
- * @returns false when none is under way
+ * @returns false if none is in progress
  */
 export async function cancelRecovery(ctx: Context, actor: Actor, scope: Scope, accountId: string): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
@@ -122,15 +126,15 @@ export async function cancelRecovery(ctx: Context, actor: Actor, scope: Scope, a
   });
 }
 
-/** The recovery of a merchant that is under way; null when there is none. */
+/** The merchant's recovery in progress; null if there is none. */
 export function readOpenRecovery(ctx: Context, scope: Scope, accountId: string): Promise<WalletChange | null> {
   return ctx.db.scoped(scope, (tx) => selectOpenChange(tx, scope, accountId));
 }
 
 /**
- * Opens a link of a recovery in any state; on a partner's own host, only those of its merchants.
+ * Opens a link of a recovery in any state; on a partner's own host, only for its own merchants.
  *
- * @throws MerchantRefusal link_unknown; link_expired when no wallet signed in time
+ * @throws MerchantRefusal link_unknown; link_expired if no wallet signed in time
  */
 export async function openRecovery(
   ctx: Context,
@@ -162,7 +166,7 @@ const vetoRequest = ({ change }: Recovery): WalletRequest => ({
 });
 
 /**
- * What the new wallet signs.
+ * The message that the new wallet signs.
  *
  * @throws MerchantRefusal change_over, wallet_malformed, chain_unknown, wallet_same
  */
@@ -175,7 +179,7 @@ export function recoveryMessage(ctx: Context, recovery: Recovery, typed: TypedWa
 }
 
 /**
- * The new wallet has signed: it is claimed from now on, and takes over 48 hours later.
+ * Records the new wallet's signature. The wallet is claimed from now on, and takes over 48 hours later.
  *
  * @throws MerchantRefusal of the message or the signature; change_over, wallet_same, wallet_taken
  */
@@ -224,7 +228,7 @@ export async function signRecovery(
   });
 }
 
-/** What the present wallet signs to object, on the first network of the mode. */
+/** The message that the current wallet signs to object, on the first network of the mode. */
 export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | null): string {
   const [chain] = chainsOf(ctx, recovery.merchant);
   const wallet = { address: recovery.change.old_wallet, chainId: chain?.chainId ?? 1, host };
@@ -235,21 +239,21 @@ export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | nu
  * Checks that the current wallet objects by its signature, without a session; `vetoRecovery` then stops the recovery.
  * Queries the chains, so never call it inside a transaction.
  *
- * @param ip where it comes from
+ * @param ip address of the client
  * @throws MerchantRefusal of the message or the signature
  */
 export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn, ip: string): Promise<void> {
   const { change, merchant } = recovery;
-  const mayQuery = queriesFrom(ip, `veto/${change.id}`); // the partner is mailed the link, too
+  const mayQuery = queriesFrom(ip, `veto/${change.id}`); // the partner is mailed the link too
   const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');
 }
 
 /**
- * Stops a recovery for a merchant that has shown that it still has its wallet: immediately, and for good.
+ * Stops a recovery immediately and for good, for a merchant that has proved that it still has its wallet.
  *
- * @throws MerchantRefusal change_over when it had already ended
+ * @throws MerchantRefusal change_over if it had already ended
  */
 export async function vetoRecovery(ctx: Context, actor: Actor, scope: Scope, changeId: string): Promise<void> {
   await ctx.db.scoped(scope, async (tx) => {

@@ -1,10 +1,10 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 
 /**
- * Records in the platform's registry that a wallet has signed. An unsigned claim of another partner or mode gives way;
- * one of the same stays.
+ * Records in the platform's registry that a wallet has signed. The signature displaces an unsigned claim of another
+ * partner or mode, but not one of the same.
  *
- * @returns whose claim gave way, if any; null when another merchant has the wallet
+ * @returns whose claim was displaced, if any; null if another merchant has the wallet
  */
 export async function claimSignedWallet(
   tx: Tx,
@@ -26,10 +26,10 @@ export async function claimSignedWallet(
   return claimed.length === 1 ? { displaced: displaced ?? null } : null;
 }
 
-/** A wallet that was claimed for a merchant and never signed for. */
+/** A wallet that was claimed for a merchant but never signed for. */
 export type UnsignedWallet = { partner_id: string; test_mode: boolean; account_id: string; address: string };
 
-/** The loop's lookup over all scopes: those that were claimed before a time, the oldest first. */
+/** The loop's lookup over all scopes: unsigned wallets that were claimed before a time, oldest first. */
 export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, limit: number) {
   return sql<UnsignedWallet[]>`
     select partner_id, test_mode, account_id, address from wallets
@@ -37,10 +37,10 @@ export function selectUnsignedWallets({ sql }: Database, claimedBefore: Date, li
 }
 
 /**
- * Frees a wallet that was claimed and never signed for; null when it is not one. A signature at the same moment either
- * comes first and keeps the wallet, or finds it free.
+ * Frees a wallet that was claimed but never signed for; null if it is not one. A concurrent signature either comes
+ * first and keeps the wallet, or finds it free.
  *
- * @param claimedBefore null: however new the claim is
+ * @param claimedBefore null: a claim of any age
  */
 export async function deleteUnsignedWallet(
   tx: Tx | Sql,

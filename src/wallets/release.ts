@@ -6,15 +6,15 @@ import { isUnreachable } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
 import { deleteUnsignedWallet, selectUnsignedWallets, type UnsignedWallet } from './registry-store.ts';
 
-/** A wallet claimed at create and never signed for is released after this. */
+/** A wallet that was claimed at creation but never signed for is released after this time. */
 const staleMs = 30 * dayMs;
 
 const maxPerTurn = 500;
 
 /**
- * For operators: frees a wallet that was claimed and never signed for.
+ * Operators: frees a wallet that was claimed but never signed for.
  *
- * @returns whose it was; null when the address is not claimed, or was signed for
+ * @returns whose it was; null if the address is not claimed, or was signed for
  */
 export function releaseWallet(ctx: Context, actor: Actor, address: string): Promise<UnsignedWallet | null> {
   return release(ctx, actor, address.toLowerCase(), null);
@@ -35,13 +35,13 @@ function release(ctx: Context, actor: Actor, address: string, claimedBefore: Dat
   });
 }
 
-/** Loop: frees the wallets that were claimed more than 30 days ago and never signed for. Returns how many. */
+/** Loop: frees wallets that were claimed more than 30 days ago but never signed for. Returns how many. */
 export async function releaseStaleWallets(ctx: Context): Promise<number> {
   const claimedBefore = new Date(ctx.clock.now().getTime() - staleMs);
   let released = 0;
   for (const { address } of await selectUnsignedWallets(ctx.db, claimedBefore, maxPerTurn)) {
     try {
-      // It may have been freed and claimed anew since it was looked up.
+      // The wallet may have been freed and claimed again since the lookup.
       if (await release(ctx, theService, address, claimedBefore)) released++;
     } catch (error) {
       if (isUnreachable(error)) throw error;

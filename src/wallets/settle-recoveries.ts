@@ -16,10 +16,10 @@ import {
 } from './store.ts';
 
 const maxDue = 100;
-/** The wait after a first failure; each is twice the one before. */
+/** The wait after a first failure. Each further wait is twice as long, up to an hour. */
 const firstWaitMs = minuteMs;
 const maxWaitMs = hourMs;
-/** From so many failures on, an operator should look. */
+/** From this many failures on, an operator should look at a recovery. */
 const stuckAfter = 3;
 
 /**
@@ -48,7 +48,7 @@ export async function settleRecoveries(ctx: Context): Promise<number> {
 async function apply(ctx: Context, due: DueChange, now: Date): Promise<boolean> {
   const scope = scopeOfRow(due);
   return ctx.db.scoped(scope, async (tx) => {
-    await lockWalletOwner(tx, scope, due.account_id); // in the order of a change by signatures
+    await lockWalletOwner(tx, scope, due.account_id); // in the same order as a change by signatures
     const applied = await updateRecovered(tx, scope, due.id, now);
     if (!applied) return false;
     const { account_id: accountId, old_wallet: oldWallet, new_wallet: newWallet } = applied;

@@ -17,12 +17,12 @@ import { MerchantRefusal } from '../merchants/refusal.ts';
 import { chainsOf, readWallet, type TypedWallet } from './typed.ts';
 
 /**
- * Per node and minute, the number of merchants with a contract wallet that may sign in: anybody can make such a wallet
- * query chains.
+ * How many signatures of contract wallets may be checked, per node and minute. Each check queries chains, and anybody
+ * can create such a wallet.
  */
 const contractsPerMinute = 300;
 const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
-/** Of these for one network, so that no stranger uses up what all have. */
+/** The share of one network, so that a stranger cannot use up the limit of everybody. */
 const contractsPerNetwork = 20;
 const contractChecksOfNetwork = new AttemptLimit(contractsPerNetwork, minuteMs);
 
@@ -32,13 +32,13 @@ const signInRequest: WalletRequest = {
     'I sign in to the dashboard of the merchant that is paid at this wallet. It gives nobody access to my money.',
 };
 
-/** Before a wallet has signed nobody knows in which mode it is paid, so it may be on any network. */
+/** The chains for a sign-in. Until a wallet has signed, its mode is unknown, so it may be on any network. */
 export function signInChains(ctx: Context): ChainConfig[] {
   return [...ctx.chains.live, ...ctx.chains.test];
 }
 
 /**
- * The message with which a wallet signs in, a new one each time. Wallets that belong to nobody get one too.
+ * The message with which a wallet signs in, a new one each time. Wallets that belong to no merchant also get one.
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown
  */
@@ -46,7 +46,10 @@ export function signInMessage(ctx: Context, typed: TypedWallet): string {
   return makeWalletMessage(ctx, signInRequest, readWallet(signInChains(ctx), typed));
 }
 
-/** Where the signature of a merchant's wallet can be checked: for a contract, only where it was checked before. */
+/**
+ * The chains on which the signature of a merchant's wallet can be checked: for a contract, only those on which it was
+ * checked before.
+ */
 export function provableChains(
   ctx: Context,
   merchant: { test_mode: boolean; wallet_chain_ids: number[] | null },
@@ -56,13 +59,13 @@ export function provableChains(
 }
 
 /**
- * Signs a merchant in by its wallet. Chains are queried only about a merchant's contract wallet; for a wallet that
- * belongs to nobody, only the key is checked.
+ * Signs a merchant in by its wallet. Chains are queried only for a merchant's contract wallet. For a wallet that
+ * belongs to no merchant, only the signature of its key is checked.
  *
- * @param earlier the session token that the browser still has; null when it has none
+ * @param earlier the session token that the browser still has; null if it has none
  * @returns the new session's token
  * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable, too_many_attempts;
- * wallet_unknown once the key of a wallet that belongs to nobody has signed
+ *   wallet_unknown if the key has signed but the wallet belongs to no merchant
  */
 export async function signInWithWallet(
   ctx: Context,
@@ -73,7 +76,7 @@ export async function signInWithWallet(
   const claimed = readWalletMessage(ctx, signInRequest, handedIn);
   if (typeof claimed === 'string') throw new MerchantRefusal(claimed);
   const owner = await scopeOfWallet(ctx.db, claimed.address);
-  // On a partner's own host, another partner's merchant is nobody.
+  // On a partner's own host, merchants of other partners count as unknown.
   const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
   const chains = merchant ? provableChains(ctx, merchant) : [];

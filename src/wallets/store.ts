@@ -18,7 +18,7 @@ export type WalletChange = {
   due_at: Date | null;
 };
 
-/** A merchant whose wallet is to change, held against others until the transaction ends. */
+/** A merchant whose wallet will change, locked until the transaction ends. */
 export type WalletOwner = { wallet_address: string | null; onboarded_at: Date | null };
 
 export async function lockWalletOwner(tx: Tx, scope: Scope, accountId: string): Promise<WalletOwner | null> {
@@ -35,7 +35,7 @@ export async function selectChange(tx: Tx, scope: Scope, id: string): Promise<Wa
   return row ?? null;
 }
 
-/** The recovery of a merchant that is under way. */
+/** The merchant's recovery in progress. */
 export async function selectOpenChange(tx: Tx, scope: Scope, accountId: string): Promise<WalletChange | null> {
   const [row] = await tx<WalletChange[]>`
     select * from wallet_changes where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
@@ -56,7 +56,7 @@ export async function insertRecovery(
 
 export type NewWallet = { address: string; chainIds: number[] | null };
 
-/** The new wallet of a recovery has signed; false when its link no longer counts. */
+/** Records that the new wallet of a recovery has signed; false if its link is no longer valid. */
 export async function updateSigned(
   tx: Tx,
   scope: Scope,
@@ -72,7 +72,7 @@ export async function updateSigned(
   return count === 1;
 }
 
-/** Ends a recovery that is under way, and frees the wallet it held; null when it had ended before. */
+/** Ends a recovery in progress, and frees the wallet that it claimed; null if it had already ended. */
 export async function updateStopped(
   tx: Tx,
   scope: Scope,
@@ -86,7 +86,7 @@ export async function updateStopped(
       and test_mode = ${testMode} and id = ${id} and state in ('started', 'signed') returning *`;
   if (!stopped) return null;
   if (stopped.new_wallet !== null) {
-    // An earlier wallet of the same merchant stays its own, and so does the one it has meanwhile.
+    // The merchant keeps a wallet that it had before, and the one that it has now.
     await tx`
       delete from wallets w where partner_id = ${partnerId} and test_mode = ${testMode}
         and account_id = ${stopped.account_id} and address = ${stopped.new_wallet}
@@ -98,7 +98,7 @@ export async function updateStopped(
   return stopped;
 }
 
-/** A merchant's wallet is another one from now on: signed by both. */
+/** Changes a merchant's wallet after both wallets have signed. */
 export async function updateWallet(
   tx: Tx,
   scope: Scope,
@@ -115,7 +115,7 @@ export async function updateWallet(
   await moveWallet(tx, scope, accountId, { ...wallet, signedAt: now });
 }
 
-/** Applies a due recovery, in one guarded statement; null when it was stopped, or is not due. */
+/** Applies a due recovery, in one guarded statement; null if it was stopped, or is not due. */
 export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Date): Promise<WalletChange | null> {
   const [applied] = await tx<(WalletChange & { new_chain_ids: number[] | null; signed_at: Date | null })[]>`
     update wallet_changes c set state = 'applied', ended_at = ${now}, old_chain_ids = m.wallet_chain_ids
@@ -129,7 +129,7 @@ export async function updateRecovered(tx: Tx, scope: Scope, id: string, now: Dat
   return applied;
 }
 
-/** A recovery whose time has come: signed for, so the wallet changes; or not, so its link has run out. */
+/** A recovery that is due: if the new wallet has signed, the wallet changes; otherwise its link has expired. */
 export type DueChange = {
   partner_id: string;
   test_mode: boolean;
@@ -140,8 +140,8 @@ export type DueChange = {
 };
 
 /**
- * Loop: due recoveries of all partners, who take turns, longest due first; half the places are for either kind. So
- * nobody's many links that expire, or wallets that take over, delay those of another partner.
+ * The loop's lookup over all partners: due recoveries, longest due first. Alternates between partners, and gives half
+ * the places to either kind. So one partner's many expiring links, or many changes, do not delay those of another.
  */
 export async function selectDueChanges({ sql }: Database, now: Date, limit: number): Promise<DueChange[]> {
   const each = Math.ceil(limit / 2);
@@ -159,14 +159,14 @@ export async function selectDueChanges({ sql }: Database, now: Date, limit: numb
   return kinds.flat();
 }
 
-/** One that could not be settled waits. */
+/** Postpones a recovery that could not be settled. */
 export async function updatePostponed(db: Database, due: DueChange, until: Date): Promise<void> {
   await db.sql`
     update wallet_changes set settle_failures = settle_failures + 1, settle_after = ${until}
     where partner_id = ${due.partner_id} and test_mode = ${due.test_mode} and id = ${due.id}`;
 }
 
-/** Recoveries under way, of all partners, that have failed so often or more. */
+/** Recoveries in progress, of all partners, that have failed at least this often. */
 export function selectStuckChanges(db: Database, failures: number, limit: number) {
   return db.sql<{ account_id: string }[]>`
     select account_id from wallet_changes where state in ('started', 'signed') and settle_failures >= ${failures}
@@ -174,7 +174,7 @@ export function selectStuckChanges(db: Database, failures: number, limit: number
 }
 
 /**
- * The parties to notify of a change: names, mailboxes and languages, null where unknown; and the branding of the
+ * The parties that are notified of a change: names, mailboxes and languages, null if unknown; and the branding of the
  * partner's mails.
  */
 export type NoticeRecipients = {

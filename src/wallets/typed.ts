@@ -6,16 +6,16 @@ import { isAddress } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 
-/** The chains a merchant of this mode can be paid on. */
+/** The chains on which a merchant of this mode can be paid. */
 export function chainsOf(ctx: Context, row: { test_mode: boolean }): ChainConfig[] {
   return ctx.chains[modeOf(row.test_mode)];
 }
 
-/** A wallet as a form names it, and the host the form was sent to. */
+/** A wallet as named in a form, and the host to which the form was sent. */
 export type TypedWallet = { address: string; chainId: number | null; host: OwnHost | null };
 
 /**
- * The wallet that a form names and that will be asked for a signature.
+ * Reads the wallet that a form names, which will be asked for a signature.
  *
  * @throws MerchantRefusal wallet_malformed, chain_unknown
  */
