@@ -24,20 +24,20 @@ export type ListedMerchant = {
   created_at: Date;
 };
 
-/** What of all merchants is wanted; what is absent is not asked. */
+/** Filters over all merchants; absent ones do not filter. */
 export type AllMerchantsFilter = {
-  /** A number or wallet, whole; or a part of a name or e-mail address. */
+  /** A whole id or wallet, or a part of a name or e-mail address. */
   search?: string;
-  /** A slug. */
+  /** The partner's slug. */
   partner?: string;
   testMode?: boolean;
-  /** Who has disabled it; `none`: nobody. */
+  /** Who has disabled the merchant; `none`: nobody. */
   disabled?: 'partner' | 'operator' | 'none';
   onboarded?: boolean;
   termsVersion?: string;
 };
 
-/** Merchants of all partners, the newest first. */
+/** Merchants of all partners, newest first. */
 export async function selectAllMerchants(
   tx: Tx,
   filter: AllMerchantsFilter,
@@ -55,7 +55,7 @@ export async function selectAllMerchants(
     ${termsVersion === undefined ? tx`` : tx`and m.terms_version = ${termsVersion}`}`;
   const isWord = search !== undefined && !isUuid(search.toLowerCase()) && !isAddress(search.toLowerCase());
   const [, , rows] = await Promise.all([
-    // What is searched decides the plan.
+    // The best plan depends on the searched text.
     tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
     isWord &&
       chooseSearchPlan(
@@ -75,7 +75,7 @@ export async function selectAllMerchants(
   return rows;
 }
 
-/** Each mode is read by itself, too: indexes begin with it, or with the partner and it. */
+/** Also reads each mode alone, because indexes begin with it, or with the partner and it. */
 function modesApart(tx: Tx, filter: AllMerchantsFilter, own: Fragment) {
   const { partner, testMode, onboarded, disabled, termsVersion: terms } = filter;
   const states: MerchantStates = { ...(onboarded !== undefined && { onboarded }), ...(disabled && { disabled }) };
@@ -87,10 +87,12 @@ function modesApart(tx: Tx, filter: AllMerchantsFilter, own: Fragment) {
   return modes.flatMap((mode) => statesApart(tx, wanted, tx`m.test_mode = ${mode} and ${own}`));
 }
 
-/** So many of the newest are looked through for a text that is too short for the index. */
+/** For a text that is too short for the index, only this many of the newest merchants are searched. */
 const mostRead = 20_000;
 
-/** A number or a wallet, whole; or a part of a name or e-mail address, written as its index is. */
+/**
+ * The condition for a whole id or wallet, or a part of a name or e-mail address. Its expression is that of the index.
+ */
 function matches(tx: Tx, search: string) {
   const text = search.toLowerCase();
   const [isNumber, isWallet]: boolean[] = [isUuid(text), isAddress(text)];
@@ -106,7 +108,7 @@ function matches(tx: Tx, search: string) {
     }`;
 }
 
-/** How many merchants have accepted each version of the terms, and when the last one did. */
+/** How many merchants have accepted each version of the terms, and when the last one did so. */
 export function selectTermsVersions(sql: Sql): Promise<{ version: string; merchants: number; last_at: Date }[]> {
   return sql<{ version: string; merchants: number; last_at: Date }[]>`
     select terms_version as version, count(*)::int as merchants, max(terms_accepted_at) as last_at from merchants

@@ -9,7 +9,7 @@ const readFrom =
   (after, limit) =>
     ctx.db.transaction((tx) => selectAllMerchants(tx, filter, placeOf(after), limit));
 
-/** Operators: one page of the merchants of all partners in both modes, the newest first. */
+/** Operators: one page of the merchants of all partners in both modes, newest first. */
 export const browseAllMerchants = (ctx: Context, filter: AllMerchantsFilter, after: string | null) =>
   readPage(readFrom(ctx, filter), cursorAt, after);
 

@@ -8,16 +8,16 @@ import type { MerchantRow } from './store.ts';
 export const onboardingStates = ['incomplete', 'complete'] as const;
 export const switches = ['partner', 'operator', 'none'] as const;
 
-/** What of a scope's merchants is wanted; what is absent is not asked. */
+/** Filters over a scope's merchants; absent ones do not filter. */
 export type MerchantBrowseFilter = {
-  /** A number or wallet, whole; or a part of a name or e-mail address. */
+  /** A whole id or wallet, or a part of a name or e-mail address. */
   search?: string;
   onboarding?: (typeof onboardingStates)[number];
   /** Who has disabled the merchant. */
   disabled?: (typeof switches)[number];
 };
 
-/** `after`: id of the last merchant of the page before; anything else begins at the newest. */
+/** `after`: id of the last merchant of the previous page; any other value begins at the newest. */
 export type MerchantPosition = { after: string | null; limit: number };
 
 /** Merchants of a scope, newest first. */
@@ -39,16 +39,16 @@ export async function selectBrowsedMerchants(
   const rest = tx`${own} ${last ? tx`and (m.created_at, m.id) < (${last.at}::text::timestamptz, ${last.id})` : tx``}`;
   const place = tx`order by created_at desc, id desc limit ${limit}`;
   if (ids === null) return tx<MerchantRow[]>`${branchesOf(tx, statesApart(tx, states, rest), place)}`;
-  // What is named is read first: the list's order could lead through all others.
+  // Found merchants are read first: in the list's order, the planner could read all others before them.
   return tx<MerchantRow[]>`
     with named as materialized (select m.* from merchants m where ${own} and m.id = any(${ids}::uuid[]))
     ${branchesOf(tx, statesApart(tx, states, rest, tx`named`), place)}`;
 }
 
-/** The last merchant of the page before; its instant as the database writes it, in full. */
+/** The last merchant of the previous page. `at` is its time as the database writes it, in full precision. */
 type Place = { at: string; id: string };
 
-/** The ids that a search names: a whole number or wallet, or else a part of a name or e-mail address. */
+/** The ids that a search finds: a whole id or wallet, or otherwise a part of a name or e-mail address. */
 async function selectFound(
   tx: Tx,
   text: string,

@@ -26,7 +26,7 @@ const merchantExample = {
   onboarding_url: 'https://api.example.com/onboard/Xw9f…',
 };
 
-/** `POST /api/v1/accounts`: every field is optional. */
+/** The body of `POST /api/v1/accounts`. Every field is optional. */
 export const CreateMerchant = Type.Object(
   {
     email: Type.Optional(

@@ -23,7 +23,7 @@ export type CreateMerchantFacts = { holder: WalletHolder | null; currency_known:
 const walletOf = (body: Record<string, unknown>) =>
   isAddress(body.wallet_address) ? body.wallet_address.toLowerCase() : null;
 
-/** What the gate's statement reads for a create call, whose body is not validated yet. */
+/** The columns that the gate's statement reads for a create call. The body is not validated yet. */
 export function merchantCreateFacts(sql: Sql, body: Record<string, unknown>): Fragment {
   return sql`${walletFacts(sql, walletOf(body))}, ${currencyKnown(sql, body.display_currency)}`;
 }
@@ -40,7 +40,7 @@ const textFields = [
 ] as const;
 
 /**
- * Creates a merchant as a shell for its user to complete, or returns the one that already has the wallet.
+ * Creates a merchant that its user must complete, or returns the one that already has the wallet.
  *
  * @throws Refusal wallet_address_conflict, invalid_request
  */
@@ -72,7 +72,7 @@ export async function createMerchant(
   return { row: await mustRead(ctx, caller.scope, id), replayed: false };
 }
 
-/** Creates a merchant without a wallet, for programs that have no call to answer. */
+/** Creates a merchant without a wallet, for callers outside the API. */
 export async function createShell(
   ctx: Context,
   actor: Actor,
@@ -84,7 +84,7 @@ export async function createShell(
   return mustRead(ctx, scope, id);
 }
 
-/** False when its wallet was taken meanwhile. */
+/** Stores a merchant; false if its wallet was taken in the meantime. */
 function store(ctx: Context, actor: Actor, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
     if (!(await insertMerchant(tx, scope, id, merchant))) return false;
@@ -98,7 +98,10 @@ function store(ctx: Context, actor: Actor, scope: Scope, id: string, merchant: N
   });
 }
 
-/** The merchant that holds a wallet, when it is the caller's own in the same mode. */
+/**
+ * The merchant that holds a wallet, if it belongs to the caller and the same mode. Throws wallet_address_conflict
+ * otherwise.
+ */
 async function heldBy(ctx: Context, scope: Scope, holder: WalletHolder | null) {
   if (!holder || holder.partner_id !== scope.partnerId || holder.test_mode !== scope.testMode) {
     throw refuse('wallet_address_conflict');

@@ -2,11 +2,11 @@ import { isOneAddress } from '../lib/text/email.ts';
 import type { OnboardingDetails } from './onboarding-state.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
-/** The fields of the details form, with the longest text each takes, in code points. */
+/** The fields of the details form, with their maximum lengths in code points. */
 export const detailLimits = { display_name: 120, business_name: 120, country: 2, phone: 32, website: 200 } as const;
 export type DetailName = keyof typeof detailLimits;
 
-/** What a form field holds: one line, trimmed; null when it was left empty. */
+/** The value of a form field on one line, trimmed; null if it is empty. */
 function line(value: string | undefined): string | null {
   const text = value?.replace(/\p{Cc}+/gu, ' ').trim();
   return text ? text : null;

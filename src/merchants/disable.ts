@@ -4,13 +4,13 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { updateDisabled } from './store.ts';
 
-/** Whose switch it is. */
+/** Who disables the merchant. */
 type Switch = 'partner' | 'operator';
 
 /**
- * Sets one of a merchant's two switches: the partner's or the operator's. Either disables it.
+ * Sets one of a merchant's two switches, the partner's or the operator's. Either disables the merchant.
  *
- * @returns false when nothing changed: it was already set so, or the scope has no such merchant
+ * @returns false if nothing changed: it was already set so, or the scope has no such merchant
  */
 export function setMerchantDisabled(
   ctx: Pick<Context, 'db' | 'clock'>,

@@ -1,8 +1,8 @@
 import type { Fragment, Tag } from '../db/sql.ts';
 
 /**
- * Filters of merchants by state; absent ones do not filter. `either`: disabled by either side. `any`: all of them, read
- * state by state.
+ * Filters of merchants by state; absent ones do not filter. `either`: disabled by the partner or the operator. `any`:
+ * all merchants, read state by state.
  */
 export type MerchantStates = { onboarded?: boolean; disabled?: 'partner' | 'operator' | 'none' | 'either' | 'any' };
 
@@ -21,10 +21,10 @@ function isMeant({ partner, operator }: (typeof switches)[number], disabled: Mer
 }
 
 /**
- * A query of merchants `m` per state; each state has an index of its own.
+ * One query of merchants `m` for each state, because each state has an index of its own.
  *
- * @param own conditions that all share
- * @param source what is read, where it is not the whole table
+ * @param own conditions that all queries share
+ * @param source what is read instead of the whole table
  */
 export function statesApart(
   sql: Tag,
@@ -44,5 +44,5 @@ export function statesApart(
   );
 }
 
-/** As the indexes have it: as a condition, it would be written anew before an index is looked for. */
+/** The expression of the indexes. The planner would rewrite a plain condition before it looks for an index. */
 const stateOf = (sql: Tag) => sql`(case when m.onboarded_at is null then 0 else 1 end)`;

@@ -7,7 +7,7 @@ import { CreateMerchant } from './contract.ts';
 import { createShell } from './create.ts';
 import type { MerchantView } from './store.ts';
 
-/** The fields of a merchant that a person types; null or absent: nothing was said. */
+/** The fields of a merchant that a person types; an absent field was left empty. */
 export type ManualFields = {
   business_name?: string;
   display_name?: string;
@@ -22,7 +22,7 @@ const checkFields = compileCheck(CreateMerchant);
 /**
  * Creates a merchant manually, without a wallet, by the same rules as the API.
  *
- * @returns the names of invalid fields; nothing was created then
+ * @returns the names of invalid fields, if nothing was created
  */
 export async function createMerchantManually(
   ctx: Context,

@@ -2,8 +2,8 @@ import type { Scope } from '../db/connection.ts';
 import type { Fragment, Tag } from '../db/sql.ts';
 
 /**
- * The merchants' names of a page of rows with `account_id`, as a query `shops` (`shop_id`, `merchant_name`) that
- * follows `with page as materialized (…)`. One scan reads all: a join would check the scope anew for each row.
+ * The names of the merchants on a page of rows with `account_id`, as a query `shops` (`shop_id`, `merchant_name`). It
+ * follows `with page as materialized (…)`. One scan reads all names: a join would check the scope again for each row.
  */
 export const namesOfPage = (sql: Tag, { partnerId, testMode }: Scope): Fragment => sql`
   shops as materialized (

@@ -1,8 +1,8 @@
 import type { Scope, Tx } from '../db/connection.ts';
 
-// What onboarding and wallet changes write to a merchant's row, each in its caller's transaction.
+// Changes that onboarding and wallet changes make to a merchant's row, each in its caller's transaction.
 
-/** What a merchant can say about itself while onboarding. */
+/** The details that a merchant can give during onboarding. */
 export type OnboardingDetails = {
   display_name: string | null;
   business_name: string | null;
@@ -12,9 +12,9 @@ export type OnboardingDetails = {
 };
 
 /**
- * Keeps the details of a merchant that has not completed its onboarding.
+ * Stores the details of a merchant that has not completed its onboarding.
  *
- * @param currency which it has chosen; null leaves the one that its partner gave
+ * @param currency the merchant's choice; null leaves the one that its partner set
  */
 export async function keepDetails(
   tx: Tx,
@@ -42,7 +42,7 @@ export type Completion = {
   now: Date;
 };
 
-/** The merchant's wallet has signed, and its owner has accepted the terms. */
+/** Completes a merchant whose wallet has signed and whose owner has accepted the terms. */
 export async function keepOnboarded(tx: Tx, scope: Scope, accountId: string, c: Completion): Promise<void> {
   await tx`
     update merchants set wallet_address = ${c.walletAddress}, wallet_signed_at = ${c.now},
@@ -53,13 +53,13 @@ export async function keepOnboarded(tx: Tx, scope: Scope, accountId: string, c: 
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}`;
 }
 
-/** Holds a merchant against creates in flight: their foreign key waits for this lock. */
+/** Locks a merchant against concurrent creates: their foreign key waits for this lock. */
 export async function lockForReset(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
   await tx`
     select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId} for update`;
 }
 
-/** Takes a merchant back to where it was before its onboarding. */
+/** Undoes a merchant's onboarding, and invalidates older links. Its details stay. */
 export async function undoOnboarding(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
   await tx`
     update merchants set wallet_address = null, wallet_signed_at = null, wallet_chain_ids = null, onboarded_at = null,
@@ -68,7 +68,7 @@ export async function undoOnboarding(tx: Tx, { partnerId, testMode }: Scope, acc
     where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${accountId}`;
 }
 
-/** A merchant's wallet is another one from now on. */
+/** Replaces a merchant's wallet. */
 export async function moveWallet(
   tx: Tx,
   scope: Scope,

@@ -3,10 +3,10 @@ import type { Config } from '../config.ts';
 import { dayMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 
-/** An onboarding link lives seven days; reading the merchant gives a fresh one. */
+/** An onboarding link is valid for seven days. Reading the merchant gives a new one. */
 const onboardingTokenMs = 7 * dayMs;
 
-/** The part of a merchant that a link is made from; a reset raises the epoch, so older links die. */
+/** The part of a merchant from which a link is made. A reset raises the epoch, which invalidates older links. */
 export type OnboardingSubject = { id: string; onboarding_epoch: number };
 
 const headBytes = 24; // 16 account id, 4 expiry in seconds, 4 epoch
@@ -16,7 +16,7 @@ function mac(secret: SecretKey, head: Buffer): Buffer {
   return keyedHash(secret, 'onboarding', `link/${head.toString('hex')}`).subarray(0, macBytes);
 }
 
-/** An unguessable token for a merchant's onboarding, 64 characters of base64url; nothing is stored. */
+/** An unguessable token for a merchant's onboarding: 64 characters of base64url. Nothing is stored. */
 export function makeOnboardingToken(secrets: SecretKey[], subject: OnboardingSubject, now: Date): string {
   const head = Buffer.alloc(headBytes);
   Buffer.from(subject.id.replaceAll('-', ''), 'hex').copy(head);
@@ -26,9 +26,9 @@ export function makeOnboardingToken(secrets: SecretKey[], subject: OnboardingSub
 }
 
 /**
- * Reads a token made with any of the secret keys.
+ * Reads a token that was made with any of the secret keys.
  *
- * @returns null for anything we did not make; `expired` after seven days
+ * @returns null for a token that we did not make; `expired` is true after seven days
  */
 export function readOnboardingToken(
   secrets: SecretKey[],
@@ -45,7 +45,7 @@ export function readOnboardingToken(
   return { accountId, epoch: head.readUInt32BE(20), expired: head.readUInt32BE(16) * 1000 <= now.getTime() };
 }
 
-/** The address a merchant finishes onboarding at, with a fresh token. */
+/** The address at which a merchant completes onboarding, with a new token. */
 export function onboardingUrl(config: Config, subject: OnboardingSubject, now: Date): string {
   return `${config.baseUrl}/onboard/${makeOnboardingToken(config.secretKeys, subject, now)}`;
 }

@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { assignment } from '../db/sql.ts';
 import type { MerchantRow } from './store.ts';
 
-/** What a merchant may change of itself by its dashboard. */
+/** What a merchant can change about itself in the dashboard. */
 export type Profile = Pick<
   MerchantRow,
   | 'display_name'
@@ -16,7 +16,7 @@ export type Profile = Pick<
   | 'display_currency'
 >;
 
-/** The profile as it is, locked until the transaction ends; null when there is no such merchant. */
+/** The current profile, locked until the transaction ends; null if there is no such merchant. */
 export async function selectProfile(tx: Tx, scope: Scope, accountId: string): Promise<Profile | null> {
   const [row] = await tx<Profile[]>`
     select display_name, business_name, country, phone, website, instagram, industry, email, display_currency
@@ -25,7 +25,7 @@ export async function selectProfile(tx: Tx, scope: Scope, accountId: string): Pr
   return row ?? null;
 }
 
-/** Stores a profile. An address that nobody has proved is not checked any more. */
+/** Stores a profile. A new e-mail address has not been checked, so it clears `email_checked_at`. */
 export async function updateProfile(tx: Tx, scope: Scope, accountId: string, profile: Profile): Promise<void> {
   await tx`
     update merchants set ${assignment(profile)},

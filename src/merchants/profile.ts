@@ -12,17 +12,19 @@ import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
 export type { Profile } from './profile-store.ts';
 
-/** The fields of the profile that the details of onboarding do not have, with the longest text each takes. */
+/** The fields of the profile that onboarding does not ask for, with their maximum lengths in code points. */
 const furtherLimits = { instagram: 200, industry: 80 } as const;
 
-/** `changedTooOften`: the e-mail address. */
+/** `changedTooOften` is a fault of the e-mail address. */
 export type ProfileFault = DetailFault | 'changedTooOften';
 /** The result of submitting a profile: the names of changed fields, or which fields are wrong and how. */
 export type ProfileOutcome = { changed: string[]; currency: string } | { faults: Record<string, ProfileFault> };
 
 type Typed = Record<string, string | undefined>;
 
-/** In a day, of one merchant: an address that is left is told so, and nobody has proved that it was theirs. */
+/**
+ * Per merchant and day (UTC). Each change mails the earlier address, and nobody has proved that it is the merchant's.
+ */
 const mostEmailChanges = 10;
 
 /**

@@ -5,17 +5,17 @@ import { type MerchantFilter, type MerchantView, selectMerchant, selectMerchants
 
 export { type MerchantRow, type MerchantView, merchantFacts } from './store.ts';
 
-/** A merchant of the scope; null for ids that are malformed, unknown, another partner's or of the other mode. */
+/** A merchant of the scope; null for an id that is malformed, unknown, another partner's or of the other mode. */
 export async function readMerchant(ctx: Pick<Context, 'db'>, scope: Scope, id: string): Promise<MerchantView | null> {
   return isUuid(id) ? ctx.db.scoped(scope, (tx) => selectMerchant(tx, scope, id)) : null;
 }
 
-/** One page of a scope's merchants and one row more, oldest first. */
+/** One page of a scope's merchants, oldest first, with one row more than `limit`. */
 export function listMerchants(ctx: Pick<Context, 'db'>, scope: Scope, filter: MerchantFilter): Promise<MerchantView[]> {
   return ctx.db.read(scope, (sql) => selectMerchants(sql, scope, filter));
 }
 
-/** The first merchant of a scope that can be paid; null when it has none. */
+/** The oldest merchant of a scope that can be paid; null if there is none. */
 export async function findPayableMerchant(ctx: Context, scope: Scope): Promise<string | null> {
   const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
   return merchant?.id ?? null;

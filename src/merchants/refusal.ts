@@ -2,7 +2,7 @@ import type { WalletFault } from '../auth/siwe.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { wordsOf } from '../ui/language.ts';
 
-/** Why onboarding, signing in or a wallet change was refused, with the status of the page that says so. */
+/** Why onboarding, a sign-in or a wallet change was refused, with the HTTP status of the page that says so. */
 export const refusalStatus = {
   link_unknown: 404,
   link_expired: 410,
@@ -37,10 +37,10 @@ export const refusalStatus = {
 export type RefusalReason = keyof typeof refusalStatus;
 export type DetailFault = 'tooLong' | 'notACountry' | 'notAnEmail' | 'notACurrency';
 
-/** An expected failure, thrown so that an open transaction rolls back. A page words it by its reason. */
+/** An expected failure, thrown so that an open transaction rolls back. Pages show a text for its reason. */
 export class MerchantRefusal extends Error {
   readonly reason: RefusalReason;
-  /** Faults of single fields of the details, by the field's name. */
+  /** Faults of single fields of the details, by field name. */
   readonly faults: Record<string, DetailFault>;
   constructor(reason: RefusalReason, faults: Record<string, DetailFault> = {}) {
     const { title, rest } = walletTexts(wordsOf('en')).refusals[reason];
@@ -50,7 +50,7 @@ export class MerchantRefusal extends Error {
   }
 }
 
-/** Refusals of a link end the visit and are rethrown like other errors; all others are returned for the page. */
+/** Returns a refusal for the page to show. Refusals of a link end the visit, so they are rethrown like other errors. */
 export function refusalToShow(error: unknown): MerchantRefusal {
   if (error instanceof MerchantRefusal && !error.reason.startsWith('link_')) return error;
   throw error;

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { onboardingUrl } from './onboarding-token.ts';
 import type { MerchantView } from './store.ts';
 
-/** The merchant object as JSON text; reading it while onboarding is incomplete gives a fresh link. */
+/** The merchant object as JSON text. While onboarding is incomplete, it contains a new link. */
 export function renderMerchant(ctx: Pick<Context, 'config' | 'clock'>, row: MerchantView, replay = false): string {
   const complete = row.onboarded_at !== null;
   return JSON.stringify({

@@ -12,7 +12,7 @@ import { renderMerchant } from './render.ts';
 const tags = ['Merchants'];
 const security = [{ apiKey: [] }];
 
-/** The three endpoints of merchants. */
+/** The API endpoints of merchants. */
 export function merchantRoutes(app: FastifyInstance, ctx: Context): void {
   addApiRoute<CreateMerchantFacts>(app, ctx, {
     method: 'POST',

@@ -22,7 +22,9 @@ export type MerchantRow = {
   wallet_address: string | null;
   wallet_signed_at: Date | null;
   wallet_chain_ids: number[] | null;
-  /** A wallet that was only claimed, until somebody else signed for it; null once the merchant has signed with one. */
+  /**
+   * A wallet that was only claimed, until another merchant signed for it; null once the merchant has signed with one.
+   */
   displaced_wallet: string | null;
   displaced_at: Date | null;
   onboarded_at: Date | null;
@@ -56,8 +58,8 @@ export type NewMerchant = Partial<
   Pick<MerchantRow, 'app_mode' | 'display_currency'>;
 
 /**
- * Stores a merchant in one statement; false when its wallet was taken meanwhile. As part of a transaction it holds the
- * wallet until commit, so the transaction must not idle from here on; the commit takes the partner's clock.
+ * Stores a merchant in one statement; false if its wallet was taken in the meantime. In a longer transaction it holds
+ * the wallet until commit, so the transaction must not idle after it. The commit takes the partner's clock.
  */
 export async function insertMerchant(sql: Tx, scope: Scope, id: string, merchant: NewMerchant): Promise<boolean> {
   const rows = await sql`
@@ -77,7 +79,7 @@ export async function selectMerchant(tx: Tx, scope: Scope, id: string): Promise<
 
 export type MerchantFilter = { complete?: boolean; disabled?: boolean; limit: number; offset: number };
 
-/** One page and one row more, oldest first. */
+/** One page, oldest first, with one row more than `limit`. */
 export function selectMerchants(sql: Tag, scope: Scope, filter: MerchantFilter): Statement<MerchantView[]> {
   const { complete, disabled } = filter;
   const states: MerchantStates = {
@@ -94,7 +96,7 @@ export function selectMerchants(sql: Tag, scope: Scope, filter: MerchantFilter):
     order by m.created_at, m.id`;
 }
 
-/** Turns one of the two switches; false when it stands so already, or there is no such merchant. */
+/** Sets one of the two switches; false if it already has the value, or there is no such merchant. */
 export async function updateDisabled(
   tx: Tx,
   scope: Scope,
@@ -110,7 +112,8 @@ export async function updateDisabled(
 }
 
 /**
- * Column for the gate's statement: what a create needs to know about a merchant of the calling partner, in either mode.
+ * Column for the gate's statement: what a create of a request needs to know about a merchant of the calling partner, in
+ * either mode.
  */
 export function merchantFacts(sql: Sql, accountId: string | null) {
   return sql`
@@ -120,14 +123,14 @@ export function merchantFacts(sql: Sql, accountId: string | null) {
       from merchants m where m.partner_id = key.partner_id and m.id = ${accountId}::uuid) as merchant`;
 }
 
-/** Column for the gate's statement: who holds a wallet, over the whole platform. */
+/** Column for the gate's statement: who holds a wallet, across the platform. */
 export function walletFacts(sql: Sql, address: string | null) {
   return sql`
     (select jsonb_build_object('partner_id', w.partner_id, 'test_mode', w.test_mode, 'account_id', w.account_id)
       from wallets w where w.address = ${address}) as holder`;
 }
 
-/** Who holds a wallet now, over the whole platform. */
+/** Who holds a wallet now, across the platform. */
 export async function selectWalletHolder(sql: Sql, address: string): Promise<WalletHolder | null> {
   const [row] = await sql<
     WalletHolder[]
