@@ -21,7 +21,7 @@ const maxAttempts = 5;
  * address for any number of merchants, and whoever has a link can request codes again and again.
  */
 const codes = new AttemptLimit(50, dayMs);
-/** How long a browser in which the code was entered need not enter it again. */
+/** For how long a browser in which the code was entered need not enter it again. */
 export const passMs = hourMs;
 
 function hashCode(secret: SecretKey, accountId: string, code: string): Buffer {
@@ -45,7 +45,8 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
   const values = { partner: row.partner_name };
   const mail = writeNotice({ words, branding, ...mailTexts(words).code, values, figures: { code } });
   await ctx.db.scoped(scope, async (tx) => {
-    // Before there is a code, there is none to lock: several asked for at once would all be the first.
+    // Locks the merchant, because without an earlier code there is no code row to lock: concurrent calls would all send
+    // a first code.
     await lockOnboarding(tx, scope, row.id);
     const known = await selectCode(tx, scope, row.id);
     const alive = known !== null && known.expires_at > now ? known : null;
@@ -62,7 +63,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
 }
 
 /**
- * Checks a code and counts wrong attempts; the count commits by itself.
+ * Checks a code and counts wrong attempts. The count is committed even if the code is refused.
  *
  * @returns a pass that lets this browser continue for an hour
  * @throws MerchantRefusal of the link; email_code_needed, email_code_wrong, email_code_expired, email_code_exhausted
@@ -91,7 +92,7 @@ function passProof(secret: SecretKey, row: PassSubject, until: string): Buffer {
   return keyedHash(secret, 'onboarding', `pass/${row.id}/${row.onboarding_epoch}/${until}/${row.email}`);
 }
 
-/** True when a code was entered in this browser, or when the partner gave no e-mail address, so none is required. */
+/** Whether the code was entered in this browser, or none is required because the partner gave no e-mail address. */
 export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSubject, pass: string | null): boolean {
   if (row.email === null) return true;
   const [until = '', hex = ''] = pass?.split('.') ?? [];
@@ -100,7 +101,7 @@ export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSub
   return ctx.config.secretKeys.some((secret) => timingSafeEqual(passProof(secret, row, until), given));
 }
 
-/** True while a code that was sent still counts. */
+/** Whether a code that was sent is still valid. */
 export function codeUnderWay(ctx: Context, { scope, row }: OpenOnboarding): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);

@@ -5,10 +5,10 @@ import { onboardingTexts } from '../texts/onboarding.ts';
 import { fill, type Words } from '../ui/language.ts';
 import type { StepPage } from './page.ts';
 
-/** The currencies that have a rate, and the one of the merchant's country; null where nothing says which. */
+/** The currencies that have a rate, and that of the merchant's country; null if it is unknown or has no rate. */
 export type CurrencyChoice = { currencies: string[]; suggested: string | null };
 
-/** The currency that the partner gave stays until the merchant takes another one; its country's is the first of all. */
+/** The currency field. The partner's currency is preselected. That of the merchant's country comes next in the list. */
 export function currencyField(
   { words, row, typed }: StepPage,
   { currencies, suggested }: CurrencyChoice,
@@ -39,7 +39,7 @@ export function currencyField(
   `;
 }
 
-/** A country the partner gave and the list does not know stays choosable. */
+/** The country field. A country that the partner gave stays selectable even if the list does not contain it. */
 export function countryField(words: Words, value: string, fault: string | undefined): Html {
   const { onboard } = onboardingTexts(words);
   const countries = countryNames(words.language);

@@ -5,7 +5,7 @@ import { readOnboardingToken } from '../merchants/onboarding-token.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { type OnboardingRow, selectOnboarding } from './store.ts';
 
-/** An onboarding that can go on. */
+/** An onboarding that can continue. */
 export type OpenOnboarding = { scope: Scope; row: OnboardingRow };
 
 /**
@@ -24,7 +24,7 @@ export async function openLink(ctx: Context, token: string): Promise<OpenOnboard
   return { scope, row };
 }
 
-/** Refuses a link whose merchant has finished, or was taken back to the start after the link was made. */
+/** Refuses a link whose merchant has completed onboarding, or was reset after the link was made. */
 export function assertOpen(row: Pick<OnboardingRow, 'onboarded_at' | 'onboarding_epoch'>, epoch: number): void {
   if (row.onboarded_at !== null) throw new MerchantRefusal('link_used');
   if (row.onboarding_epoch !== epoch) throw new MerchantRefusal('link_expired');

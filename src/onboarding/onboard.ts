@@ -28,14 +28,14 @@ import {
 } from './store.ts';
 import { terms } from './terms.ts';
 
-/** What a wallet signs to become the wallet of one merchant, and its owner to accept the terms. */
+/** The message with which a wallet becomes a merchant's wallet and its owner accepts the terms. */
 function onboardingRequest({ id }: Pick<OnboardingRow, 'id'>): WalletRequest {
   const statement = `I receive payments at this wallet as merchant ${id} and accept the terms in version ${terms.version}.`;
   return { path: '/onboard', statement };
 }
 
 /**
- * Opens a link for a browser in which the e-mail code was entered, where one is required.
+ * Opens a link in a browser in which the e-mail code was entered, if one is required.
  *
  * @throws MerchantRefusal of the link; email_code_needed
  */
@@ -49,9 +49,9 @@ export type HandIn = {
   token: string;
   emailPass: string | null;
   details: OnboardingDetails;
-  /** Given by the merchant where the partner gave none. */
+  /** The merchant's address, if the partner gave none. */
   email: string | null;
-  /** ISO 4217; null leaves the one that the partner gave. */
+  /** ISO 4217; null leaves the one that the partner set. */
   currency: string | null;
 };
 
@@ -72,11 +72,11 @@ export async function handInDetails(ctx: Context, handIn: HandIn): Promise<void>
   });
 }
 
-/** `chainId`: the network the wallet signs in on; the first of the mode when null. */
+/** `chainId`: the network on which the wallet signs; null for the first of the mode. */
 export type OnboardingChoice = TypedWallet & { token: string; emailPass: string | null };
 
 /**
- * Stores the wallet that the merchant wants to be paid at; nothing is claimed before it has signed.
+ * Stores the wallet at which the merchant wants to be paid. Nothing is claimed before the wallet has signed.
  *
  * @throws MerchantRefusal of the link; email_code_needed, wallet_malformed, wallet_differs, chain_unknown
  */
@@ -101,15 +101,15 @@ export type Complete = HandedIn & {
   token: string;
   emailPass: string | null;
   acceptTerms: boolean;
-  /** In which the merchant read the pages, and is written to; null when nobody read any. */
+  /** The language in which the merchant read the pages, and is mailed; null if nobody read any. */
   language: Language | null;
-  /** Internet address and browser of who accepts the terms. */
+  /** IP address and browser of whoever accepts the terms. */
   client: Client;
 };
 
 /**
- * Finishes onboarding: the wallet has signed, the terms are accepted, the merchant can be paid. After the chains were
- * asked, one transaction consumes the message, claims the wallet platform-wide and completes the merchant.
+ * Completes onboarding: the wallet has signed, the terms are accepted, the merchant can be paid. After the chains were
+ * queried, one transaction consumes the message, claims the wallet platform-wide and completes the merchant.
  *
  * @throws MerchantRefusal of the link, the e-mail code, the terms, the message, the signature or the wallet
  */
@@ -132,7 +132,7 @@ export async function completeOnboarding(
     if (!current) throw new MerchantRefusal('link_unknown');
     assertOpen(current, row.onboarding_epoch);
     assertAnnounced(current, address);
-    // An address that came after the code was asked for was not checked by it.
+    // A code does not prove an address that was set after this call began.
     if (current.email !== row.email) throw new MerchantRefusal('email_code_needed');
     if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     await claim(row.id, address, now);

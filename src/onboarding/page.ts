@@ -17,10 +17,10 @@ import { type CurrencyChoice, countryField, currencyField } from './detail-field
 import type { OnboardingRow } from './store.ts';
 import { bindingTerms, terms, termsIn } from './terms.ts';
 
-/** What was typed into a form, by field. */
+/** The fields of a form as they were sent. */
 export type TypedFields = Record<string, string | undefined>;
 
-/** What every step is written with. */
+/** Everything from which a step's page is made. */
 export type StepPage = {
   words: Words;
   branding: Branding;
@@ -30,7 +30,7 @@ export type StepPage = {
   refusal: MerchantRefusal | null;
   typed: TypedFields;
   walletConnect: WalletConnectConfig | null;
-  /** The link with its host, for a phone. */
+  /** The onboarding link with its host, to continue on a phone. */
   url: string;
 };
 
@@ -55,14 +55,14 @@ function head({ words, branding, row }: StepPage, current: Step): Html {
   `;
 }
 
-/** A refusal above the form, unless it stands beside its field. */
+/** A refusal above the form, unless it is shown beside its field. */
 export function refusalLine(words: Words, refusal: MerchantRefusal | null, inPlace: RefusalReason[] = []): Html | null {
   if (!refusal || inPlace.includes(refusal.reason)) return null;
   const { title, rest } = walletTexts(words).refusals[refusal.reason];
   return html`<div role="alert">${stateLine('attention', title, rest)}</div>`;
 }
 
-/** A refusal as a sentence beside its field. */
+/** A refusal as a sentence, to show beside its field. */
 export function refusalSentence(
   words: Words,
   refusal: MerchantRefusal | null,
@@ -73,13 +73,13 @@ export function refusalSentence(
   return fill(commonTexts(words).common.titleAndRest, { title, rest });
 }
 
-/** `a••••@example.com`: enough to know the mailbox by, not enough to learn it. */
+/** `a••••@example.com`: enough to recognise the mailbox, but not enough to learn it. */
 function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${email.slice(0, 1)}••••${email.slice(at)}`;
 }
 
-/** What this is and who invited, on the first page of a link. */
+/** What onboarding is and who invites, on the first page of a link. */
 function introduction({ words, row }: StepPage): Html {
   const { onboard } = onboardingTexts(words);
   const partner = row.partner_name;
@@ -90,7 +90,7 @@ function introduction({ words, row }: StepPage): Html {
   `;
 }
 
-/** Where the partner gave an e-mail address: have a code sent. */
+/** The step that sends an e-mail code, if the partner gave an address. */
 export function sendCodePage(page: StepPage): Html {
   const { words, row, path } = page;
   const { onboard } = onboardingTexts(words);
@@ -106,7 +106,7 @@ export function sendCodePage(page: StepPage): Html {
   );
 }
 
-/** The code is under way. */
+/** The step that asks for the code that was sent. */
 export function enterCodePage(page: StepPage): Html {
   const { words, row, path, refusal } = page;
   const { onboard } = onboardingTexts(words);
@@ -131,7 +131,7 @@ export function enterCodePage(page: StepPage): Html {
   );
 }
 
-/** Who they are: what customers see first, and the rest where it can wait. */
+/** The step for the merchant's details: first what customers see, then the optional rest. */
 export function detailsPage(page: StepPage, choice: CurrencyChoice): Html {
   const { words, row, path, refusal, typed } = page;
   const { onboard } = onboardingTexts(words);
@@ -191,7 +191,7 @@ export function detailsPage(page: StepPage, choice: CurrencyChoice): Html {
   );
 }
 
-/** Which wallet is to be paid. */
+/** The step in which the merchant chooses the wallet to be paid at. */
 export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
   const { words, row, path, refusal, typed } = page;
   const { onboard } = onboardingTexts(words);
@@ -220,7 +220,7 @@ export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
   );
 }
 
-/** The message, its signature, and the terms. */
+/** The step with the message to sign and the terms. */
 export function signPage(page: StepPage, message: string, address: string, chains: OfferedChain[]): Html {
   const { words, path, refusal, typed } = page;
   const { onboard } = onboardingTexts(words);

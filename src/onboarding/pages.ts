@@ -45,7 +45,7 @@ type Visit = FastifyRequest<{
   Body: TypedFields | undefined;
 }>;
 
-/** What a step works on: the open link, and what was typed. */
+/** What a step works with: the open link, and the input. */
 type Step = {
   token: string;
   path: string;
@@ -73,7 +73,7 @@ export function onboardingPages(app: FastifyInstance, ctx: Context): void {
   });
   const steps = { code: sendCode, email: enterCode, details: saveDetails, wallet: saveWallet, complete: finish };
   for (const [name, run] of Object.entries(steps)) {
-    // Opened by itself, by a reload for example: back to where the link begins.
+    // An address of a form that is opened directly, for example by a reload, redirects to the link.
     app.route({
       config,
       method: ['GET', 'HEAD'],
@@ -119,7 +119,7 @@ async function answer(
   }
 }
 
-/** The link of a merchant that has finished leads to its dashboard, or to where it signs in. */
+/** For a merchant that has completed onboarding, the link leads to its dashboard, or to the sign-in. */
 async function sendUsed(ctx: Context, request: Visit, reply: FastifyReply): Promise<FastifyReply> {
   const accountId = readOnboardingToken(ctx.config.secretKeys, request.params.token, ctx.clock.now())?.accountId;
   const cookie = sessionToken(request, ctx.config, 'merchant');
@@ -138,13 +138,13 @@ async function sendUsed(ctx: Context, request: Visit, reply: FastifyReply): Prom
   });
 }
 
-/** A refusal that ends the visit, as a page of its own. */
+/** Sends a refusal that ends the visit as a page of its own. */
 export function sendRefusal(reply: FastifyReply, reason: RefusalReason): FastifyReply {
   const { title, rest } = walletTexts(wordsFor(reply.request)).refusals[reason];
   return sendNotice(reply, refusalStatus[reason], title, rest);
 }
 
-/** Shows one step's page; with a refusal it says so with its status, and keeps what was typed. */
+/** Sends a step's page. A refusal is shown with its status, and the input is kept. */
 async function show(
   ctx: Context,
   step: Step,
@@ -169,7 +169,7 @@ async function show(
   });
 }
 
-/** The step the merchant is at, or an earlier one that it wants to change. */
+/** Shows the merchant's current step, or an earlier one that it wants to change. */
 async function showStep(ctx: Context, step: Step, refusal: MerchantRefusal | null = null): Promise<FastifyReply> {
   const { row, emailPass, request, scope } = step;
   if (!passedEmail(ctx, row, emailPass)) {
@@ -182,7 +182,7 @@ async function showStep(ctx: Context, step: Step, refusal: MerchantRefusal | nul
   return showSign(ctx, step, refusal);
 }
 
-/** With the currencies that have a rate, and the one of the merchant's country, else of its browser's. */
+/** Shows the details step. Suggests the currency of the merchant's country, or otherwise of the browser's. */
 async function showDetails(ctx: Context, step: Step, refusal: MerchantRefusal | null): Promise<FastifyReply> {
   const { row, request } = step;
   const currencies = await listCurrencies(ctx);
@@ -194,7 +194,7 @@ async function showDetails(ctx: Context, step: Step, refusal: MerchantRefusal | 
 const showWallet = (ctx: Context, step: Step, refusal: MerchantRefusal | null) =>
   show(ctx, step, refusal, (page) => walletPage(page, chainsOf(ctx, step.row)));
 
-/** With the message that was not signed yet, or with a new one. */
+/** Shows the signing step with the unsigned message, or with a new one. */
 function showSign(
   ctx: Context,
   step: Step,
@@ -203,7 +203,7 @@ function showSign(
 ): FastifyReply | Promise<FastifyReply> {
   const { chosen_wallet: address, chosen_chain_id: chainId } = step.row;
   if (address === null || chainId === null) return showWallet(ctx, step, refusal);
-  // On another device the merchant may have taken another wallet meanwhile.
+  // The merchant may have chosen another wallet on another device in the meantime.
   const kept = message?.toLowerCase().includes(address) ? message : undefined;
   const text =
     kept ?? onboardingMessage(ctx, step.row, { address, chainId: Number(chainId), host: step.request.ownHost });
@@ -265,7 +265,7 @@ async function saveWallet(ctx: Context, step: Step): Promise<FastifyReply> {
   }
 }
 
-/** Refusals after which another wallet is needed. */
+/** Refusals that require another wallet. */
 const takeAnother: RefusalReason[] = ['wallet_taken', 'wallet_differs'];
 
 async function finish(ctx: Context, step: Step): Promise<FastifyReply> {

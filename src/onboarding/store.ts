@@ -12,7 +12,7 @@ export type OnboardingRow = OnboardingDetails & {
   partner_id: string;
   partner_name: string;
   display_currency: string;
-  /** What was handed in before the signature; null where nothing was. */
+  /** What the merchant has submitted before the signature; null where nothing was. */
   details_at: Date | null;
   given_email: string | null;
   chosen_wallet: string | null;
@@ -31,7 +31,7 @@ export async function selectOnboarding(tx: Tx, scope: Scope, accountId: string):
   return row ?? null;
 }
 
-/** The same, held against others until the transaction ends. */
+/** The same, locked until the transaction ends. */
 export async function lockOnboarding(tx: Tx, scope: Scope, accountId: string): Promise<OnboardingRow | null> {
   await tx`select from merchants where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
     and id = ${accountId} for no key update`;
@@ -52,7 +52,7 @@ export async function upsertProgress(
       set details_at = excluded.details_at, email = excluded.email`;
 }
 
-/** Keeps which wallet the merchant wants to sign with, once the details were handed in. */
+/** Stores the wallet with which the merchant wants to sign. Does nothing before the details were submitted. */
 export async function updateChosenWallet(
   tx: Tx,
   scope: Scope,
@@ -72,7 +72,7 @@ export async function deleteProgress(tx: Tx, scope: Scope, accountId: string): P
 
 export type CodeRow = { code_hash: Uint8Array; attempts: number; expires_at: Date };
 
-/** The merchant's e-mail code, locked until the transaction ends, even if it has expired; null when there is none. */
+/** The merchant's e-mail code, locked until the transaction ends, even if it has expired; null if there is none. */
 export async function selectCode(tx: Tx, scope: Scope, accountId: string): Promise<CodeRow | null> {
   const [row] = await tx<CodeRow[]>`
     select code_hash, attempts, expires_at from onboarding_codes
@@ -80,7 +80,7 @@ export async function selectCode(tx: Tx, scope: Scope, accountId: string): Promi
   return row ?? null;
 }
 
-/** Keeps the hash of a new code; with `attempts` used before, when an older one had not run out. */
+/** Stores the hash of a new code. `attempts`: those used up on an earlier code that had not expired. */
 export async function upsertCode(
   tx: Tx,
   scope: Scope,

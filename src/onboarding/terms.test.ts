@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { languages, wordsOf } from '../ui/language.ts';
 import { bindingTerms, terms, termsIn } from './terms.ts';
 
-/** The text of each version as it was accepted. A changed text needs a new version, and a new line here. */
+/** The SHA-256 of the text of each version. A changed text needs a new version, and a new line here. */
 const accepted: Record<string, string> = {
   1: '7efc7a9d335a8dade6ff1f64fd697a037c2c58d524d0dd4270e22e69f47a6bf3',
 };
