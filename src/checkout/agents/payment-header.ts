@@ -23,9 +23,9 @@ export function readPaymentHeader(header: string): ReadHeader {
   if (header.length > maxHeaderLength) return fault(`The payment header is longer than ${maxHeaderLength} characters.`);
   if (!base64Pattern.test(header)) return fault('The payment header is not base64.');
   const value = parseStrictJson(Buffer.from(header, 'base64'))?.value;
-  if (!value) return fault('The payment header does not hold a JSON object.');
+  if (!value) return fault('The payment header does not contain a JSON object.');
   if (value.x402Version !== x402Version) {
-    const what = `This address speaks version ${x402Version} of x402, with the header PAYMENT-SIGNATURE.`;
+    const what = `Only version ${x402Version} of x402 is supported. Send the payment in the PAYMENT-SIGNATURE header.`;
     return { kind: 'fault', code: 'invalid_x402_version', what };
   }
   const [first] = check(value);

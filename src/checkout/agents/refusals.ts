@@ -14,19 +14,19 @@ export type RefusalCode =
 
 /** The refusals as sentences that say what to do. */
 export const refusalTexts: Record<RefusalCode, string> = {
-  unsupported_scheme: 'Only the scheme exact is accepted; sign one of accepts.',
-  invalid_network: 'The request cannot be paid on this network; sign one of accepts.',
+  unsupported_scheme: 'Only the exact scheme is accepted. Sign one of the payments in accepts.',
+  invalid_network: 'The request cannot be paid on this network. Sign one of the payments in accepts.',
   invalid_payment_requirements:
-    'The accepted payment requirements are not, or no longer, valid for this request; sign one of accepts.',
+    'The accepted payment requirements are not, or no longer, valid for this request. Sign one of the payments in accepts.',
   invalid_exact_evm_payload_recipient_mismatch: 'The authorization does not pay the wallet in payTo.',
   invalid_exact_evm_payload_authorization_value_mismatch: 'The authorization must be for exactly the amount due.',
   invalid_exact_evm_payload_authorization_valid_after: 'The authorization is not valid yet.',
   invalid_exact_evm_payload_authorization_valid_before:
-    'The authorization ends too soon to be mined, or after the request does; see maxTimeoutSeconds.',
-  invalid_x402_version: 'This address speaks version 2 of x402: send the payment in the header PAYMENT-SIGNATURE.',
+    'The authorization expires too soon to be mined, or after the request does. See maxTimeoutSeconds.',
+  invalid_x402_version: 'Only version 2 of x402 is supported. Send the payment in the PAYMENT-SIGNATURE header.',
   invalid_exact_evm_payload_signature: 'The authorization is not signed by the wallet that it names.',
   invalid_exact_evm_nonce_already_used:
-    'The authorization was used or cancelled, or was sent for another request; sign a new one.',
+    'The authorization was used or cancelled, or was sent for another request. Sign a new one.',
   insufficient_funds: 'The wallet does not hold the amount.',
   invalid_transaction_state:
     'The token contract rejected this transfer, or its transaction failed. No money was moved.',

@@ -16,11 +16,11 @@ import { type Paid, type Payer, payByHeader } from './settle.ts';
 export type ServeAgent = (request: FastifyRequest, reply: FastifyReply, checkout: Checkout | null) => Promise<unknown>;
 
 const pendingText =
-  'A payment is on its way and not confirmed yet. Ask again in a few seconds; do not sign another payment.';
+  'A payment is on its way and not confirmed yet. Repeat this call in a few seconds. Do not sign another payment.';
 const notPayableText =
-  'The request cannot be paid with a signed authorization right now. Pay it with an ordinary transfer, as its page shows, or ask again later.';
+  'The request cannot be paid with a signed authorization right now. Pay it with an ordinary transfer, as its page shows, or try again later.';
 
-const signText = 'Sign one of the payments in accepts, and ask again with it in the header PAYMENT-SIGNATURE.';
+const signText = 'Sign one of the payments in accepts, then repeat this call with it in the PAYMENT-SIGNATURE header.';
 const sendAgainText =
   'An earlier signed payment failed, but its signature is still valid. Whoever signed it should send the same header again instead of signing another payment.';
 
@@ -44,7 +44,12 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
     if (header.version === 1) return answerState(reply, checkout, { refused: 'invalid_x402_version' });
     const now = ctx.clock.now();
     if (!limits.ofClient(request.ip, now) || !limits.ofRequest(request.ip, checkout.row.id, now)) {
-      return sendFault(reply, 429, 'rate_limited', 'Too many payments were sent for this request; wait a minute.');
+      return sendFault(
+        reply,
+        429,
+        'rate_limited',
+        'Too many payments were sent for this request or by this client. Wait a minute.',
+      );
     }
     const read = readPaymentHeader(header.text);
     if (read.kind === 'fault') {
