@@ -20,7 +20,7 @@ export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, 
         union all
         (select id from mails where sent_at is null and next_attempt_at = 'infinity' and created_at < ${before}
           order by created_at limit ${batchSize}))
-      -- Asked again of each row: an operator may have let one be sent anew meanwhile.
+      -- Checked again for each row: an operator may have retried one meanwhile.
       and (sent_at < ${before} or (sent_at is null and next_attempt_at = 'infinity'))`;
     forgotten += count;
     if (count < batchSize) break;

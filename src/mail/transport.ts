@@ -19,7 +19,7 @@ function transportOf(ctx: Context): MailTransport | null {
   if (ctx.config.mail) return smtpTransport(ctx.config.mail);
   if (!ctx.config.sandbox) return null;
   return async ({ id, recipient }) => {
-    ctx.log.info({ recipient, mail_id: id }, 'a mail is at /dev/mail');
+    ctx.log.info({ recipient, mail_id: id }, 'a mail can be read at /dev/mail');
   };
 }
 

@@ -45,7 +45,7 @@ export async function releaseStaleWallets(ctx: Context): Promise<number> {
       if (await release(ctx, theService, address, claimedBefore)) released++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
-      ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it is tried again');
+      ctx.log.error({ err: error, address }, 'a stale wallet could not be released; it will be retried');
     }
   }
   return released;

@@ -36,7 +36,7 @@ export async function settleRecoveries(ctx: Context): Promise<number> {
       if (await (due.state === 'signed' ? apply : expire)(ctx, due, now)) settled++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
-      ctx.log.error({ err: error, recovery_id: due.id }, 'a recovery could not be settled; it is tried again later');
+      ctx.log.error({ err: error, recovery_id: due.id }, 'a recovery could not be completed; it will be retried');
       const waitMs = Math.min(firstWaitMs * 2 ** Math.min(due.settle_failures, 10), maxWaitMs);
       await updatePostponed(ctx.db, due, new Date(now.getTime() + waitMs));
     }
