@@ -74,7 +74,7 @@ $response = file_get_contents('${url}', false, stream_context_create(['http' => 
         'memo' => 'Table 4',
         'idempotency_key' => bin2hex(random_bytes(24)),
     ]),
-    'ignore_errors' => true, // what is refused says why in its body
+    'ignore_errors' => true, // error responses say why in their body
 ]]));
 $request = json_decode($response ?: '{}', true);
 if (!($request['ok'] ?? false)) {
