@@ -22,7 +22,7 @@ const listenings = new WeakMap<Database, Listening>();
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places(mostStreams);
   pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
-    // 204 ends an event source. The page reconnects when it is opened again.
+    // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
     if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();
     try {
       await sendEvents(

@@ -156,7 +156,7 @@ export function payable(state: PayState): 'whole' | 'rest' | 'no' {
   }
 }
 
-/** Whether the page no longer changes without a reload. */
+/** Whether the page no longer updates itself. */
 export function isOver(state: PayState): boolean {
   return state.kind === 'paid' || state.kind === 'voided' || state.kind === 'too_late';
 }

@@ -22,7 +22,7 @@ export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: Abor
   const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;
-    // 204 ends an event source. The page reconnects when it is opened again.
+    // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
     const { accountId, scope } = session;
     const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, accountId]);
     if (!leave) return reply.code(204).send();

@@ -41,7 +41,7 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
       ...(requestId && { requestId }),
       ...(isUuid(account) && { accountId: account.toLowerCase() }),
     };
-    // 204 ends an event source. The page reconnects when it is opened again.
+    // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
     const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, user.userId]);
     if (!leave) return reply.code(204).send();
     const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');

@@ -32,8 +32,8 @@ const nothingTyped: Typed = { code: '', rate: '', until: '', shown: '' };
 type Fault = { text: string; deviation: Deviation | null };
 
 /**
- * `GET /admin/rates`: all rates with their age and sources. Sets a rate until a time, clears it, and fetches rates at
- * once.
+ * `GET /admin/rates`: all rates with their age and sources. Sets a rate, with or without an end, clears it, and
+ * fetches rates at once.
  */
 export function ratesPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, (call) => show(ctx, call, 200, nothingTyped, null));
@@ -187,7 +187,7 @@ function clearForm(words: Words, code: string): Html {
   return confirmButton(question, hiddenField('code', code));
 }
 
-/** `-46` as `−46%`, in the format of the reader's language. */
+/** `-46` as a percentage, in the format of the reader's language. */
 function percentOf({ language }: Words, percent: string | undefined): string {
   if (percent === undefined) return '';
   const format = new Intl.NumberFormat(language, { signDisplay: 'exceptZero', style: 'unit', unit: 'percent' });

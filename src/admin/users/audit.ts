@@ -110,8 +110,8 @@ async function show(ctx: Context, call: AdminCall, whose: Whose | null, checked?
   const called = await readObjectNames(ctx, whose ?? 'operators', rows);
   const isFiltered = names.some((name) => name !== 'partner' && wanted[name] !== undefined);
   const empty = whose && !isFiltered ? emptyState(t.empty, t.emptyRest) : emptyState(nothing, nothingRest);
-  // The response to a form shows the result of the check. The page must not fetch itself anew, because the result would
-  // be lost.
+  // The response to a form shows the result of the check. The page must not reload itself, because that would lose the
+  // result.
   const live = !checked && html` data-live="${adminEventsPath}"`;
   const list = rows.length > 0 ? logTable(words, rows, called, ctx.clock.now()) : empty;
   return call.show({

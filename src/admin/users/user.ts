@@ -62,8 +62,8 @@ const selfOf = ({ id, partner_id }: ListedUser) => ({
 });
 
 /**
- * Runs an act on another user. Operators change their own sessions and passkeys on the page of their sessions, which
- * requires more.
+ * Runs an act on another user. Operators manage their own sessions and passkeys on a page of their own,
+ * `/admin/sessions`.
  */
 async function change(ctx: Context, call: AdminCall, work: (user: ListedUser) => Promise<string>) {
   const user = await readAnyUser(ctx, call.param('id'));

@@ -84,7 +84,7 @@ function stopForm({ words, path }: PlanView, mandate: MandateRow): Html {
   `;
 }
 
-/** The way that needs no service: the wallet itself revokes at the contract. */
+/** The way that works without this service: the wallet itself revokes at the contract. */
 function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
   const { words } = view;
   const { page: t } = mandateTexts(words);
@@ -119,7 +119,7 @@ function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null
   `;
 }
 
-/** Sets the allowance again, by one signature. The agreement stays. */
+/** Sets the allowance again: the wallet signs this change and the allowance. The agreement stays. */
 function raise(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
   const { words } = view;
   const { page: t, wallet } = mandateTexts(words);
