@@ -30,7 +30,7 @@ import type { AdminCall, AdminPages } from '../route.ts';
 const path = '/admin/stuck';
 const mostMails = 100;
 
-/** `GET /admin/stuck`: everything that needs an operator, each with the button that helps. */
+/** `GET /admin/stuck`: what stays stuck until an operator acts, each with the button that helps. */
 export function stuckPages(pages: AdminPages, ctx: Context): void {
   pages.page({ url: path }, async (call) => {
     const { words } = call;
