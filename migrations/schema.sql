@@ -217,6 +217,22 @@ create policy service on collections for ALL to quittance_service using (true) w
 grant INSERT, SELECT, UPDATE on collections to quittance_app;
 grant DELETE, INSERT, SELECT, UPDATE on collections to quittance_service;
 
+create table day_counters (
+  partner_id uuid not null,
+  day date not null,
+  action text not null,
+  subject text not null,
+  calls integer not null,
+  constraint day_counters_pkey PRIMARY KEY (partner_id, day, action, subject)
+);
+CREATE INDEX day_counters_day ON public.day_counters USING btree (day);
+alter table day_counters enable row level security, force row level security;
+create policy owner on day_counters for ALL to quittance using (true) with check (true);
+create policy scope on day_counters for ALL to quittance_app using ((partner_id = scope_partner())) with check ((partner_id = scope_partner()));
+create policy service on day_counters for ALL to quittance_service using (true) with check (true);
+grant INSERT, SELECT, UPDATE on day_counters to quittance_app;
+grant DELETE, INSERT, SELECT, UPDATE on day_counters to quittance_service;
+
 create table differing_replays (
   partner_id uuid not null,
   test_mode boolean not null,

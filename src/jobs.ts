@@ -1,4 +1,5 @@
 import { noteEnds } from './audit/note-ends.ts';
+import { forgetDays } from './auth/day-count.ts';
 import { startWatching } from './chain/reader/watcher.ts';
 import { followRelays, liveMsOf, relayDue } from './chain/relay/follow.ts';
 import type { ChainConfig } from './config/chains.ts';
@@ -116,6 +117,7 @@ const loops: Loop[] = [
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
   { name: 'encrypt mails', everyMs: 10 * minute, run: encryptMails },
+  { name: 'forget counts of past days', everyMs: 10 * minute, run: forgetDays },
   { name: 'forget submitted transactions', everyMs: 10 * minute, run: forgetSubmitted },
   { name: 'find missing receipts', everyMs: minute, run: sweepReceipts },
   { name: 'release stale wallets', everyMs: 60 * minute, run: releaseStaleWallets },

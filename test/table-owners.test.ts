@@ -13,6 +13,7 @@ const owners: Record<string, string> = {
   chain_blocks: 'chain',
   chain_cursors: 'chain',
   collections: 'plans',
+  day_counters: 'auth',
   differing_replays: 'requests',
   erased_customers: 'customers',
   kept_bindings: 'payments',

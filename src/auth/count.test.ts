@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { testDatabase } from '../../test/support/database.ts';
-import { countCall, countOfDay } from './count.ts';
+import { countCall } from './count.ts';
 
 describe('counting calls', () => {
   let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -36,17 +36,6 @@ describe('counting calls', () => {
     for (let call = 0; call < 3; call++) await countCall(database.db.sql, one);
     await setMinute(one.subject, '-1 minute');
     assert.equal(await countCall(database.db.sql, one), 1);
-  });
-
-  test('of a day, calls of earlier minutes count too, and a new day begins at one', async () => {
-    const one = counted();
-    for (let call = 0; call < 3; call++) await countOfDay(database.db.sql, one);
-    const [row] = await database.db.sql`
-      select minute = date_trunc('day', now(), 'UTC') as is_of_day from rate_counters where subject = ${one.subject}`;
-    assert.equal(row?.is_of_day, true);
-    assert.equal(await countOfDay(database.db.sql, one), 4);
-    await setMinute(one.subject, '-1 day');
-    assert.equal(await countOfDay(database.db.sql, one), 1);
   });
 
   test('a call that waited while the minute turned counts in the newer minute', async () => {

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/connection.ts';
 
-/** Whose calls are counted: `subject` is an API key's id, a merchant's, or the partner's own. */
+/** Whose calls are counted: `subject` is an API key's id, or the partner's own. */
 export type Counted = { partnerId: string; subject: string; action: string };
 
 /**
@@ -9,16 +9,11 @@ export type Counted = { partnerId: string; subject: string; action: string };
  *
  * @returns the calls of this minute, including this one
  */
-export const countCall = (sql: Sql, counted: Counted): Promise<number> => countIn(sql, 'minute', counted);
-
-/** The same for the calendar day (UTC). An action is counted by one of the two, always. */
-export const countOfDay = (sql: Sql, counted: Counted): Promise<number> => countIn(sql, 'day', counted);
-
-async function countIn(sql: Sql, period: 'minute' | 'day', counted: Counted): Promise<number> {
+export async function countCall(sql: Sql, counted: Counted): Promise<number> {
   const [row] = await sql<{ calls: number }[]>`
     insert into rate_counters as counter (partner_id, subject, action, minute, calls)
     values (${counted.partnerId}, ${counted.subject}, ${counted.action},
-      date_trunc(${period}, clock_timestamp(), 'UTC'), 1)
+      date_trunc('minute', clock_timestamp()), 1)
     on conflict (partner_id, subject, action) do update set
       minute = greatest(counter.minute, excluded.minute),
       calls = case when excluded.minute > counter.minute then 1 else counter.calls + 1 end

@@ -53,12 +53,3 @@ test('Nobody gets attempts back by making up subjects, neither before the places
   for (const subject of madeUp) limit.take(`more ${subject}`, at(1));
   assert.equal(limit.take('late', at(2)), false);
 });
-
-test('Many more subjects than are kept, all of them real → counters enough leave each its first attempt', () => {
-  const refused = (sharedCounters: number) => {
-    const limit = new AttemptLimit(5, 60_000, 100, sharedCounters);
-    return madeUp.filter((subject) => !limit.take(subject, at(0))).length;
-  };
-  assert.ok(refused(1_000) > 4_000);
-  assert.equal(refused(1_000_000), 0);
-});

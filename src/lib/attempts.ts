@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 
 /** How many counters subjects share once there are too many subjects; they take a quarter of a megabyte. */
-const usuallyShared = 65_536;
+const sharedCounters = 65_536;
 
 /**
  * Counts attempts per subject in windows of fixed length, in this process only: a brake on forms, not a guarantee.
@@ -15,18 +15,15 @@ export class AttemptLimit {
   readonly #limit: number;
   readonly #windowMs: number;
   readonly #maxSubjects: number;
-  readonly #sharedCounters: number;
   #windowStart = 0;
   #counts = new Map<string, number>();
   #shared: Uint32Array | null = null;
   #salt = randomBytes(16);
 
-  /** @param sharedCounters more where a window has many more subjects than are kept, and nobody made them up */
-  constructor(limit: number, windowMs: number, maxSubjects = 100_000, sharedCounters = usuallyShared) {
+  constructor(limit: number, windowMs: number, maxSubjects = 100_000) {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#maxSubjects = maxSubjects;
-    this.#sharedCounters = sharedCounters;
   }
 
   /** Counts one attempt; false when the subject, or those that share its counter, have used up the window. */
@@ -45,8 +42,8 @@ export class AttemptLimit {
   }
 
   #takeShared(subject: string): boolean {
-    this.#shared ??= new Uint32Array(this.#sharedCounters);
-    const at = createHash('sha256').update(this.#salt).update(subject).digest().readUInt32BE() % this.#sharedCounters;
+    this.#shared ??= new Uint32Array(sharedCounters);
+    const at = createHash('sha256').update(this.#salt).update(subject).digest().readUInt32BE() % sharedCounters;
     const count = this.#shared[at] ?? 0;
     this.#shared[at] = count + 1;
     return count < this.#limit;

@@ -26,6 +26,7 @@ type Purpose =
   | 'relayer'
   | 'plan-page'
   | 'plan-terms'
+  | 'day-count'
   | 'database';
 
 /** Key objects, because an HMAC with raw bytes as its key takes several times as long. */

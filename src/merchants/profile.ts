@@ -1,6 +1,6 @@
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { countOfDay } from '../auth/count.ts';
+import { takeOfDay } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
@@ -50,8 +50,8 @@ export async function changeProfile(
     const names = Object.keys(profile) as (keyof Profile)[];
     const changed = names.filter((name) => profile[name] !== before[name]);
     const left = changed.includes('email') ? before.email : null;
-    const counted = { partnerId: scope.partnerId, subject: accountId, action: 'email_change' };
-    if (left !== null && (await countOfDay(ctx.db.sql, counted)) > mostEmailChanges)
+    const counted = { subject: accountId, most: mostEmailChanges };
+    if (left !== null && !(await takeOfDay(tx, scope, 'email_change', counted)))
       return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);
     if (left !== null) await queueMail(ctx, tx, { recipient: left, ...notice });

@@ -1,7 +1,7 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
+import { type MostToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
-import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
+import { hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { mailboxOf } from '../lib/text/email.ts';
 import { writeNotice } from '../mail/notice.ts';
@@ -17,10 +17,10 @@ const codeMs = 15 * minuteMs;
 const resendMs = minuteMs;
 const maxAttempts = 5;
 /**
- * How many codes a day all merchants of a partner together send to one mailbox, per node. A partner may name anybody's
- * address for any number of merchants, and whoever has a link can request codes again and again.
+ * How many codes a day are sent to one mailbox. A partner may name anybody's address for any number of merchants, and
+ * whoever has a link can request codes again and again.
  */
-const codes = new AttemptLimit(50, dayMs);
+const most: MostToPerson = { ofPartner: 50, ofMerchant: 10 };
 /** For how long a browser in which the code was entered need not enter it again. */
 export const passMs = hourMs;
 
@@ -54,8 +54,10 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
       throw new MerchantRefusal('email_code_just_sent');
     }
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
-    if (!codes.take(`${row.partner_id} ${mailboxOf(recipient)}`, now))
+    const person = personSubject(ctx.config, scope, mailboxOf(recipient));
+    if (!(await takeOfPerson(tx, scope, 'onboarding_code', { accountId: row.id, person, most }))) {
       throw new MerchantRefusal('email_code_too_often');
+    }
     const expiresAt = new Date(now.getTime() + codeMs);
     await upsertCode(tx, scope, row.id, { hash, attempts: alive?.attempts ?? 0, expiresAt });
     await queueMail(ctx, tx, { recipient, urgent: true, ...mail });

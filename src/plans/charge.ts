@@ -14,6 +14,7 @@ import { createInScope } from '../requests/manual.ts';
 import { beginCollecting } from './collect/begin.ts';
 import { collectMinutes } from './collect/rules.ts';
 import { planMail } from './mail.ts';
+import { takePlanMail } from './mail-limit.ts';
 import { readActiveMandate } from './mandates/read.ts';
 import { afterCharge, retryMs, startOf } from './rules.ts';
 import {
@@ -138,19 +139,11 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
     await insertCharge(tx, scope, charging);
     return beginCollecting(inner, tx, scope, { plan, request, mandate, number, now });
   }
-  await Promise.all([
-    insertCharge(tx, scope, charging),
-    customer_email !== null &&
-      branding !== null &&
-      queueCustomerMail(
-        inner,
-        tx,
-        scope,
-        request.id,
-        planMail(inner, { plan, request, branding, to: customer_email }),
-        'ask',
-      ),
-  ]);
+  await insertCharge(tx, scope, charging);
+  if (customer_email === null || branding === null) return;
+  if (!(await takePlanMail(inner, tx, scope, plan, customer_email))) return;
+  const mail = planMail(inner, { plan, request, branding, to: customer_email });
+  await queueCustomerMail(inner, tx, scope, request.id, mail, 'ask');
 }
 
 /** JavaScript moves keys that look like numbers to the front; the stored text keeps the order typed. */

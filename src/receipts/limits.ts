@@ -1,28 +1,20 @@
-import { AttemptLimit } from '../lib/attempts.ts';
-import { dayMs } from '../lib/durations.ts';
+import { type MostToPerson, personSubject, takeOfDay, takeOfPerson } from '../auth/day-count.ts';
+import type { Context } from '../context.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import { withLatinDigits } from '../lib/text/digits.ts';
 import { mailboxOf } from '../lib/text/email.ts';
 import type { Channel } from './store.ts';
 
-/** A node may serve millions of customers a day, of whom few may share a counter. 4 MB, once they are needed. */
-const sharedCounters = 1_048_576;
-const inDay = (limit: number) => new AttemptLimit(limit, dayMs, undefined, sharedCounters);
-
 /**
- * How many receipts one merchant's customer is sent in a day, on a node. A merchant names addresses and numbers that
- * nobody has proved to be a customer's, and can pay its own requests again and again.
+ * How many receipts a customer is sent in a day. A merchant names addresses and numbers that nobody has proved to be a
+ * customer's, and can pay its own requests again and again; whoever can become one merchant can become many.
  */
-const ofMerchant: Record<Channel, AttemptLimit> = {
-  mail: inDay(50),
-  phone: inDay(10),
+const toPerson: Record<Channel, MostToPerson> = {
+  mail: { ofPartner: 200, ofMerchant: 50 },
+  phone: { ofPartner: 40, ofMerchant: 10 },
 };
-/** The same of all merchants of a partner: whoever can become one can become many. */
-const ofPartner: Record<Channel, AttemptLimit> = {
-  mail: inDay(200),
-  phone: inDay(40),
-};
-/** Messages cost the operator money: so many a day go to the customers of one merchant, on a node. */
-const messages = new AttemptLimit(10_000, dayMs);
+/** Messages cost the operator money: so many a day go to the customers of one merchant. */
+const mostMessages = 10_000;
 
 /** Prefixes of countries and trunks are written in many ways, or left out: the last digits are the same in all. */
 const lastDigits = 8;
@@ -40,20 +32,23 @@ function phonesOf(written: string): string[] {
   return [...new Set((numbers.length > 0 ? numbers : [digits.join('')]).map((run) => run.slice(-lastDigits)))];
 }
 
-/** Whose customer a receipt goes to. */
-type Sender = { partnerId: string; accountId: string };
-
 /**
  * Takes one of the receipts that a merchant, and its partner, may have sent in a day.
  *
  * @param to the customer's e-mail address or phone number, however it is written
  * @returns false when they are used up
  */
-export function takeReceipt(channel: Channel, { partnerId, accountId }: Sender, to: string, now: Date): boolean {
+export async function takeReceipt(
+  { config }: Pick<Context, 'config'>,
+  tx: Tx,
+  scope: Scope,
+  { channel, accountId, to }: { channel: Channel; accountId: string; to: string },
+): Promise<boolean> {
   const customers = channel === 'mail' ? [mailboxOf(to)] : phonesOf(to);
-  for (const customer of customers) {
-    if (!ofMerchant[channel].take(`${accountId} ${customer}`, now)) return false;
-    if (!ofPartner[channel].take(`${partnerId} ${customer}`, now)) return false;
+  const most = toPerson[channel];
+  // Two texts may hold the same numbers, in any order: all take them in the same one, so none waits for another's.
+  for (const person of customers.map((customer) => personSubject(config, scope, customer)).sort()) {
+    if (!(await takeOfPerson(tx, scope, `receipt_${channel}`, { accountId, person, most }))) return false;
   }
-  return channel === 'mail' || messages.take(accountId, now);
+  return channel === 'mail' || takeOfDay(tx, scope, 'messages', { subject: accountId, most: mostMessages });
 }

@@ -48,7 +48,8 @@ async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<b
     const customer = await lockCustomer(tx, scope, requestId);
     const isFirst = await updateDone(tx, scope, requestId, 'mail');
     if (!isFirst || !facts || !customer?.email) return false;
-    if (!takeReceipt('mail', { ...scope, accountId: facts.row.account_id }, customer.email, ctx.clock.now())) {
+    const receipt = { channel: 'mail', accountId: facts.row.account_id, to: customer.email } as const;
+    if (!(await takeReceipt(ctx, tx, scope, receipt))) {
       ctx.log.warn({ request_id: requestId }, 'a receipt was not mailed: too many were sent to this address today');
       return false;
     }

@@ -42,11 +42,9 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
       await updateDone(sql, scope, requestId, 'phone');
       return false;
     }
+    const message = { channel: 'phone', accountId: facts.row.account_id, to: phone } as const;
     // Once for all attempts.
-    if (
-      attempts === 1 &&
-      !takeReceipt('phone', { ...scope, accountId: facts.row.account_id }, phone, ctx.clock.now())
-    ) {
+    if (attempts === 1 && !(await ctx.db.scoped(scope, (tx) => takeReceipt(ctx, tx, scope, message)))) {
       ctx.log.warn({ request_id: requestId }, 'a message was not sent: too many were sent today');
       await updateDone(sql, scope, requestId, 'phone');
       return false;

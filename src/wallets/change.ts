@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { countOfDay } from '../auth/count.ts';
+import { takeOfDay } from '../auth/day-count.ts';
 import {
   type HandedIn,
   makeWalletMessage,
@@ -121,13 +121,14 @@ export async function changeWallet(
   { oldWallet, newWallet, messages }: ProvedChange,
 ): Promise<boolean> {
   const now = ctx.clock.now();
-  const counted = { partnerId: scope.partnerId, subject: accountId, action: 'wallet_change' };
-  if ((await countOfDay(ctx.db.sql, counted)) > mostChanges) throw new MerchantRefusal('changed_too_often');
   return claimingWallet(ctx, scope, async (tx, claim) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (owner?.wallet_address !== oldWallet || owner.onboarded_at === null) throw new MerchantRefusal('message_used');
     for (const signed of messages) {
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
+    }
+    if (!(await takeOfDay(tx, scope, 'wallet_change', { subject: accountId, most: mostChanges }))) {
+      throw new MerchantRefusal('changed_too_often');
     }
     await claim(accountId, newWallet.address, now);
     await updateWallet(tx, scope, { id: randomUUID(), accountId, wallet: newWallet, now });

@@ -1,7 +1,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
-import { countOfDay } from '../auth/count.ts';
+import { takeOfDay } from '../auth/day-count.ts';
 import type { OwnHost } from '../auth/host.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
 import type { Client } from '../auth/session.ts';
@@ -86,9 +86,6 @@ export async function startRecovery(
   const id = randomUUID();
   const now = ctx.clock.now();
   const until = new Date(now.getTime() + linkMs);
-  // Starts by operators are not counted, so that a partner cannot prevent them.
-  const counted = { partnerId: scope.partnerId, subject: accountId, action: 'recovery_start' };
-  const starts = actor.kind === 'partner_user' ? await countOfDay(ctx.db.sql, counted) : 0;
   await ctx.db.scoped(scope, async (tx) => {
     const owner = await lockWalletOwner(tx, scope, accountId);
     if (!owner) throw new MerchantRefusal('merchant_unknown');
@@ -96,7 +93,11 @@ export async function startRecovery(
     if (owner.onboarded_at === null || oldWallet === null) throw new MerchantRefusal('not_onboarded');
     const earlier = await selectOpenChange(tx, scope, accountId);
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
-    if (starts > mostStarts) throw new MerchantRefusal('too_many_attempts');
+    // Not of operators: a partner must not keep them from it.
+    const counted = { subject: accountId, most: mostStarts };
+    if (actor.kind === 'partner_user' && !(await takeOfDay(tx, scope, 'recovery_start', counted))) {
+      throw new MerchantRefusal('too_many_attempts');
+    }
     if (earlier) await updateStopped(tx, scope, earlier.id, 'cancelled', now);
     await insertRecovery(tx, scope, { id, accountId, oldWallet, now, linkUntil: until });
     const vetoUrl = linkUrl(ctx, 'veto', id);

@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Actor } from '../../src/audit/actions.ts';
 import { theService } from '../../src/audit/write.ts';
-import { countOfDay } from '../../src/auth/count.ts';
-import type { Scope } from '../../src/db/connection.ts';
+import { personSubject, takeOfDay, takeOfPerson } from '../../src/auth/day-count.ts';
+import type { Database, Scope } from '../../src/db/connection.ts';
+import { mailboxOf } from '../../src/lib/text/email.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
+import { changeProfile } from '../../src/merchants/profile.ts';
+import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { sendEmailCode } from '../../src/onboarding/code.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
+import { mostPlanMails } from '../../src/plans/mail-limit.ts';
 import { mostPlansOfAddress } from '../../src/plans/rules.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
 import { wordsOf } from '../../src/ui/language.ts';
@@ -19,7 +23,7 @@ import { makeMerchant, makePartner, setRate } from '../support/fixtures.ts';
 import type { Visit } from '../support/people/forms.ts';
 import { makeOnboarded, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
-import { makePlan } from '../support/plans.ts';
+import { makePlan, turnAt } from '../support/plans.ts';
 
 // A merchant may name anybody's address, and nobody has proved it. What such an address is sent has a limit.
 
@@ -40,6 +44,13 @@ async function mailsTo(recipient: string): Promise<number> {
   return row?.count ?? 0;
 }
 
+const portalOwner: Actor = {
+  kind: 'partner_user',
+  userId: randomUUID(),
+  email: 'o@example.com',
+  ip: '::1',
+  userAgent: '',
+};
 const automatic = { collect: 'automatic', capFiatInt: 8000, reservePercent: 10, afterPastDue: 'link' } as const;
 
 test('A profile that takes somebody’s address and leaves it again and again → ten changes a day, then none', async () => {
@@ -134,6 +145,65 @@ test('A recovery that is started and cancelled again and again → five starts a
   assert.equal(row?.open, 0);
 });
 
+test('A recovery that may not be started, asked for again and again → uses up none of those that may', async () => {
+  const { id } = await makeOnboarded(app.ctx, scope);
+  await startRecovery(app.ctx, portalOwner, scope, id);
+  await app.db.sql`update wallet_changes set state = 'signed', new_wallet = '0x1', signed_at = now(), due_at = now()
+    where account_id = ${id}`;
+  for (let n = 0; n < 6; n++)
+    await assert.rejects(startRecovery(app.ctx, portalOwner, scope, id), /A new wallet has already signed/);
+  await app.db.sql`update wallet_changes set state = 'vetoed', ended_at = now() where account_id = ${id}`;
+  await startRecovery(app.ctx, portalOwner, scope, id);
+  const stranger = randomUUID();
+  await assert.rejects(startRecovery(app.ctx, portalOwner, scope, stranger), MerchantRefusal);
+  const counted = await app.db.sql`select calls from day_counters where subject in (${id}, ${stranger})`;
+  assert.deepEqual([...counted], [{ calls: 2 }], 'nothing is stored of merchants that do not exist');
+});
+
+test('A change of the profile › takes no second connection while it holds one', async () => {
+  const { id } = await makeOnboarded(app.ctx, scope, { email: 'before@example.com' });
+  let isHeld = false;
+  const db: Database = {
+    ...app.db,
+    sql: new Proxy(app.db.sql, {
+      apply(sql, self, values) {
+        assert.equal(isHeld, false, 'a second connection');
+        return Reflect.apply(sql, self, values);
+      },
+    }),
+    scoped: (of, work) =>
+      app.db.scoped(of, async (tx) => {
+        isHeld = true;
+        return work(tx).finally(() => {
+          isHeld = false;
+        });
+      }),
+  };
+  const typed = { email: 'after@example.com', display_currency: 'EUR', business_name: 'A', country: 'DE' };
+  const notice = { subject: '', body: '' };
+  const outcome = await changeProfile({ ...app.ctx, db }, theService, scope, id, typed, notice);
+  assert.ok('changed' in outcome && outcome.changed.includes('email'), JSON.stringify(outcome));
+});
+
+test('Plans of many merchants of a partner › mail one address so many times a day, and no merchant’s use up the others’', async () => {
+  const person = personSubject(app.ctx.config, scope, mailboxOf('planned@example.org'));
+  await app.db.scoped(scope, async (tx) => {
+    for (let n = 0; n < mostPlanMails.ofPartner - 10; n++) {
+      const counted = { accountId: `merchant ${n}`, person, most: mostPlanMails };
+      assert.equal(await takeOfPerson(tx, scope, 'plan_mail', counted), true);
+    }
+  });
+  const mails = async () => (await app.db.sql`select from mails where recipient ilike 'pl%anned%@example.org'`).length;
+  const [hostile, other] = [await makeMerchant(app.db, scope), await makeMerchant(app.db, scope)];
+  for (let n = 0; n < 8; n++)
+    await makePlan(app.ctx, scope, hostile, { customerEmail: `pl.anned+${n}@example.org`, ...automatic });
+  assert.equal(await mails(), 5, 'half of what is left');
+  const dueNow = { firstOn: '2026-01-01', maxCharges: 1, customerEmail: 'planned@example.org' };
+  for (const merchant of [hostile, other]) await makePlan(app.ctx, scope, merchant, dueNow);
+  assert.equal(await turnAt(app.ctx, '2026-01-01T01:00:00Z'), 2, 'charges are made all the same');
+  assert.equal(await mails(), 6, 'and the other merchant’s is mailed');
+});
+
 test('Many merchants are named with one address, and each of their links asks for codes → 50 a day of a partner', async () => {
   const ask = async (of: Scope, email: string) => {
     const merchant = await createShell(app.ctx, theService, of, { display_currency: 'EUR', email });
@@ -148,8 +218,23 @@ test('Many merchants are named with one address, and each of their links asks fo
   assert.equal((await mailsTo('coded@example.org')) + (await mailsTo('Co.ded+1@example.org')), 51);
 });
 
+test('One merchant’s link asks for codes again and again → ten a day, and the partner’s others are sent theirs', async () => {
+  const shell = (email: string) => createShell(app.ctx, theService, scope, { display_currency: 'EUR', email });
+  const hostile = await shell('one@example.org');
+  const token = makeOnboardingToken(app.ctx.config.secretKeys, hostile, app.ctx.clock.now());
+  const ask = async () => {
+    await sendEmailCode(app.ctx, token, wordsOf('en'));
+    await app.db.sql`delete from onboarding_codes where account_id = ${hostile.id}`;
+  };
+  for (let n = 0; n < 10; n++) await ask();
+  await assert.rejects(ask(), /Too many codes were sent today/);
+  const other = makeOnboardingToken(app.ctx.config.secretKeys, await shell('o.ne@example.org'), app.ctx.clock.now());
+  await sendEmailCode(app.ctx, other, wordsOf('en'));
+});
+
 test('The limits of a day hold over all nodes together, and a partner keeps no operator from a recovery', async () => {
-  const count = (action: string, subject: string) => countOfDay(app.db.sql, { partnerId: partner.id, subject, action });
+  const count = (action: string, subject: string) =>
+    app.db.scoped(scope, (tx) => takeOfDay(tx, scope, action, { subject, most: 10 }));
   const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'shared@example.com' });
   // What another node has counted.
   for (let n = 0; n < 10; n++) await count('email_change', id);
@@ -157,7 +242,6 @@ test('The limits of a day hold over all nodes together, and a partner keeps no o
   const { visitor } = await signInMerchant(app.url, account);
   const page = await visitor.send(await visitor.open('/dashboard/profile'), '/profile', { email: 'next@example.com' });
   assert.match(page.html, /It was changed too often today/);
-  const owner: Actor = { kind: 'partner_user', userId: randomUUID(), email: 'o@example.com', ip: '::1', userAgent: '' };
-  await assert.rejects(startRecovery(app.ctx, owner, scope, id), /Too many attempts/);
+  await assert.rejects(startRecovery(app.ctx, portalOwner, scope, id), /Too many attempts/);
   await startRecovery(app.ctx, { kind: 'command_line' }, scope, id);
 });

@@ -4,6 +4,7 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import { nestedInScope } from '../../db/nested.ts';
 import { queuePlanMail } from '../../mail/outbox.ts';
 import { readMailBranding } from '../../partners/branding.ts';
+import { takePlanMail } from '../mail-limit.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { EndReason, MandateRow } from '../mandates/read.ts';
 import { chargeMail, type ToldReason } from './mail.ts';
@@ -49,6 +50,7 @@ type Telling = Omit<Parameters<typeof chargeMail>[1], 'branding' | 'to' | 'reaso
 export async function tellCustomer(ctx: Context, tx: Tx, scope: Scope, telling: Telling): Promise<void> {
   const { plan } = telling;
   if (plan.customer_email === null || plan.mails_stopped_at !== null) return;
+  if (!(await takePlanMail(ctx, tx, scope, plan, plan.customer_email))) return;
   const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
   const branding = await readMailBranding(inner, scope.partnerId);
   await queuePlanMail(ctx, tx, scope, plan.id, chargeMail(ctx, { ...telling, branding, to: plan.customer_email }));

@@ -9,6 +9,7 @@ import { currencyExponent, toUsdcMicro } from '../../lib/money.ts';
 import { queuePlanMail } from '../../mail/outbox.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { usableRate } from '../../rates/quote.ts';
+import { takePlanMail } from '../mail-limit.ts';
 import { type After, type ComingRow, selectComing, updateForeseen } from './foresee-store.ts';
 import { holdingsOf } from './holdings.ts';
 import { aheadMail } from './mail.ts';
@@ -78,6 +79,7 @@ async function warn(ctx: Context, row: ComingRow, holdings: Holdings): Promise<b
     if (!fault || row.told) return true;
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
     if (plan.customer_email === null || plan.mails_stopped_at !== null) return true;
+    if (!(await takePlanMail(ctx, tx, scope, plan, plan.customer_email))) return true;
     const branding = await readMailBranding({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, scope.partnerId);
     const mail = { plan, branding, to: plan.customer_email, reason: fault, payer: row.payer, dueAt: row.plan_due_at };
     await queuePlanMail(ctx, tx, scope, plan.id, aheadMail(ctx, mail));

@@ -17,7 +17,7 @@ const overOnChain: readonly EndReason[] = ['revoked_on_chain', 'expired'];
  * @returns the mandate; null if it was no longer in use
  */
 export function endMandate(
-  ctx: Pick<Context, 'db' | 'clock' | 'config'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'config' | 'log'>,
   actor: Actor,
   scope: Scope,
   mandateId: string,

@@ -16,10 +16,11 @@ import { planTexts } from '../../texts/plans.ts';
 import { everyText, instant, instantText } from '../../ui/formats.ts';
 import { fill, isLanguage, type Words, wordsKept, wordsOf } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
+import { takePlanMail } from '../mail-limit.ts';
 import { merchantOf, type PlanFactsRow } from './facts.ts';
 import type { EndReason, MandateRow } from './store.ts';
 
-type MailContext = Pick<Context, 'config'>;
+type MailContext = Pick<Context, 'config' | 'log'>;
 type Kind = 'ask' | 'again' | 'agreed' | 'stopped';
 type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy';
 
@@ -78,6 +79,7 @@ async function queueToCustomer(
   more: (words: Words, texts: MandateTexts) => CustomerMailFact[],
 ): Promise<void> {
   if (facts.customer_email === null || facts.mails_stopped_at !== null) return;
+  if (!(await takePlanMail(ctx, tx, scope, facts, facts.customer_email))) return;
   const words = wordsOf(isLanguage(facts.language) ? facts.language : 'en');
   const texts = mandateTexts(words);
   const { mails: t, page } = texts;
