@@ -59,7 +59,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
       throw asDatabaseFault(config, error);
     });
     const log = makeLog(config.logLevel);
-    const pools = openPools((most) => connectTo(config, access, most, log));
+    const pools = openPools((most) => connectTo(config, access, most, log), config.databaseReadUrl !== null);
     stops.push(pools.close);
     tellOfSlow(pools, log);
     await logIn(config, access, pools.api).catch((error) => {

@@ -17,14 +17,17 @@ const connections = {
   loops: { service: 6, scoped: 4 },
 };
 
-/** @param open makes pools with at most this many connections; none is opened before it is needed */
-export function openPools(open: (most: Connections) => Database): Pools {
+/**
+ * @param open makes pools with at most this many connections; none is opened before it is needed
+ * @param readsApart whether they have as many to a standby, for what only reads
+ */
+export function openPools(open: (most: Connections) => Database, readsApart: boolean): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {
     ...{ api, loops },
-    // The users, exports and customers of one partner, or of two, leave the others a connection. Calls of the API have
-    // shares by key.
-    pages: limitPartners(pages, Math.floor(connections.pages.scoped / 2)),
+    // The users, exports and customers of a few partners leave the others a connection. Calls of the API have shares by
+    // key.
+    pages: limitPartners(pages, connections.pages.scoped, readsApart),
     close: async () => {
       await Promise.all([api.close(), pages.close(), loops.close()]);
     },

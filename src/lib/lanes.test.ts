@@ -27,7 +27,7 @@ test('work beyond the most of its key waits in order, also behind work that fail
 });
 
 test('work that waits longer than it may fails, and what comes after it has its turn', async () => {
-  const lanes = new Lanes(1, 20);
+  const lanes = new Lanes(1, 10, 20);
   const first = Promise.withResolvers<void>();
   const running = lanes.run('a', () => first.promise);
   await assert.rejects(
@@ -36,5 +36,37 @@ test('work that waits longer than it may fails, and what comes after it has its 
   );
   first.resolve();
   await running;
+  assert.equal(await lanes.run('a', async () => 'again'), 'again');
+});
+
+test('room for little of all keys together › a few keys leave some, and the key of which least runs comes next', async () => {
+  const lanes = new Lanes(2, 5);
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (name: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.set(name, resolve);
+    const work = () => {
+      begun.push(name);
+      return promise;
+    };
+    return lanes.run(name.slice(0, 1), work);
+  };
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2'].map(run);
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1'], 'one is left');
+  all.push(run('d1'));
+  assert.deepEqual(begun.splice(0), ['a1', 'a2', 'b1', 'c1', 'd1']);
+  all.push(...['e1', 'f1', 'e2'].map(run));
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise(setImmediate);
+    return begun.splice(0);
+  };
+  assert.deepEqual(await end('a2'), ['e1'], 'none of it runs yet');
+  assert.deepEqual(await end('b1'), ['b2'], 'nothing of b runs any more, and it waited longest');
+  assert.deepEqual(await end('a1'), ['f1']);
+  assert.deepEqual(await end('f1'), ['a3']);
+  for (const name of ['c1', 'd1', 'e1', 'b2', 'a3', 'c2', 'e2']) await end(name);
+  await Promise.all(all);
   assert.equal(await lanes.run('a', async () => 'again'), 'again');
 });

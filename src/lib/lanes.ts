@@ -3,16 +3,27 @@ import { missedTurn } from './missed-turn.ts';
 /** The work of one key: how much of it runs, and what waits. */
 type Lane = { running: number; waiting: Set<() => void> };
 
-/** Limits how much work of each key runs at once. The rest waits in order, and holds nothing meanwhile. */
+/**
+ * Limits how much work runs at once: of each key, and of all together. The rest waits, and holds nothing meanwhile: that
+ * of a key in order, and of the keys, the one of which least runs comes next. A key leaves others twice as much room as
+ * it takes, so a few keys do not fill it.
+ */
 export class Lanes {
+  readonly #mostOfOne: number;
   readonly #most: number;
   readonly #longestWaitMs: number | null;
   readonly #lanes = new Map<string, Lane>();
+  /** Lanes whose next work waits for room alone; whose turn was longest ago is first. */
+  readonly #ready = new Set<Lane>();
+  #running = 0;
 
   /**
+   * @param mostOfOne of a key
+   * @param most of all
    * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
    */
-  constructor(most: number, longestWaitMs: number | null = null) {
+  constructor(mostOfOne: number, most = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
+    this.#mostOfOne = mostOfOne;
     this.#most = most;
     this.#longestWaitMs = longestWaitMs;
   }
@@ -20,33 +31,60 @@ export class Lanes {
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.get(key) ?? { running: 0, waiting: new Set() };
     this.#lanes.set(key, lane);
-    if (lane.running < this.#most) lane.running++;
-    else await this.#wait(lane);
+    if (lane.running < this.#mostOfOne && this.#hasRoom(lane)) this.#begin(lane);
+    else await this.#wait(key, lane);
     try {
       return await work();
     } finally {
-      const [next] = lane.waiting;
-      if (next) next();
-      else if (--lane.running === 0) this.#lanes.delete(key);
+      lane.running--;
+      this.#running--;
+      if (lane.waiting.size > 0) this.#ready.add(lane);
+      else if (lane.running === 0) this.#lanes.delete(key);
+      this.#next();
     }
   }
 
-  #wait({ waiting }: Lane): Promise<void> {
+  #hasRoom({ running }: Lane): boolean {
+    return this.#most - this.#running > 2 * running;
+  }
+
+  #begin(lane: Lane): void {
+    lane.running++;
+    this.#running++;
+  }
+
+  #next(): void {
+    while (this.#ready.size > 0) {
+      let least: Lane | undefined;
+      for (const lane of this.#ready) if (!least || lane.running < least.running) least = lane;
+      if (!least || !this.#hasRoom(least)) return;
+      const [go] = least.waiting;
+      go?.();
+    }
+  }
+
+  #wait(key: string, lane: Lane): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { waiting } = lane;
     const leave = () => {
       clearTimeout(timer);
-      waiting.delete(begin);
+      waiting.delete(go);
+      this.#ready.delete(lane);
+      if (waiting.size > 0 && lane.running < this.#mostOfOne) this.#ready.add(lane);
     };
-    const begin = () => {
+    const go = () => {
+      this.#begin(lane);
       leave();
       resolve();
     };
     const giveUp = () => {
       leave();
+      if (waiting.size === 0 && lane.running === 0) this.#lanes.delete(key);
       reject(missedTurn());
     };
     const timer = this.#longestWaitMs === null ? undefined : setTimeout(giveUp, this.#longestWaitMs);
-    waiting.add(begin);
+    waiting.add(go);
+    if (lane.running < this.#mostOfOne) this.#ready.add(lane);
     return promise;
   }
 }

@@ -40,15 +40,15 @@ async function exportsWith(limits: ExportLimits) {
   return { open, clients, closed };
 }
 
-test('one reader has so many exports, those of a group so many more, and each that is left makes room', async () => {
-  const { open, clients, closed } = await exportsWith({ most: 4, mostOfGroup: 3, mostOfOne: 2, stalledMs: 600_000 });
+test('one reader has so many exports, those of a group so many more, others a part, and each that is left makes room', async () => {
+  const { open, clients, closed } = await exportsWith({ most: 6, mostOfGroup: 3, mostOfOne: 2, stalledMs: 600_000 });
   const statuses = [];
-  for (const path of ['a/1', 'a/1', 'a/1', 'a/2', 'a/3', 'b/4', 'c/5']) statuses.push(await open(path));
-  assert.deepEqual(statuses, [200, 200, 429, 200, 429, 200, 429]);
+  for (const path of ['a/1', 'a/1', 'a/1', 'a/2', 'a/3', 'b/4', 'c/5', 'b/6', 'd/7']) statuses.push(await open(path));
+  assert.deepEqual(statuses, [200, 200, 429, 200, 429, 200, 200, 429, 200]);
   clients[0]?.destroy();
   await closed[0];
-  assert.equal(await open('c/5'), 200);
-  assert.equal(await open('a/1'), 429, 'all places are taken');
+  assert.equal(await open('e/8'), 200);
+  assert.equal(await open('f/9'), 429, 'all places are taken');
 });
 
 test('whoever takes nothing of an export for long → it is ended, and its place is free', async () => {

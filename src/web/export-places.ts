@@ -31,7 +31,7 @@ export class ExportPlaces {
 
   constructor({ most, mostOfGroup, mostOfOne, stalledMs }: ExportLimits = usual) {
     this.#ofReaders = new Places(most, mostOfOne);
-    this.#ofGroups = new Places(Number.POSITIVE_INFINITY, mostOfGroup);
+    this.#ofGroups = new Places(most, mostOfGroup);
     this.#stalledMs = stalledMs;
   }
 

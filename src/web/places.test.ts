@@ -3,17 +3,23 @@ import { test } from 'node:test';
 import { Places, takeEach } from './places.ts';
 
 test('One holder has so many places, all together so many more, and each that is given back is free again', () => {
-  const places = new Places(3, 2);
+  const places = new Places(4, 2);
   assert.deepEqual([places.take('a'), places.take('a'), places.take('a')], [true, true, false]);
-  assert.deepEqual([places.take('b'), places.take('b'), places.take('c')], [true, false, false]);
+  assert.deepEqual([places.take('b'), places.take('c'), places.take('d')], [true, true, false]);
   places.leave('a');
-  assert.deepEqual([places.take('c'), places.take('a')], [true, false]);
-  places.leave('c');
+  assert.deepEqual([places.take('d'), places.take('a')], [true, false]);
+  for (const holder of ['b', 'c', 'd']) places.leave(holder);
   assert.equal(places.take('a'), true);
 });
 
+test('A few holders that take all they can › leave places to others', () => {
+  const places = new Places(20, 4);
+  const takeAll = (holder: string) => [1, 2, 3, 4, 5].filter(() => places.take(holder)).length;
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(takeAll), [4, 4, 4, 4, 2, 1, 1, 0]);
+});
+
 test('a place of each is taken, or none, and all are given back at once', () => {
-  const [large, small] = [new Places(9, 9), new Places(1, 1)];
+  const [large, small] = [new Places(18, 9), new Places(1, 1)];
   const leave = takeEach([large, 'a'], [small, 'b']);
   assert.ok(leave);
   for (let i = 0; i < 9; i++) assert.equal(takeEach([large, 'a'], [small, 'c']), null);

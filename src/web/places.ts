@@ -1,6 +1,7 @@
 /**
  * Counts what stays open in this process, streams or exports, so that neither one holder nor all together have too
- * many. A holder is the user or merchant, never a session, because anybody can have many sessions.
+ * many. A holder leaves the others as many as it has: a few holders do not take all. It is the user or merchant, never a
+ * session, because anybody can have many sessions.
  */
 export class Places {
   readonly #most: number;
@@ -16,7 +17,7 @@ export class Places {
   /** Takes a place; false when there is none. */
   take(holder: string): boolean {
     const own = this.#byHolder.get(holder) ?? 0;
-    if (own >= this.#mostOfOne || this.#taken >= this.#most) return false;
+    if (own >= this.#mostOfOne || own >= this.#most - this.#taken) return false;
     this.#taken++;
     this.#byHolder.set(holder, own + 1);
     return true;

@@ -8,11 +8,11 @@ import { until } from '../support/net/receiver.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let pools: Pools;
-let [busy, other, quiet]: Scope[] = [];
+let [busy, other, third, quiet]: Scope[] = [];
 before(async () => {
   database = await testDatabase();
-  pools = openPools((most) => connect(database.access, most));
-  [busy, other, quiet] = [await scopeOfNew(), await scopeOfNew(), await scopeOfNew()];
+  pools = openPools((most) => connect(database.access, most), false);
+  [busy, other, third, quiet] = [await scopeOfNew(), await scopeOfNew(), await scopeOfNew(), await scopeOfNew()];
 });
 const scopeOfNew = async () => (await makePartner(database.db)).test;
 after(async () => {
@@ -27,9 +27,9 @@ const stuck = async () => {
   return row?.n ?? 0;
 };
 
-test('the pages of two partners all wait for something → those of others are answered, and theirs come one after another', async () => {
-  assert.ok(busy && other && quiet);
-  const [theirs, ours] = [[busy, other], quiet];
+test('the pages of three partners all wait for something → those of others are answered, and theirs come one after another', async () => {
+  assert.ok(busy && other && third && quiet);
+  const [theirs, ours] = [[busy, other, third], quiet];
   const lock = openOne(database.url);
   await lock`begin`;
   await lock`select pg_advisory_xact_lock(1)`;
@@ -40,7 +40,7 @@ test('the pages of two partners all wait for something → those of others are a
     ),
   ).flat();
   try {
-    await until(async () => (await stuck()) === 4, 'two of each of them to wait in the database');
+    await until(async () => (await stuck()) === 4, 'two of the first and one of each other to wait in the database');
     for (const how of ways) {
       const [row] = await pools.pages[how](ours, (tx) => tx<{ n: number }[]>`select 1 as n`);
       assert.equal(row?.n, 1);
@@ -50,5 +50,5 @@ test('the pages of two partners all wait for something → those of others are a
     await lock`rollback`;
     await lock.end();
   }
-  assert.equal((await Promise.all(slow)).length, 24);
+  assert.equal((await Promise.all(slow)).length, 36);
 });
