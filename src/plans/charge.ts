@@ -102,7 +102,8 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome
 /**
  * Makes one charge, all or nothing: plan, request and the link between them. With them it writes either the mail that
  * asks the customer to pay or, if the customer has agreed to automatic charges, the charge that the loops of `collect`
- * make next. The request comes as late as possible, because from then on the transaction holds its partner's clock.
+ * make next. The request comes as late as possible, because from then on the transaction holds its partner's clock. It has
+ * no idempotency key, which a call of the API could take before it: the plan's lock and its charge's number make it once.
  */
 async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;
@@ -123,7 +124,6 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
       account_id: plan.account_id,
       fiat_amount_int: Number(plan.fiat_int),
       fiat_currency_code: plan.fiat_code,
-      idempotency_key: `plan-${plan.id}-${number}`,
       payment_mode: 'invoice',
       memo: name,
       metadata: JSON.parse(plan.metadata),

@@ -44,7 +44,7 @@ export function createManually(ctx: Context, actor: Actor, scope: Scope, fields:
  * Creates a request for a merchant or for a plan: the same call as by API, with the same rules and reserved amount,
  * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
- * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests
+ * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests; a plan needs none
  * @param more `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values of `expiry_minutes`
  * that are allowed whatever the partner has chosen
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses
@@ -52,7 +52,7 @@ export function createManually(ctx: Context, actor: Actor, scope: Scope, fields:
 export async function createInScope(
   ctx: Context,
   scope: Scope,
-  fields: ManualFields,
+  fields: CreateFields,
   { keyOrder = new Map(), allowedMinutes = [] }: { keyOrder?: Map<string, string[]>; allowedMinutes?: number[] } = {},
 ): Promise<Created> {
   const body: Record<string, unknown> = { ...fields };
