@@ -151,7 +151,7 @@ test('many that wait to be final → those that are not mined are still looked a
   await f.node.mine(1);
   await f.read();
   await f.follow();
-  const live = await selectLive(f.db.sql, key, 2);
+  const live = await selectLive(f.db.sql, key, { first: 2, anywhere: 0 });
   assert.deepEqual(
     live.map(({ id }) => id),
     [ids[0], ids[1], ids[3]],

@@ -25,8 +25,8 @@ import { sendOpen } from './resend.ts';
 import { type FoundCall, settleFound, settleOthers } from './settle.ts';
 import { type KeptVariant, type RelayRow, selectLive, selectVariants } from './store.ts';
 
-/** How many calls of one account are checked in one pass, of those not mined and of those mined each, by nonce. */
-const passSize = 500;
+/** How many calls of one account are checked in one pass, of each kind. */
+const passSize = { first: 500, anywhere: 100 };
 /** How often an account with nothing under way is checked: one that can send, and one that cannot. */
 const idleMs = 2 * 60_000;
 const hinderedMs = 30_000;

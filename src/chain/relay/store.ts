@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '../../db/connection.ts';
+import type { Fragment } from '../../db/sql.ts';
 import type { Hex } from '../rpc.ts';
 import type { Account } from './account-store.ts';
 import { updateFees } from './budget.ts';
@@ -95,16 +96,33 @@ export function selectRelays(sql: Sql | Tx, ids: readonly string[]): Promise<Rel
 }
 
 /**
- * The calls of an account that the chain has not decided, by nonce: at most this many unmined ones and this many mined
- * ones. So calls that wait to be final do not keep others from being sent.
+ * The calls of an account that the chain has not decided, by nonce: the first of those to be mined, of those whose nonce
+ * was used, and of those that were mined. So calls that wait to be final, or that no endpoint decides, do not keep
+ * others from being sent. Of the last two kinds, some from anywhere come with them: if the first ones are never decided,
+ * the later ones are all the same.
+ *
+ * @param most how many of each kind are the first, and how many come from anywhere
  */
-export function selectLive(sql: Sql, { chainId, address }: Account, limit: number): Promise<RelayRow[]> {
-  const first = (states: ReturnType<Sql>) => sql`
-    (select id from relay_transactions
-      where chain_id = ${chainId} and from_address = ${address} and state in (${states}) order by nonce limit ${limit})`;
+export function selectLive(
+  sql: Sql,
+  { chainId, address }: Account,
+  most: { first: number; anywhere: number },
+): Promise<RelayRow[]> {
+  const toBeMined = sql`state in ('allotted', 'sent') and passed_block is null`;
+  const passed = sql`state in ('allotted', 'sent') and passed_block is not null`;
+  const mined = sql`state = 'mined'`;
+  const ofAccount = (kind: Fragment) => sql`
+    from relay_transactions where chain_id = ${chainId} and from_address = ${address} and ${kind}`;
+  const first = (kind: Fragment) => sql`(select id ${ofAccount(kind)} order by nonce limit ${most.first})`;
+  const anywhere = (kind: Fragment) => sql`
+    (select id ${ofAccount(kind)} and nonce >= (
+        select (min(nonce) + random() * (max(nonce) - min(nonce)))::bigint ${ofAccount(kind)})
+      order by nonce limit ${most.anywhere})`;
   return sql<RelayRow[]>`
     select ${columns(sql)} from relay_transactions
-    where id in (${first(sql`'allotted', 'sent'`)} union all ${first(sql`'mined'`)}) order by nonce`;
+    where id in (${first(toBeMined)} union ${first(passed)} union ${anywhere(passed)} union ${first(mined)}
+      union ${anywhere(mined)})
+    order by nonce`;
 }
 
 /** The call with a nonce, whatever its state. */
