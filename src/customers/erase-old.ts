@@ -14,7 +14,8 @@ const batchesPerPass = 100;
 /**
  * Removes personal data from requests that have reached the configured age, and from plans that ended that long ago, in
  * batches, each in its own transaction. Does nothing unless configured. Requests are processed in the order of
- * creation, so each is visited once. What fails of one partner keeps back nothing of another.
+ * creation, so each is visited once. Partners take turns; what fails of one keeps back nothing of another. What is left
+ * over after a pass is told to the operator, and the next one goes on with it.
  *
  * @returns how many requests lost something
  */
@@ -23,20 +24,28 @@ export async function eraseOld(ctx: Context, signal: AbortSignal): Promise<numbe
   if (days === null) return 0;
   const before = new Date(ctx.clock.now().getTime() - days * dayMs);
   let erased = 0;
-  for (const row of await selectClocks(ctx.db, before)) {
-    const scope = scopeOfRow(row);
-    await unlessItFails(ctx, scope, async () => {
-      for (let i = 0; i < batchesPerPass && !signal.aborted; i++) {
+  let left = (await selectClocks(ctx.db, before)).map(scopeOfRow);
+  for (let i = 0; i < batchesPerPass && left.length > 0 && !signal.aborted; i++) {
+    const more: Scope[] = [];
+    for (const scope of left) {
+      if (signal.aborted) break;
+      await unlessItFails(ctx, scope, async () => {
         const count = await eraseBatch(ctx, scope, before);
-        if (count === null) break;
+        if (count === null) return;
         erased += count;
-      }
-    });
+        more.push(scope);
+      });
+    }
+    left = more;
   }
+  if (left.length > 0 && !signal.aborted) tellLeft(ctx, 'requests');
   await forgetOldPlans(ctx, before, signal);
   if (erased > 0) ctx.log.info({ requests: erased, before }, 'old personal data was removed');
   return erased;
 }
+
+const tellLeft = ({ log }: Context, of: 'requests' | 'plans') =>
+  log.warn({ of }, 'more personal data was old than one pass removes: the next one goes on');
 
 /** False where it failed: the next run tries again. */
 async function unlessItFails(ctx: Context, { partnerId }: Scope, work: () => Promise<void>): Promise<boolean> {
@@ -82,6 +91,7 @@ async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal): 
     }
     if (old.length < batch) return;
   }
+  if (!signal.aborted) tellLeft(ctx, 'plans');
 }
 
 function forgetPlansOf(ctx: Context, scope: Scope, plans: CustomerPlan[]): Promise<void> {

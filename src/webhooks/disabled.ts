@@ -2,7 +2,7 @@ import { audit, theService } from '../audit/write.ts';
 import { hostAddress } from '../auth/host.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
-import type { Tx } from '../db/connection.ts';
+import { isUnreachable, type Tx } from '../db/connection.ts';
 import { modeOf } from '../lib/mode.ts';
 import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
@@ -20,19 +20,36 @@ const perPass = 100;
 
 /**
  * Disables endpoints without a success for 120 h, including those that were sent nothing lately: attempts of one event
- * end after about 76 h, and the partner must know before the next payment.
+ * end after about 76 h, and the partner must know before the next payment. Each in a transaction of its own: one that
+ * fails keeps back no other.
  *
  * @returns how many were disabled
  */
 export async function disableDead(ctx: Context): Promise<number> {
   const now = ctx.clock.now();
-  return ctx.db.transaction(async (tx) => {
-    const failingSince = new Date(now.getTime() - disableAfterMs);
-    const disabled = await disableFailing(tx, failingSince, now, perPass);
-    for (const row of disabled) await queueDisabledNotice(ctx, tx, row);
-    await logDisabled(ctx, tx, disabled);
-    return disabled.length;
-  });
+  const failingSince = new Date(now.getTime() - disableAfterMs);
+  const failed: Disabled[] = [];
+  let disabled = 0;
+  while (disabled + failed.length < perPass) {
+    let row: Disabled | null = null;
+    try {
+      await ctx.db.transaction(async (tx) => {
+        row = await disableFailing(tx, { failingSince, now, except: failed });
+        if (!row) return;
+        await queueDisabledNotice(ctx, tx, row);
+        await logDisabled(ctx, tx, [row]);
+      });
+    } catch (error) {
+      const found = row as Disabled | null;
+      if (!found || isUnreachable(error)) throw error;
+      ctx.log.error({ err: error, partner: found.partner_id }, 'a webhook endpoint could not be disabled');
+      failed.push(found);
+      continue;
+    }
+    if (!row) break;
+    disabled++;
+  }
+  return disabled;
 }
 
 const whyDisabled = ({ disabled_reason }: Disabled) => (disabled_reason === deadReason ? 'dead' : 'gone');

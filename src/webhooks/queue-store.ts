@@ -244,16 +244,32 @@ export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<voi
     where e.partner_id = u.partner_id and e.test_mode = u.test_mode`;
 }
 
-/** Disables endpoints that have been failing since this instant or longer; locked ones are left to the next pass. */
-export function disableFailing(tx: Tx, failingSince: Date, now: Date, limit: number) {
-  return tx<{ partner_id: string; test_mode: boolean; url: string; disabled_reason: string }[]>`
+type DisabledRow = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };
+
+/**
+ * Disables the endpoint that has been failing longest, since this instant at least; a locked one is left to the next
+ * pass.
+ *
+ * @param except endpoints that could not be disabled
+ * @returns null when there is none
+ */
+export async function disableFailing(
+  tx: Tx,
+  { failingSince, now, except }: { failingSince: Date; now: Date; except: readonly DisabledRow[] },
+): Promise<DisabledRow | null> {
+  const [row] = await tx<DisabledRow[]>`
     update webhook_endpoints e set disabled_at = ${now}, disabled_reason = ${deadReason}
     from (
       select partner_id, test_mode from webhook_endpoints
       where failing_since <= ${failingSince} and disabled_at is null and url is not null
-      order by failing_since limit ${limit} for update skip locked) dead
+        and not exists (
+          select from unnest(${except.map((row) => row.partner_id)}::uuid[],
+            ${except.map((row) => row.test_mode)}::boolean[]) as x (partner_id, test_mode)
+          where x.partner_id = webhook_endpoints.partner_id and x.test_mode = webhook_endpoints.test_mode)
+      order by failing_since limit 1 for update skip locked) dead
     where e.partner_id = dead.partner_id and e.test_mode = dead.test_mode
     returning e.partner_id, e.test_mode, e.url, e.disabled_reason`;
+  return row ?? null;
 }
 
 /** The partner's address for notices, its language if known, and the branding of its mails. */

@@ -123,3 +123,30 @@ test('120 h without success and no attempt due → disabled and told all the sam
   assert.equal(await pass(), 2);
   assert.equal(await disableDead(stage.ctx), 0);
 });
+
+test('One endpoint that cannot be disabled, the longest failing one → that of another partner is, in the same pass', async () => {
+  const [stuck, other] = [
+    await partnerWithReceiver(behaviours.status(500), 'stuck@partner.example'),
+    await partnerWithReceiver(behaviours.status(500), 'behind@partner.example'),
+  ];
+  for (const [hours, { scope }] of [[300, stuck] as const, [200, other] as const])
+    await stage.db.sql`
+      update webhook_endpoints set failing_since = ${new Date(stage.clock.now().getTime() - hours * hour)}
+      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+  await stage.owner`
+    create function stand_in_the_way() returns trigger language plpgsql as
+      'begin raise exception ''this one cannot be mailed''; end'`;
+  await stage.owner`
+    create trigger stand_in_the_way before insert on mails for each row
+      when (new.recipient = 'stuck@partner.example') execute function stand_in_the_way()`;
+  try {
+    assert.equal(await disableDead(stage.ctx), 1);
+  } finally {
+    await stage.owner`drop function stand_in_the_way() cascade`;
+  }
+  assert.ok((await endpointRow(stage.db, other.scope)).disabled_at);
+  assert.equal((await mailsTo('behind@partner.example')).length, 1);
+  assert.equal((await endpointRow(stage.db, stuck.scope)).disabled_at, null);
+  assert.equal(await disableDead(stage.ctx), 1);
+  assert.equal((await mailsTo('stuck@partner.example')).length, 1);
+});

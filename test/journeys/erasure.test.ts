@@ -5,7 +5,7 @@ import type { Actor } from '../../src/audit/actions.ts';
 import { noPartner } from '../../src/audit/write.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../../src/customers/erase.ts';
 import { eraseOld } from '../../src/customers/erase-old.ts';
-import type { Scope, Tx } from '../../src/db/connection.ts';
+import type { Database, Scope, Tx } from '../../src/db/connection.ts';
 import { queueCustomerMail, queueMail } from '../../src/mail/outbox.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -340,6 +340,36 @@ test('What is old of one partner cannot be erased → that of others is, request
   await eraseOld(node, running);
   assert.deepEqual(personal(await rowOf(stuck.request)), nothing);
   assert.deepEqual(customerOf(await planOf(app.ctx, stuck.plan)), nothing);
+});
+
+test('Much is old of one partner and little of another → they take turns', async () => {
+  const [first, other] = (await Promise.all([shop(), shop()])).sort((a, b) => (a.partner.id < b.partner.id ? -1 : 1));
+  assert.ok(first && other);
+  for (const { scope, merchant } of [first, other]) {
+    const { id } = await makeRequest(app.db, scope, merchant, grace('turn@example.com', '+49 30 1'));
+    await app.db.sql`
+      update requests set created_at = date_trunc('milliseconds', now()) - interval '44 days' where id = ${id}`;
+    const more = scope === first.scope ? 1001 : 0;
+    await app.db.sql`
+      insert into requests
+      select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'reference', '\\x' || md5(n::text),
+        'created_at', r.created_at + n * interval '1 ms'))).*
+      from requests r, generate_series(1, ${more}::int) n where r.id = ${id}`;
+  }
+  const turns: string[] = [];
+  const db: Database = {
+    ...app.db,
+    scoped: (scope, work) => {
+      turns.push(scope.partnerId);
+      return app.db.scoped(scope, work);
+    },
+  };
+  const config = testConfig({ eraseCustomersAfterDays: 43 });
+  assert.equal(await eraseOld(testContext(db, { config }), running), 1003);
+  assert.deepEqual(
+    turns.flatMap((id) => (id === first.partner.id ? 'first' : id === other.partner.id ? 'other' : [])),
+    ['first', 'other', 'first', 'other', 'first', 'first'],
+  );
 });
 
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {

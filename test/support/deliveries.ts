@@ -45,6 +45,7 @@ export async function deliveryStage() {
     ctx,
     clock,
     db: database.db,
+    owner: database.owner,
     deps,
     /** Delivers what is due. @returns how many attempts were made */
     pass: () => deliverDue(ctx, deps),
