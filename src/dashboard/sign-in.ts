@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { merchantSession } from '../auth/session.ts';
-import { sessionToken, setSessionCookie, showsSomebody } from '../auth/session-cookie.ts';
+import { knownBrowser, letMerchantIn } from '../auth/known-browser.ts';
+import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import { html } from '../lib/text/html.ts';
 import { MerchantRefusal, refusalToShow, signAgain } from '../merchants/refusal.ts';
@@ -115,9 +115,12 @@ async function complete(ctx: Context, { request, reply, fields }: Visit): Promis
   try {
     const { message = '', signature = '' } = fields;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const earlier = sessionToken(request, ctx.config, 'merchant');
-    const token = await signInWithWallet(ctx, { message, signature, host: request.ownHost }, client, earlier);
-    setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
+    const browser = {
+      earlier: sessionToken(request, ctx.config, 'merchant'),
+      isKnown: (wallet: string) => knownBrowser(ctx, request, { kind: 'merchant', name: wallet }) !== null,
+    };
+    const signedIn = await signInWithWallet(ctx, { message, signature, host: request.ownHost }, client, browser);
+    letMerchantIn(ctx, reply, signedIn);
     return reply.redirect('/dashboard', 303);
   } catch (error) {
     const refusal = refusalToShow(error);

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hostAddress } from '../auth/host.ts';
-import { createMerchantSession, merchantSession, readMerchantSession } from '../auth/session.ts';
-import { readCookie, sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import { letMerchantIn } from '../auth/known-browser.ts';
+import { createMerchantSession, readMerchantSession } from '../auth/session.ts';
+import { readCookie, sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
@@ -289,7 +290,7 @@ async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
       client,
       sessionToken(request, ctx.config, 'merchant'),
     );
-    setSessionCookie(reply, ctx.config, 'merchant', session, merchantSession.absoluteMs);
+    letMerchantIn(ctx, reply, { token: session, walletAddress });
     return reply.redirect('/dashboard', 303);
   } catch (error) {
     const refusal = refusalToShow(error);

@@ -25,6 +25,8 @@ const contractChecks = new AttemptLimit(contractsPerMinute, minuteMs);
 /** The share of one network, so that a stranger cannot use up the limit of everybody. */
 const contractsPerNetwork = 20;
 const contractChecksOfNetwork = new AttemptLimit(contractsPerNetwork, minuteMs);
+/** Browsers in which a wallet has signed in before have their own, of each wallet: strangers cannot use these up. */
+const checksOfKnown = new AttemptLimit(contractsPerNetwork, minuteMs);
 
 const signInRequest: WalletRequest = {
   path: '/dashboard/sign-in',
@@ -58,12 +60,14 @@ export function provableChains(
   return chainsOf(ctx, merchant).filter(({ chainId }) => checked.includes(chainId));
 }
 
+/** `earlier`: the session token that it still has. `isKnown`: whether this wallet has signed in with it before. */
+export type Browser = { earlier: string | null; isKnown(wallet: string): boolean };
+
 /**
  * Signs a merchant in by its wallet. Chains are queried only for a merchant's contract wallet. For a wallet that
  * belongs to no merchant, only the signature of its key is checked.
  *
- * @param earlier the session token that the browser still has; null if it has none
- * @returns the new session's token
+ * @returns the new session's token, and the wallet
  * @throws MerchantRefusal message_changed, message_used, signature_invalid, chain_unreachable, too_many_attempts;
  *   wallet_unknown if the key has signed but the wallet belongs to no merchant
  */
@@ -71,8 +75,8 @@ export async function signInWithWallet(
   ctx: Context,
   handedIn: HandedIn,
   client: Client,
-  earlier: string | null,
-): Promise<string> {
+  { earlier, isKnown }: Browser,
+): Promise<{ token: string; walletAddress: string }> {
   const claimed = readWalletMessage(ctx, signInRequest, handedIn);
   if (typeof claimed === 'string') throw new MerchantRefusal(claimed);
   const owner = await scopeOfWallet(ctx.db, claimed.address);
@@ -81,10 +85,14 @@ export async function signInWithWallet(
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
   const chains = merchant ? provableChains(ctx, merchant) : [];
   const mayQuery = (now: Date) =>
-    contractChecksOfNetwork.take(networkSubject(client.ip), now) && contractChecks.take('', now);
+    isKnown(claimed.address)
+      ? checksOfKnown.take(claimed.address, now)
+      : contractChecksOfNetwork.take(networkSubject(client.ip), now) && contractChecks.take('', now);
   const signed = await proveMessage(ctx, signInRequest, chains, handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (!holder) throw new MerchantRefusal('wallet_unknown');
   if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');
-  return createMerchantSession(ctx, { ...holder, walletAddress: signed.address }, client, earlier);
+  const walletAddress = signed.address;
+  const token = await createMerchantSession(ctx, { ...holder, walletAddress }, client, earlier);
+  return { token, walletAddress };
 }

@@ -75,6 +75,7 @@ async function onboard(address: string, sign: (message: string) => Promise<Hex>,
 }
 
 const visitor = { ip: '127.0.0.1', userAgent: undefined };
+const unknown = { earlier: null, isKnown: () => false };
 const newAccount = () => privateKeyToAccount(generatePrivateKey());
 const signedBy = (account: PrivateKeyAccount) => (message: string) => account.signMessage({ message });
 const refusedFor = (reason: string) => (error: unknown) => {
@@ -216,9 +217,9 @@ test('A contract wallet signs in only where its code was checked: a counterfeit 
   const ctx = testContext(database.db, { chains: { test: configs(), live: [idleChain(31338)] } });
   const message = signInMessage(ctx, { address, chainId: second.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signInWithWallet(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
+    signInWithWallet(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, unknown);
   await assert.rejects(by(thief), refusedFor('signature_invalid'));
-  const token = await by(owner);
+  const { token } = await by(owner);
   assert.equal((await readMerchantSession(ctx, token, null, true))?.walletAddress, address);
 });
 
@@ -235,13 +236,13 @@ test('A provider that calls any signature a contract’s signs nobody in, and on
   const ctx = testContext(database.db, { chains: { test: [both], live: [idleChain(31338)] } });
   const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
   const by = async (account: PrivateKeyAccount) =>
-    signInWithWallet(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, null);
+    signInWithWallet(ctx, { message, signature: await signedBy(account)(message), host: null }, visitor, unknown);
   try {
     await assert.rejects(by(newAccount()), refusedFor('signature_invalid'));
     lying.fake.lie = async () => 'hang up';
     await assert.rejects(by(owner), refusedFor('chain_unreachable'));
     lying.fake.lie = async () => null;
-    assert.equal((await readMerchantSession(ctx, await by(owner), null, true))?.walletAddress, address);
+    assert.equal((await readMerchantSession(ctx, (await by(owner)).token, null, true))?.walletAddress, address);
   } finally {
     await lying.stop();
   }
@@ -260,15 +261,37 @@ test('Strangers of one network who try at a contract wallet use up no sign-in of
   const trySignIn = async (ip: string, account: PrivateKeyAccount) => {
     const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
     const signature = await signedBy(account)(message);
-    return signInWithWallet(ctx, { message, signature, host: null }, { ip, userAgent: undefined }, null);
+    return signInWithWallet(ctx, { message, signature, host: null }, { ip, userAgent: undefined }, unknown);
   };
   const stranger = newAccount();
   for (let n = 0; n < 300; n++) {
     const reason = n < 20 ? 'signature_invalid' : 'too_many_attempts';
     await assert.rejects(trySignIn(`2001:db8:1:${n.toString(16)}::1`, stranger), refusedFor(reason));
   }
-  const token = await trySignIn('2001:db8:2::1', owner);
+  const { token } = await trySignIn('2001:db8:2::1', owner);
   assert.equal((await readMerchantSession(ctx, token, null, true))?.walletAddress, address);
+});
+
+test('Strangers of many networks who try at contract wallets › use up no sign-in of a browser that has signed in before', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const address = randomAddress();
+  await deploy(first, address, owner.address);
+  await onboard(address, signedBy(owner), [first]);
+  const now = new Date(Date.now() + 240_000); // a minute that no other test counts in
+  const chains = { test: [first], live: [idleChain(31338)] };
+  const ctx = testContext(database.db, { chains, clock: { now: () => now } });
+  const trySignIn = async (ip: string, account: PrivateKeyAccount, isKnown: boolean) => {
+    const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
+    const signature = await signedBy(account)(message);
+    const browser = { ...unknown, isKnown: (wallet: string) => isKnown && wallet === address };
+    return signInWithWallet(ctx, { message, signature, host: null }, { ip, userAgent: undefined }, browser);
+  };
+  const stranger = newAccount();
+  for (let n = 0; n < 300; n++)
+    await assert.rejects(trySignIn(`2001:db8:${n.toString(16)}::1`, stranger, false), refusedFor('signature_invalid'));
+  await assert.rejects(trySignIn('2001:db8:ffff::1', owner, false), refusedFor('too_many_attempts'));
+  assert.equal((await trySignIn('2001:db8:ffff::1', owner, true)).walletAddress, address);
 });
 
 test('Who has the link of a merchant makes chains be queried 30 times in a quarter of an hour, with whatever messages', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import type { FastifyRequest } from 'fastify';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
+import { knownBrowser } from '../../src/auth/known-browser.ts';
 import { setMerchantDisabled } from '../../src/merchants/disable.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
@@ -41,6 +43,20 @@ test('A merchant signs in by its wallet, sees its dashboard, and signs out', asy
   assert.match(out.html, /Sign in to your dashboard/);
   visitor.cookies.set('dashboard-session', token);
   assert.ok(!isIn(await visitor.open('/dashboard')), 'the token is dead, not only forgotten');
+});
+
+test('A browser in which a merchant has signed in › is known by its wallet later, and by no other', async () => {
+  const { account, wallet } = await makeOnboarded(app.ctx, fixtures.test);
+  const other = await makeOnboarded(app.ctx, fixtures.test);
+  const { visitor, dashboard } = await signInMerchant(app.url, account);
+  await visitor.send(dashboard, '/sign-out');
+  const cookie = `dashboard-browser=${visitor.cookies.get('dashboard-browser')}`;
+  const isKnownAs = (kind: 'merchant' | 'operator', name: string) =>
+    knownBrowser(app.ctx, { headers: { cookie } } as FastifyRequest, { kind, name }) !== null;
+  assert.deepEqual(
+    [isKnownAs('merchant', wallet), isKnownAs('merchant', other.wallet), isKnownAs('operator', wallet)],
+    [true, false, false],
+  );
 });
 
 test('The cookie is for this host and not for scripts, and over https named so that no other host can set it', async () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { createMerchantSession, merchantSession } from '../../auth/session.ts';
-import { setSessionCookie } from '../../auth/session-cookie.ts';
+import { letMerchantIn } from '../../auth/known-browser.ts';
+import { createMerchantSession } from '../../auth/session.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantRefusal, refusalStatus, refusalToShow, signAgain } from '../../merchants/refusal.ts';
@@ -208,7 +208,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
     // The change ended every session of the old wallet, including this one.
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client, null);
-    setSessionCookie(reply, ctx.config, 'merchant', token, merchantSession.absoluteMs);
+    letMerchantIn(ctx, reply, { token, walletAddress });
     return reply.redirect(`${path}?done=changed`, 303);
   } catch (error) {
     const carry = { old_message: plain(old_message), old_signature };

@@ -46,7 +46,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   const earlierOf = (request: Visit) => sessionToken(request, ctx.config, realm.kind);
   const letIn = (reply: FastifyReply, { token, email }: Entered) => {
     setSessionCookie(reply, ctx.config, realm.kind, token, userSessionLimits[realm.kind].absoluteMs);
-    rememberBrowser(ctx, reply, { kind: realm.kind, email });
+    rememberBrowser(ctx, reply, { kind: realm.kind, name: email });
     return reply.redirect(realm.path, 303);
   };
   const get = (url: string, run: (request: Visit, reply: FastifyReply, place: Place) => Promise<FastifyReply>) =>
@@ -150,7 +150,7 @@ async function ask(
     partner,
     browser: bindBrowser(request, reply, ctx.config),
     network: networkSubject(request.ip),
-    knownAs: (address: string) => knownBrowser(ctx, request, { kind: realm.kind, email: address }),
+    knownAs: (address: string) => knownBrowser(ctx, request, { kind: realm.kind, name: address }),
   };
   const answer = await askForLink(ctx, realm, asking, words);
   if (answer === 'asked') return reply.redirect(`${realm.path}/sign-in/sent`, 303);
