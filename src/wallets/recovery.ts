@@ -93,7 +93,7 @@ export async function startRecovery(
     if (owner.onboarded_at === null || oldWallet === null) throw new MerchantRefusal('not_onboarded');
     const earlier = await selectOpenChange(tx, scope, accountId);
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
-    // Not of operators: a partner must not keep them from it.
+    // Starts by operators are not counted, so that a partner cannot prevent them.
     const counted = { subject: accountId, most: mostStarts };
     if (actor.kind === 'partner_user' && !(await takeOfDay(tx, scope, 'recovery_start', counted))) {
       throw new MerchantRefusal('too_many_attempts');
