@@ -3,7 +3,7 @@ import { accessOf } from '../src/db/logins.ts';
 import { mostTogether } from '../src/requests/store-together.ts';
 import { groupsAtOnce } from '../src/requests/together.ts';
 import { startChild } from './child.ts';
-import { clients, countingRows, httpArm, names, pgbenchArm } from './creates.ts';
+import { clients, countingRows, httpArm, manyClients, names, pgbenchArm } from './creates.ts';
 import type { Comparison, Finding } from './figure.ts';
 import { makeFixtures, shape } from './fixtures.ts';
 import { type Arm, interleave, rounds } from './rounds.ts';
@@ -36,14 +36,20 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
   stage.onEnd(server.stop);
   const ofSql = (name: 'alone' | 'together', { script }: Scripted, load?: { creates: number; repeating: number }) =>
     countingRows(pgbenchArm(names[name], access, script, stage.folder, load), owner, 'requests');
+  const ofHttp = (name: 'http' | 'httpOfMany', connections: number) =>
+    countingRows(httpArm(names[name], server, fixtures.keys, stage.folder, connections), owner, 'requests');
+  const ofBare = (name: 'yardstick' | 'yardstickOfMany', repeating: number) =>
+    countingRows(pgbenchArm(names[name], access, bareScript, stage.folder, { repeating }), owner, 'bare_requests');
   const arms = {
-    http: countingRows(httpArm(server, fixtures.keys, stage.folder), owner, 'requests'),
+    http: ofHttp('http', clients),
+    httpOfMany: ofHttp('httpOfMany', manyClients),
     alone: ofSql('alone', alone),
     together: ofSql('together', together, { creates: mostTogether, repeating: groupsAtOnce }),
-    yardstick: countingRows(pgbenchArm(names.yardstick, access, bareScript, stage.folder), owner, 'bare_requests'),
+    yardstick: ofBare('yardstick', clients),
+    yardstickOfMany: ofBare('yardstickOfMany', manyClients),
   };
   const wanted = [...new Set(pairs.flatMap(({ arm, base }) => [arm, base]))].map((name) => arms[name]);
-  if (wanted.includes(arms.http)) await rememberAll(arms.http);
+  if (wanted.includes(arms.http) || wanted.includes(arms.httpOfMany)) await rememberAll(arms.http);
   const measured = await interleave(wanted, rounds, seconds);
   const [version] = await ctx.db.sql<{ server_version: string }[]>`show server_version`;
   const comparisons = pairs.map(
@@ -57,7 +63,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
   );
   const facts = [
     `PostgreSQL ${version?.server_version}; ${rounds} rounds of ${seconds} s per arm after one to warm up;`,
-    `${clients} clients with kept connections; ${shape.keys} keys of ${shape.partners} partners with ${shape.merchants} merchants.`,
+    `${clients} clients with kept connections, where nothing else is said; ${shape.keys} keys of ${shape.partners} partners with ${shape.merchants} merchants.`,
   ];
   if (!shows) return { facts, comparisons };
   const code = [alone.statement, together.statement];

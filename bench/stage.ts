@@ -25,8 +25,8 @@ export function openStage(args: string[]): Stage & { clear(): Promise<void> } {
   };
 }
 
-/** As `docs/operating.md` recommends for a server of its own. */
-const serverSettings = { shared_buffers: '2GB', max_wal_size: '4GB' };
+/** As `docs/operating.md` recommends for a server of its own, with room for the clients of an arm. */
+const serverSettings = { shared_buffers: '2GB', max_wal_size: '4GB', max_connections: '200' };
 
 /** Starts a durable PostgreSQL of the figure's own. */
 export async function stageDatabase(stage: Stage): Promise<EmbeddedPostgres> {

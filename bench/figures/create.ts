@@ -8,15 +8,17 @@ export const figure: Figure = {
     '`requests` that has no index but the primary key and the one of idempotency. Between them: `pgbench` sending the ' +
     'service’s own statements with random keys, merchants, amounts and idempotency keys: that of one create from 16 ' +
     'clients, and that of sixteen together, which the server sends under load, from two.',
-  limitMinutes: 6,
+  limitMinutes: 8,
   measure: (stage) =>
     measureCreates(
       stage,
       [
         { arm: 'http', base: 'yardstick', target: 0.35 },
+        { arm: 'httpOfMany', base: 'yardstickOfMany', target: 0.35 },
         { arm: 'together', base: 'yardstick', target: 0.45 },
         { arm: 'alone', base: 'yardstick', target: 0.45 },
         { arm: 'http', base: 'together', target: 0.75 },
+        { arm: 'httpOfMany', base: 'together', target: 0.75 },
         { arm: 'http', base: 'alone', target: 0.75 },
       ],
       { shows: true },

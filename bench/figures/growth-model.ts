@@ -3,7 +3,7 @@ import { openOwner } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { startChild } from '../child.ts';
-import { clients, httpArm } from '../creates.ts';
+import { clients, httpArm, names } from '../creates.ts';
 import type { Figure, Finding } from '../figure.ts';
 import { idOf, makeFixtures, shape } from '../fixtures.ts';
 import { steps } from '../growth/lifecycle.ts';
@@ -67,7 +67,7 @@ async function measure(stage: Stage): Promise<Finding> {
   stage.onEnd(() => owner.end());
   const server = await startChild('server.ts', env);
   stage.onEnd(server.stop);
-  const http = httpArm(server, keys, stage.folder);
+  const http = httpArm(names.http, server, keys, stage.folder);
   await http.run(3);
   await owner`checkpoint`;
 
