@@ -1,6 +1,6 @@
 import type { RateSource } from './source.ts';
 
-/** The sandbox's table: fiat units per US dollar coin, realistic at the time of writing. It needs no network. */
+/** The sandbox's rates: fiat units per USDC, realistic at the time of writing. They need no network. */
 const fixedRates: Readonly<Record<string, string>> = {
   AED: '3.6725',
   ARS: '1395',

@@ -15,10 +15,10 @@ export type RateView = {
   sources_rate: string | null;
   /** How far an override is from the sources' rate, in percent with its sign; null without either. */
   override_percent: string | null;
-  /** False when it is too old for new requests. */
+  /** False if it is too old for new requests. */
   usable: boolean;
   fetched_at: string | null;
-  /** What each source said at the last fetch. */
+  /** Each source's rate at the last fetch; empty if there was none. */
   sources: SourceRate[];
 };
 

@@ -1,4 +1,4 @@
-/** Where the audit log puts what is done to a rate: it holds for all partners. */
+/** The target of an audit log entry about a rate. It has no partner, because a rate applies to all of them. */
 export const onRate = (code: string) => ({
   partnerId: null,
   testMode: null,

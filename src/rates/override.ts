@@ -13,13 +13,14 @@ export type Override = {
   rate: string;
   /** When it ends automatically; null: when it is cleared. */
   until: Date | null;
-  /** The deviation from the sources that was shown to the operator, in percent with its sign; null when none was. */
+  /** The deviation from the sources that the operator was shown, in whole percent with its sign; null if none was. */
   shownDeviation: string | null;
 };
 
 /**
- * Sets a currency's rate. It neither ages nor is replaced by a refresh until it is cleared or ends; then the sources
- * count again. A rate more than 5 % away from the sources' latest is refused until that deviation was shown.
+ * Sets a currency's rate. It does not age, and no refresh replaces it. Once it is cleared or ends, the sources' rate
+ * applies again. A rate more than 5 % away from the sources' latest is refused unless the operator was shown that
+ * deviation.
  *
  * @throws RateRefusal currency_unknown, rate_malformed, end_past, deviates
  */
@@ -51,9 +52,9 @@ export async function setOverride(
 }
 
 /**
- * Returns to the sources' rate.
+ * Ends an override, so that the sources' rate applies again.
  *
- * @returns false when no override was set
+ * @returns false if no override was in force
  * @throws RateRefusal currency_unknown
  */
 export async function clearOverride(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, code: string): Promise<boolean> {

@@ -107,7 +107,7 @@ function middle(ask: unknown, bid: unknown): string | null {
   return high && low && midpoint(high, low);
 }
 
-/** The readable rates. A source that was asked and gave none has changed its format. */
+/** The rates that can be read. If there are none although some were wanted, the source has changed its format. */
 function collect(name: string, codes: readonly string[], read: (code: string) => string | null): Map<string, string> {
   const rates = new Map<string, string>();
   for (const code of codes) {

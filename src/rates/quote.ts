@@ -4,7 +4,8 @@ import { minuteMs } from '../lib/durations.ts';
 type Fragment = ReturnType<Sql | Tx>;
 
 /**
- * Nothing older is used for a new request, nor anything this far in the future, which means that a clock has jumped.
+ * The maximum age of a rate for a new request. A rate further than this in the future is not used either: a clock has
+ * jumped.
  */
 export const maxRateAgeMs = 10 * minuteMs;
 

@@ -63,7 +63,7 @@ export async function refreshIfDue(
 }
 
 /**
- * Fetches now, for everyone, because one partner asked for it.
+ * Refreshes the rates of all partners now, at one partner's request, and writes it to the audit log.
  *
  * @throws Refusal `rate_limited` at a partner's second call within a calendar minute, over all nodes
  */
@@ -75,7 +75,7 @@ export async function manualRefresh(
 ): Promise<RefreshResult> {
   const calls = await countCall(ctx.db.sql, { partnerId, subject: partnerId, action: 'rates.refresh' });
   if (calls > 1) throw refuse('rate_limited');
-  // Outside the log's transaction: asking sources takes seconds.
+  // Outside the audit log's transaction, because querying the sources can take seconds.
   const result = await refreshRates(ctx, sources);
   const entry = { ...onRate('all'), action: 'rates.refreshed' as const, details: { partner: slug } };
   await ctx.db.transaction((tx) => audit(ctx, tx, actor, entry));
@@ -92,7 +92,7 @@ async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
   }
 }
 
-/** `fetch failed` alone explains nothing; the cause does. */
+/** The message of `fetch` alone (`fetch failed`) explains nothing; its cause does. */
 function describe(error: Error): string {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

@@ -1,10 +1,10 @@
-/** What is wrong with a rate that somebody tries to set. */
+/** Why a rate cannot be set. */
 export type RateFault = 'currency_unknown' | 'rate_malformed' | 'end_past' | 'deviates';
 
-/** How far a rate is from the sources' rate, in percent with its sign, and the sources' rate. */
+/** How far a rate is from the sources' rate, in whole percent with its sign, and the sources' rate (`said`). */
 export type Deviation = { percent: string; said: string };
 
-/** An expected failure. Pages word it by its reason; the message is for the command line. */
+/** An expected failure. Pages have a text for each reason; the message is for the command line. */
 export class RateRefusal extends Error {
   readonly reason: RateFault;
   /** What to show before asking for confirmation; null unless the reason is `deviates`. */

@@ -3,10 +3,10 @@ import { parseDecimal } from '../lib/money.ts';
 /** The price of a stablecoin at one source, as a positive decimal string. */
 export type SourceRate = { source: string; rate: string };
 
-/** Fraction digits kept of a rate; `parseDecimal` reads as many. */
+/** How many fraction digits of a rate are kept: as many as `parseDecimal` reads. */
 const fractionDigits = 18;
 const scale = 10n ** BigInt(fractionDigits);
-/** No real currency comes near; a source beyond it is broken. */
+/** No real rate comes near this many digits; a source that reports more is broken. */
 const maxWholeDigits = 24;
 
 const numberPattern = /^(\d{1,60})(?:\.(\d{1,120}))?(?:[eE]([+-]?\d{1,3}))?$/;
@@ -26,15 +26,15 @@ export function toDecimal(text: string): string | null {
   return formatUnits(units);
 }
 
-/** The exact mean of two decimals, rounded like every rate. */
+/** The mean of two decimals, rounded to 18 fraction digits like every rate. */
 export function midpoint(a: string, b: string): string {
   return formatUnits(divideHalfUp(unitsOf(a) + unitsOf(b), 2n));
 }
 
 /**
- * The rate to use: the median of the sources that answered, or the mean of the middle two for an even count. Where two
- * or more answered, at least two must lie within 2 % of it, otherwise there is none. So an outlier has no effect, and
- * when two halves disagree, neither is trusted.
+ * The rate to use: the median of the sources that answered, or the mean of the middle two for an even count. If two or
+ * more answered, at least two must lie within 2 % of it, otherwise the result is null. So one outlier among several has
+ * no effect, and if the sources split into two camps, neither is trusted.
  */
 export function combineRates(answers: readonly SourceRate[]): string | null {
   const sorted = answers.map(({ rate }) => unitsOf(rate)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -49,9 +49,7 @@ export function combineRates(answers: readonly SourceRate[]): string | null {
 
 const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
-/**
- * How far a rate is from the sources' rate when that is more than 5 %: in whole percent of that rate, with its sign.
- */
+/** How far a rate is from the sources' rate, in whole percent of the latter with its sign; null up to 5 %. */
 export function deviationOf(rate: string, said: string): bigint | null {
   const [ours, theirs] = [unitsOf(rate), unitsOf(said)];
   const away = distance(ours, theirs);
@@ -68,7 +66,7 @@ export function percentAway(rate: string, said: string): string {
 }
 
 /**
- * True when a deviation matches the one that was shown, give or take a percent: the sources may have moved meanwhile.
+ * Whether a deviation is within one percentage point of the one that was shown: the sources may have moved meanwhile.
  */
 export function isAcceptedDeviation(deviation: bigint, shown: string | null): boolean {
   if (shown === null || !/^-?\d{1,30}$/.test(shown)) return false;

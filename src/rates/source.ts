@@ -2,7 +2,7 @@
  * A source of stablecoin prices.
  *
  * `fetchRates` returns fiat units per USDC as plain decimal strings, for those of the wanted codes that it knows. It
- * throws when the source does not answer, or not in its documented format.
+ * throws if the source does not answer, or not in its documented format.
  */
 export type RateSource = {
   name: string;
@@ -12,7 +12,7 @@ export type RateSource = {
 const timeoutMs = 5_000;
 const maxBytes = 1024 * 1024;
 
-/** The source text of a number: newer engines pass it to the reviver, but the type library does not know it yet. */
+/** The source text of a number: V8 passes it to the reviver, but TypeScript's types do not include it yet. */
 type ReviverContext = { source?: string };
 
 /**
@@ -41,14 +41,14 @@ export async function fetchExactJson(url: URL, signal: AbortSignal): Promise<unk
   return parseExactJson(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** `JSON.parse` with every number as the string that stood there. */
+/** `JSON.parse`, but every number is returned as its source text. */
 export function parseExactJson(text: string): unknown {
   const keepDigits = (_key: string, value: unknown, context?: ReviverContext) =>
     typeof value === 'number' ? (context?.source ?? String(value)) : value;
   return JSON.parse(text, keepDigits);
 }
 
-/** The value under a path of own keys; undefined where the path does not exist. */
+/** The value at a path of own keys; undefined if the path does not exist. */
 export function dig(value: unknown, ...path: (string | number)[]): unknown {
   let found = value;
   for (const key of path) {

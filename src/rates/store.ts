@@ -7,7 +7,7 @@ export type CombinedRate = { code: string; rate: string; sources: SourceRate[] }
 
 export type RateRow = {
   code: string;
-  /** The override where there is one. */
+  /** The rate in use: the override if there is one, otherwise the sources' rate. */
   rate: string;
   is_override: boolean;
   /** The sources' latest rate, even beside an override; null when they never had one. */
@@ -20,10 +20,10 @@ export type RateRow = {
 };
 
 /**
- * Rates belong to the platform, not to a partner, so there is no scope. A slower, older fetch never overwrites a newer
- * one. A rate from the future, fetched while a clock was wrong, is replaced.
+ * Stores fetched rates. They belong to the platform, not to a partner, so there is no scope. A slower, older fetch
+ * never overwrites a newer one. A rate from the future, fetched while a clock was wrong, is replaced.
  *
- * @param future the time from which on nothing can have been fetched
+ * @param future a stored rate that was fetched after this time counts as one from the future
  */
 export async function upsertRates(
   db: Database,
@@ -75,7 +75,7 @@ export async function upsertOverride(db: Database, code: string, rate: string, u
     on conflict (code) do update set rate = excluded.rate, set_at = now(), until = excluded.until`;
 }
 
-/** False when there was none, or it had ended. */
+/** Deletes an override; false if there was none, or it had ended. */
 export async function deleteOverride(db: Database, code: string): Promise<boolean> {
   const [row] = await db.sql<{ in_force: boolean }[]>`
     delete from rate_overrides o where code = ${code} returning ${isInForce(db.sql)} as in_force`;
