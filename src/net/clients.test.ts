@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { until } from '../../test/support/net/receiver.ts';
 import { createPoster } from './post.ts';
 
-/** A receiver that answers when the test says so, and knows its connections. */
+/** A receiver that holds each POST until the test answers it, and records its connections. */
 async function startHeld() {
   const sockets: Socket[] = [];
   const held: ServerResponse[] = [];

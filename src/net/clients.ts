@@ -1,12 +1,12 @@
 import { type buildConnector, Client } from 'undici';
 import { minuteMs } from '../lib/durations.ts';
 
-/** One connection at most, which is opened anew when it is needed again. */
+/** An undici client with at most one connection, which it opens again when needed. */
 export type Kept = { readonly client: Client; readonly origin: string; isConnected: boolean };
 
 /**
- * Connections that are kept between POSTs, of which each carries one at a time. The one that was used last is used
- * next, so there are no more of them than POSTs at once. undici's own pool looks through all of them at each POST.
+ * Keeps connections open between POSTs. Each carries one POST at a time. The one that was used last is used next, so
+ * unneeded ones become idle and close. undici's own pool would search through all connections at each POST.
  */
 export function makeClients(connect: buildConnector.connector) {
   const idle = new Map<string, Kept[]>();
@@ -28,7 +28,7 @@ export function makeClients(connect: buildConnector.connector) {
       pipelining: 1,
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: minuteMs,
-      headersTimeout: 0, // each POST has its own clock
+      headersTimeout: 0, // each POST has its own timeout
       bodyTimeout: 0,
     });
     const kept = { client, origin, isConnected: false };
@@ -45,18 +45,18 @@ export function makeClients(connect: buildConnector.connector) {
   };
 
   return {
-    /** A connection that nobody uses. */
+    /** An idle connection, or a new one. */
     take: (origin: string): Kept => idle.get(origin)?.pop() ?? open(origin),
-    /** Keeps a connection whose answer was read to its end. */
+    /** Keeps a connection for the next POST. Its response must have been read to the end. */
     giveBack: (kept: Kept): void => {
       const others = idle.get(kept.origin);
       if (!kept.isConnected) drop(kept);
       else if (others) others.push(kept);
       else idle.set(kept.origin, [kept]);
     },
-    /** Ends a connection, and what is under way on it. */
+    /** Closes a connection; a POST in progress on it fails. */
     drop,
-    /** Ends all of them, waiting for nothing. Whoever takes one later has an error. */
+    /** Closes all connections at once. A POST that takes one later fails. */
     close: (): void => {
       isClosed = true;
       for (const kept of [...all]) drop(kept);

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Where requests to addresses chosen by strangers may go. */
+/** Which addresses may be contacted when a stranger chooses the URL. */
 export type OutboundPolicy = {
-  /** Networks that may be reached although they are private, e.g. `10.1.0.0/16`. */
+  /** Networks that may be reached even if they are private, e.g. `10.1.0.0/16`. */
   allowCidrs: readonly string[];
-  /** False: http only to addresses within `allowCidrs`, https everywhere. */
+  /** Whether http is allowed everywhere. If false, http is allowed only to addresses within `allowCidrs`. */
   plainHttp: boolean;
 };
 
@@ -14,7 +14,7 @@ const cloudPlatform = '168.63.129.16';
 /** The part of IPv6 that is routed publicly today; the rest is reserved, embeds IPv4 or is local. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** True for an address inside one of the networks. An IPv4-mapped address is inside no IPv4 network. */
+/** Whether an address is inside one of the networks. An IPv4-mapped address is not inside any IPv4 network. */
 function isWithin(address: string, cidrs: readonly string[]): boolean {
   const parsed = ipaddr.parse(address);
   return cidrs.some((cidr) => {
@@ -24,7 +24,7 @@ function isWithin(address: string, cidrs: readonly string[]): boolean {
 }
 
 /**
- * True for an address that is clearly on the public internet: not private, loopback, link-local (cloud metadata),
+ * Whether an address is clearly on the public internet: not private, loopback, link-local (cloud metadata),
  * carrier-grade NAT, multicast, documentation or reserved; for IPv6 also not IPv4-mapped, NAT64, 6to4 or Teredo.
  */
 export function isPublic(address: string): boolean {
@@ -33,7 +33,7 @@ export function isPublic(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(globalIpv6);
 }
 
-/** True when the policy allows a connection of this protocol to this IP address. */
+/** Whether the policy allows a connection of this protocol to this IP address. */
 export function mayConnect(policy: OutboundPolicy, protocol: string, address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   if (isWithin(address, policy.allowCidrs)) return true;
@@ -41,10 +41,10 @@ export function mayConnect(policy: OutboundPolicy, protocol: string, address: st
 }
 
 /**
- * Checks an address before it is stored. Names are checked again at every connection, when they are resolved. `URL`
+ * Checks a URL before it is stored. A host name is checked later, whenever it is resolved for a connection. `URL`
  * converts decimal, octal and hexadecimal forms of IPv4 to the usual one.
  *
- * @returns a sentence about the fault, or null when the address may be used
+ * @returns a sentence about the fault, or null if the URL may be used
  */
 export function urlFault(policy: OutboundPolicy, text: string): string | null {
   const url = URL.parse(text);

@@ -7,7 +7,7 @@ import { createResolve, type Resolve } from './resolve.ts';
 
 export type PostFailure = 'timeout' | 'dns' | 'refused_address' | 'tls' | 'connection' | 'invalid_response';
 
-/** The outcome of a POST. A redirect is a response like any other. */
+/** The outcome of a POST. A redirect is an ordinary response. `retryAfter` is the header's text. */
 export type PostOutcome = { durationMs: number } & (
   | { statusCode: number; retryAfter: string | null; responseHeaders: Record<string, string>; responseBody: string }
   | { error: PostFailure }
@@ -15,24 +15,25 @@ export type PostOutcome = { durationMs: number } & (
 
 export type Poster = {
   /**
-   * Sends one POST; never throws. The status decides the outcome. `timeoutMs` covers everything, including DNS and TLS.
+   * Sends one POST to a valid URL. Network failures are returned, not thrown. `timeoutMs` covers everything until the
+   * status arrives, including DNS and TLS. Once there is a status, a failure while reading the body is ignored.
    */
   post(url: string, headers: Record<string, string>, body: string): Promise<PostOutcome>;
-  /** Ends all connections, waiting for nothing. */
+  /** Closes all connections at once, without waiting for POSTs in progress. */
   close(): Promise<void>;
 };
 
 export type PosterOptions = { resolve?: Resolve; timeoutMs?: number };
 
 const defaultTimeoutMs = 8000;
-/** How long to wait, once the status is known, for the first bytes of the body, which are logged. */
+/** How long to wait for the body after the status. Its first bytes are logged. */
 const bodyTimeoutMs = 1000;
 const maxBodyBytes = 4096;
 const maxHeaderCharacters = 4096;
-/** Answers before the answer (1xx). Nobody needs more, and reading them without end would keep the process busy. */
+/** The maximum number of interim responses (1xx). A receiver could send them endlessly and keep the process busy. */
 const maxInterim = 20;
 
-/** When the connection that failed with this error was opened. If that was before the POST, it was a kept-alive one. */
+/** When the connection that failed with this error was opened. If that was before the POST, it was a reused one. */
 const connectedAt = new WeakMap<Error, number>();
 
 class GuardError extends Error {
@@ -44,9 +45,9 @@ class GuardError extends Error {
 }
 
 /**
- * A client for addresses chosen by strangers. When a connection is opened, every answer of the resolver is checked, and
- * so are IP literals; one forbidden answer refuses all. It follows no redirect and ignores proxies in the environment.
- * Connections are kept alive and reused; limiting their number is up to the caller.
+ * A client for URLs chosen by strangers. When a connection is opened, every address that the resolver returns is
+ * checked, and so is an IP literal. One forbidden address refuses the connection. The client follows no redirects and
+ * ignores proxies in the environment. Connections are reused; the caller limits their number.
  */
 export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}): Poster {
   const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
@@ -57,7 +58,7 @@ export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}
       const startedAt = performance.now();
       const deadline = startedAt + timeoutMs;
       let outcome = await dispatch(clients, url, headers, body, startedAt, deadline);
-      // A kept-alive connection that the other side has just closed says nothing about the receiver: use another one.
+      // The receiver may close a reused connection at any time. That does not mean that it is down, so try another one.
       for (let stale = 0; 'staleConnection' in outcome && stale < 3; stale++) {
         outcome = await dispatch(clients, url, headers, body, startedAt, deadline);
       }
@@ -82,7 +83,7 @@ function guardedConnector(policy: OutboundPolicy, resolve: Resolve, timeoutMs: n
       socket?.on('error', (error) => connectedAt.set(error, at));
       done(...result);
     };
-    // The system never resolves a literal, so it is checked here.
+    // Node does not call `lookup` for an IP literal, so it is checked here.
     if (isIP(host) && !mayConnect(policy, options.protocol, host)) {
       queueMicrotask(() => callback(new GuardError('refused_address', host), null));
     } else if (options.protocol === 'https:') secure(options, callback);
@@ -110,7 +111,7 @@ function guardedLookup(policy: OutboundPolicy, protocol: string, resolve: Resolv
 
 type Parts = { origin: string; path: string };
 
-/** URLs that were taken apart before: the same few again and again. What they lead to is checked at each connection. */
+/** Caches parsed URLs, because the same few are used again and again. Addresses are still checked at each connection. */
 const knownParts = new Map<string, Parts>();
 const maxKnown = 10_000;
 
@@ -176,7 +177,7 @@ function dispatch(
             durationMs: since(startedAt),
           };
           clearTimeout(timer);
-          // Most bodies come with the status: only those that do not need a clock of their own.
+          // Most bodies arrive together with the status. Only the others need a timer.
           queueMicrotask(() => {
             if (!ended) timer = setTimeout(() => endWithStatus(false), bodyTimeoutMs);
           });

@@ -1,11 +1,11 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** Finds all addresses of a host name; rejects when there are none. */
+/** Finds all addresses of a host name; rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
- * Queries the name servers directly. Unlike the system's lookup this uses no thread, so a name server that hangs delays
- * no other lookup.
+ * Queries the name servers directly. Unlike the system's lookup, this takes no thread of the pool, so a name server
+ * that hangs does not delay other lookups.
  */
 function askNameServers(): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
@@ -27,7 +27,8 @@ const askSystem: Resolve = async (hostname) => {
 /**
  * The resolver for outgoing requests.
  *
- * @param localNames true where private networks may be reached, so that names known only to this machine count too
+ * @param localNames whether to also use names that only this machine knows, which is useful where private networks may
+ * be reached
  */
 export function createResolve(localNames: boolean): Resolve {
   const ask = askNameServers();
