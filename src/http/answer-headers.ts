@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Config } from '../config.ts';
 import { docsPath } from '../web/docs-path.ts';
 
-/** What no page of ours uses, so that nothing that got into one could. */
+/** Browser features that no page of ours uses are off, so that injected code could not use them either. */
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi']
   .map((name) => `${name}=()`)
   .join(', ');
@@ -13,7 +13,8 @@ const closed = ['/portal', '/admin', '/dashboard', '/dev'];
 
 /**
  * The API reference comes from a library that writes inline styles. It shares its origin with the portal, so it may
- * call only the API there. It may open no window, because a window of another page could call what that page can.
+ * call only the API there. It may open no windows, because it could then act in a window with another page of this
+ * origin.
  */
 const referencePolicy = (baseUrl: string) =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
@@ -25,8 +26,8 @@ const isBelow = (path: string, paths: string[]) => paths.some((one) => path === 
 type Hosts = Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>;
 
 /**
- * Returns a function that sets the default headers of every response: not cached, no content sniffing, useless to other
- * sites. It is given the requested path without the query.
+ * Returns a function that sets the default headers of every response: no caching, no content sniffing, no use by other
+ * sites. Its `path` is the requested path without the query.
  */
 export function answerHeaders(config: Hosts): (reply: FastifyReply, path: string) => void {
   const transportFor = strictTransport(config);
@@ -46,11 +47,11 @@ const pageHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': permissions,
-  // Not `no-referrer`: under it browsers say of no form which site it comes from.
+  // Not `no-referrer`: with it, browsers send `Origin: null` with forms.
   'referrer-policy': 'same-origin',
 };
 
-/** On the base host it also covers the subdomains, which are the partners' own hosts. Null where no header is sent. */
+/** The header's value for a host; null for none. The base host's covers its subdomains: the partners' own hosts. */
 function strictTransport({ baseUrl, payUrl, hsts }: Hosts): (host: string | undefined) => string | null {
   const [base, pay] = [new URL(baseUrl), new URL(payUrl)];
   return (host) => {

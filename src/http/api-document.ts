@@ -60,7 +60,7 @@ const webhookHeaders = [
   schema: { type: 'string' as const },
 }));
 
-/** The service belongs to who runs it; the document asks for a licence all the same. */
+/** The API is not licensed to anybody, but linters of OpenAPI documents require a licence. */
 const license = { name: 'All rights reserved', identifier: 'LicenseRef-proprietary' };
 
 /** Serves the OpenAPI document, generated from the contracts, and a reference page for trying requests. */
@@ -113,7 +113,7 @@ export async function apiDocument(app: FastifyInstance, ctx: Context): Promise<v
   referenceScript(app, `${docsPath}/js/scalar.js`);
 }
 
-/** The maker's advertisement goes; its pale greys and accents become dark enough to read on their ground. */
+/** Hides the library maker's advertisement, and gives greys and accents enough contrast with their background. */
 const style = `
 .darklight-reference a { display: none }
 .light-mode { --scalar-color-2: #4d4d4d; --scalar-color-3: #5f5f5f; --scalar-color-accent: #0a5fb0;
@@ -123,7 +123,7 @@ const style = `
   --scalar-color-purple: #c5adff }
 `;
 
-/** Nothing is loaded from, sent to, or advertised for the library's maker; the field for the key is visible at once. */
+/** The page contacts and advertises nothing of the library's maker, and shows the field for the key at once. */
 const settings = JSON.stringify({
   telemetry: false,
   withDefaultFonts: false,
@@ -135,7 +135,7 @@ const settings = JSON.stringify({
   authentication: { preferredSecurityScheme: 'apiKey' },
 });
 
-/** The reference page. Its content is embedded as data, so only the library's file runs, and ours. */
+/** The reference page. The document is embedded as data, so no script runs but the library's file and ours. */
 function referencePage(document: string): string {
   return html`
     <!doctype html>

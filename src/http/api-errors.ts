@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '../errors.ts';
 
-/** Errors that any call may get. */
+/** Errors that any call can return. */
 const ofEveryCall = [
   'unauthorized',
   'insufficient_scope',
@@ -11,7 +11,7 @@ const ofEveryCall = [
   'unavailable',
 ] as const satisfies ErrorCode[];
 
-/** What the bodies of some errors hold beside code and message. */
+/** Examples of the extra fields that some errors have beside code and message. */
 const extras: Partial<Record<ErrorCode, object>> = {
   invalid_request: { details: [{ field: 'fiat_amount_int', message: 'must be >= 1' }] },
   currency_mismatch: { expected_fiat_code: 'EUR' },
@@ -37,8 +37,8 @@ const schema = { $ref: '#/components/schemas/Error' };
 /**
  * The responses of an operation for its errors, by status, each error with an example.
  *
- * @param own the errors that it may answer beside those of every call
- * @param held what `request` of `cannot_cancel` is shown with
+ * @param own the errors that it can return beside those of every call
+ * @param held the example for `request` of `cannot_cancel`
  */
 export function errorResponses(own: readonly ErrorCode[], held: unknown): Record<string, object> {
   const codes = [...new Set<ErrorCode>([...own, ...ofEveryCall])];

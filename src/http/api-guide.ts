@@ -16,7 +16,7 @@ const inAllLanguages = (snippet: (language: SnippetLanguage) => string): string 
     })
     .join('\n\n');
 
-/** What an API client may do about each error; those of HTTP itself reach nobody who writes valid HTTP. */
+/** What an API client can do about each error, without those of malformed HTTP, which no HTTP library causes. */
 const advice: Partial<Record<ErrorCode, string>> = {
   invalid_json: 'Send one complete JSON object as the body.',
   invalid_request: 'Read `details`: it lists every invalid field with a message.',
@@ -46,7 +46,7 @@ const errorRows = Object.entries(advice)
   .map(([code, what]) => `| ${errors[code as ErrorCode][0]} | \`${code}\` | ${what} |`)
   .join('\n');
 
-/** The chapters that introduce the API's reference, as Markdown. */
+/** The introduction of the API's reference, as Markdown. */
 export function apiGuide(baseUrl: string): string {
   const values = { baseUrl, key: 'qt_test_…', accountId: '<account_id>' };
   return `A payment request asks a customer for an amount in the merchant’s own currency. The customer opens

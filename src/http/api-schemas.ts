@@ -4,14 +4,14 @@ import { errorResponses } from './api-errors.ts';
 type Json = Record<string, unknown>;
 type Response = { description: string; content: { 'application/json': { example?: unknown } } };
 type Operation = Json & { 'x-errors'?: ErrorCode[]; operationId: string; responses: Record<string, Response> };
-/** As much of an OpenAPI document as is changed here. */
+/** The parts of an OpenAPI document that are changed here. */
 export type ApiDocument = { paths: Record<string, Record<string, Operation>>; components: { schemas?: Json } };
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
 /**
- * Gives a generated document what its generator cannot know: each titled schema becomes a component that is referred
- * to by its title, and each operation tells every error that it may answer.
+ * Completes a generated document: each titled schema becomes a component that is referenced by its title, and each
+ * operation lists every error that it can return.
  *
  * @throws Error when two different schemas have one title
  */
@@ -26,14 +26,14 @@ export function completeDocument<T extends object>(generated: T): T {
   return named;
 }
 
-/** Replaces titled schemas, the inner ones first, and collects them. */
+/** Replaces titled schemas by references, the inner ones first, and collects them in `found`. */
 function withReferences(value: unknown, found: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, found));
   if (!isObject(value)) return value;
   const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withReferences(part, found)]));
   const { title, type } = copy;
   if (typeof title !== 'string' || typeof type !== 'string') return copy;
-  // The generator moves the examples of a whole body beside its schema.
+  // The generator also puts a body's examples beside its schema, so the component does not need them.
   const { examples: _, ...schema } = copy;
   if (title in found && JSON.stringify(found[title]) !== JSON.stringify(schema))
     throw new Error(`Two schemas of the API have the title ${title}.`);
@@ -58,7 +58,7 @@ function describe(operation: Operation, held: unknown): void {
   Object.assign(operation.responses, errorResponses(own, held));
 }
 
-/** The same document with every reference written out, for readers of schemas that follow none. */
+/** The same document with every reference replaced by its schema, for programs that do not resolve references. */
 export function withoutReferences<T>(document: T): T {
   const { schemas = {} } = (document as { components?: { schemas?: Json } }).components ?? {};
   const writeOut = (value: unknown): unknown => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Histogram } from 'prom-client';
 import { isEventStream } from '../web/event-stream.ts';
 
-/** Of the whole process, whichever listener answered. */
+/** Counts calls of the whole process, of all its listeners. */
 export const callSeconds = new Histogram({
   name: 'quittance_call_seconds',
   help: 'How long calls took, by endpoint of the API (pages together) and by kind of status',
@@ -11,13 +11,13 @@ export const callSeconds = new Histogram({
   registers: [],
 });
 
-/** Looking up a counter by its labels takes longer than counting. */
+/** Caches counters, because looking one up by its labels takes longer than counting. */
 const known = new Map<string, { observe(seconds: number): void }>();
 
 /**
- * Counts a call that was answered. Streams are not counted: they last as long as somebody looks at a page.
+ * Counts a call that was answered. Event streams are not counted: they last as long as a page is open.
  *
- * @param route of the endpoint; null where nothing matched
+ * @param route the matched route; null if there was none
  */
 export function countCall(response: ServerResponse, route: string | null, seconds: number): void {
   if (isEventStream(response)) return;

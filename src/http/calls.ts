@@ -7,7 +7,7 @@ import { inTrail, type Trail } from '../lib/trail.ts';
 import { countCall } from './call-figures.ts';
 
 /**
- * Gives each call its trail: every log line of the call has its `x-request-id`, and where tracing is on, the call is a
+ * Gives each call its trail: every log line of the call has its `x-request-id`, and if tracing is on, the call is a
  * span. Must be added before all other hooks.
  */
 export function followCalls(app: FastifyInstance, ctx: Context): void {
@@ -29,11 +29,11 @@ export function followCalls(app: FastifyInstance, ctx: Context): void {
     });
     inTrail(trail, done);
   });
-  // A form's body comes through an emitter, which knows nothing of calls.
+  // A form's body is read in handlers of an emitter, which lose the trail.
   app.addHook('preValidation', (request, _reply, done) => inTrail(request.trail, done));
 }
 
-/** The route, not the address: that can hold the token of a link, which opens something. */
+/** The route instead of the URL, which can contain a link's secret token. */
 const namesOf = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions.url ?? null });
 
 function trailOf(request: FastifyRequest, isFromProxy: boolean): Trail {
@@ -58,8 +58,8 @@ const idPattern = /^[\w.~+/=:-]{1,128}$/;
 const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * What a proxy of `TRUST_PROXY` says about a call. Its id stands beside ours and never in its place, because ours names
- * what the call makes. What does not look as it should is passed over.
+ * The request id and the span that a proxy of `TRUST_PROXY` sends with a call. The proxy's id is logged beside ours and
+ * never replaces it, because ours becomes the id of what the call creates. Malformed values are ignored.
  */
 export function saidByProxy(headers: IncomingHttpHeaders): Said {
   const id = headers['x-request-id'];
@@ -72,7 +72,7 @@ export function saidByProxy(headers: IncomingHttpHeaders): Said {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the call's log lines have in common. */
+    /** The fields that all log lines of the call share, and its span. */
     trail: Trail;
   }
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type ErrorCode, errors } from '../errors.ts';
 
-/** What Node's parser calls its faults; everything else is `malformed_http`. */
+/** Our error codes for the errors of Node's HTTP server; all others are `malformed_http`. */
 const known: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body_too_large',
@@ -13,14 +13,14 @@ const known: Record<string, ErrorCode> = {
 };
 
 /**
- * Answers malformed HTTP, before there is a request: in the usual error format, as the last response on its connection.
- * Strangers can cause this at will, so it is logged at debug level only.
+ * Answers malformed HTTP, for which Fastify never sees a request, in the usual error format, and closes the connection.
+ * Anybody can cause this at will, so it is logged at debug level only.
  */
 export function answerClientErrors(log: Logger) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
     const id = randomUUID();
     log.debug({ err: error, x_request_id: id }, 'a client sent an unreadable request');
-    // A response that has already begun, as when a body turns out malformed, cannot be followed by another.
+    // If a response has already begun, as when a body turns out to be malformed, no other one can follow.
     const begun = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true;
     if (begun || !socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     socket.end(rawAnswer(known[error.code ?? ''] ?? 'malformed_http', id), () => socket.destroy());

@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
 
-/** From the signal: when open connections are cut off, and when the process ends. Many are killed after 30 s. */
+/** How long after the signal open connections are cut off, and the process ends: before its manager kills it at 30 s. */
 const cutAfterMs = 17_000;
 const longestStopMs = 20_000;
-/** Nobody waits for a slow reader of figures. */
+/** How long a reader of metrics may take once the stop is complete. */
 const figuresMs = 1_000;
 
 /**
- * Closes the connection of each response sent once a stop has begun, also of requests that arrived before. Clients and
- * load balancers then open their next connection to another node, instead of holding this one up.
+ * Once a stop has begun, closes the connection after each response, also if the request arrived before. Clients and
+ * load balancers then open their next connection to another node, so this one can end.
  */
 export function closeWhenStopping(app: FastifyInstance, stopping: AbortSignal): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -20,10 +20,10 @@ export function closeWhenStopping(app: FastifyInstance, stopping: AbortSignal): 
 }
 
 /**
- * Ends the servers of a process whose stop has begun: `/readyz` already says 503. Connections are accepted for a while
- * longer, until load balancers have noticed; then requests under way finish, streams end, and what is left 17 s after
- * the signal is cut off. The operators' listener stays until then: load balancers may ask it whether this node is
- * ready.
+ * Closes the servers of a process whose stop has begun. `/readyz` already answers 503. New connections are accepted for
+ * `drainMs`, until load balancers have noticed. Then requests in progress finish and streams end. Connections that are
+ * still open 17 s after the signal are cut off. The operators' server closes last, because load balancers may ask it
+ * whether this node is ready.
  *
  * @param drainMs at most 15 s
  */
@@ -43,8 +43,8 @@ async function closeWithin(app: FastifyInstance, limitMs: number): Promise<void>
 }
 
 /**
- * Ends a process that was just told to stop 20 s from now, whatever it still waits for: a loop may wait half a minute
- * for a database that is silent or locked. What it leaves is repeated by another node, as after a crash.
+ * Ends a process 20 s after it was told to stop, whatever it still waits for: a loop may wait half a minute for a
+ * database that is silent or locked. Another node repeats its unfinished work, as after a crash.
  */
 export function endInTime(log: Logger): void {
   const end = () => {

@@ -10,16 +10,16 @@ import { answerClientErrors } from './client-errors.ts';
 import { openRegistry } from './metrics.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
 
-/** Each part is `ok`, or a sentence that says what is wrong. */
+/** Each part is `ok` or says what is wrong. */
 type Parts = Record<string, string>;
 type Readiness = { ready: boolean; parts: Parts };
 
-/** Probes may ask at any rate: the database and the chains' providers are asked so often at most. */
+/** How long a result is kept, so that frequent probes do not query the database and the providers each time. */
 const keepMs = 5_000;
 
 const stopped: Readiness = { ready: false, parts: { process: 'is stopping' } };
 
-/** Asks the database, and whether its migrations are this version's. */
+/** Checks that the database can be written, and that its migrations match this version. */
 async function checkReadiness(ctx: Context): Promise<Readiness> {
   const parts: Parts = { database: 'ok', migrations: 'ok' };
   try {
@@ -36,8 +36,8 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
 }
 
 /**
- * Asks the chains' providers, for operators. They do not decide: all nodes have the same ones, and a load balancer
- * would take all nodes out because of one silent provider, although calls and pages work without it.
+ * Checks the chains' providers, for operators. Readiness does not depend on them: all nodes share the same providers,
+ * so a load balancer would remove all nodes because of one silent provider, although calls and pages work without it.
  */
 async function checkChains(ctx: Context): Promise<Parts> {
   const chains = await chainStatus(ctx);
@@ -47,7 +47,7 @@ async function checkChains(ctx: Context): Promise<Parts> {
 }
 
 /**
- * Who may read metrics and the details of readiness: nobody, callers with the token, or everyone who reaches the
+ * Who may read metrics and the details of readiness: nobody, callers with the token, or everybody who can reach the
  * listener.
  */
 type Readers = 'nobody' | 'anybody' | { token: string };
@@ -61,15 +61,15 @@ function isReader(readers: Readers, { headers }: FastifyRequest): boolean {
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it can work, in one word. For operators also its details, and
- * `/metrics`.
+ * `/healthz` says that the process is alive, `/readyz` whether it can work. With the operator's token, `/readyz` adds
+ * details, and `/metrics` answers.
  */
 export function healthRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal): void {
   const { port, token } = ctx.config.metrics;
   addRoutes(app, ctx, stopping, port !== null || token === null ? 'nobody' : { token });
 }
 
-/** The operator's own listener with the same for `METRICS_PORT`, not listening yet. */
+/** A server with the same three routes for operators, on `METRICS_PORT`; not yet listening. */
 export async function buildMetricsServer(
   ctx: Context,
   stopping: AbortSignal = new AbortController().signal,

@@ -10,14 +10,14 @@ import { keepNewest } from '../lib/keep-newest.ts';
 import { readPartner } from '../partners/read.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
 
-/** Answered on any host: probes call a node by whatever name it has for them. */
+/** Answered on any host, because probes may call a node by any name. */
 const everywhere = ['/healthz', '/readyz', '/metrics'];
-/** Pages of those who run the service. */
+/** Pages of operators and developers. */
 const sharedOnly = ['/admin', '/dev'];
-/** What pages of customers are made of, besides themselves. */
+/** What a customer's page loads. */
 const parts = ['/assets', '/logo', '/favicon.ico'];
 
-/** Partners by slug and by request are cached, because none of these ever changes. Unknown names and ids are not. */
+/** How many slugs and request ids are cached with their partner, which never changes. Unknown ones are not cached. */
 const mostKept = 10_000;
 
 const looksWindowMs = 10_000;
@@ -25,8 +25,8 @@ const looksWindowMs = 10_000;
 const isBelow = (url: string, paths: string[]) => paths.some((path) => url === path || url.startsWith(`${path}/`));
 
 /**
- * Answers 404 to pages that the called host does not have, and sets `request.ownHost`. A partner's own host has only
- * that partner's pages, the shared host has all. The API's gate checks hosts itself, after the key.
+ * Answers 404 to pages that the requested host does not serve, and sets `request.ownHost`. A partner's own host serves
+ * only that partner's pages, and the shared host serves all. The API's gate checks hosts itself, after the key.
  */
 export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const payUrl = payRoute(ctx.config);
@@ -34,7 +34,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
 
   const partners = new Map<string, OwnHost>();
   const owners = new Map<string, string>();
-  // Unknown names and ids cost a query each, also where what is asked for has a limit of its own, or none.
+  // Each unknown slug or id costs a query, so they are limited here, whatever limit the requested page has.
   const looks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const idLooks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const partnerOf = async (slug: string): Promise<OwnHost | null> => {
@@ -59,7 +59,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     const { url, config } = request.routeOptions;
     if (url === undefined || config.auth === 'api-key' || everywhere.includes(url)) return;
     const isPayPage = url.startsWith(payUrl);
-    // Pay pages may have a host of their own, and it has nothing else.
+    // Pay pages may have a host of their own, which serves nothing else.
     if (hostName(request.headers.host) === payHost && (isPayPage || isBelow(url, parts))) return;
 
     const owner = hostOwner(ctx.config, request.headers.host);

@@ -45,7 +45,7 @@ export function openRegistry(ctx: Context): Registry {
 
 type MakeGauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) => Gauge;
 
-/** Addresses are the operator's own, and name nobody else. */
+/** The label `address` names only the operator's own wallets. */
 function relayerGauges(ctx: Context, gauge: MakeGauge): void {
   const figures: [name: string, help: string, figure: (status: RelayerStatus) => bigint | number | null][] = [
     ['balance_wei', 'What an address of the relayer holds, in wei', ({ balanceWei }) => balanceWei],
@@ -72,7 +72,7 @@ function relayerGauges(ctx: Context, gauge: MakeGauge): void {
   });
 }
 
-/** Several metrics of one scrape come from one reading. */
+/** Reads once for all metrics of one scrape: a result is used for a second. */
 function forOneScrape<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { atMs: number; answer: Promise<T> } | null = null;
   return () => {

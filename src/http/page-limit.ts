@@ -11,19 +11,16 @@ import { docsPath } from '../web/docs-path.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
 
 const windowMs = 10_000;
-/**
- * All browsers of one client that present a session, valid or not, together open at most this many times a single one's
- * limit.
- */
+/** The limit of all sessions of one client together, valid or not, as a multiple of a single session's. */
 const sessionsOfClient = 10;
-/** Said from memory, or kept for a while. */
+/** Not limited: answered from memory or from a recent result, or, as `/metrics`, only to operators. */
 const free = ['/healthz', '/readyz', '/metrics', '/assets', docsPath];
 
 /**
- * Refuses a client that opens pages faster than people do, before the database is queried for it. Clients with a
- * session are counted separately, so that strangers at the same address do not use up a merchant's limit. The session
- * is not checked here: made-up ones share the limit of all sessions of their client. What leads nowhere is counted
- * too, by itself: to say so costs as much as a page.
+ * Refuses a client that opens pages faster than people do, before any query for it. Clients with a session are counted
+ * separately, so that strangers at the same address do not use up a merchant's limit. The session is not checked here:
+ * invented ones count towards the limit of all sessions of their client. Requests for unknown pages have a limit of
+ * their own, because answering them costs as much as a page.
  *
  * @param leadsNowhere whether no page has this address and method
  */
@@ -37,7 +34,7 @@ export function limitPages(
   const sessions = new AttemptLimit(pageLimit, windowMs);
   const allSessions = new AttemptLimit(pageLimit * sessionsOfClient, windowMs);
   const nowhere = new AttemptLimit(pageLimit, windowMs);
-  // A pay page's own questions have limits of theirs.
+  // The requests that an open pay page sends have limits of their own.
   const unlimited = [...free, `${payRoute(ctx.config)}/state`, `${payRoute(ctx.config)}/events`];
   const isLimited = ({ routeOptions: { url, config } }: FastifyRequest): boolean => {
     if (url === undefined || config.auth === undefined || config.auth === 'api-key') return false;

@@ -4,10 +4,10 @@ import { type Encoded, encode, encodingFor } from '../lib/text/encodings.ts';
 
 type Script = { encoded: Encoded; etag: string };
 
-/** One library in a process, so one script. */
+/** Shared by all servers of the process. */
 let script: Promise<Script> | undefined;
 
-/** The library has its script within its code: 20 MB of memory, so it is loaded when the first reader asks. */
+/** The library contains its script as code, which takes 20 MB of memory. So it is loaded at the first request. */
 async function loadScript(): Promise<Script> {
   const { default: scalar } = await import('@scalar/fastify-api-reference');
   const library = fastify();
@@ -18,7 +18,10 @@ async function loadScript(): Promise<Script> {
   return { encoded: await encode(identity), etag };
 }
 
-/** Sends the library's script, over 4 MB, compressed, once per process and off the event loop. Browsers revalidate. */
+/**
+ * Serves the library's script. It has more than 4 MB, so it is compressed once per process, off the event loop.
+ * Browsers revalidate it by its ETag.
+ */
 export function referenceScript(app: FastifyInstance, path: string): void {
   app.get(path, { config: { auth: 'public' } }, async (request, reply) => {
     script ??= loadScript();

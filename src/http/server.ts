@@ -45,8 +45,8 @@ import { closeSilentSockets } from './silent-sockets.ts';
 /**
  * The HTTP server with all its routes, not yet listening.
  *
- * @param pagesDb the connections of pages, so that they cannot use up the API's
- * @param stopping aborted when the process is told to stop: from then on it asks for no more traffic
+ * @param pagesDb separate connections for pages, so that they cannot use up the API's
+ * @param stopping aborted when the process is told to stop. From then on `/readyz` answers 503
  */
 export async function buildServer(
   ctx: Context,
@@ -62,17 +62,17 @@ export async function buildServer(
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // What a call creates takes this id. In the order of time, so that new rows stand together in indexes of ids.
+    // A row that the call creates takes this id. Its order is that of time, so new rows are adjacent in indexes.
     genReqId: () => randomUUIDv7(),
     exposeHeadRoutes: false,
     bodyLimit: 64 * 1024,
     requestTimeout: 30_000,
     trustProxy: ctx.config.trustProxy.length > 0 ? ctx.config.trustProxy : false,
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // what still arrives at a stop is answered like everything else
-    http: { requireHostHeader: false }, // Node would answer in words of its own; see onRequest
+    return503OnClosing: false, // requests that arrive during a stop are answered as usual
+    http: { requireHostHeader: false }, // Node would answer in another format; see `hasOneHost`
     clientErrorHandler: answerClientErrors(ctx.log),
-    // An address that cannot be decoded, or an id of any length, fails before any hook has run.
+    // Fastify refuses a URL that cannot be decoded, or a parameter that is too long, before it runs any hook.
     frameworkErrors: (error, request, reply) => {
       begin(request, reply);
       return answerError(ctx, error, request, reply);
@@ -85,12 +85,12 @@ export async function buildServer(
   closeWhenStopping(app, stopping);
   followCalls(app, ctx);
   const routes = collectRoutes(app);
-  // Contracts are checked by the routes themselves, after the key; here they only describe.
+  // The routes validate by themselves, after the key was checked. Fastify's schemas only describe them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   app.addHook('onRequest', async (request, reply) => {
-    // A socket read once keeps its address after it closes: the audit log needs the address even if the client hangs
-    // up.
+    // Node keeps a socket's address after it closes only if it was read before. The audit log needs the address even if
+    // the client disconnects.
     void request.socket.remoteAddress;
     cutUserAgent(request);
     begin(request, reply);
@@ -104,8 +104,8 @@ export async function buildServer(
   );
   app.addHook('onRequest', async (request, reply) => {
     const allowed = routes.allowedMethods(pathOf(request));
-    // Fastify would match an empty id, escaped letters, and a whole URL. A path that only resembles a route is unknown,
-    // so headers, checks and errors that depend on the path agree with what is served.
+    // Fastify also matches an empty id, escaped letters, and a whole URL. Here, a path that only resembles a route is
+    // unknown, so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || isForApi(request);
     if (allowed.length === 0 && isAlike) throw refuse('not_found');
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
@@ -115,7 +115,7 @@ export async function buildServer(
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
 
-  // Pages take forms and nothing else; the API takes bodies by itself.
+  // Pages accept only forms. The API reads bodies by itself.
   app.removeAllContentTypeParsers();
   await app.register(formbody, { parser: parseForm });
   refuseUnstorable(app);
@@ -143,8 +143,7 @@ export async function buildServer(
 }
 
 /**
- * Text that the database cannot store is refused here, for every page. The API refuses it at its place in the order of
- * checks.
+ * Refuses text that the database cannot store, for every page. The API refuses it at its place in the order of checks.
  */
 function refuseUnstorable(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ params, query, body, routeOptions }) => {
@@ -158,13 +157,13 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
 }
 
-/** HTTP/1.1 demands one Host header; with two, a proxy in front may have read the other one. */
+/** HTTP/1.1 requires exactly one Host header. If there are two, a proxy in front may have used the other one. */
 function hasOneHost({ raw }: FastifyRequest): boolean {
   const hosts = raw.headersDistinct.host?.length ?? 0;
   return hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0');
 }
 
-/** Whatever matches it or keeps it, none has to be on its guard. */
+/** Shortens the user agent, so that code that matches or stores it need not check its length. */
 function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
   if (headers['user-agent'] !== undefined) headers['user-agent'] = headers['user-agent'].slice(0, maxUserAgent);
 }
@@ -172,9 +171,10 @@ function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
 type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
 
 /**
- * A route must declare who may call it, and a form of signed-in users whether it needs more than the session.
+ * Checks that a route declares who may call it, and that a form of the portal or the administration declares whether it
+ * needs more than the session.
  *
- * @throws Error for one that does not
+ * @throws Error if it does not
  */
 export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
   if (config?.auth === undefined) throw new Error(`Route ${method} ${url} does not declare who may call it.`);
@@ -184,8 +184,8 @@ export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url'
 }
 
 /**
- * Watches routes being added. One that does not declare who may call it fails the start. Knows which methods a path
- * has.
+ * Records the routes that are added, and their methods. A route that does not declare who may call it fails the start.
+ * `allowedMethods` returns the methods of a path, none if the path is unknown.
  */
 function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): string[] } {
   const routes = new Map<string, Route>();
@@ -193,7 +193,7 @@ function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): st
     assertDeclared({ url, method, config });
     const pattern = new RegExp(
       `^${url
-        .replace(/(:[a-z_]+)\([^/]*\)/gi, '$1') // what a parameter looks like
+        .replace(/(:[a-z_]+)\([^/]*\)/gi, '$1') // without a parameter's pattern
         .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
         .replace(/:[a-z_]+/gi, '[^/]+')
         .replace('\\*', '.*')}$`,
@@ -203,7 +203,7 @@ function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): st
     routes.set(url, known);
   });
   return {
-    // A path that is written out wins over one with a parameter, whatever the method.
+    // A route without parameters takes precedence, whatever the method.
     allowedMethods: (path) => {
       const written = routes.get(path);
       if (written?.fixed) return written.methods;
@@ -218,13 +218,13 @@ function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
   return refuse('method_not_allowed');
 }
 
-/** The one place where errors become answers: JSON for programs, a page for people. */
+/** Turns any error into a response: JSON for programs, a page for people. */
 function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toRefusal(error);
   const [status] = errors[refusal.code];
   const { message } = refusal;
   if (status >= 500) {
-    // The route, not the address: that can hold the token of a link, which opens something.
+    // The route instead of the URL, which can contain a link's secret token.
     ctx.log.error({ err: error, route: request.routeOptions.url ?? null }, refusal.code);
   }
   reply.code(status);
@@ -243,6 +243,6 @@ function toRefusal(error: unknown): Refusal {
   const status = (error as FastifyError).statusCode ?? 500;
   if (status === 413) return refuse('body_too_large');
   if (status === 415) return refuse('unsupported_media_type');
-  // What Fastify refuses by itself is a URL or a form that no handler could have understood.
+  // Fastify itself refuses only URLs and forms that cannot be decoded.
   return refuse(status >= 400 && status < 500 ? 'not_found' : 'internal_error');
 }

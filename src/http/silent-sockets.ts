@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** What was on its way when the stop began still arrives within this. */
+/** How long a request that was already sent when the stop began may take to arrive. */
 const graceMs = 1_000;
 
 /**
- * Lets a stop close connections on which no request ever arrived. Browsers and load balancers open some in advance.
- * Node counts them as busy, and a stop would wait for them for a minute.
+ * Closes connections on which no request ever arrived when the server closes. Browsers and load balancers open some in
+ * advance. Node counts them as busy, so a stop would wait a minute for them.
  */
 export function closeSilentSockets(app: FastifyInstance): void {
   const silent = new Set<Socket>();

@@ -111,7 +111,7 @@ function guardedLookup(policy: OutboundPolicy, protocol: string, resolve: Resolv
 
 type Parts = { origin: string; path: string };
 
-/** Caches parsed URLs, because the same few are used again and again. Addresses are still checked at each connection. */
+/** Caches parsed URLs, because the same few come again and again. Addresses are still checked at each connection. */
 const knownParts = new Map<string, Parts>();
 const maxKnown = 10_000;
 
