@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
 
-/** How long after the signal open connections are cut off, and the process ends: before its manager kills it at 30 s. */
+/** How long after the signal connections are cut off, and the process ends: before its manager kills it at 30 s. */
 const cutAfterMs = 17_000;
 const longestStopMs = 20_000;
 /** How long a reader of metrics may take once the stop is complete. */

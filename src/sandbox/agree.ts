@@ -10,9 +10,9 @@ import { chargesAllowed } from '../plans/mandates/terms.ts';
 import { endpointOf, fund } from './wallet.ts';
 
 /**
- * Agrees to a plan's automatic charges as its customer does on its page, with a wallet that is funded first.
+ * Agrees to a plan's automatic charges as its customer would on the plan's page, with a wallet that is funded first.
  *
- * @throws Error in words when the plan cannot be agreed to
+ * @throws Error with a sentence if the plan cannot be agreed to
  */
 export async function agreeInSandbox(
   ctx: Context,

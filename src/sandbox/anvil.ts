@@ -26,21 +26,19 @@ function findAnvil(): string {
 
 const startLimitMs = 10_000;
 const startAttempts = 3;
-/**
- * How long a chain that has just ended may hold its port: its process disappears from the lists before its sockets do.
- */
+/** How long to wait for the port of a chain that has just ended: its process is gone before its sockets are. */
 const portWaitMs = 1_000;
 
 /**
  * Starts anvil on a state file. It saves its state every second and when it ends; a hard kill loses at most that
  * second. It mines only for a transaction or on demand.
  *
- * @param wishedPort used when it is free
- * @throws StartFault when it does not answer within 10 s
+ * @param wishedPort used if it is free
+ * @throws StartFault if it did not start in three attempts of up to 10 s
  */
 export async function spawnAnvil(chainId: number, stateFile: string, wishedPort = 0): Promise<DevProcess> {
   restoreState(stateFile);
-  // A free port can be taken by somebody else before anvil opens it: then it ends at once, and another one is tried.
+  // Another program can take a free port before anvil opens it. Then anvil ends at once, and the next port is tried.
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
     const port = await (attempt === 1 ? freePort(wishedPort, portWaitMs) : freePort());
     const started = await spawnAnvilOn(port, chainId, stateFile);
@@ -49,18 +47,18 @@ export async function spawnAnvil(chainId: number, stateFile: string, wishedPort 
   throw new StartFault(`The local chain ${chainId} did not start; see ${stateFile}.log`);
 }
 
-/** Starts anvil on a port; null when it ended, as where the port is taken, or is not ready in time and was ended. */
+/** Starts anvil on a port; null if it ended (the port may be taken), or was not ready within 10 s and was killed. */
 export async function spawnAnvilOn(port: number, chainId: number, stateFile: string): Promise<DevProcess | null> {
   const logFile = `${stateFile}.log`;
   const loggedBefore = existsSync(logFile) ? statSync(logFile).size : 0;
   const child = launch(chainId, stateFile, port);
-  // What answers on the port may be somebody else's chain with the same id; only ours writes to this file.
+  // Another chain with the same id may answer on the port, but only ours writes to this file.
   const said = `Listening on 127.0.0.1:${port}`;
   const isListening = () => readFileSync(logFile).subarray(loggedBefore).includes(said);
   const url = `http://127.0.0.1:${port}`;
   if (!(await waitForChain(child, isListening))) return null;
-  await callRpc(url, 'anvil_setLoggingEnabled', [false]); // else it writes a line for each call
-  // A chain loaded from a file goes on at the time of its last block; people pay now.
+  await callRpc(url, 'anvil_setLoggingEnabled', [false]); // otherwise it logs each call
+  // The clock of a chain that was loaded from a file continues at the time of its last block.
   await setTimeToNow(url);
   const pid = child.pid as number;
   return { url, pid, stop: () => endProcess(pid, stateFile) };
@@ -69,17 +67,17 @@ export async function spawnAnvilOn(port: number, chainId: number, stateFile: str
 function launch(chainId: number, stateFile: string, port: number): ChildProcess {
   const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)];
   args.push('--state', stateFile, '--state-interval', '1', '--slots-in-an-epoch', '4', '--order', 'fifo');
-  // States older than these blocks are forgotten, which bounds memory and the depth of a rehearsed reorganisation.
+  // Keeps the state of the last 256 blocks only, which limits memory, and the depth of a reorganisation.
   args.push('--prune-history', '256', '--cache-path', `${stateFile}.cache`);
   const log = openSync(`${stateFile}.log`, 'a');
-  // Detached: a Ctrl-C in the terminal must reach the service first.
+  // Detached, so that Ctrl-C in the terminal does not end the chain before the service.
   const child = spawn(findAnvil(), args, { stdio: ['ignore', log, log], detached: true });
   closeSync(log);
   child.unref();
   return child;
 }
 
-/** False when the process ended, or is not ready in time and was ended. */
+/** Waits until the chain is ready. False if its process ended, or was not ready within 10 s and was killed. */
 async function waitForChain(child: ChildProcess, isReady: () => boolean): Promise<boolean> {
   let failed = false;
   child.once('error', () => {
@@ -95,18 +93,18 @@ async function waitForChain(child: ChildProcess, isReady: () => boolean): Promis
   return false;
 }
 
-/** True when a chain with this id answers there. */
+/** Whether a chain with this id answers at this URL. */
 export async function answersAs(url: string, chainId: number): Promise<boolean> {
   try {
     return Number(await callRpc(url, 'eth_chainId', [], 2_000)) === chainId;
   } catch {
-    return false; // not up yet, or not ours: whoever asks has a limit of its own
+    return false;
   }
 }
 
 /**
- * Makes the chain's clock show the real time again. Of a chain that is behind, even by the second in which the call was
- * under way, a contract would say that what starts now has not started.
+ * Sets the chain's clock to the real time. The clock must not be behind, even by the second that the call takes:
+ * contracts would then refuse a mandate that starts now.
  */
 export async function setTimeToNow(url: string): Promise<void> {
   await callRpc(url, 'evm_setTime', [Math.floor(Date.now() / 1000)]);
@@ -114,7 +112,7 @@ export async function setTimeToNow(url: string): Promise<void> {
   if (aheadS < 0) await callRpc(url, 'evm_increaseTime', [-aheadS]);
 }
 
-/** The anvil that a killed service left behind on a state file; null when there is none. */
+/** The anvil that still runs on a state file, for example after the service was killed; null if there is none. */
 export function findAnvilOn(stateFile: string): DevProcess | null {
   for (const [pid, command] of listCommands()) {
     const port = command.includes(` --state ${stateFile} `) ? / --port (\d+) /.exec(command)?.[1] : undefined;
@@ -123,7 +121,7 @@ export function findAnvilOn(stateFile: string): DevProcess | null {
   return null;
 }
 
-/** Ends an anvil, which saves its state first; by force after 15 s. */
+/** Ends an anvil, which saves its state first. Kills it after 15 s. */
 async function endProcess(pid: number, stateFile: string): Promise<void> {
   const runs = () => findAnvilOn(stateFile)?.pid === pid;
   for (let waitedMs = 0; runs(); waitedMs += 20) {
@@ -136,7 +134,7 @@ async function endProcess(pid: number, stateFile: string): Promise<void> {
 
 const backupOf = (stateFile: string) => `${stateFile}.backup`;
 
-/** Anvil overwrites its state in place, so a kill at the wrong moment tears the file: then the copy is used. */
+/** Uses the backup if the state file is damaged: anvil overwrites it in place, so a kill can leave half a file. */
 function restoreState(stateFile: string): void {
   for (const file of [stateFile, backupOf(stateFile)]) {
     if (!existsSync(file)) continue;
@@ -157,11 +155,11 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The end of a complete state file: anvil writes its keys in a fixed order, the last of which is not used here. */
+/** The end of a complete state file: anvil writes its keys in a fixed order, and the last one is always null here. */
 const completeEnd = Buffer.from('"historical_states":null}');
 
 /**
- * Copies a complete state file to a file beside it, atomically.
+ * Copies a state file to its backup, atomically, unless it is just being written.
  *
  * @param last the copy's current content, to avoid writing the same again
  * @returns the copy's new content

@@ -9,12 +9,12 @@ import { ensureRecurringContract } from './recurring.ts';
 import { deployUsdc, devUsdcAddress, hasUsdc, mineOnArrival } from './usdc.ts';
 
 /**
- * The sandbox's two chains: one per mode, each with the real USDC contract and the contract of recurring payments. No
- * real money is on either.
+ * The sandbox's two chains: one per mode, each with the real USDC contract and the contract of recurring payments.
+ * Neither has real money.
  */
 export type DevChains = {
   chains: Record<Mode, ChainConfig[]>;
-  /** False when both were found running: whoever started them may still use them. */
+  /** False if both were already running: another process may still use them. */
   started: boolean;
   stop(): Promise<void>;
 };
@@ -30,7 +30,7 @@ const backupEveryMs = 5_000;
  */
 export async function startDevChains(dataDir: string): Promise<DevChains> {
   mkdirSync(join(dataDir, 'chains'), { recursive: true });
-  const folder = realpathSync(join(dataDir, 'chains')); // one name, so that a process is found by it
+  const folder = realpathSync(join(dataDir, 'chains')); // running chains are found by this path
   const known = readDevChains(dataDir);
   const [test, live] = await allOrNone(
     openChain(devChainIds.test, join(folder, 'test.json'), known?.test),
@@ -50,7 +50,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
   };
 }
 
-/** The local chains of a data folder, for programs that only connect; null when there are none. */
+/** The local chains of a data folder, for programs that only connect to them; null if none were ever started. */
 export function readDevChains(dataDir: string): Record<Mode, ChainConfig[]> | null {
   const file = join(dataDir, 'chains.json');
   return existsSync(file) ? readChains(readFileSync(file, 'utf8'), recurringAddress()) : null;
@@ -58,7 +58,7 @@ export function readDevChains(dataDir: string): Record<Mode, ChainConfig[]> | nu
 
 type OpenChain = DevProcess & { stateFile: string; started: boolean };
 
-/** Both chains; when one does not start, the other is ended again. */
+/** Waits for both chains. If one does not start, ends the other. */
 async function allOrNone(...opening: [Promise<OpenChain>, Promise<OpenChain>]): Promise<[OpenChain, OpenChain]> {
   try {
     return await Promise.all(opening);
@@ -69,13 +69,13 @@ async function allOrNone(...opening: [Promise<OpenChain>, Promise<OpenChain>]): 
   }
 }
 
-/** Opens one chain on a state file: the one that runs there, or a new process; with both contracts in either case. */
+/** Adopts the chain that runs on a state file, or starts one, and deploys missing contracts. */
 async function openChain(chainId: number, stateFile: string, known: ChainConfig[] = []): Promise<OpenChain> {
   const running = findAnvilOn(stateFile);
   if (running) {
     if ((await answersAs(running.url, chainId)) && (await hasUsdc(running.url))) {
       await setTimeToNow(running.url);
-      // A service killed in the middle of deploying leaves the chain waiting to be told to mine.
+      // A service that was killed while it deployed contracts has left automatic mining off.
       await mineOnArrival(running.url);
       await ensureRecurringContract(running.url, chainId);
       return { ...running, stateFile, started: false };
@@ -89,7 +89,7 @@ async function openChain(chainId: number, stateFile: string, known: ChainConfig[
   return { ...chain, stateFile, started: true };
 }
 
-/** One chain of its own in a folder, for tests. */
+/** Starts a separate chain with its state in a folder, for tests. */
 export async function startDevChain(chainId: number, folder: string): Promise<{ chain: ChainConfig } & DevProcess> {
   const process = await openChain(chainId, join(folder, `${chainId}.json`));
   const entry = { ...describe('test', process.url), chain_id: chainId };
@@ -107,7 +107,7 @@ function describe(mode: Mode, url: string) {
     tokens: [{ symbol: 'USDC', address: devUsdcAddress }],
     finality: [{ up_to_usdc_micro: '1000000000', confirmations: 2 }, { confirmations: 4 }],
     poll_ms: 250,
-    // Its coin is worth nothing.
+    // A generous budget, because the chain's coin is worth nothing.
     relayer: { budget_per_day: '100', least_balance: '1' },
   };
 }

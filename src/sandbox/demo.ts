@@ -13,7 +13,10 @@ import { expiryMinutes } from '../partners/rules.ts';
 import type { Partner } from '../partners/store.ts';
 import { onboardWithKey } from './onboard.ts';
 
-/** What the sandbox starts with. Kept in the data folder: keys are stored hashed and could not be shown again. */
+/**
+ * The partner, keys and merchants that the sandbox starts with. They are kept in the data folder, because the database
+ * stores only hashes of keys.
+ */
 export type Demo = {
   partner: string;
   test_key: string;
@@ -25,7 +28,7 @@ export type Demo = {
 
 const slug = 'demo';
 
-/** Makes the demo partner with its keys and merchants at the first start, and finds them again later. */
+/** Creates the demo partner with its keys and merchants at the first start; later returns the stored ones. */
 export async function seedDemo(ctx: Context): Promise<Demo> {
   const partner = await readPartner(ctx.db, slug);
   const kept = partner && (await readDemo(ctx, partner));
@@ -53,7 +56,7 @@ export async function seedDemo(ctx: Context): Promise<Demo> {
   return demo;
 }
 
-/** A merchant that has still to choose its wallet and accept the terms. */
+/** Creates a merchant that has not chosen its wallet or accepted the terms yet. */
 export function makeIncompleteMerchant(ctx: Context, scope: Scope) {
   return createShell(ctx, theService, scope, { business_name: 'Corner Books', country: 'DE', display_currency: 'EUR' });
 }
@@ -77,7 +80,7 @@ export type OpenDemo = {
   incompleteMerchant: string;
 };
 
-/** The demo; null while the first start is making it. */
+/** The demo; null until the first start has created it. */
 export async function openDemo(ctx: Context): Promise<OpenDemo | null> {
   const partner = await readPartner(ctx.db, slug);
   const demo = partner && (await readDemo(ctx, partner));
@@ -103,6 +106,6 @@ async function makePartner(ctx: Context): Promise<Partner> {
   } catch (error) {
     const partner = await readPartner(ctx.db, slug);
     if (!partner) throw error;
-    return partner; // another node that starts at the same time was faster
+    return partner; // another node that started at the same time has created it
   }
 }

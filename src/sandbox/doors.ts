@@ -22,7 +22,7 @@ import { isOwnForm } from '../web/origin.ts';
 import { makeIncompleteMerchant, type OpenDemo, openDemo } from './demo.ts';
 import { createSandboxPlan, usualFiatInt } from './plan.ts';
 
-/** Where the buttons of the front page lead. */
+/** The pages that the buttons of the front page open. */
 export const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin'] as const;
 export const doorPath = (door: (typeof doors)[number]) => `/dev/open/${door}`;
 
@@ -31,8 +31,8 @@ type Visit = { request: FastifyRequest; reply: FastifyReply; demo: OpenDemo };
 const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] });
 
 /**
- * `POST /dev/open/<place>`: shows a page of the demo as the one it is made for, who is signed in without a wallet or a
- * mailbox. For this machine and configured networks only, as everything below `/dev`.
+ * `POST /dev/open/<door>`: opens a page of the demo, signed in as a person who may use it, without a wallet or a
+ * mailbox. Like everything below `/dev`, for this machine and configured networks only.
  */
 export function demoDoors(app: FastifyInstance, ctx: Context): void {
   const open = {
@@ -54,7 +54,7 @@ export function demoDoors(app: FastifyInstance, ctx: Context): void {
   }
 }
 
-/** A new request of the demo merchant. */
+/** Creates a request of the demo merchant, and opens its pay page. */
 async function openPayPage(ctx: Context, { demo: { scope, merchant } }: Visit): Promise<string> {
   const { row } = await createManually(ctx, theService, scope, {
     account_id: merchant,
@@ -65,7 +65,7 @@ async function openPayPage(ctx: Context, { demo: { scope, merchant } }: Visit): 
   return payPagePath(`${ctx.config.payUrl}/${row.id}`);
 }
 
-/** A new plan of the demo merchant, whose customer has not agreed to it yet. */
+/** Creates a plan of the demo merchant that nobody has agreed to yet, and opens its page. */
 async function openPlanPage(ctx: Context, { demo: { scope, merchant: id } }: Visit): Promise<string> {
   const { display_currency } = (await readMerchant(ctx, scope, id)) ?? {};
   if (!display_currency) throw refuse('not_found');
@@ -73,14 +73,14 @@ async function openPlanPage(ctx: Context, { demo: { scope, merchant: id } }: Vis
   return new URL(planPageUrl(ctx.config, plan.id)).pathname;
 }
 
-/** The link of the demo's second merchant, until somebody has used it; then of a new one. */
+/** Opens the onboarding of the demo's second merchant; once that is complete, of a new merchant. */
 async function openOnboarding(ctx: Context, { demo: { scope, incompleteMerchant } }: Visit): Promise<string> {
   const known = await readMerchant(ctx, scope, incompleteMerchant);
   const merchant = known && !known.onboarded_at ? known : await makeIncompleteMerchant(ctx, scope);
   return new URL(onboardingUrl(ctx.config, merchant, ctx.clock.now())).pathname;
 }
 
-/** As the demo merchant, whose wallet nobody has. */
+/** Signs in as the demo merchant. Nobody has the key of its wallet. */
 async function openDashboard(ctx: Context, { request, reply, demo: { scope, merchant } }: Visit): Promise<string> {
   const { wallet_address: walletAddress } = (await readMerchant(ctx, scope, merchant)) ?? {};
   if (!walletAddress) return '/dashboard/sign-in';
@@ -100,7 +100,7 @@ function openAdmin(ctx: Context, visit: Visit): Promise<string> {
   return openAs(ctx, visit, adminRealm, 'operators', { email: 'operator@example.com', place: serviceName });
 }
 
-/** Signs in as a user of the demo, who is invited at first: the mail is shown with the others. */
+/** Signs in as a user of the demo, whom the first visit invites. `/dev/mail` shows the invitation. */
 async function openAs(
   ctx: Context,
   { request, reply, demo }: Visit,

@@ -7,13 +7,13 @@ import { sendPage } from '../web/layout.ts';
 import { doorPath } from './doors.ts';
 import { isDeveloper } from './guard.ts';
 
-/** For developers, who read the documentation in English too. */
+/** The page is for developers, so it is in English. */
 const words = wordsOf('en');
 
-/** `door`: opens it signed in, for developers. `developers`: nothing for anybody else. */
+/** `door`: what opens the page signed in, for developers. `developers`: shown to developers only. */
 type Entry = { path: string; name: string; about: string; door?: Parameters<typeof doorPath>[0]; developers?: true };
 
-/** Each has a link of its own, which the demo makes. */
+/** Pages that are opened by a secret link. A door creates one. */
 const ofLinks: Entry[] = [
   {
     path: '/',
@@ -53,8 +53,8 @@ const ofService: Entry[] = [
 ];
 
 /**
- * Whoever opens the address that the sandbox printed sees where to go, and a developer is let in with one click. Holds
- * no key: others may reach a sandbox too.
+ * `GET /`: the page that the sandbox's printed address opens. It lists all pages; developers open each with one click,
+ * already signed in. It contains no API key, because others may be able to reach a sandbox too.
  */
 export function frontPage(app: FastifyInstance, ctx: Context): void {
   const mayOpen = isDeveloper(ctx.config);
@@ -85,13 +85,13 @@ export function frontPage(app: FastifyInstance, ctx: Context): void {
 
 const inside = ({ name, about }: Entry): Html => html`<strong>${name}</strong><span class="quiet">${about}</span>`;
 const linkTo = (entry: Entry): Html => html`<a href="${entry.path}">${inside(entry)}</a>`;
-/** A form, because it makes something and signs in: no other site can press it. */
+/** A form, because it creates something and signs in: other sites cannot submit it. */
 const doorOf = (entry: Entry): Html => html`
   <form method="post" action="${entry.door ? doorPath(entry.door) : entry.path}">
     <button>${inside(entry)}</button>
   </form>
 `;
 
-/** A partner's own host has that partner's entries only. */
+/** A partner's own host serves only the pages of partners and merchants. */
 const entriesOf = ({ ownHost }: FastifyRequest): Entry[] =>
   ownHost === null ? [...ofLinks, ...ofPartner, ...ofService] : ofPartner;

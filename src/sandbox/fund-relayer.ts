@@ -8,7 +8,7 @@ const coin = 10n ** 18n;
 const enough = 500n * coin;
 const full = 1_000n * coin;
 
-/** Gives the relayer coin on the local chains where it has little left. Does nothing for chains of a file. */
+/** Refills the relayer's addresses on the local chains. Does nothing if chains are configured by a file. */
 export async function fundRelayer(ctx: Context): Promise<void> {
   if (ctx.config.chains) return;
   const ids: number[] = Object.values(devChainIds);

@@ -3,12 +3,12 @@ import type { Config } from '../config.ts';
 import { refuse } from '../errors.ts';
 import { inNetworks, isLoopback } from '../lib/networks.ts';
 
-/** What a proxy adds: behind the address of its socket there is somebody else. */
+/** Headers that a proxy adds. The socket's address is then the proxy's, not the client's. */
 const forwarding = /^(?:forwarded|via|x-real-ip|x-forwarded-.+)$/;
 
 /**
  * Restricts the sandbox's `/dev` pages, which show all mails, to this machine and to configured networks. Others get
- * 404. The socket identifies this machine; no header can.
+ * 404. Only the socket's address identifies this machine, never a header.
  */
 export function guardDev(app: FastifyInstance, config: Guarded): void {
   const mayPass = isDeveloper(config);

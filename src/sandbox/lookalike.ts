@@ -4,7 +4,7 @@ import type { ChainConfig } from '../config/chains.ts';
 import { imitator, readArtifact } from './usdc.ts';
 import { submit } from './wallet.ts';
 
-/** A token that calls itself USDC and is not: another contract, with 18 decimals. */
+/** A fake token with the name USDC: another contract, with 18 decimals. */
 export const lookalikeAddress = getContractAddress({ from: imitator, nonce: 0n }).toLowerCase() as Hex;
 
 const decimals = 18;
@@ -14,7 +14,7 @@ const supply = 10n ** 40n;
 /**
  * Gives an address look-alike tokens, deploying them first if needed. Only on a local chain.
  *
- * @param micro as if the token had six decimals
+ * @param micro the amount as if the token had six decimals
  */
 export async function fundLookalike(chain: ChainConfig, address: string, micro: bigint): Promise<void> {
   const [url] = chain.rpcUrls;
@@ -26,13 +26,13 @@ export async function fundLookalike(chain: ChainConfig, address: string, micro: 
   );
 }
 
-/** The calldata that moves look-alike tokens. */
+/** The calldata of a transfer of look-alike tokens; `micro` is the amount as if the token had six decimals. */
 export function lookalikeTransfer(to: string, micro: bigint): Hex {
   const args = [to.toLowerCase() as Hex, micro * unitsPerMicro] as const;
   return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
 }
 
-/** Under a fixed nonce, so that two who are at it at once deploy one. */
+/** Deploys the token with a fixed nonce, so that two concurrent calls deploy only one. */
 async function deploy(url: string): Promise<void> {
   const { abi, bytecode } = readArtifact('test/DummyERC20.sol/DummyERC20');
   const data = encodeDeployData({ abi, bytecode, args: ['USD Coin', 'USDC', supply] });
@@ -40,7 +40,7 @@ async function deploy(url: string): Promise<void> {
   try {
     await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));
   } catch (error) {
-    // Refused because somebody else was faster: then it stands there.
+    // If another call was faster, ours is refused, but the contract exists.
     if (!(error instanceof RpcError)) throw error;
     if ((await callRpc(url, 'eth_getCode', [lookalikeAddress, 'latest'])) === '0x') throw error;
   }

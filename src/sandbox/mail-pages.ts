@@ -11,14 +11,12 @@ import { sendPage } from '../web/layout.ts';
 
 const shown = 50;
 const path = '/dev/mail';
-/**
- * For developers, who read the documentation in English too: only the mails themselves are in their readers' languages.
- */
+/** These pages are for developers, so they are in English. The mails are in their recipients' languages. */
 const words = wordsOf('en');
 
 /**
- * `GET /dev/mail`: the newest mails as text, and each as its recipient sees it on a separate page. Only in the sandbox,
- * where mail goes to nobody else.
+ * `GET /dev/mail`: the newest mails as text, each with a link to a page that shows it as its recipient sees it. Only in
+ * the sandbox.
  */
 export function mailPages(app: FastifyInstance, ctx: Context): void {
   if (!ctx.config.sandbox) return;
@@ -59,7 +57,7 @@ export function mailPages(app: FastifyInstance, ctx: Context): void {
       });
     },
   });
-  // A document of its own, as confined as a mail reader keeps it: no script, no form, nothing loaded but our logos.
+  // A separate document, as restricted as in a mail reader: no script, no form, and only our logos are loaded.
   app.route({
     method: 'GET',
     url: `${path}/:id`,

@@ -5,21 +5,21 @@ import { devChainIds } from './chain.ts';
 import { whileRehearsing } from './rehearsal.ts';
 import { mine } from './wallet.ts';
 
-/** A transaction that is seen to refund a payment; one that is not, and may never be, for ten minutes. */
+/** A refund whose transaction was seen, or was noted in the last ten minutes: one never seen may never be sent. */
 const isOnItsWay = (sql: Sql) => sql`
   state = 'sent' and (given_micro is not null or noted_at > now() - interval '10 minutes')`;
 
-/** Whether something waits for blocks, on any chain. */
+/** Due now if something waits for blocks, on any chain. */
 export const blocksDue: Due = (sql) => sql`
   select now() where exists (select from transfers where counts and final_at is null)
     or exists (select from returns where ${isOnItsWay(sql)})
     or exists (select from relay_transactions where state = 'mined')`;
 
 /**
- * Mines one block on each local chain where a payment, a refund or a relayed call waits for finality, and none where
- * nothing waits or somebody rehearses a reorganisation. Does nothing for chains of a file.
+ * Mines one block on each local chain where a payment, a refund or a relayed call waits for finality and no rehearsal
+ * runs. Does nothing if chains are configured by a file.
  *
- * @returns on how many chains something waits
+ * @returns the number of chains on which something waits
  */
 export async function mineWhileWaiting(ctx: Context): Promise<number> {
   if (!ctx.config.sandbox || ctx.config.chains) return 0;

@@ -12,10 +12,10 @@ import { chooseWallet, completeOnboarding, onboardingMessage } from '../onboardi
 import { wordsOf } from '../ui/language.ts';
 
 /**
- * The sandbox's merchant: completes onboarding as the page does, with a known key.
+ * Completes a merchant's onboarding as the page does, with the key of a wallet.
  *
- * @param privateKey 0x and 64 hex digits; a random one when absent
- * @throws Error when the merchant does not exist; MerchantRefusal as the page does
+ * @param privateKey 0x and 64 hex digits; random by default
+ * @throws Error outside a sandbox, for a malformed key or an unknown merchant; MerchantRefusal as the page does
  */
 export async function onboardWithKey(
   ctx: Context,
@@ -38,14 +38,14 @@ export async function onboardWithKey(
   return completeOnboarding(ctx, { token, emailPass, message, signature, host: null, ...accepted });
 }
 
-/** Has a code mailed, reads it where the sandbox's mails stay, and enters it; null for a merchant without e-mail. */
+/** Has a code mailed, reads it from the stored mails, and enters it; null for a merchant without an e-mail address. */
 async function passByMail(ctx: Context, token: string): Promise<string | null> {
   const { row } = await openLink(ctx, token);
   if (row.email === null) return null;
   try {
     await sendEmailCode(ctx, token, wordsOf('en'));
   } catch (error) {
-    // The newest code still counts.
+    // The code that was just sent is still valid.
     if (!(error instanceof MerchantRefusal && error.reason === 'email_code_just_sent')) throw error;
   }
   const mail = await latestMail(ctx.db.sql, row.email);

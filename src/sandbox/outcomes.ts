@@ -16,34 +16,35 @@ import { payInSandbox } from './pay.ts';
 import { freshWallet, reorgAway, sendAhead, sendReverting, whileRehearsing } from './rehearsal.ts';
 import { fund, sendTransaction } from './wallet.ts';
 
-/** What a rehearsed payment can come to. */
+/** The outcomes that a test payment can have. */
 export const sandboxOutcomes = [
   'exact',
   'too_little',
-  /** What is missing. */
+  /** The missing amount. */
   'rest',
   'too_much',
-  /** Within the 30 minutes after expiry: counts. */
+  /** Within 30 minutes after expiry: counts. */
   'late',
-  /** After them: unmatched. */
+  /** More than 30 minutes after expiry: unmatched. */
   'too_late',
-  /** A token that calls itself USDC. */
+  /** A fake token with the name USDC. */
   'wrong_token',
   /** USDC on the chain of the other mode. */
   'wrong_network',
-  /** Mined, and reverted. */
+  /** Mined but reverted. */
   'failed',
-  /** Attached, then taken back by the chain. */
+  /** Attached, then removed by a reorganisation. */
   'reorganised',
   /** In the mempool for some seconds, then mined. */
   'pending',
 ] as const;
 export type SandboxOutcome = (typeof sandboxOutcomes)[number];
 
-/** Why a payment cannot be rehearsed now. */
+/** Why a test payment was not made, or did not have its outcome. */
 export class SandboxRefusal extends Error {
   /**
-   * `busy`: others rehearse. `not_attached`: the payment was not seen in time, or was final before it could be undone.
+   * `busy`: another rehearsal held the chain for too long. `not_attached`: the service did not see the payment in time,
+   * or it was final before it could be undone.
    */
   readonly reason: 'already_paid' | 'voided' | 'nothing_missing' | 'busy' | 'not_attached';
   constructor(reason: SandboxRefusal['reason']) {
@@ -53,20 +54,20 @@ export class SandboxRefusal extends Error {
 }
 
 const surplusMicro = 1_000_000n;
-/** How long a pending payment is held back. */
+/** How long a pending payment stays in the mempool. */
 const heldMs = 5_000;
-/** Within the lease over rehearsals. */
+/** How long to wait until a payment is attached; shorter than the lease for rehearsals. */
 const attachLimitMs = 6_000;
 
 type Rehearsal = { ctx: Context; scope: Scope; request: RequestRow; chain: ChainConfig };
 
 /**
- * Pays a request of the sandbox's test mode from a new test wallet, with real transactions on its local chain, so that
- * it reaches the wanted outcome. One at a time per chain: several customers wait for each other.
+ * Pays a request of the sandbox's test mode from a new test wallet, with real transactions on a local chain, so that it
+ * reaches the wanted outcome. Payments on one chain wait for each other.
  *
  * @returns the transaction that was sent, mined except for `pending`
  * @throws Refusal not_found outside the sandbox's test mode, and for an unknown request
- * @throws SandboxRefusal when the request's state does not allow it
+ * @throws SandboxRefusal if the request's state does not allow it, or another reason of that class
  */
 export async function sandboxOutcome(
   ctx: Context,
@@ -137,7 +138,7 @@ async function payLookalike({ chain, request }: Rehearsal): Promise<string> {
   return sendTransaction(chain, privateKey, lookalikeAddress, lookalikeTransfer(request.wallet_address, micro));
 }
 
-/** What a new wallet with money for gas only can pay, told of as its wallet would. */
+/** Pays from a wallet that has only gas money, so the transfer reverts, and submits the hash as a wallet page does. */
 async function payInVain({ ctx, chain, request }: Rehearsal): Promise<string> {
   const { privateKey, address } = freshWallet();
   await fund(chain, address, 0n);
@@ -164,7 +165,7 @@ async function payAndUndo(rehearsal: Rehearsal): Promise<string> {
   throw new SandboxRefusal('not_attached');
 }
 
-/** Told of while it waits; its way is cleared after some seconds, whoever has gone by then. */
+/** Submits the hash of a payment that cannot be mined yet, and releases it 5 s later, even if the page was closed. */
 async function payLater({ ctx, chain, request }: Rehearsal): Promise<string> {
   const { privateKey, address } = freshWallet();
   await fund(chain, address, BigInt(request.usdc_micro));

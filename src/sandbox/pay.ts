@@ -15,7 +15,7 @@ export async function payInSandbox(
   payment: { privateKey: Hex; usdcMicro: bigint; tagged: boolean },
 ): Promise<string> {
   const { privateKey, usdcMicro, tagged } = payment;
-  // Always the whole amount: what the wallet holds may already be on its way elsewhere.
+  // Mints the whole amount, because the wallet's balance may be needed by another pending payment.
   await fund(chain, privateKeyToAccount(privateKey).address, usdcMicro);
   const reference = tagged ? request.reference : undefined;
   return sendUsdc(chain, { privateKey, to: request.wallet_address, usdcMicro, reference });

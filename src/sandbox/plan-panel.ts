@@ -5,13 +5,13 @@ import { mandateTexts } from '../texts/mandates.ts';
 /** What a customer without a wallet can try on a plan's page. */
 export type PlanStep = 'agree' | 'charge';
 
-/** The step that can be tried now; null where none can. */
+/** The step that can be tried now; null if there is none. */
 export function planStep({ facts, mandate, offered }: PlanView): PlanStep | null {
   if (mandate?.state === 'active') return facts.state === 'active' ? 'charge' : null;
   return offered.length > 0 ? 'agree' : null;
 }
 
-/** Agrees with a test wallet, and then has the next charge made; null where there is nothing to try. */
+/** The button that agrees with a test wallet or makes the next charge due; null if there is nothing to try. */
 export function planPanel(view: PlanView): Html | null {
   const step = planStep(view);
   if (step === null) return null;

@@ -32,7 +32,7 @@ export function testPlans(app: FastifyInstance, ctx: Context): void {
       const [chain] = ctx.chains.test;
       if (!view?.testPanel || !chain) return sendNotFound(reply);
       const step = planStep(view);
-      // Pressed twice, or after something else changed: the page shows what can be tried now.
+      // The button was pressed twice, or the plan has changed: the page shows what can be tried now.
       if (step === null || step !== request.body?.step) return reply.redirect(view.path, 303);
       const { scope, facts } = view;
       if (step === 'agree') await agreeInSandbox(ctx, chain, view, generatePrivateKey());

@@ -13,11 +13,11 @@ import { dayOf } from '../plans/rules.ts';
 export const usualFiatInt = 1200;
 
 /**
- * Makes a monthly plan that charges automatically, from today on. Its first charge waits for an hour, so that somebody
- * can agree first.
+ * Creates a monthly plan that is charged automatically. Its first charge is due in an hour, so that somebody can agree
+ * first.
  *
  * @param fiatInt minor units of the merchant's currency
- * @throws Refusal as `createPlan`
+ * @throws Refusal as `createPlan`; Error if the merchant has too many open plans
  */
 export function createSandboxPlan(
   ctx: Context,

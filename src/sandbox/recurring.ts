@@ -5,10 +5,10 @@ import { minter } from './usdc.ts';
 import { submit } from './wallet.ts';
 
 /**
- * Deploys the contract of recurring payments on a local chain, unless it stands there. Anvil has the deterministic
- * deployer from the start, so the address is the same as everywhere.
+ * Deploys the contract of recurring payments on a local chain, unless it is already there. Anvil includes the
+ * deterministic deployer, so the contract has the same address as on other chains.
  *
- * @throws Error when the deployment fails
+ * @throws Error if the deployment fails
  */
 export async function ensureRecurringContract(url: string, chainId: number): Promise<void> {
   const rpc = connectRpc(url);

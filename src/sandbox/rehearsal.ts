@@ -8,24 +8,24 @@ import { pause } from '../lib/time.ts';
 import { whileStill } from './still.ts';
 import { endpointOf, sendOnce, signCall, transferCall, type UsdcPayment, waitMined } from './wallet.ts';
 
-/** A wallet that nobody has used before, so that its transactions never get into each other's way. */
+/** A new wallet for each payment, so that concurrent payments do not compete for nonces. */
 export function freshWallet(): { privateKey: Hex; address: Hex } {
   const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
   return { privateKey, address: privateKeyToAccount(privateKey).address.toLowerCase() as Hex };
 }
 
-/** With a chain's id: the lease over rehearsals on it. While it is held, nothing is mined but by a transaction. */
+/** With a chain's id, the name of the lease for rehearsals on it. While it is held, no empty blocks are mined. */
 const rehearsalPrefix = 'rehearsal-';
 const termMs = 10_000;
 const waitMs = 10_000;
 const retryMs = 50;
 
 /**
- * Works on a local chain while nobody else rehearses on it or mines empty blocks, on any node. The work must end within
- * 8 s, when the lease expires.
+ * Runs work on a local chain while no other rehearsal runs on it and nobody mines empty blocks, on any node.
  *
+ * @param work must end within 10 s, when the lease expires
  * @param patienceMs how long to wait until the chain is free
- * @returns null when it was not free by then
+ * @returns null if it was not free by then
  */
 export async function whileRehearsing<T>(
   db: Database,
@@ -50,8 +50,8 @@ export async function whileRehearsing<T>(
 /**
  * Sends a payment that the token refuses.
  *
- * @returns the transaction's hash: mined, and nothing moved
- * @throws Error when it went through
+ * @returns the hash of the transaction, which was mined and reverted
+ * @throws Error if it succeeded
  */
 export async function sendReverting(chain: ChainConfig, payment: UsdcPayment): Promise<string> {
   const { url, usdc } = endpointOf(chain);
@@ -62,9 +62,9 @@ export async function sendReverting(chain: ChainConfig, payment: UsdcPayment): P
 }
 
 /**
- * Sends a payment as the second transaction of a new wallet, so the chain knows it but cannot mine it.
+ * Sends a payment as the second transaction of a new wallet, so the chain knows it but cannot mine it yet.
  *
- * @returns its hash, and a function that sends the first, so that both are mined
+ * @returns its hash, and a function that sends the first transaction, so that both are mined
  */
 export async function sendAhead(
   chain: ChainConfig,
@@ -89,10 +89,10 @@ const deepest = 8;
 type Block = { transactions: string[] };
 
 /**
- * Replaces the last blocks of a local chain, starting with a transaction's own, by others that contain everything
- * except it.
+ * Replaces the last blocks of a local chain, from a transaction's block on, by blocks with the same other transactions
+ * but without this one.
  *
- * @throws Error when the transaction is deeper than 8 blocks, or in none
+ * @throws Error if the transaction is in none of the last 8 blocks
  */
 export async function reorgAway(chain: ChainConfig, txHash: string): Promise<void> {
   const { url } = endpointOf(chain);

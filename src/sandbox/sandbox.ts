@@ -16,12 +16,12 @@ import { testPayments } from './test-route.ts';
 import { welcome } from './welcome.ts';
 
 /**
- * Everything that only a sandbox has. The start imports this file where the configuration asks for a sandbox, and
- * passes it on in the context. Everything else refers only to its type, so a production process never loads it.
+ * Everything that only a sandbox has. The start imports this file if the configuration asks for a sandbox, and puts it
+ * into the context. All other code imports only its type, so a production process never loads it.
  */
 export const sandbox = {
   guardDev,
-  /** Test payments on pay pages, test wallets on plans' pages, the mails that went nowhere, and the front page. */
+  /** Test payments on pay pages, test wallets on plan pages, the front page with its buttons, and the mails. */
   routes(app: FastifyInstance, ctx: Context): void {
     testPayments(app, ctx);
     testPlans(app, ctx);

@@ -3,15 +3,16 @@ import { pause } from '../lib/time.ts';
 import { setTimeToNow } from './anvil.ts';
 import { mineOnArrival } from './usdc.ts';
 
-/** So often in a row the newest block must be the same, until what was being mined when it was stopped is mined. */
+/** How often in a row the newest block must be the same: then no block is still being mined. */
 const sameLooks = 8;
 const lookMs = 15;
 const mostLooks = 200;
 
 /**
- * Changes a local chain's past while it mines nothing. Anvil does not keep the two apart: a transaction that it mines
- * during a reorganisation can have a receipt without its effect, and blocks below it are gone. What arrives meanwhile
- * waits, and is mined afterwards. One at a time per chain, and none beside `mine`: see `whileRehearsing`.
+ * Stops mining on a local chain while `work` changes its past. Anvil does not serialise the two: a transaction that it
+ * mines during a reorganisation can get a receipt without any effect, and earlier blocks can disappear. Transactions
+ * that arrive meanwhile wait and are mined afterwards. Run one at a time per chain, and not during `mine`: see
+ * `whileRehearsing`.
  */
 export async function whileStill<T>(url: string, work: () => Promise<T>): Promise<T> {
   await callRpc(url, 'evm_setAutomine', [false]);
@@ -21,7 +22,7 @@ export async function whileStill<T>(url: string, work: () => Promise<T>): Promis
   } finally {
     await setTimeToNow(url); // new blocks moved the chain's clock
     await mineOnArrival(url);
-    // It mines these by itself only once another one arrives.
+    // Anvil would mine the waiting transactions only when another one arrives.
     const { pending } = (await callRpc(url, 'txpool_status', [])) as { pending: string };
     if (Number(pending) > 0) await callRpc(url, 'anvil_mine', ['0x1']);
   }

@@ -6,7 +6,7 @@ import { createManually } from '../requests/manual.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { SandboxRefusal, sandboxOutcome } from './outcomes.ts';
 
-/** True where a test wallet can pay a request: in the sandbox's test mode, on its own chain. */
+/** Whether a test wallet can pay requests: in the sandbox's test mode, on its local chain. */
 export function hasTestWallet({ config, chains }: Pick<Context, 'config' | 'chains'>, { testMode }: Scope): boolean {
   return config.sandbox && config.chains === null && testMode && chains.test.length > 0;
 }
@@ -15,9 +15,9 @@ export function hasTestWallet({ config, chains }: Pick<Context, 'config' | 'chai
 const testFiatInt = 100;
 
 /**
- * A real request, to be paid by the test wallet, so that its event is like every other.
+ * Creates a real request for the test wallet to pay, so that its event is like any other.
  *
- * @param key keeps a form that is sent twice from creating two requests
+ * @param key the idempotency key, so that a form that is sent twice creates one request
  * @throws Refusal rate_unavailable, partner_disabled
  */
 export async function createTestRequest(
@@ -34,8 +34,8 @@ export async function createTestRequest(
 /**
  * Pays a test request.
  *
- * @returns null once it is paid; `busy` while others rehearse, `chain_down` when its chain does not answer,
- * `test_failed` when it could not be paid for another reason
+ * @returns null once it is paid; `busy` if another test payment was in progress for too long, `chain_down` if its chain
+ * does not answer, `test_failed` if it could not be paid for another reason
  */
 export async function payTestRequest(
   ctx: Context,

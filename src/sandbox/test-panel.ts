@@ -8,10 +8,10 @@ import { type SandboxOutcome, type SandboxRefusal, sandboxOutcomes } from './out
 /** Why a test payment was not sent. */
 export type TestRefusal = SandboxRefusal['reason'];
 
-/** After a partial payment, only what can be added to it. */
+/** After a partial payment, only these outcomes make sense. */
 const afterPartial: SandboxOutcome[] = ['rest', 'too_little', 'too_much'];
 
-/** Pays with a test wallet, every way a payment can go; null where nothing can be paid. */
+/** Buttons that pay with a test wallet, one for each outcome; null if nothing can be paid and nothing was refused. */
 export function testPanel(checkout: Checkout, refusal: TestRefusal | null): Html | null {
   const { state, words, url } = checkout;
   const payablePart = payable(state);

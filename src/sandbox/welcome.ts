@@ -4,7 +4,7 @@ import type { Mode } from '../lib/mode.ts';
 import { readMerchant } from '../merchants/read.ts';
 import type { Demo } from './demo.ts';
 
-/** What the sandbox prints when everything runs: addresses, keys, and a call that works when pasted. */
+/** The text that the sandbox prints once everything runs: addresses, keys, and a call to paste. */
 export async function welcome(ctx: Context, demo: Demo): Promise<string> {
   const { baseUrl, dataDir } = ctx.config;
   const lines = [
@@ -50,7 +50,7 @@ export async function welcome(ctx: Context, demo: Demo): Promise<string> {
   return `${lines.join('\n')}\n`;
 }
 
-/** How to finish the second merchant, until that was done. */
+/** The line about the second merchant. It says how to finish onboarding until that is done. */
 async function secondMerchant(ctx: Context, { incomplete_merchant: id }: Demo): Promise<string> {
   const scope = await scopeOfMerchant(ctx.db, id);
   const merchant = scope && (await readMerchant(ctx, scope, id));
