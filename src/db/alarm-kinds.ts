@@ -1,22 +1,22 @@
 import type { Mode } from '../lib/mode.ts';
 
 /**
- * What is stored with an alarm, by its kind. Metrics count alarms by kind, so a kind contains no identifiers and never
- * changes.
+ * The details that are stored with an alarm, by its kind. Metrics count alarms by kind, so a kind contains no
+ * identifiers and never changes.
  */
 export type AlarmDetails = {
   mail_transport: { waiting: number };
   mail_failing: { fault: string };
   phone_gateway: { fault: string };
   receipts_missing: { fault: string };
-  /** The first of the merchants, and how many there are. */
+  /** Some of the merchants, and how many there are. */
   recoveries_stuck: { accountIds: string[]; count: number };
   plans_failing: { count: number };
   /** The scopes that are furthest ahead, and whether there are more. */
   order_ahead: { scopes: { slug: string; mode: Mode; until: string }[]; more: boolean };
   webhook_disabled: { partnerId: string; mode: Mode; why: 'gone' | 'dead' };
   'chain-unconfirmed': { chainId: number; chain: string; since: string };
-  /** Hashes of transactions, or `block <number>` where not even the hash is known. */
+  /** Hashes of transactions, or `block <number>` if the hashes are not known. */
   'chain-unread': { chainId: number; chain: string; transactions: string[] };
   /** The host of the endpoint that does not report transfers of these transactions, and of the one that does. */
   'chain-left-out': { chainId: number; chain: string; host: string; other?: string; transactions: string[] };
@@ -25,7 +25,7 @@ export type AlarmDetails = {
   'verified-reorged': { requestId: string };
   'returned-bound': { requestId: string };
   'returned-twice': { payment: string };
-  /** What an address of the relayer has left beyond what is under way, in wei of the chain's coin. */
+  /** The balance of an address of the relayer minus its pending transactions' cost, in wei of the chain's coin. */
   'relay-low-coin': { chainId: number; chain: string; address: string; leftWei: string; leastWei: string };
   'relay-fees': { chainId: number; chain: string; address: string; baseFeeWei: string; limitWei: string };
   'relay-stuck': { chainId: number; chain: string; address: string; nonce: string };
@@ -35,14 +35,14 @@ export type AlarmDetails = {
 
 export type AlarmKind = keyof AlarmDetails;
 
-/** What is wrong. There is one alarm per kind and subject; the subject is empty for a kind that can only occur once. */
+/** An alarm. There is one per kind and subject; the subject is empty for a kind that can only occur once. */
 export type AlarmOf<K extends AlarmKind> = { kind: K; subject: string; details: AlarmDetails[K] };
 export type Alarm = { [K in AlarmKind]: AlarmOf<K> }[AlarmKind];
 
-/** How each kind of alarm is worded. A kind without an entry is a type error. */
+/** A function for each kind of alarm, for example for its text. A kind without an entry is a type error. */
 export type ByAlarmKind<T> = { [K in AlarmKind]: (details: AlarmDetails[K]) => T };
 
-/** Tells an alarm in one of the ways. */
+/** Calls the function for an alarm's kind with its details. */
 export function tellAlarm<T>(ways: ByAlarmKind<T>, { kind, details }: Alarm): T {
   return (ways[kind] as (details: AlarmDetails[AlarmKind]) => T)(details);
 }

@@ -9,7 +9,7 @@ export async function raiseAlarm(sql: Sql | Tx, { kind, subject, details }: Alar
       raised_at = case when alarms.cleared_at is null then alarms.raised_at else now() end`;
 }
 
-/** Ends an alarm; nothing happens when it was not raised. */
+/** Ends an alarm; does nothing if it is not raised. */
 export async function clearAlarm(sql: Sql | Tx, kind: AlarmKind, subject = ''): Promise<void> {
   await sql`
     update alarms set cleared_at = now() where kind = ${kind} and subject = ${subject} and cleared_at is null`;
@@ -17,7 +17,7 @@ export async function clearAlarm(sql: Sql | Tx, kind: AlarmKind, subject = ''): 
 
 export type KeptAlarm = Alarm & { raised_at: Date; cleared_at: Date | null };
 
-/** Raised alarms, newest first, then those that ended recently. */
+/** Raised alarms, newest first, then ended ones, the most recently ended first. */
 export async function listAlarms(sql: Sql, limit: number): Promise<KeptAlarm[]> {
   const rows = await sql<AlarmRow[]>`
     select kind, subject, details, raised_at, cleared_at from alarms

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 
 /**
- * Closes a connection whose server has left a statement without an answer for too long: the next answer could belong to
- * any statement. It has one timer, which is set anew. With pg's `query_timeout`, which makes one for each statement,
- * every row that was read lived on until V8 collected all of its memory.
+ * Closes a connection whose server does not answer a statement in time: a later answer could not be attributed to a
+ * statement. Restarts a single timer. pg's `query_timeout` creates one per statement, which kept every row that was
+ * read in memory until V8's next full collection.
  */
 export class AnswerClock {
   readonly #timer: NodeJS.Timeout;
   #unanswered = 0;
 
-  /** @param limitMs counted from when a statement was sent, or from the answer to the one before it */
+  /** @param limitMs counted from when a statement was sent, or from the answer to the previous one, if that is later */
   constructor(client: pg.ClientBase, limitMs: number) {
     const { stream } = (client as unknown as { connection: pg.Connection }).connection;
     const look = () => {

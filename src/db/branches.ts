@@ -1,8 +1,8 @@
 import type { Fragment, Tag } from './sql.ts';
 
 /**
- * Combines several queries into one list. Each has an index in the list's order and stops by itself: a state without
- * rows costs nothing, and a state with many is read only as far as shown.
+ * Combines several queries, such as one per state, into one list. Each query has an index in the list's order and the
+ * list's limit, so it reads no more rows than a page shows.
  *
  * @param place the clause that orders and limits the list: `order by … limit …`
  */

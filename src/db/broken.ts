@@ -1,18 +1,18 @@
 import pg from 'pg';
 
-/** An error of the connection rather than of a statement, with a code that says so. */
+/** Gives an error of the connection a code, if it has none. Returns an error of the server unchanged. */
 export function lostError(cause: unknown): Error {
   if (cause instanceof pg.DatabaseError) return cause;
   const { code, message } = cause as { code?: unknown; message: string };
-  // A restarting server removes the socket that it listens at.
+  // ENOENT: a restarting server has removed its Unix socket.
   if (typeof code === 'string' && code !== 'ENOENT') return cause as Error;
   const timedOut = /time-?out/i.test(message);
   return Object.assign(new Error(message, { cause }), { code: timedOut ? 'CONNECTION_TIMEOUT' : 'CONNECTION_CLOSED' });
 }
 
-/** The server has become a standby, so the connection is of no more use; a new one may lead to the promoted server. */
+/** Whether the server has become a standby. The connection is then useless: a new one may lead to the new primary. */
 export const isReadOnly = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25006';
 
-/** After this, a connection is of no more use. */
+/** Whether an error makes the connection unusable. */
 export const isBroken = (error: unknown) =>
   !(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || isReadOnly(error);

@@ -1,13 +1,13 @@
 import type { Database } from './connection.ts';
 
-/** Something that pages show has changed. */
+/** A change of something that pages show or loops process. */
 export type Change =
   | { kind: 'request'; requestId: string; accountId: string; partnerId: string; testMode: boolean }
   | { kind: 'merchant' | 'plan'; accountId: string; partnerId: string; testMode: boolean }
-  /** Several events of this partner and mode were attempted. */
+  /** Several webhook events of this partner and mode were attempted. */
   | { kind: 'attempts'; partnerId: string; testMode: boolean }
   | { kind: 'chain'; chainId: number }
-  /** Something was written to a partner's audit log, or to the log that concerns no partner. */
+  /** An entry was written to a partner's audit log, or to the audit log of the whole service. */
   | { kind: 'log'; partnerId: string }
   /** Rates were fetched. */
   | { kind: 'rates' }
@@ -27,8 +27,8 @@ type Queue = (typeof queues)[number];
 const channel = 'changes';
 
 /**
- * Tells every process that work was queued, after its commit: transactions that notify wait for each other there, so
- * one notification stands for many of them.
+ * Tells every process that work was queued. Call it after the commit of that work: transactions that notify wait for
+ * each other at commit, so one notification announces the work of many transactions.
  */
 export async function tellQueue({ sql }: Database, queue: Queue): Promise<void> {
   await sql`select pg_notify(${channel}, ${queue})`;
@@ -37,7 +37,7 @@ export async function tellQueue({ sql }: Database, queue: Queue): Promise<void> 
 /**
  * Listens for changes made by any process, from their commit on.
  *
- * @param onError called once when listening fails; it is retried until it works
+ * @param onError called once per outage; listening is retried until it works
  * @returns a function that stops listening
  */
 export function listenForChanges(

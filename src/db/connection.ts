@@ -23,23 +23,23 @@ export type Scope = { readonly partnerId: string; readonly testMode: boolean; re
  */
 export type Database = {
   sql: Sql;
-  /** Runs work in a transaction that sees all rows: for work that belongs to no scope, or to several. */
+  /** Runs work in a transaction that sees all rows: for work outside of any scope, or across several. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Runs work in a transaction of one scope. The scope is entered in the same round trip as the first statement. */
   scoped<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * As `scoped`, for lists, exports and searches, which change nothing: nobody waits for the commit, a standby may
-   * answer (see `reader.ts`), and the work may be run again on the primary.
+   * Like `scoped`, for lists, exports and searches, which change nothing. The caller does not wait for the commit, a
+   * standby may answer (see `reader.ts`), and the work may be run again on the primary.
    */
   reading<T>(scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * As `reading`, for a single statement: all of it is one message to the server, without `begin` and `commit`. Two
-   * statements are two transactions.
+   * Like `reading`, for a single statement. It is sent as one message, without `begin` and `commit`. Two statements are
+   * two transactions.
    */
   read<T>(scope: Scope, ask: (sql: Tag) => Statement<T>): Promise<T>;
-  /** Both pools, for who listens to what is sent. */
+  /** Both pools, for observers of statements. */
   pools: readonly Sql[];
-  /** What proves a scope to the database, in hex. */
+  /** The proof of a scope for the database, in hex. */
   prove(scope: Scope): string;
   close(): Promise<void>;
 };
@@ -49,22 +49,22 @@ export type Database = {
  * scopes. Behind a pooler in transaction mode, `session` is the service login's address at the server itself.
  */
 export type Access = { service: string; scoped: string; scopeKey: Uint8Array; session: string | null };
-/** How many connections each login has at most. */
+/** The maximum number of connections of each login. */
 export type Connections = { service: number; scoped: number };
 
 /**
- * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A server that only reads
- * (25006) is no longer the one to reach: another was promoted. One that has no room on its disk (53100), no memory
- * (53200), no connection (53300) or no open file (53000) left takes the same statement later. It also ends connections
- * whose transaction stood still (25P03), as when this process was stopped in its tracks.
+ * SQLSTATE classes that mean "the database cannot be reached", not "the statement is wrong". A read-only server (25006)
+ * is no longer the primary. A server that has run out of disk space (53100), memory (53200), connections (53300) or
+ * other resources (53000) can run the same statement later. It also ends transactions that idle for too long (25P03),
+ * as when this process was suspended.
  */
 const unreachable =
   /^(08|25006|25P0[34]|57P|53[0123]00|CONNECT|ECONN|EPIPE|ENOTFOUND|EAI_|ETIMEDOUT|E(?:HOST|NET)(?:UNREACH|DOWN))/;
 
-/** True when an error says that the database could not be reached or is shutting down. */
+/** Whether an error says that the database could not be reached, is shutting down, or lacks resources. */
 export function isUnreachable(error: unknown): boolean {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
-  // A pooler has one code for all that keeps it from its server.
+  // A pooler uses this code for any reason why it cannot reach its server.
   if (code === '08P01') return severity === 'FATAL';
   return typeof code === 'string' && unreachable.test(code);
 }
@@ -101,7 +101,7 @@ export const sessionSettings = {
   ...planning,
 };
 
-/** Set explicitly too, because a login may change its own defaults. */
+/** `search_path` is set explicitly too, because a login may change its own defaults. */
 export const scopedSettings = { ...sessionSettings, search_path: 'public' };
 
 /** One connection as the owner of the tables: for migrations, and for creating the logins. */
@@ -109,44 +109,44 @@ export function openOwner(url: string, waits: Waits = usualWaits): Sql {
   return openPool({ url, connections: 1, waits, settings: sessionSettings });
 }
 
-/** A cursor that is to outlast its transaction keeps the rows of its scope. */
+/** Also closes cursors: one that outlives its transaction (`with hold`) would keep the rows of its scope. */
 const beginInOwn = 'select public.begin_scoped(); close all';
 
-/** In a session that others use in between, `begin_scoped` goes back to the login's defaults: these are ours. */
+/** For a session that others use in between: `begin_scoped` resets it to the login's defaults; then ours are set. */
 const beginInShared = [
   beginInOwn,
   ...Object.entries(scopedSettings).map(([name, value]) => `set local ${name} = '${value}'`),
 ].join('; ');
 
 /**
- * What `begin_scoped` does, but for its look at the prepared statements, which takes three quarters of its time: only a
- * statement of its own prepares one or listens, never a `select`.
+ * Like `begin_scoped`, but without its check of the prepared statements, which takes three quarters of its time. A
+ * `select` cannot prepare a statement or listen.
  */
 const clearOfSelect = 'set role none; reset all; select pg_catalog.pg_advisory_unlock_all()';
 
 /**
- * A list's statement has one plan for all values, made when it is prepared. Otherwise the server makes its first five
- * plans for the values of their time, which takes longer than the list itself, and of some lists it makes every one so.
+ * Makes the server plan a list's statement once, for all values. Otherwise it plans the first five executions for their
+ * values, and for some lists every execution, which takes longer than reading the list.
  */
 export const planOnce = new Fragment((draft) => {
   draft.add(`set_config('plan_cache_mode', 'force_generic_plan', true)`);
 });
 
 /**
- * `begin_scoped` looks at each prepared statement of its session, and takes 0.15 ms for a hundred. A list alone has that
- * many texts, one for each of its filters.
+ * How many statements stay prepared on a connection. `begin_scoped` checks each one, which takes 0.15 ms for a hundred,
+ * and a single list with all its filters has about a hundred texts.
  */
 const mostPrepared = 100;
 
-/** A proof takes 0.05 ms, and is the same each time. */
+/** How many proofs are cached. Computing one takes 0.05 ms. */
 const mostProofs = 10_000;
 
 /** The text whose HMAC proves a scope. The database builds the same text. */
 const scopeText = ({ partnerId, testMode }: Scope) => `${partnerId.toLowerCase()} ${testMode}`;
 
 /**
- * Opens both pools. On two cores, eight connections were fastest where a commit waits for the disk: fewer leave it
- * idle, more only wait for each other.
+ * Opens both pools. On two cores with durable commits, eight connections were fastest: fewer leave the disk idle, and
+ * more only wait for each other.
  */
 export function connect(
   access: Access,

@@ -6,8 +6,7 @@ export type Due = (sql: Sql) => ReturnType<Sql>;
 /**
  * Checks several queues in one statement.
  *
- * @returns for each queue the time in milliseconds until work is due: 0 or less when it is due now, null when nothing
- * waits
+ * @returns for each queue the milliseconds until work is due: 0 or less if it is due now, null if nothing waits
  */
 export async function readWaits(sql: Sql, dues: readonly Due[]): Promise<(number | null)[]> {
   if (dues.length === 0) return [];

@@ -7,15 +7,15 @@ import type { Sql } from './connection.ts';
 import { createGroups } from './logins.ts';
 
 const run = promisify(execFile);
-/** A dump's table of contents has a line for each object. */
+/** The limit for a program's output; a dump's table of contents has a line for each object. */
 const outputLimit = 64 * 1024 * 1024;
 
-/** A sentence that says why a backup cannot be written or read, with the way out. */
+/** Why a backup cannot be written or read. The message is a sentence that says what to do. */
 export class BackupFault extends Error {}
 
 /**
- * Writes the whole database to a file that `pg_restore` reads: one consistent state, while the service works. The file
- * gets its name when it is complete. Only its owner can read it.
+ * Writes the whole database to a file for `pg_restore`, as one consistent state, while the service runs. The file gets
+ * its name when it is complete. Only its owner can read it.
  *
  * @param owner the tables' owner; sees all rows
  * @param url the address of the same connection
@@ -24,11 +24,11 @@ export class BackupFault extends Error {}
 export async function dumpDatabase(owner: Sql, url: string, file: string): Promise<void> {
   const program = await findProgram(owner, 'pg_dump');
   const partial = `${file}.partial`;
-  // Each table forces row-level security upon its owner, with a policy that shows the owner everything.
+  // Row-level security also applies to the tables' owner, but a policy shows the owner all rows.
   const options = ['--format=custom', '--no-owner', '--enable-row-security', `--file=${partial}`];
   try {
     await rm(partial, { force: true });
-    // Made here, because the program would let every user of the machine read it.
+    // The file is created here, because the program would make it readable by every user of the machine.
     await (await open(partial, 'wx', 0o600)).close();
     await runProgram(program, [...options, ...addressOf(url)], url);
     await rename(partial, file);
@@ -38,9 +38,9 @@ export async function dumpDatabase(owner: Sql, url: string, file: string): Promi
 }
 
 /**
- * Restores a backup into an empty database, all or nothing. The logins are the caller's to create.
+ * Restores a backup into an empty database, completely or not at all. The caller creates the logins.
  *
- * @throws BackupFault when the file is no backup of this service, or the database is not empty
+ * @throws BackupFault if the file is no backup of this service, or the database is not empty
  */
 export async function restoreDatabase(owner: Sql, url: string, file: string): Promise<void> {
   const program = await findProgram(owner, 'pg_restore');
@@ -66,14 +66,14 @@ export async function restoreDatabase(owner: Sql, url: string, file: string): Pr
   await giveToOwner(owner);
 }
 
-/** What names the previous owner is left out, and given to the present one afterwards. */
+/** Removes policies and default privileges of the previous owner; `giveToOwner` creates those of the current one. */
 const withoutOwner = (contents: string): string =>
   contents
     .split('\n')
     .filter((line) => !/ POLICY public \S+ owner /.test(line) && !/ DEFAULT ACL /.test(line))
     .join('\n');
 
-/** As migration 0043 does for the owner who runs it. */
+/** Creates the current owner's policies and default privileges, as migration 0043 does. */
 async function giveToOwner(owner: Sql): Promise<void> {
   await owner.unsafe(`do $$ declare t text; begin
     for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity loop
@@ -85,15 +85,15 @@ async function giveToOwner(owner: Sql): Promise<void> {
 }
 
 /**
- * The server's own version of a program, or a newer one.
+ * Finds a program of the server's version or a newer one.
  *
- * @throws BackupFault when there is none
+ * @throws BackupFault if there is none
  */
 async function findProgram(owner: Sql, name: 'pg_dump' | 'pg_restore'): Promise<string> {
   const [row] = await owner<{ version: string }[]>`select current_setting('server_version') as version`;
   const needed = Number.parseInt(row?.version ?? '', 10);
   for (const path of candidates(name)) {
-    // Found as it will be when it runs: without this process's own path.
+    // `runProgram` also runs it without this process's environment.
     const { stdout } = await run(path, ['--version'], { env: {} }).catch(() => ({ stdout: '' }));
     const major = Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] ?? 0);
     if (major >= needed) return path;
@@ -103,14 +103,14 @@ async function findProgram(owner: Sql, name: 'pg_dump' | 'pg_restore'): Promise<
   );
 }
 
-/** On the path, and where Debian keeps the versions beside each other, the newest first. */
+/** Where a program may be: on the default path, and in Debian's folders of PostgreSQL versions, the newest first. */
 function candidates(name: string): string[] {
   const versions = '/usr/lib/postgresql';
   const installed = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a)) : [];
   return [name, ...installed.map((version) => join(versions, version, 'bin', name))];
 }
 
-/** The address without its password, which every user of the machine could read in the list of processes. */
+/** The argument with the address, without its password, which would be visible in the list of processes. */
 export function addressOf(url: string): string[] {
   const address = new URL(url);
   address.password = '';

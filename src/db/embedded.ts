@@ -23,10 +23,10 @@ import { beginningOf, commandOf, signalProcess } from '../lib/processes.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 
-/** A PostgreSQL server of our own under the data folder. */
+/** A PostgreSQL server whose data is under the data folder. */
 export type EmbeddedPostgres = {
   url: string;
-  /** False when a server was already running; whoever started it is responsible for it. */
+  /** False if the server was already running: whoever started it also stops it. */
   started: boolean;
   stop(): Promise<void>;
 };
@@ -45,9 +45,9 @@ function findNative(): string {
 type Runner = { wrap: string[]; uid?: number; gid?: number; native: string; dataDir: string };
 
 /**
- * An ordinary user runs the programs directly. Root runs them as another user in a user namespace, where files still
- * belong to root on disk, so folders that only root can enter do no harm. Where such namespaces are disabled, the
- * programs run as `nobody`, with programs and data in a folder that this user can reach.
+ * An ordinary user runs the programs directly. Root runs them as another user in a user namespace. On disk, the files
+ * still belong to root, so folders that only root can enter are no problem. If such namespaces are disabled, root runs
+ * the programs as `nobody`, with programs and data in a folder that this user can reach.
  */
 function chooseRunner(dataDir: string, installed: string | null): Runner {
   const native = installed ?? findNative();
@@ -66,9 +66,9 @@ function asNobody(dataDir: string, native: string, isReachable: boolean): Runner
   if (!existsSync(copy)) {
     rmSync(`${copy}.new`, { recursive: true, force: true });
     cpSync(native, `${copy}.new`, { recursive: true, verbatimSymlinks: true });
-    renameSync(`${copy}.new`, copy); // with its final name it is complete
+    renameSync(`${copy}.new`, copy); // a folder with the final name is complete
   }
-  // Whatever root's umask says.
+  // Root's umask may have removed these permissions.
   for (const folder of [dirname(shared), shared]) chmodSync(folder, 0o755);
   if (!isReachable) execFileSync('chmod', ['-R', 'a+rX', copy]);
   chownSync(join(shared, 'data'), nobody, nobody);
@@ -108,7 +108,7 @@ function readPid(runner: Runner): number | null {
   return pid > 0 ? pid : null;
 }
 
-/** True while a process is the server of this data folder. */
+/** Whether a process is the server of this data folder. */
 function isServer(pid: number, runner: Runner): boolean {
   return commandOf(pid).includes(` -D ${runner.dataDir} `);
 }
@@ -130,19 +130,19 @@ function forgetStalePid(runner: Runner): void {
 
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 });
-  client.on('error', () => {}); // its end is an answer, too
+  client.on('error', () => {}); // `connect` or `query` fails with it
   try {
     await client.connect();
     await client.query('select 1');
     return true;
   } catch {
-    return false; // not up yet: whoever asks tries again until its own limit
+    return false;
   } finally {
     await client.end();
   }
 }
 
-/** The address of a data folder's embedded database, for programs that only connect; null when there is none. */
+/** The address of a data folder's embedded database, for programs that only connect to it; null if there is none. */
 export function embeddedUrl(dataDir: string): string | null {
   const settings = readSettings(join(dataDir, 'postgres.json'));
   return settings && `postgres://quittance:${settings.password}@127.0.0.1:${settings.port}/postgres`;
@@ -155,23 +155,23 @@ const attemptPauseMs = 500;
 /**
  * Starts the embedded server of a data folder, or adopts one that a killed service left running.
  *
- * @param installed the folder of another server's programs, readable for every user; without it, the bundled ones
- * @throws StartFault when the server does not answer within 30 s; the message names its log
+ * @param installed the folder of other PostgreSQL programs, readable by every user; null for the bundled ones
+ * @throws StartFault if the server does not start; the message names its log
  */
 export async function startEmbedded(folder: string, installed: string | null = null): Promise<EmbeddedPostgres> {
   mkdirSync(folder, { recursive: true });
-  const dataDir = realpathSync(folder); // one name, so that a running server is known by it
+  const dataDir = realpathSync(folder); // a running server is found by this path
   const runner = chooseRunner(dataDir, installed);
   const settingsFile = join(dataDir, 'postgres.json');
   const settings = readSettings(settingsFile) ?? { port: 0, password: randomBytes(18).toString('hex') };
   const save = () => replaceFile(settingsFile, JSON.stringify(settings), 0o600);
   if (!existsSync(runner.dataDir)) {
-    save(); // before: a kill right after must not lose the password
+    save(); // first, so that a kill after `initialise` does not lose the password
     initialise(runner, settings.password);
   }
-  // Somebody else can take a free port before the server opens it. A server found running can be shutting down. The
-  // sessions of a killed server hold its memory for a moment. In each case the server ends at once and is started
-  // again.
+  // Another program can take a free port before the server opens it. A running server can be shutting down. The
+  // sessions of a killed server hold its shared memory for a moment. In each case the server ends at once and is
+  // started again.
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
     const adopted = runningPid(runner);
     if (adopted === null) {
@@ -198,7 +198,7 @@ function launch(runner: Runner, port: number, logFile: string): ChildProcess {
   const [file, rest] = command(runner, 'postgres', [...args, '-c', 'max_connections=200']);
   const child = spawn(file, rest, {
     stdio: ['ignore', log, log],
-    detached: true, // a Ctrl-C in the terminal must reach the service first
+    detached: true, // so that Ctrl-C in the terminal does not stop the database before the service
     cwd: '/',
     uid: runner.uid,
     gid: runner.gid,
@@ -208,7 +208,7 @@ function launch(runner: Runner, port: number, logFile: string): ChildProcess {
   return child;
 }
 
-/** False when the server ended, or gave no answer in time. */
+/** Waits until the server answers; false if it ended or did not answer in time. */
 async function waitForAnswer(url: string, runs: () => boolean): Promise<boolean> {
   const deadline = performance.now() + startLimitMs;
   while (runs() && performance.now() < deadline) {
@@ -218,7 +218,7 @@ async function waitForAnswer(url: string, runs: () => boolean): Promise<boolean>
   return false;
 }
 
-/** Stops the server: in "fast" mode first, immediately after 20 s. Committed data is safe either way. */
+/** Stops the server in "fast" mode, and after 20 s in "immediate" mode. Committed data is safe either way. */
 async function stop(runner: Runner): Promise<void> {
   const pid = runningPid(runner);
   if (pid === null) return;

@@ -6,7 +6,7 @@ export type ListenOptions = pg.ClientConfig;
 /** Somebody who listens to a channel. */
 export type Subscriber = {
   onMessage(payload: string): void;
-  /** Listening starts now, for the first time or again. Anything before may have been missed. */
+  /** Called when listening starts, for the first time or again. Earlier messages may have been missed. */
   onListening(): void;
   /** Listening failed and is being retried. Called once per outage. */
   onError(error: unknown): void;
@@ -14,16 +14,16 @@ export type Subscriber = {
 
 type Subscription = Subscriber & { channel: string; active: boolean; reported: boolean };
 
-/** However long an outage was, a new connection is tried within this time. */
+/** The longest pause between two attempts to connect. */
 const longestRetryMs = 1_000;
 const firstRetryMs = 10;
 
-/** Closes a connection without a goodbye, because its server may no longer answer. */
+/** Closes a connection without telling its server, which may no longer answer. */
 export function cutOff(client: pg.ClientBase): void {
   (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
 }
 
-/** Receives notifications over a connection of its own. It is opened at the first `listen` and reopened when lost. */
+/** Receives notifications over a separate connection. It is opened at the first `listen`, and again when it is lost. */
 export class Listener {
   readonly #options: ListenOptions;
   readonly #all = new Set<Subscription>();
@@ -36,7 +36,7 @@ export class Listener {
     this.#options = options;
   }
 
-  /** @returns what ends it */
+  /** @returns a function that stops listening */
   listen(channel: string, { onMessage, onListening, onError }: Subscriber): () => void {
     if (this.#ending.signal.aborted) return () => {};
     const subscription = { channel, onMessage, onListening, onError, active: false, reported: false };
@@ -87,7 +87,7 @@ export class Listener {
     this.#waitMs = Math.min(this.#waitMs * 3, longestRetryMs);
   }
 
-  /** A connection that does not last is not made anew in a loop: each time, subscribers read everything again. */
+  /** Waits before it replaces a connection that did not last: subscribers read everything again at each new one. */
   async #listenAgain(heldMs: number): Promise<void> {
     if (heldMs >= longestRetryMs) this.#waitMs = firstRetryMs;
     else await this.#rest();
@@ -97,7 +97,7 @@ export class Listener {
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client(this.#options);
     this.#client = client;
-    client.on('error', () => {}); // the end follows
+    client.on('error', () => {}); // `end` follows
     client.on('notification', ({ channel, payload = '' }) => {
       for (const one of this.#all) if (one.channel === channel) one.onMessage(payload);
     });

@@ -27,16 +27,16 @@ function loginsOf(secrets: SecretKey[]): Logins {
 /** The address of the same database, with another user. */
 function addressAs(url: string, { name, password }: Login): string {
   const address = new URL(url);
-  // An address without a host has no place for a user in front of it.
+  // A URL without a host cannot contain a user name, so the user becomes a parameter.
   if (address.hostname) Object.assign(address, { username: name, password });
   else for (const [key, value] of Object.entries({ user: name, password })) address.searchParams.set(key, value);
   return address.href;
 }
 
 /**
- * How the service gets into a database, once its owner has let it in.
+ * The addresses with which the service logs in to a database, once `ensureLogins` has created the logins.
  *
- * @param sessionUrl where `url` leads to a pooler in transaction mode: an address of the server itself
+ * @param sessionUrl if `url` leads to a pooler in transaction mode, an address of the server itself
  */
 export function accessOf(url: string, secrets: SecretKey[], sessionUrl: string | null = null): Access {
   const { service, scoped, scopeKey } = loginsOf(secrets);
@@ -48,18 +48,18 @@ export function accessOf(url: string, secrets: SecretKey[], sessionUrl: string |
 const groups = ['quittance_app', 'quittance_service'];
 
 /**
- * SQLSTATEs that occur when two processes change the server's roles at once, "tuple concurrently updated" among them.
+ * SQLSTATEs that occur when two processes change the server's roles at once, including "tuple concurrently updated".
  */
 const atOnce = ['23505', '42710', 'XX000', '40001', '40P01'];
 const attempts = 20;
 const attemptPauseMs = 50;
 
 /**
- * As the owner: creates the logins of these secrets where they are missing, and grants them access. Roles belong to the
- * server, so processes of other databases may do the same at the same time.
+ * As the owner: creates missing logins of these secrets, and grants them access. Roles belong to the whole server, so
+ * processes of other databases may do the same at the same time.
  *
- * @param inDefaults whether the logins have the settings of our sessions as their defaults, because a pooler sets none
- * @throws StartFault with instructions when the owner lacks a privilege
+ * @param inDefaults whether to store the settings of our sessions as the logins' defaults, because a pooler sets none
+ * @throws StartFault with instructions if the owner lacks a privilege
  */
 export async function ensureLogins(owner: Sql, secrets: SecretKey[], inDefaults = false): Promise<void> {
   const logins = loginsOf(secrets);
@@ -88,16 +88,16 @@ export async function createGroups(owner: Sql): Promise<void> {
 }
 
 async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins, inDefaults: boolean): Promise<void> {
-  // The service steps down into a scope within transactions that span several.
+  // The service login is in both groups, because its transactions can enter scopes.
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
   const [here] = await tx<{ database: string }[]>`select quote_ident(current_database()) as database`;
   const database = here?.database;
   const defaults = { [service.name]: sessionSettings, [scoped.name]: scopedSettings };
   for (const { name, password } of [service, scoped]) {
     const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
-    // The name is of letters and digits alone.
+    // The name contains only lower-case letters, digits and underscores, so it needs no quotes.
     if (!known) await tx.unsafe(`create role ${name} login password '${verifierOf(password)}'`);
-    // A login may set defaults for its own sessions, and they outlive those sessions.
+    // A login can change its own defaults, which then apply to later sessions.
     const own = await tx<{ config: string[] | null }[]>`
       select case when s.setdatabase = 0 then s.setconfig end as config
       from pg_db_role_setting s join pg_roles r on r.oid = s.setrole where r.rolname = ${name}`;
@@ -140,8 +140,8 @@ function areDefaults(config: string[], settings: Settings): boolean {
 }
 
 /**
- * What PostgreSQL stores for a password (SCRAM-SHA-256), so that the password itself appears in no statement and no
- * log.
+ * The SCRAM-SHA-256 verifier that PostgreSQL stores for a password. With it, the password itself appears in no
+ * statement and no log.
  */
 function verifierOf(password: string): string {
   const [salt, rounds] = [randomBytes(16), 4096];
@@ -151,12 +151,15 @@ function verifierOf(password: string): string {
   return `SCRAM-SHA-256$${rounds}:${salt.toString('base64')}$${stored}:${keyOf('Server Key').toString('base64')}`;
 }
 
-/** A key of an HMAC-SHA256 as its inner or outer pad: 64 bytes. */
+/** The 64 bytes of an HMAC-SHA256's inner or outer pad for a key. */
 function padOf(key: Uint8Array, byte: number): Buffer {
   return Buffer.from(Array.from({ length: 64 }, (_, at) => (key[at] ?? 0) ^ byte));
 }
 
-/** What an owner of only the tables cannot revoke, but the owner of the database or of the schema can. */
+/**
+ * Refuses to start if a login may create tables. Only the owner of the database or of the schema can revoke that; the
+ * owner of the tables may be neither.
+ */
 async function refuseTableCreation(owner: Sql, { name }: Login): Promise<void> {
   const [open] = await owner<{ temporary: boolean; schema: boolean; database: string }[]>`
     select has_database_privilege(${name}, current_database(), 'temporary') as temporary,
@@ -187,7 +190,7 @@ export async function asPermissionFault(owner: Sql, error: unknown): Promise<unk
 }
 
 /**
- * The statements that an administrator runs when the owner may not create roles.
+ * The statements that an administrator must run if the owner may not create roles.
  *
  * @param owner the owner's name
  * @param inDefaults as `ensureLogins` takes it
@@ -202,7 +205,7 @@ export function statementsFor(owner: string, secrets: SecretKey[], inDefaults: b
   ];
 }
 
-/** What is wrong with a login role; `powers` is empty for one that is bound by row-level security and owns no table. */
+/** The privileges that a login must not have; `powers` is empty if row-level security binds it and it owns no table. */
 export async function permissionsOf(sql: Sql): Promise<{ name: string; powers: string[] }> {
   const [row] = await sql<{ name: string; is_super: boolean; bypasses: boolean; owns: boolean }[]>`
     select session_user as name, r.rolsuper as is_super, r.rolbypassrls as bypasses, exists (

@@ -5,24 +5,24 @@ import { pause } from '../lib/time.ts';
 import { type Sql, sqlState } from './connection.ts';
 
 const ownFolder = join(import.meta.dirname, '../../migrations');
-/** An arbitrary constant: two nodes that start at once migrate one after the other. */
+/** The key of the advisory lock that lets only one node migrate at a time: an arbitrary constant. */
 export const migrationLock = 7_188_254;
 /** The limit for one migration, and for waiting for another node's. */
 export const migrationSeconds = 3_600;
 const turnPauseMs = 100;
 
 /**
- * While a migration waits for a table's lock, everything else that uses the table waits behind it. So it gives up soon
- * and tries again.
+ * While a migration waits for a table's lock, every later statement on the table waits too. So it gives up soon and
+ * tries again.
  */
 const lockMs = 2_000;
 const lockAttempts = 60;
 const lockPauseMs = 1_000;
 const lockNotAvailable = '55P03';
 
-/** The first line of a migration whose statements each run by themselves, as `create index concurrently` must. */
+/** The first line of a migration whose statements run outside of a transaction, as `create index concurrently` must. */
 const withoutTransaction = '-- Without a transaction.';
-/** What a migration's name says when it removes something that older versions use. */
+/** The name of a migration that removes something that older versions use. */
 const contracts = /^\d{4}_contract_/;
 
 /** The numbered migrations of a version, in order. */
@@ -55,9 +55,9 @@ export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{
  *
  * @param sql one connection, which is not shared by a pooler
  * @param folder the migrations of this version
- * @param stopping ends the wait for another node that migrates; what was begun here is finished
+ * @param stopping ends the wait for another node that migrates. A migration that has begun here is finished
  * @returns the names of the migrations that ran here
- * @throws StartFault when a newer version has removed what this one uses
+ * @throws StartFault if a newer version has removed what this one uses
  * @throws the reason of `stopping`
  */
 export async function migrate(sql: Sql, folder = ownFolder, stopping?: AbortSignal): Promise<string[]> {
@@ -78,8 +78,8 @@ export const newerSchema = (ahead: string[]): string =>
   `The database was migrated by a newer version, which removed what this one uses (${ahead.join(', ')}). Start the newer version.`;
 
 /**
- * Two nodes never migrate at once; the second one finds everything done. It asks again and again instead of waiting in
- * a statement: an index that is built concurrently waits for every statement that began before.
+ * Takes the lock, so that two nodes never migrate at once; the second one then finds everything done. It polls instead
+ * of waiting in a statement, because an index that is built concurrently waits for every older statement to end.
  */
 async function takeTurn(sql: Sql, stopping?: AbortSignal): Promise<void> {
   for (let waitedMs = 0; waitedMs < migrationSeconds * 1000; waitedMs += turnPauseMs) {
@@ -105,7 +105,7 @@ async function apply(sql: Sql, file: string): Promise<void> {
 
 function runWhole(sql: Sql, name: string, text: string): Promise<void> {
   return sql.begin(async (tx) => {
-    // More than an ordinary statement may take: migrations scan large tables.
+    // The limit is longer than for ordinary statements, because migrations scan large tables.
     await tx.unsafe(`set local statement_timeout = ${migrationSeconds * 1000}; set local lock_timeout = ${lockMs}`);
     await tx`insert into schema_migrations (name) values (${name})`;
     await tx.unsafe(text);
@@ -113,7 +113,7 @@ function runWhole(sql: Sql, name: string, text: string): Promise<void> {
 }
 
 /**
- * Statement by statement, so that each may be repeated after a crash in the middle.
+ * Runs a migration statement by statement. After a crash in the middle, all its statements are repeated.
  *
  * @param text its statements end with a semicolon at the end of a line
  */

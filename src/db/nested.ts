@@ -1,8 +1,8 @@
 import type { Database, Scope, Sql, Tx } from './connection.ts';
 
 /**
- * A database whose statements and transactions all become part of one open transaction. Code that was written to commit
- * by itself then commits together with other work, or not at all. Only one inner transaction at a time.
+ * A database whose statements and transactions all become part of one open transaction. Code that opens transactions
+ * itself then commits together with other work, or not at all. Only one inner transaction may run at a time.
  */
 export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
   const scoped = <T>(scope: Scope, work: (inner: Tx) => Promise<T>) =>
@@ -11,7 +11,7 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
         inner`select enter_scope(${scope.partnerId}, ${scope.testMode}, ${prove(scope)})`.execute(),
         work(inner),
       ]);
-      await inner`select leave_scope()`; // a savepoint that is given up takes the role back by itself
+      await inner`select leave_scope()`; // rolling back to a savepoint restores the role by itself
       return result;
     }) as Promise<T>;
   return {

@@ -33,35 +33,35 @@ export type Observer = (connection: number, statement: Sendable) => void;
 /** How a transaction opens. */
 export type Opening = {
   /**
-   * A text that clears the session of what earlier work left in it. If it fails, the connection is closed, because its
-   * session may be in any state. It is sent after each transaction, or, in a session that was not cleared by then,
-   * together with `begin`.
+   * Statements that clear the session of what earlier work left in it. They are sent after each transaction, or
+   * together with the next `begin` if the session has not been cleared. If they fail, the connection is closed, because
+   * its session may be in any state.
    */
   clear: string;
-  /** The same for a session in which a single `select` ran. That can prepare and listen to nothing. */
+  /** The same for a session in which only a `select` ran, which cannot prepare a statement or listen. */
   clearOfSelect: string;
-  /** A statement. Sent only into a cleared session; the work's first statement does not wait for it. */
+  /** The first statement of the transaction, for a cleared session only. The work does not wait for its answer. */
   enter: Fragment;
-  /** The work changes nothing, so its value does not wait for the commit. */
+  /** Whether the work changes nothing, so that its value need not wait for the commit. */
   onlyReads: boolean;
 };
 
 /** A pool of connections. */
 export type Pool = Tag & {
-  /** The transaction begins before the work does. */
+  /** Runs work in a transaction. Without `opening`, the transaction has begun before the work starts. */
   begin<T>(work: (tx: Transaction) => Promise<T>, opening?: Opening): Promise<T>;
   /**
-   * A statement that only reads, in a transaction of its own. Where the session was cleared, everything goes in one
-   * message: what enters, the statement, and what clears the session again, which nobody waits for. After anything but
-   * the answer to a `select`, the session is then cleared as after a transaction.
+   * Runs a reading statement in a transaction of its own. In a cleared session, one message contains `enter`, the
+   * statement and `clearOfSelect`; the caller does not wait for the latter. Unless the statement was a successful
+   * `select`, the session is then also cleared as after a transaction.
    */
   alone<T>(ask: (sql: Tag) => Statement<T>, opening: Opening): Promise<T>;
-  /** @returns what ends it */
+  /** @returns a function that stops listening */
   listen(channel: string, hearer: Subscriber): () => void;
   observer: Observer | null;
   /** Called for each statement that took a second or longer. */
   onSlow: ((slow: SlowStatement) => void) | null;
-  /** Whom it logs in as. */
+  /** The user that it logs in as. */
   readonly user: string;
   end(): Promise<void>;
 };
@@ -71,13 +71,14 @@ export type PoolOptions = {
   url: string;
   connections: number;
   waits: Waits;
-  /** Of each session, as `set` has them. */
+  /** The settings of each session, named as for `set`. */
   settings?: Record<string, string | number>;
-  /** How many statements stay prepared on each connection; any number where this is absent. */
+  /** How many statements stay prepared on each connection; unlimited by default. */
   mostPrepared?: number;
   /**
-   * Set where a pooler gives each transaction another session, which others use in between. Nothing is then left in a
-   * session: no settings and no prepared statements. Notifications come by this address of the server itself.
+   * Set if `url` leads to a pooler that gives each transaction another session, which other clients use in between. No
+   * settings or prepared statements are then left in a session. The value is the address of the server itself, which
+   * sends the notifications.
    */
   sessionUrl?: string | null;
 };
@@ -85,7 +86,7 @@ export type PoolOptions = {
 const idleMs = minuteMs;
 const endMs = 5_000;
 
-/** The options for connecting to an address. Parameters other than host, names and TLS become session settings. */
+/** The options for connecting to a URL. Its parameters other than user, password and TLS become session settings. */
 export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'connections'>): ListenOptions {
   const { username, password, hostname, port, pathname, searchParams } = new URL(url);
   const { sslmode = '', user, password: secret, ...asked } = Object.fromEntries(searchParams);
@@ -102,20 +103,20 @@ export function connectionOptions({ url, waits, settings }: Omit<PoolOptions, 'c
       .map(([name, value]) => `-c ${name}=${String(value).replaceAll(/([\\ ])/g, '\\$1')}`)
       .join(' '),
     keepAlive: true,
-    // A transaction sends its first statements without waiting in between. A single statement has its connection to
-    // itself.
+    // A transaction sends its first statements without waiting for answers. A single statement does not share its
+    // connection.
     pipeline: true,
     connectionTimeoutMillis: waits.connect * 1000,
   };
 }
 
-/** For statements that are only written. */
+/** For statements whose text is needed, but which are not sent through this tag. */
 const unsent = tagOf(() => Promise.reject(new Error('a statement that was only to be written was sent')));
 
 type Acquired = { client: pg.PoolClient; wasCleared: boolean };
 type Work<T> = (tx: Transaction) => Promise<T>;
 
-/** Everything sent from now until the code next has to wait goes out as one message. */
+/** Sends everything that is written until the next tick as one message. */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
@@ -124,7 +125,7 @@ function sendTogether({ connection: { stream } }: pg.PoolClient): void {
 /** Opens a pool. Connections are opened when needed. */
 export function openPool(options: PoolOptions): Pool {
   const { sessionUrl, settings, mostPrepared = Number.POSITIVE_INFINITY, ...address } = options;
-  // A pooler refuses settings at the start of a session; its logins have them as defaults.
+  // A pooler refuses settings at the start of a session, so the logins have them as defaults.
   const own = sessionUrl
     ? { ...connectionOptions(address), application_name: 'quittance' }
     : connectionOptions(options);
@@ -141,14 +142,14 @@ export function openPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: options.waits.queue * 1000,
   });
   const open = new Map<pg.PoolClient, AnswerClock>();
-  /** Connections that nothing was sent over since their session was cleared. */
+  /** Connections that nothing was sent over since their session was last cleared. */
   const cleared = new WeakSet<pg.PoolClient>();
   const listening = sessionUrl ? connectionOptions({ ...address, url: sessionUrl, settings }) : own;
   const listener = new Listener({ ...listening, query_timeout: 1000 * options.waits.answer });
-  pool.on('error', () => {}); // a connection that nobody used was lost: the next one to need it makes another
+  pool.on('error', () => {}); // an idle connection was lost; the pool opens another one when needed
   pool.on('connect', (client) => {
     open.set(client, new AnswerClock(client, 1000 * options.waits.answer));
-    client.on('error', () => {}); // told to whoever waits for an answer
+    client.on('error', () => {}); // the statements in progress fail with it
   });
   pool.on('remove', (client) => {
     open.get(client)?.end();
@@ -176,7 +177,7 @@ export function openPool(options: PoolOptions): Pool {
     );
   };
 
-  /** @returns why it cannot be used any more: it was left in a transaction, whose scope would go on */
+  /** @returns an error if the connection must be closed: it is still in a transaction, which has a scope */
   const noteCleared = (client: pg.PoolClient): Error | undefined => {
     if (client.getTransactionStatus() !== 'I') return new Error('a session was left in a transaction');
     cleared.add(client);
@@ -203,7 +204,7 @@ export function openPool(options: PoolOptions): Pool {
 
   const beginOn = async <T>({ client, wasCleared }: Acquired, work: Work<T>, opening?: Opening): Promise<T> => {
     const lost = Promise.withResolvers<never>();
-    lost.promise.catch(() => {}); // told by the race
+    lost.promise.catch(() => {}); // the race below reports it
     let broken: Error | undefined;
     let committed: Promise<unknown> = Promise.resolve();
     const lose = (error: Error) => {
@@ -230,14 +231,14 @@ export function openPool(options: PoolOptions): Pool {
       const value = await Promise.race([done, lost.promise]);
       scope.check();
       scope.close();
-      if (opening?.onlyReads) sendTogether(client); // after the value has reached who waits for it
+      if (opening?.onlyReads) sendTogether(client); // so the caller gets its value before anything is sent
       const commit = sendText('commit');
       if (opening?.onlyReads) {
         committed = commit;
         return value;
       }
-      // A statement that nobody awaited may have failed meanwhile. The server then rolls everything back and reports it
-      // only here.
+      // A statement that nobody awaited may have failed. The server then rolls everything back, and only the answer to
+      // `commit` shows it.
       const { command } = await commit;
       if (command !== 'COMMIT') throw Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
       return value;
@@ -248,7 +249,7 @@ export function openPool(options: PoolOptions): Pool {
       if (isReadOnly(reason)) broken ??= reason as Error;
       throw reason;
     } finally {
-      // Nobody waits for this. Behind a pooler the next transaction has another session.
+      // The caller does not wait for this. Behind a pooler it is not needed: the next transaction has another session.
       const clearing = opening && !sessionUrl && !broken ? sendText(opening.clear) : null;
       void Promise.all([committed, clearing])
         .then(() => {
@@ -273,7 +274,7 @@ export function openPool(options: PoolOptions): Pool {
     const answer = sendNext(statement, enter);
     let broken: Error | undefined;
     let selected = false;
-    // Nobody waits for this. It ends in the error that keeps the session from being cleared.
+    // The caller does not wait for this. It resolves to the error if the session could not be cleared.
     const clear = (text: string): Promise<Error | undefined> =>
       sendNext({ text, values: [] }).then(
         () => undefined,

@@ -2,13 +2,13 @@ import { StartFault } from '../lib/start-fault.ts';
 import { type Access, type Sql, sessionSettings, sqlState, usualWaits } from './connection.ts';
 import { openPool } from './pool.ts';
 
-/** What says that another client has prepared statements in the same session. */
+/** duplicate_prepared_statement: another client has prepared a statement with this name in the same session. */
 const duplicateStatement = '42P05';
 const rounds = 3;
 
 /**
- * Whether an address leads to a pooler that hands sessions on from one transaction to the next: two connections, both
- * open, then meet in the same session. Sends nothing that such a pooler refuses.
+ * Whether an address leads to a pooler that shares sessions between transactions: two open connections then get the
+ * same session. Sends nothing that such a pooler refuses.
  */
 export async function sharesSessions(url: string): Promise<boolean> {
   const [one, other] = [0, 1].map(() => openPool({ url, connections: 1, waits: usualWaits, sessionUrl: url })) as [
@@ -27,13 +27,13 @@ export async function sharesSessions(url: string): Promise<boolean> {
   }
 }
 
-/** True for an error that only occurs where sessions are shared although they were taken for our own. */
+/** Whether an error shows that a pooler shares sessions although it is not configured here. */
 export const isOfSharedSession = (error: unknown): boolean => sqlState(error) === duplicateStatement;
 
 export const sharedSessions =
   'DATABASE_URL leads to a pooler in transaction mode. Set DATABASE_POOL_MODE=transaction, and DATABASE_OWNER_URL to the database server itself; or put the pooler into session mode.';
 
-/** @throws StartFault when migrations would have no session of their own */
+/** @throws StartFault if migrations would share their session with other clients */
 export async function refuseSharedOwner(ownerUrl: string, hasOwnSetting: boolean): Promise<void> {
   if (!(await sharesSessions(ownerUrl))) return;
   throw new StartFault(
@@ -44,8 +44,8 @@ export async function refuseSharedOwner(ownerUrl: string, hasOwnSetting: boolean
 }
 
 /**
- * Behind a pooler in transaction mode, the logins' defaults must be the settings of our sessions. Otherwise sessions
- * must be our own.
+ * Checks that the service's sessions are set up correctly. Behind a pooler in transaction mode, the settings of our
+ * sessions must be the logins' defaults. Otherwise nobody else may share the sessions.
  *
  * @throws StartFault with instructions
  */
@@ -55,7 +55,7 @@ export async function checkSessions({ service, session }: Access, sql: Sql): Pro
     return;
   }
   const wanted = new Map(Object.entries(sessionSettings).map(([name, value]) => [name, String(value)]));
-  wanted.delete('application_name'); // the pooler's own
+  wanted.delete('application_name'); // the pooler sets it
   const rows = await sql<{ name: string; setting: string }[]>`
     select lower(name) as name, setting from pg_settings where lower(name) = any(${[...wanted.keys()]}::text[])`;
   const others = rows.filter(({ name, setting }) => wanted.get(name) !== setting);

@@ -2,14 +2,14 @@ import { limitPartners } from './by-partner.ts';
 import type { Connections, Database } from './connection.ts';
 
 /**
- * The connections of a process, by use. A caller waits only for its own kind: heavy page traffic and busy loops leave
- * the API its connections.
+ * The connections of a process, separated by use, so that heavy page traffic and busy loops cannot take the API's
+ * connections.
  */
 export type Pools = { api: Database; pages: Database; loops: Database; close(): Promise<void> };
 
 /**
- * Creates and the gate use the service login. Together with the connections that listen for changes, a node has up to
- * 32.
+ * The gate and the statement that creates use the service login. Together with the connections that listen for changes,
+ * a node has up to 32.
  */
 const connections = {
   api: { service: 8, scoped: 4 },

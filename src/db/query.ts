@@ -3,7 +3,7 @@ import type { AnswerClock } from './answer-clock.ts';
 import { type BuildRow, type Field, rowsOf } from './rows.ts';
 import type { Row, Rows, Sendable } from './sql.ts';
 
-/** What pg's types leave out: what a query sends, and how it receives the answer. `pg-cursor` works the same way. */
+/** Internals that pg's types do not declare: how a query is sent and receives its answer. `pg-cursor` uses them too. */
 type Wire = {
   bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
   execute(message: object): void;
@@ -26,11 +26,11 @@ type Callback = (error: Error | null, rows?: Rows<Row[]>) => void;
 const PgQuery = pg.Query as unknown as new (text: string) => Answered;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 
-/** What makes the rows of each connection's prepared statements, by name. The one that was used last is the last. */
+/** The row builders of each connection's prepared statements, by name. The one used most recently comes last. */
 const knownColumns = new WeakMap<Wire, Known>();
 type Known = Map<string, BuildRow>;
 
-/** What makes rows of a statement that is used now. */
+/** The row builder of a prepared statement; marks the statement as used. */
 function lastUsed(known: Known, name: string): BuildRow | undefined {
   const build = known.get(name);
   if (build && known.delete(name)) known.set(name, build);
@@ -38,14 +38,14 @@ function lastUsed(known: Known, name: string): BuildRow | undefined {
 }
 
 /**
- * A statement in progress. pg asks the server at every call what the rows of a prepared statement look like. This asks
- * once per connection, since the server refuses a plan whose columns have changed.
+ * A statement in progress. pg asks the server for the columns of a prepared statement at every call. This class asks
+ * once per connection, which is safe because the server refuses a plan whose columns have changed.
  */
 class Query extends PgQuery {
   #build: BuildRow = () => ({});
   #rows: Row[] = [];
   #answer: Rows<Row[]> | undefined;
-  /** Where its columns are noted once they are known. */
+  /** Where its row builder is stored once the columns are known. */
   #known: Known | undefined;
   #fault: Error | undefined;
   readonly #mostKept: number;
@@ -82,17 +82,18 @@ class Query extends PgQuery {
       connection.sync();
       return null;
     } catch (error) {
-      return error as Error; // a value that cannot be written: nothing was sent
+      return error as Error; // a value could not be encoded, and nothing was sent
     } finally {
       connection.stream.uncork();
     }
   }
 
   /**
-   * Whatever cannot be written must say so before anything is sent, and what comes first must not be forgotten to make
-   * room for what follows.
+   * Encodes all values now, so that one that cannot be encoded fails before anything is sent. Also marks the statement
+   * as used, so that it is not closed to make room for the following one.
    *
-   * @returns sends it without `sync`: what follows runs in the same transaction, and not at all if this fails
+   * @returns a function that sends the statement without `sync`: the following one runs in the same transaction, and
+   * not at all if this one fails
    */
   #writeAhead({ name = '', values }: Sendable, known: Known): (connection: Wire) => void {
     this.values = this.values.map(prepareValue);
@@ -117,7 +118,7 @@ class Query extends PgQuery {
     }
   }
 
-  /** For a text of several statements, the last one's answer counts. */
+  /** A text of several statements is answered by the last one's result. */
   override handleCommandComplete({ text }: { text: string }): void {
     if (!this.#isAnsweredAhead) {
       this.#isAnsweredAhead = true;
@@ -135,7 +136,7 @@ class Query extends PgQuery {
   }
 }
 
-/** Makes room for one more. The server does so before it reads what is sent next. */
+/** Makes room for one more prepared statement. The server closes the oldest before it reads the next message. */
 function forgetOldest(connection: Wire, known: Known, mostKept: number): void {
   for (const oldest of known.keys()) {
     if (known.size < mostKept) return;
@@ -152,8 +153,8 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
 }
 
 /**
- * `mostKept`: so many statements stay prepared on a connection. `ahead`: a statement that is prepared there. It is sent
- * in the same message before a prepared one, so that both are a transaction of their own. Its answer is left out.
+ * `mostKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is
+ * sent before another prepared one in the same message, so that the two form one transaction; its answer is ignored.
  * `clock`: the connection's.
  */
 export type Sending = { mostKept: number; ahead: Sendable | null; clock: AnswerClock };
@@ -170,7 +171,7 @@ export async function sendOver(client: pg.ClientBase, statement: Sendable, sendi
       client.query(new Query(statement, sending, callback) as unknown as pg.Submittable);
     });
   } catch (error) {
-    Error.captureStackTrace(error as Error); // so that it names who sent the statement, not the socket
+    Error.captureStackTrace(error as Error); // so that the stack leads to the caller instead of the socket
     throw error;
   }
 }

@@ -7,9 +7,9 @@ const digit = (text: string, at: number) => text.charCodeAt(at) - 48;
 const twoDigits = (text: string, at: number) => 10 * digit(text, at) + digit(text, at + 1);
 
 /**
- * Sessions tell times in UTC, `2026-11-23 06:01:11.123456+00`: 19 characters, a fraction without zeros at its end, the
- * zone. Taken digit by digit this costs a third of what a `Date` makes of the text, and a list has hundreds. Other
- * zones, years beyond four digits or before 1000, and `infinity` are left to pg.
+ * Parses a time as sessions send it, in UTC: `2026-11-23 06:01:11.123456+00`, with 19 characters, a fraction without
+ * trailing zeros, and the zone. This takes a third of the time of `Date`'s parser, and a list has hundreds of times.
+ * Other zones, years beyond four digits or before 1000, and `infinity` are left to pg's parser.
  */
 function readTime(text: string): unknown {
   const end = text.length - 3;
@@ -22,14 +22,14 @@ function readTime(text: string): unknown {
 }
 
 type Parse = (text: string) => unknown;
-/** pg's own for types without another: the text as it is. */
+/** pg's parser for types without their own: returns the text unchanged. */
 const asText = pg.types.getTypeParser(25, 'text') as Parse;
 const textArray = pg.types.getTypeParser(1009 as never, 'text') as Parse;
-/** Types where the driver would lose something (digits of numbers, the order of keys, the day of a date) or be slow. */
+/** Types whose parser in pg loses information (digits of numbers, the order of keys, the day of a date) or is slow. */
 const parsers = new Map<number, Parse>([
   [pg.types.builtins.TIMESTAMPTZ, readTime],
   [114, asText], // json: JSON.parse would move keys that look like integers to the front
-  [1082, (day) => new Date(day)], // midnight of UTC, not of where the process runs
+  [1082, (day) => new Date(day)], // date: midnight in UTC, not in the process's time zone
   [1186, asText], // interval
   [1003, textArray], // name[]
   [1016, textArray], // bigint[]
@@ -38,14 +38,14 @@ const parsers = new Map<number, Parse>([
 
 /** A column of an answer: its name, and its type by PostgreSQL's number. */
 export type Field = { name: string; dataTypeID: number };
-/** Makes a row of the texts that the server sent for it. */
+/** Builds a row from the texts that the server sent. */
 export type BuildRow = (texts: readonly (string | null)[]) => Row;
 
-/** By the names and types of the columns. There are as many as statements, which are some hundreds. */
+/** Row builders by the names and types of the columns. There are some hundreds, as many as statements. */
 const known = new Map<string, BuildRow>();
 const mostKnown = 2_000;
 
-/** @returns what makes rows of these columns; of columns with the same name the last one counts */
+/** @returns the builder of rows with these columns; of columns with the same name, the last one counts */
 export function rowsOf(fields: readonly Field[]): BuildRow {
   const key = JSON.stringify(fields.map(({ name, dataTypeID }) => [name, dataTypeID]));
   const made = known.get(key) ?? builderOf(fields);
@@ -54,14 +54,14 @@ export function rowsOf(fields: readonly Field[]): BuildRow {
 }
 
 /**
- * A function of its own for these columns: V8 then knows the shape of each row, and makes it in two thirds of the time
- * that a loop takes. Nothing but names enters the text, as string literals.
+ * Generates a function for these columns: V8 then knows the shape of the rows, and builds them in two thirds of the
+ * time of a loop. Of outside text, its source contains only the columns' names, as string literals.
  */
 function builderOf(fields: readonly Field[]): BuildRow {
   const parse = fields.map(({ dataTypeID }) => parsers.get(dataTypeID) ?? pg.types.getTypeParser(dataTypeID, 'text'));
   const members = fields.map(({ name }, at) => {
     const value = parse[at] === asText ? `texts[${at}]` : `texts[${at}] === null ? null : parse${at}(texts[${at}])`;
-    // In brackets `__proto__` is a name like any other.
+    // Without brackets, `__proto__` would set the prototype.
     return `${name === '__proto__' ? '["__proto__"]' : JSON.stringify(name)}: ${value}`;
   });
   const make = new Function(...parse.map((_, at) => `parse${at}`), `return (texts) => ({ ${members.join(', ')} });`);

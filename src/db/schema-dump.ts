@@ -2,8 +2,7 @@ import type { Sql } from './connection.ts';
 
 /**
  * The schema as text: extensions, then tables with columns, constraints, indexes, statistics, triggers, policies and
- * grants, then functions; sorted by name.
- * The parts of a divided table, which differ from month to month, are left out.
+ * grants, then functions; sorted by name. Partitions are left out, because they differ from month to month.
  */
 export async function dumpSchema(sql: Sql): Promise<string> {
   const extensions = await sql`

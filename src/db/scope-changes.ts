@@ -1,22 +1,22 @@
 import { type Change, listenForChanges } from './changes.ts';
 import type { Database, Scope } from './connection.ts';
 
-/** Somebody viewing one partner and mode, or one merchant or request within it. */
+/** A page that shows one partner in one mode, or one merchant or request of it. */
 export type Watcher = {
   scope: Scope;
   accountId?: string;
   requestId?: string;
-  /** The viewer: also woken when this session ends or this user's role changes. */
+  /** The viewer: the watcher is also woken when this session ends or this user's role changes. */
   sessionId?: string;
   userId?: string;
-  /** Also notified of chain progress, which happens all the time. */
+  /** Whether it is also woken by each new block that was read. */
   chains: boolean;
   wake(): void;
 };
 
 /**
- * Creates send no notification, so the partners' clocks and merchants' newest requests are polled, once for all
- * watchers.
+ * Creating a request sends no notification, so the partners' clocks and the merchants' newest requests are polled, once
+ * for all watchers.
  */
 const pollEveryMs = 1_000;
 
@@ -24,11 +24,11 @@ type Watch = { watchers: Set<Watcher>; begin(watcher: Watcher): void; end(): Pro
 const watches = new WeakMap<Database, Watch>();
 
 /**
- * Wakes a watcher whenever any process changes something in its scope. The first watcher of a scope is also woken once,
- * because earlier changes were announced to nobody. However many watch, a process listens once and polls once a second,
- * and only while somebody watches.
+ * Wakes a watcher whenever any process changes something that it shows. The first watcher of a scope may also be woken
+ * once at the beginning, because earlier changes were not noticed. A process listens once and polls once a second for
+ * all its watchers, and only while there are any.
  *
- * @returns a function that ends it
+ * @returns a function that stops watching
  */
 export function watchScope(db: Database, watcher: Watcher, onError: (error: unknown) => void): () => void {
   const watch = watches.get(db) ?? beginWatch(db, onError);
@@ -68,7 +68,7 @@ function beginWatch(db: Database, onError: (error: unknown) => void): Watch {
     }
   };
   const timer = setInterval(askAll, pollEveryMs);
-  // Until listening works, watchers are woken in every second that brings a new request.
+  // If listening fails, polling still wakes watchers within a second of a new request.
   const stopListening = listenForChanges(db, onChange, onError);
   return {
     watchers,
@@ -76,8 +76,8 @@ function beginWatch(db: Database, onError: (error: unknown) => void): Watch {
       watchers.add(watcher);
       const clock = clockOf(watcher);
       if (clock === '' || clocks.has(clock)) return;
-      clocks.set(clock, null); // so that it is asked for once
-      ask([watcher]).catch(onError); // the next look at all asks again
+      clocks.set(clock, null); // so that another watcher of it does not query it too
+      ask([watcher]).catch(onError); // the next poll queries it again
     },
     end: async () => {
       clearInterval(timer);
@@ -97,7 +97,7 @@ function isConcerned(watcher: Watcher, change: Change): boolean {
   }
   if (change.kind === 'session') return change.sessionId === watcher.sessionId;
   if (change.kind === 'user') return change.userId === watcher.userId;
-  if (!('partnerId' in change)) return false; // operators and loops look at them
+  if (!('partnerId' in change)) return false; // for operators and loops
   if (change.partnerId !== scope.partnerId || change.testMode !== scope.testMode) return false;
   if (change.kind === 'attempts') return accountId === undefined; // merchants see no deliveries
   if (requestId !== undefined) return change.kind === 'request' && change.requestId === requestId;
@@ -105,7 +105,7 @@ function isConcerned(watcher: Watcher, change: Change): boolean {
   return accountId === undefined || change.accountId === accountId;
 }
 
-/** What reveals creates: the clock of a scope, or a merchant's newest request. A page of one request needs neither. */
+/** The key of what is polled: a scope's clock, or a merchant's newest request. Empty for a page of one request. */
 function clockOf({ scope, accountId, requestId }: Watcher): string {
   if (requestId !== undefined) return '';
   return accountId === undefined ? keyOf(scope) : `${keyOf(scope)} ${accountId}`;

@@ -1,17 +1,17 @@
 import type { Tx } from './connection.ts';
 import type { Fragment, Statement } from './sql.ts';
 
-/** So many of a list are looked at for how common a text is. */
+/** How many rows of a list are sampled to estimate how common a text is. */
 const sampled = 1_000;
 
 /**
- * Chooses, for the rest of the transaction, how a part of a text is looked for in a list: where it is common, or little
- * of the list is left, in the list's order until a page is full; otherwise by the index of words, which reads all that
- * match. Under row-level security the planner is kept from the figures that would tell it.
+ * Chooses, for the rest of the transaction, how a list is searched for a part of a text. If the text is common, or the
+ * list has few rows left, it is read in its order until a page is full. Otherwise the trigram index finds all rows that
+ * match. The planner cannot choose by itself, because row-level security hides the statistics from it.
  *
- * @param list what is searched, as `<table> where … order by …`
- * @param matches true of a row that has the text
- * @param limit the rows of a page
+ * @param list the list from which rows are sampled, as `<table> where … order by …`
+ * @param matches the condition that a row contains the text
+ * @param limit the number of rows of a page
  */
 export const chooseSearchPlan = (tx: Tx, list: Fragment, matches: Fragment, limit: number): Statement<unknown> => tx`
   select set_config('enable_bitmapscan', case when few or common then 'off' else 'on' end, true),

@@ -11,10 +11,10 @@ const markOf = (secret: SecretKey) => keyedHash(secret, 'mark', 'quittance');
 const where = 'SECRET_KEYS (in a sandbox the file secret-keys in DATA_DIR)';
 
 /**
- * Compares the secret keys with what earlier keys left in the database: their marks, and what they encrypted.
+ * Compares the secret keys with the marks of earlier keys in the database, and with values that they encrypted.
  *
- * @returns a sentence with instructions for each key that is lost or has changed under a known id; empty when all is
- * well
+ * @returns a sentence with instructions for each key that is lost or has changed under a known id; empty if there is
+ * none
  */
 export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
   const marks = new Map((await sql<Mark[]>`select * from secret_key_marks`).map((mark) => [mark.key_id, mark]));
@@ -27,7 +27,7 @@ export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<str
   });
 }
 
-/** By its mark or, where there is none yet, by what it encrypted. */
+/** Whether a key is the earlier one: compares its mark or, if there is none yet, decrypts an example. */
 function isSame(secret: SecretKey, mark: Mark | undefined, use: KeyUse | undefined): boolean {
   if (mark?.mark) return markOf(secret).equals(mark.mark);
   if (!use) return true;
@@ -52,7 +52,7 @@ function differs(id: string): string {
   return `${where} has a different key "${id}" than the one with which this database was written. Put the earlier key back; a new key needs its own id and goes in front.`;
 }
 
-/** How much is encrypted under each key, with one example. */
+/** How many values are encrypted with each key, with one example. */
 function readKeyUses(sql: Sql): Promise<KeyUse[]> {
   return sql<KeyUse[]>`
     select encode(substring(bytes from 2 for get_byte(bytes, 0)), 'escape') as key_id,
@@ -78,7 +78,7 @@ export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<v
       on conflict (key_id) do update set mark = coalesce(known.mark, excluded.mark), forgotten_at = null
       where known.mark is null or known.forgotten_at is not null`;
   }
-  await refuseFaults(sql, secrets); // another node may have been first, with another key
+  await refuseFaults(sql, secrets); // another node may have stored the mark of a different key first
 }
 
 async function refuseFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
@@ -87,9 +87,9 @@ async function refuseFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
 }
 
 /**
- * Gives up a key that is lost: starts no longer ask for it.
+ * Gives up a lost key, so that a start no longer requires it.
  *
- * @returns false when neither a mark nor anything encrypted knows it
+ * @returns false if the database has no mark of it and no value that it encrypted
  * @throws Error with a sentence while the key is among `secrets`
  */
 export async function forgetSecretKey(sql: Sql, secrets: SecretKey[], id: string): Promise<boolean> {

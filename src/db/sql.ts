@@ -1,4 +1,4 @@
-/** What a statement's `${…}` may be: a value becomes a parameter, a fragment a part of the text. */
+/** What a statement's `${…}` may contain beside fragments. A value becomes a parameter, a fragment part of the text. */
 export type Value = string | number | bigint | boolean | Date | Uint8Array | null | readonly Value[];
 // biome-ignore lint/suspicious/noExplicitAny: whoever asks names the columns, or takes them as they come
 export type Row = Record<string, any>;
@@ -8,7 +8,7 @@ export type Row = Record<string, any>;
  */
 export type Rows<T extends readonly object[]> = T & { count: number; command: string };
 
-/** A text for the server. Prepared statements have a name, and keep their plan on each connection. */
+/** A statement's text and parameters. A prepared one has a name, under which each connection keeps its plan. */
 export type Sendable = { text: string; values: Value[]; name?: string };
 /** Sends a statement. */
 export type Send = (statement: Sendable) => Promise<Rows<Row[]>>;
@@ -38,7 +38,7 @@ export class Statement<T> extends Fragment implements Promise<T> {
   execute(): Promise<T> {
     if (!this.#answer) {
       this.#answer = this.#run();
-      this.#answer.catch(() => {}); // told to whoever waits; a transaction remembers it
+      this.#answer.catch(() => {}); // whoever awaits it gets the error, and a transaction keeps it
     }
     return this.#answer;
   }
@@ -64,7 +64,7 @@ export class Statement<T> extends Fragment implements Promise<T> {
   }
 }
 
-/** A statement while it is written. */
+/** Collects the text and the parameters of a statement. */
 export class Draft {
   #text = '';
   readonly #values: Value[] = [];
@@ -74,7 +74,7 @@ export class Draft {
     this.#text += text;
   }
 
-  /** @throws an error with the code `UNDEFINED_VALUE`: what was left out must not be stored as null by mistake */
+  /** @throws Error with the code `UNDEFINED_VALUE`, so that a missing value is not stored as null by mistake */
   parameter(value: unknown): void {
     if (value === undefined) {
       throw Object.assign(new Error(`parameter ${this.#values.length + 1} is undefined`), { code: 'UNDEFINED_VALUE' });
@@ -82,7 +82,7 @@ export class Draft {
     this.#text += `$${this.#values.push(value as Value)}${castOf(value)}`;
   }
 
-  /** For texts of which there may be any number: each connection would keep the plan of every one. */
+  /** Does not prepare the statement: for texts with many variants, of each of which a connection would keep a plan. */
   unprepared(): void {
     this.#prepared = false;
   }
@@ -93,13 +93,13 @@ export class Draft {
   }
 }
 
-/** What the server cannot tell from the text alone: `$1 - interval '1 day'` would be a difference of intervals. */
+/** The cast for types that the server may guess wrong: it takes `$1` of `$1 - interval '1 day'` for an interval. */
 function castOf(value: unknown): string {
   if (value instanceof Date) return '::timestamptz';
   return typeof value === 'boolean' ? '::boolean' : '';
 }
 
-/** What would be sent of a statement that nobody has awaited. */
+/** The text and parameters of a statement, without sending it. */
 export function sendableOf(statement: Fragment): Sendable {
   const draft = new Draft();
   statement.write(draft);
@@ -107,7 +107,7 @@ export function sendableOf(statement: Fragment): Sendable {
 }
 
 /**
- * The names of prepared statements. A name stands for one text for ever; a text gets another one when its plans are
+ * The names of prepared statements. A name always belongs to the same text; a text gets a new name when its plans are
  * stale.
  */
 const preparedNames = new Map<string, string>();
@@ -122,7 +122,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** The same statement to be prepared anew: the server refuses plans whose columns a migration has changed. */
+/** The same statement under a new name: the server refuses the old plan after a migration changed its columns. */
 export function preparedAnew({ text, values, name }: Sendable): Sendable {
   if (preparedNames.get(text) === name) preparedNames.delete(text);
   return { text, values, name: nameOf(text) };
@@ -146,11 +146,11 @@ export type Tag = {
     strings: TemplateStringsArray,
     ...parts: (Value | Fragment)[]
   ): Statement<Rows<T>>;
-  /** A text as it is: several statements, or what has no parameters. Never of what somebody outside has written. */
+  /** Sends a text unchanged, for several statements or ones that take no parameters. Never use outside input in it. */
   unsafe<T extends readonly object[] = Row[]>(text: string): Statement<Rows<T>>;
 };
 
-/** A tag whose statements are sent in this way. */
+/** A tag whose statements are sent by this function. */
 export function tagOf(send: Send): Tag {
   const tag = (strings: TemplateStringsArray, ...parts: unknown[]) => new Statement(write(strings, parts), send);
   const unsafe = (text: string) =>
@@ -163,13 +163,13 @@ export function tagOf(send: Send): Tag {
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** Names of columns, or of a table, separated by commas. */
+/** Quoted names of columns or tables, separated by commas. */
 export const identifiers = (...all: string[]): Fragment =>
   new Fragment((draft) => draft.add(all.map(quoted).join(', ')));
 
 /**
- * A whole number as a part of the text, such as the size of a page: a plan for all parameters counts on it, while it
- * takes a limit that is a parameter for a tenth of all rows. Each value makes a text of its own, so there must be few.
+ * A whole number as a part of the text, such as the size of a page. A generic plan then knows it; for a limit that is a
+ * parameter, it assumes a tenth of all rows. Each value makes another text, so there must be few.
  */
 export function constant(value: number): Fragment {
   if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
@@ -185,9 +185,7 @@ function writeList(draft: Draft, values: readonly unknown[]): void {
   draft.add(')');
 }
 
-/**
- * Lists up to this length are prepared: there are few texts of them. Hashes of a key or token come so, on every call.
- */
+/** Lists up to this length are prepared, because they have few texts. Every call has such a list: its key's hashes. */
 const mostPreparedValues = 4;
 
 /** `in ${list(values)}`; an empty list contains nothing. */

@@ -6,16 +6,16 @@ import { preparedAnew, type Send, type Tag, tagOf } from './sql.ts';
  * savepoint.
  */
 export type Transaction = Tag & {
-  /** Work that is rolled back by itself when it fails. Only one at a time. */
+  /** Runs work that is rolled back alone if it fails. Only one savepoint may be open at a time. */
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 };
 
-/** A migration has made the plan of a prepared statement stale: its columns changed, or the statement is gone. */
+/** Whether the plan of a prepared statement is stale: a migration changed its columns, or the statement is gone. */
 export const isStale = (error: unknown) =>
   error instanceof pg.DatabaseError &&
   ((error.code === '0A000' && error.routine === 'RevalidateCachedQuery') || error.code === '26000');
 
-/** What a transaction or savepoint may send, and which of its statements failed. */
+/** Opens the client's side of a transaction: what it and its savepoints may send, and which statement failed. */
 export function openTransaction(sendIt: Send) {
   let [savepoints, isOver] = [0, false];
   let closedBy: Error | undefined;
@@ -24,8 +24,8 @@ export function openTransaction(sendIt: Send) {
     let isReleased = false;
     const isPast = () => isReleased || hasEnded();
     const sendHere: Send = (statement) => {
-      // The connection may serve others by now, and a late statement must not reach their transactions.
-      // Nor must one of a savepoint run when that was released or rolled back: the scope that it was sent in has ended.
+      // After the transaction, the connection may serve others, and a late statement must not reach their transactions.
+      // After a savepoint, its scope has ended, so a late statement of it must not run either.
       if (isPast()) return Promise.reject(closedBy ?? endedError());
       const answer = sendIt(statement).catch((error) => {
         if (!isStale(error)) throw error;
@@ -75,7 +75,7 @@ export function openTransaction(sendIt: Send) {
   };
 }
 
-/** The transaction was rolled back. Its caller retries, as after a lost connection. */
+/** The error of a transaction that a stale plan has rolled back. Callers retry it like a lost connection. */
 const staleError = (cause: unknown) =>
   Object.assign(new Error('the plan of a statement is stale', { cause }), { code: 'CONNECTION_PLAN_STALE' });
 

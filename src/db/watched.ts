@@ -1,21 +1,21 @@
 import { type Step, traced } from '../lib/trace.ts';
 import type { Sendable } from './sql.ts';
 
-/** `session`: the server's process that ran it, as the server's own log names it. */
+/** `session`: the id of the server's process that ran it, which the server's own log shows too. */
 export type SlowStatement = { statement: string; session: number; duration_ms: number };
 
 const slowMs = 1_000;
 const mostCharacters = 60;
 
-/** The beginning of a statement's text, up to the first value: what it is, and never what it is about. */
+/** The beginning of a statement's text, up to the first value, so that it never contains data. */
 export function beginningOf({ text }: Sendable): string {
   const [beginning = ''] = text.slice(0, 4 * mostCharacters).split(/['$]/, 1);
   return beginning.replaceAll(/\s+/g, ' ').trim().slice(0, mostCharacters);
 }
 
 /**
- * Sends a statement as a step of the work that it is part of. An error says which statement of which session failed, so
- * that a line of our log leads to the server's.
+ * Sends a statement as a step of the current trail. An error says which statement of which session failed, so that a
+ * line of our log leads to the line in the server's log.
  */
 export function watched<T>(
   statement: Sendable,

@@ -1,6 +1,6 @@
 import type { Sql } from './connection.ts';
 
-/** False on a standby, and on a server that was made read-only: nothing of the service works there. */
+/** Whether the server accepts changes: not a standby, and not read-only. The service does not work without. */
 export async function isWritable(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ only_reads: boolean }[]>`
     select current_setting('transaction_read_only')::boolean as only_reads`;
