@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 
-/** The largest body that is read. */
+/** The maximum size of a body. */
 export const maxBodyBytes = 128 * 1024;
 
-/** The part of a body that was read. It is not parsed before the key has been checked. */
+/** A received body, not yet parsed. A large one is parsed only after its key was found (see `api-route.ts`). */
 export type UnreadBody = { bytes: Buffer; contentType: string | undefined } | 'body_too_large';
 
 /** The result of parsing a body. A fault is reported only after the key was checked and the call counted. */
@@ -15,8 +15,8 @@ export type ApiBody =
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /**
- * Receives the bodies of an API plugin. It parses nothing and never fails by itself, so the endpoint decides the order
- * of checks.
+ * Receives bodies for the API's endpoints. It parses nothing and refuses nothing, so the endpoint decides the order of
+ * checks.
  */
 export function readApiBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -37,7 +37,7 @@ export function readApiBodies(app: FastifyInstance): void {
   });
 }
 
-/** Parses a body. Takes up to 25 ms of the event loop for 128 KiB, so only callers with a key get this far. */
+/** Parses a body. 128 KiB can block the event loop for 25 ms, so large bodies are parsed only for existing keys. */
 export function judgeBody(unread: UnreadBody | undefined): ApiBody {
   if (unread === 'body_too_large') return { fault: unread };
   if (unread === undefined) return { fault: 'invalid_json' };

@@ -15,7 +15,7 @@ export type ScopeName = (typeof scopeNames)[number];
 
 const keyPattern = /^(qt_(?:test|live)_[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** True for a text in the form of a key with a correct checksum; does not say whether the key exists. */
+/** Whether a text has the form of a key and a correct checksum. The key need not exist. */
 export function isWellFormedKey(text: string): boolean {
   const match = keyPattern.exec(text);
   return match !== null && checksum62(match[1] as string) === match[2];
@@ -38,14 +38,14 @@ export type ApiKeyView = {
   revoked_at: string | null;
 };
 
-/** What a key is created with. */
+/** The properties of a new key. */
 export type NewKey = {
   scopes: readonly ScopeName[];
-  /** What it is for, in its users' words: 1 to 60 characters. */
+  /** What the key is for, as its creator describes it: 1 to 60 characters. */
   name: string | null;
-  /** From then on it is refused; null: it works until it is revoked. */
+  /** When it ends; null if it works until it is revoked. */
   endsAt: Date | null;
-  /** Which form asks for it; null for none. */
+  /** Identifies the form that creates it, so that a form that is sent twice creates one key; null without a form. */
   formKey: string | null;
 };
 
@@ -56,7 +56,7 @@ export const usualKey: NewKey = { scopes: scopeNames, name: null, endsAt: null, 
  * Creates a key and stores its hash.
  *
  * @returns the key itself, which is never shown again
- * @throws FormRepeated when the same form has created one already
+ * @throws FormRepeated if the same form has already created one
  */
 export async function createApiKey(
   ctx: Pick<Context, 'config' | 'db' | 'clock'>,
@@ -83,12 +83,12 @@ export async function createApiKey(
 
 const emailOf = (actor: Actor): string | null => ('email' in actor ? actor.email : null);
 
-/** Many more than anybody needs. */
+/** The limit of a list; far more keys than a partner needs. */
 const mostListed = 10_000;
 
 /**
- * All keys of a partner, oldest first, without their values: those of live mode before the others, which more people
- * may make, and those that work before the revoked ones, so that none hides behind others.
+ * All keys of a partner, without their values: live keys before test keys, valid ones before revoked ones, each oldest
+ * first. So test keys, which more people may create, cannot push live ones out of a list that is too long.
  */
 export async function listApiKeys(db: Database, partnerId: string): Promise<ApiKeyView[]> {
   const rows = await db.sql`
@@ -108,7 +108,7 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
   }));
 }
 
-/** Revokes a key immediately, on every node. Returns its hint, also when it was revoked; null for no such key. */
+/** Revokes a key immediately, on every node. Returns its hint, also if it was revoked before; null if it is unknown. */
 export function revokeApiKey(ctx: Pick<Context, 'db' | 'clock'>, actor: Actor, id: string): Promise<string | null> {
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx<{ partner_id: string; test_mode: boolean; hint: string; revoked: boolean }[]>`

@@ -21,28 +21,28 @@ import { coerceQuery, compileCheck } from './validate.ts';
 
 /** A call that has passed the gate. */
 export type ApiCall<F extends object> = {
-  /** Its `x-request-id`, which becomes the id of what the call creates: so one id leads from the call to its event. */
+  /** Its `x-request-id`. It becomes the id of what the call creates, so one id leads from the call to its event. */
   id: string;
   caller: Caller;
   /** The key, as the audit log names it. */
   actor: Actor;
-  /** What the route asked for in `facts`. */
+  /** The data that the route requested in `facts`. */
   facts: F;
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: Record<string, unknown>;
   /** The keys of objects in the body, in the order written. */
   keyOrder: Map<string, string[]>;
-  /** Violations of the contract in body and query. The handler reports them when it is their turn. */
+  /** Violations of the contract in body and query. The handler reports them at their place in the order of checks. */
   faults: FieldFault[];
-  /** Names the key in this process. */
+  /** Identifies the key in this process. */
   keyHash: string;
 };
 
-/** A call before its key is known to be good. An unreadable body is empty. */
+/** A call whose key has not been checked yet. An unreadable body is empty. */
 export type UncheckedCall = Pick<ApiCall<object>, 'id' | 'body' | 'keyOrder' | 'faults' | 'keyHash'>;
 
-/** JSON text and its status. It is text because metadata must keep the order of its keys. */
+/** The status and body of a response. The body is text, because metadata must keep the order of its keys. */
 export type ApiAnswer = { status: number; json: string };
 
 /** What the OpenAPI document says about the endpoint. */
@@ -52,15 +52,15 @@ export type ApiRoute<F extends object> = GateRule & {
   method: HTTPMethods;
   url: string;
   schema: FastifySchema & Described & { body?: TObject; querystring?: TObject };
-  /** The errors that it answers beside those of every call, for the OpenAPI document. */
+  /** The errors that it can return beside those of every call, for the OpenAPI document. */
   errors: ErrorCode[];
-  /** Adds what the decision needs to the gate's statement. */
+  /** Adds the data that the decision needs to the gate's statement. */
   facts?: (sql: Sql, call: UncheckedCall) => Facts;
   handle(call: ApiCall<F>): Promise<ApiAnswer>;
 };
 
 type Callers = { shares: Shares; owners: KeyOwners };
-/** One for all endpoints that use the same connections. */
+/** All endpoints that use the same connections share one. */
 const known = new WeakMap<Context['db'], Callers>();
 
 function callersOf(app: FastifyInstance, ctx: Context): Callers {
@@ -72,7 +72,7 @@ function callersOf(app: FastifyInstance, ctx: Context): Callers {
   return callers;
 }
 
-/** Registers an endpoint. Order: the key's form, the body, the gate, the contract, the handler. */
+/** Registers an endpoint. The order of checks: the key's form, the body, the gate, the contract, the handler. */
 export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx: Context, route: ApiRoute<F>): void {
   const empty = Type.Object({});
   const checkBody = compileCheck(route.schema.body ?? empty);
@@ -110,7 +110,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
       throw error;
     }
   };
-  // Before the body is taken in.
+  // Refuses a missing or malformed key before the body is received.
   const onRequest = async ({ headers }: FastifyRequest) => void mustHaveKey(headers);
   const { method, url } = route;
   const schema = { ...route.schema, 'x-errors': route.errors };
@@ -118,15 +118,15 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
 }
 
 /**
- * No call of ours needs more. Before a larger body is parsed, a query checks that the key exists, because anybody can
- * invent a valid checksum.
+ * No ordinary call has a larger body. Before a larger one is parsed, a query checks that the key exists, because
+ * anybody can invent a key with a valid checksum.
  */
 const largeBytes = 8 * 1024;
 
 const isLarge = (unread: UnreadBody | undefined) =>
   unread !== undefined && unread !== 'body_too_large' && unread.bytes.length > largeBytes;
 
-/** A call never takes longer, whatever happens to the database: the client gets `unavailable` and can retry. */
+/** The longest time of a call. After it, whatever the database does, the client gets `unavailable` and can retry. */
 const limitMs = 10_000;
 
 async function withinLimit<T>(work: Promise<T>): Promise<T> {
@@ -137,12 +137,12 @@ async function withinLimit<T>(work: Promise<T>): Promise<T> {
 
 const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };
 
-/** Refuses a call with invalid fields. */
+/** @throws Refusal invalid_request with all faults, if there are any */
 export function requireNoFaults(faults: FieldFault[]): void {
   if (faults.length > 0) throw refuse('invalid_request', { details: faults });
 }
 
-/** One page of a list: `limit` items are shown, and one more row shows that there is another page. */
+/** The response with one page of a list. `rows` has up to `limit` + 1 rows: the last one shows that there are more. */
 export function listAnswer<T>(
   rows: T[],
   limit: number,

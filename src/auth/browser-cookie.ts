@@ -5,14 +5,14 @@ import { isLinkToken, linkMs, newLinkToken } from './sign-in-link.ts';
 
 const name = 'sign-in';
 
-/** The token that a browser got when it requested a link; null when it has none. */
+/** The token that a browser got when it requested a link; null if it has none. */
 export function browserToken(request: FastifyRequest, config: Config): string | null {
   const token = readCookie(request.headers.cookie, cookieName(config, name));
   return isLinkToken(token) ? token : null;
 }
 
 /**
- * Gives a browser that requests a link a token, for this host only. The link works only where the token comes back. An
+ * Gives a browser that requests a link a token, for this host only. The link works only in a browser with the token. An
  * existing token is kept, so that earlier links still work.
  */
 export function bindBrowser(request: FastifyRequest, reply: FastifyReply, config: Config): string {

@@ -4,8 +4,8 @@ import type { Sql } from '../db/connection.ts';
 export type Counted = { partnerId: string; subject: string; action: string };
 
 /**
- * Counts a call in the calendar minute of the database's clock, exactly, over all nodes. It is one statement that
- * commits by itself. A call that waited for the row while the minute changed counts in the newer minute.
+ * Counts a call in the calendar minute of the database's clock, exactly, over all nodes. One statement counts and
+ * commits. A call that waited for the row while the minute changed counts in the newer minute.
  *
  * @returns the calls of this minute, including this one
  */

@@ -8,9 +8,9 @@ import { revokeUserSession } from './user-session.ts';
 type SessionContext = Pick<Context, 'db' | 'clock' | 'config'>;
 
 /**
- * Ends a session of a merchant at another browser, and writes it into the audit log.
+ * Ends a session of a merchant in another browser, and writes it to the audit log.
  *
- * @returns false when it is no valid session of that merchant
+ * @returns false if it is no valid session of that merchant
  */
 export function endMerchantSession(
   ctx: SessionContext,
@@ -27,13 +27,13 @@ export function endMerchantSession(
   );
 }
 
-/** Whose session is ended. The audit log names `email` when somebody else ends it. */
+/** The user whose session is ended. The audit log names `email` if somebody else ends it. */
 export type SessionOwner = Parameters<typeof revokeUserSession>[1] & { partnerId: string | null; email?: string };
 
 /**
- * Ends a session of a user, and writes it into the audit log.
+ * Ends a session of a user, and writes it to the audit log.
  *
- * @returns false when it is no valid session of that user
+ * @returns false if it is no valid session of that user
  */
 export function endUserSession(
   ctx: SessionContext,

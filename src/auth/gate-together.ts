@@ -9,10 +9,11 @@ const longestLockMs = 100;
  * Reads the keys of several calls, counts them and creates their rows, in one statement, as the gate's statement does
  * for a single call. If it fails, nothing of it has happened.
  *
- * @param calls none at an unknown host, and each of another partner
- * @param made a table of what is made, with the column `partner`. It may use `key`, whose `place` counts the calls from
- * one, and `counted`, whose `subject` is the id of a key. It makes only where `within` (the limit) and `key.may`
- * @returns for each call what its own statement would have answered
+ * @param calls each of a different partner, and none at an unknown host
+ * @param made a table of the created rows, with the column `partner`. It may use `key`, whose `place` numbers the calls
+ * from one, and `counted`, whose `subject` is the id of a key. It creates a row only if `within` (the limit) and
+ * `key.may`
+ * @returns for each call the row that its own statement would have returned
  */
 export async function passTogether(
   sql: Sql,

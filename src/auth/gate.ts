@@ -21,10 +21,10 @@ export type Caller = {
 /**
  * What an endpoint adds to the gate's statement.
  *
- * - `columns`: what it reads beside the key. They may use the row `key` (partner_id, test_mode).
- * - `join`: a table `made` with the row that the statement itself creates. It may create one only if `within` (the
- *   limit is kept) and `key.may` (the key has the scope). Where it created none, `made.id` is null, and a second
- *   statement reads `columns`: so these cost nothing where a row was created.
+ * - `columns`: the data that it reads beside the key. They may use the row `key` (partner_id, test_mode).
+ * - `join`: a table `made` with the row that the statement itself creates. It may create one only if `within` (the call
+ *   is within the limit) and `key.may` (the key has the scope). If it created none, `made.id` is null, and a second
+ *   statement reads `columns`, which therefore cost nothing if a row was created.
  * - `made`: turns the created row into facts.
  */
 export type Facts = { columns: Fragment } & (
@@ -35,7 +35,7 @@ export type Facts = { columns: Fragment } & (
 /**
  * May count a call and create its row in one statement with other calls that arrive together (see `gate-together.ts`).
  *
- * @param alone does it in a statement of its own
+ * @param alone counts the call in a statement of its own
  */
 export type Together = (
   call: Counted,
@@ -43,7 +43,7 @@ export type Together = (
   alone: () => Promise<GateRow | undefined>,
 ) => Promise<GateRow | undefined>;
 
-/** What the gate's statement needs of a call. */
+/** The parts of a call that the gate's statement needs. */
 export type Counted = { hashes: Buffer[]; owner: HostOwner };
 
 /** The parts of a call's key that may be shown, and the hash by which this process knows it. */
@@ -70,8 +70,8 @@ export function nameKey({ config }: Context, headers: IncomingHttpHeaders): Name
 }
 
 /**
- * Whose keys these are; null for one that does not exist, has ended or was revoked. Looks up only the keys, without
- * counting: before work is done for callers that may be unknown.
+ * The partners of keys; null for a key that does not exist, has ended or was revoked. Counts nothing: it is used before
+ * work is done for callers that may be unknown.
  */
 export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promise<(string | null)[]> {
   const rows = await sql<{ hash: Buffer; partner_id: string }[]>`
@@ -84,10 +84,10 @@ export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promi
   });
 }
 
-/** By the database's clock, as limits are. */
+/** The condition that a key has not ended, by the database's clock, like limits. */
 export const isOpen = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
 
-/** What the gate's statement answers. */
+/** The row that the gate's statement returns. */
 export type GateRow = {
   key_id: string;
   hint: string;
@@ -103,9 +103,9 @@ export type GateRow = {
 } & Record<string, unknown>;
 
 /**
- * Reads the key, counts the call and fetches what the decision needs, in one statement that commits by itself. So a
- * call that is refused later has still counted, and a key revoked on any node is refused at the next call. The count
- * need not survive a power failure, so nobody waits for the disk.
+ * Reads the key, counts the call and fetches the data for the decision, in one statement that commits. So a call that
+ * is refused later is still counted, and a key that was revoked on any node is refused at the next call. The count need
+ * not survive a power failure, so the commit does not wait for the disk.
  *
  * @throws Refusal unauthorized, not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this
  * order
@@ -178,7 +178,7 @@ async function readAndCount(
   return row;
 }
 
-/** The columns of `key`: of a key `k` and its partner `p`. */
+/** The columns of `key`, selected from a key `k` and its partner `p`. */
 export const keyColumns = (sql: Sql, scope: ScopeName) => sql`
   k.id, k.hint, k.partner_id, k.test_mode, k.scopes, ${scope} = any(k.scopes) as may, p.slug,
   p.disabled_at is not null as disabled, p.currency, p.allowed_expiry_minutes, p.default_expiry_minutes`;

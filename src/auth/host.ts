@@ -27,7 +27,7 @@ export function hostOwner(config: Config, header: string | undefined): HostOwner
   return undefined;
 }
 
-/** The name in a Host header, in lower case and without a port; undefined when there is none. */
+/** The name in a Host header, in lower case and without a port; undefined if there is none. */
 export function hostName(header: string | undefined): string | undefined {
   return URL.parse(`http://${header ?? ''}`)?.hostname.replace(/^\[|\]$/g, '');
 }
@@ -36,7 +36,7 @@ export function hostName(header: string | undefined): string | undefined {
 export function hostAddress({ baseUrl }: Pick<Config, 'baseUrl'>, slug: string | null): string {
   if (slug === null) return baseUrl;
   const url = new URL(baseUrl);
-  // An IP address has no subdomains; only a sandbox is reached by one.
+  // An IP address has no subdomains, but only a sandbox is reached by one, which also answers at localhost.
   const base = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? 'localhost' : url.hostname;
   return `${url.protocol}//${slug}.${base}${url.port && `:${url.port}`}`;
 }

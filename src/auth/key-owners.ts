@@ -28,9 +28,9 @@ export class KeyOwners {
   }
 
   /**
-   * @param deadline when its client was answered (ms of `performance.now()`); it is not looked up after that
+   * @param deadline when its client will have been answered (ms of `performance.now()`); no look-up begins after it
    * @returns the id of its partner
-   * @throws Refusal unauthorized when the key does not exist, has ended or was revoked; unavailable
+   * @throws Refusal unauthorized if the key does not exist, has ended or was revoked; unavailable
    */
   async find(named: NamedKey, deadline: number): Promise<string> {
     const partner = await this.#lookups.ask(named, deadline);

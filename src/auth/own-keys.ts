@@ -12,9 +12,9 @@ export type OwnKey = {
   name: string | null;
   scopes: string[];
   created_at: Date;
-  /** The e-mail address of the user who created it; null where no user did. */
+  /** The e-mail address of the user who created it; null if no user did. */
   created_by: string | null;
-  /** From then on it is refused; null: never. */
+  /** When it ends; null if it works until it is revoked. */
   ends_at: Date | null;
   revoked_at: Date | null;
   /** The minute of its last call; null for a key that was never used. */
@@ -64,7 +64,7 @@ function selectKeys(
 /**
  * Revokes one of a partner's own keys immediately, on every node.
  *
- * @returns its hint; null when the partner has no such key in this mode, or it was already revoked
+ * @returns its hint; null if the partner has no such key in this mode, or it was already revoked
  */
 export function revokeOwnKey(
   ctx: Pick<Context, 'db' | 'clock'>,

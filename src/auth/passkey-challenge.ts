@@ -34,7 +34,7 @@ export function makeChallenge({ config, clock }: ChallengeContext, use: PasskeyU
 /**
  * Consumes a returned challenge, in the transaction that acts on the response. Deletes expired ones.
  *
- * @returns `unknown` for one that we did not make for this purpose; `expired` when it has expired or was already used
+ * @returns `unknown` for one that we did not make for this purpose; `expired` if it has expired or was already used
  */
 export async function takeChallenge(
   { config, clock }: ChallengeContext,

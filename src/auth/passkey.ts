@@ -12,7 +12,7 @@ import { challengeMs } from './passkey-challenge.ts';
 /** Ed25519, P-256 and RSA with SHA-256: what authenticators support. */
 const algorithms = [-8, -7, -257];
 
-/** Loaded when the first passkey is used: it takes 25 MB and 200 ms, and many nodes never need it. */
+/** Loaded when the first passkey is used: it takes 25 MB of memory and 200 ms, and many nodes never need it. */
 const library = () => import('@simplewebauthn/server');
 
 /** The relying party of a passkey: `id` is the page's host name or a parent domain of it. */
@@ -93,7 +93,7 @@ export function readAnswer(typed: unknown): PasskeyAnswer | null {
 /** A new passkey; its public key is in COSE format. */
 export type NewPasskey = { credentialId: Buffer; publicKey: Buffer; counter: number };
 
-/** Verifies a new passkey; its challenge must already be consumed. Null when anything is wrong. */
+/** Verifies a new passkey; its challenge must already be consumed. Null if anything is wrong. */
 export async function verifyRegistration(party: RelyingParty, answer: PasskeyAnswer): Promise<NewPasskey | null> {
   const response = answer.response as RegistrationResponseJSON;
   try {
@@ -109,13 +109,12 @@ export async function verifyRegistration(party: RelyingParty, answer: PasskeyAns
     const { id, publicKey, counter } = registrationInfo.credential;
     return { credentialId: Buffer.from(id, 'base64url'), publicKey: Buffer.from(publicKey), counter };
   } catch {
-    return null; // the library throws for each thing that is wrong
+    return null; // the library throws whenever something is wrong
   }
 }
 
 /**
- * We do not request attestation. A response that has one is refused, because verifying it would call addresses it
- * names.
+ * Whether a response has no attestation. We do not request one, and verifying it could call addresses that it names.
  */
 async function namesNoMaker({ response }: RegistrationResponseJSON): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
@@ -124,13 +123,13 @@ async function namesNoMaker({ response }: RegistrationResponseJSON): Promise<boo
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 }
 
-/** A passkey as it is kept, and whose it is. */
+/** A stored passkey, and its user. */
 export type StoredPasskey = { userId: string; publicKey: Buffer };
 
 /**
  * Verifies that a passkey's device has signed and was unlocked by its owner; the challenge must already be consumed.
  *
- * @returns the device's signature counter, not yet compared; null when anything is wrong
+ * @returns the device's signature counter, which the caller must compare; null if anything is wrong
  */
 export async function verifyAuthentication(
   party: RelyingParty,
@@ -149,16 +148,16 @@ export async function verifyAuthentication(
       credential: {
         id: answer.credentialId.toString('base64url'),
         publicKey: new Uint8Array(held.publicKey),
-        counter: 0, // compared by the caller, who knows then that the signature is right
+        counter: 0, // the caller compares the counter, once the signature is known to be right
       },
     });
     return verified ? authenticationInfo.newCounter : null;
   } catch {
-    return null; // the library throws for each thing that is wrong
+    return null; // the library throws whenever something is wrong
   }
 }
 
-/** True when a device repeats a signature counter, which means it was copied. Devices that do not count report 0. */
+/** Whether a signature counter has not grown, which means that the passkey was copied. Devices without one report 0. */
 export function isCloned(before: number, now: number): boolean {
   return (before > 0 || now > 0) && now <= before;
 }

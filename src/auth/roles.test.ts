@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { modes } from '../lib/mode.ts';
 import { isRole, may, type Permission, permissions, type Role, roles } from './roles.ts';
 
-/** Written out by hand: who has each permission in test mode and in live mode. */
+/** The roles that have each permission in test mode and in live mode, without the helpers of `roles.ts`. */
 const expected: Record<Permission, [test: Role[], live: Role[]]> = {
   read: [
     ['owner', 'developer', 'viewer'],

@@ -10,7 +10,7 @@ const owning: readonly Role[] = ['owner'];
 
 type Allowed = Readonly<Record<Mode, readonly Role[]>>;
 const inBoth = (who: readonly Role[]): Allowed => ({ test: who, live: who });
-/** In test mode a developer does everything; in live mode a developer only reads, replays and looks things up. */
+/** A developer may do this in test mode only. In live mode developers read, replay and look things up. */
 const ownersLive: Allowed = { test: developing, live: owning };
 
 /** Every permission in the portal, and who has it in which mode. `read` covers everything visible. */
@@ -32,13 +32,13 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** True when a partner's user may do this in a mode. While the partner is disabled, everyone can only read. */
+/** Whether a partner's user may do this in a mode. While the partner is disabled, its users can only read. */
 export function may(user: { role: Role; partner: { disabled: boolean } }, permission: Permission, mode: Mode): boolean {
   if (user.partner.disabled && permission !== 'read') return false;
   return permissions[permission][mode].includes(user.role);
 }
 
-/** A text that names a role. */
+/** Whether a value is the name of a role. */
 export function isRole(text: unknown): text is Role {
   return roles.some((role) => role === text);
 }

@@ -1,6 +1,6 @@
 import type { Database, Scope } from '../db/connection.ts';
 
-/** The scope of one partner and mode. Callers have verified who is calling, or are one of the named lookups below. */
+/** Makes the scope of one partner and mode. Only for code that has verified the caller, and for the lookups below. */
 export function scopeOf(partnerId: string, testMode: boolean): Scope {
   return { partnerId, testMode } as Scope;
 }
@@ -26,7 +26,7 @@ export async function scopeOfMerchant(db: Database, accountId: string): Promise<
   return fromRow(row);
 }
 
-/** For signing in: the merchant that is paid at a wallet; null for a wallet that nobody signed for. */
+/** For signing in: the merchant that is paid at a wallet; null if nobody has signed for the wallet. */
 export async function scopeOfWallet(
   db: Database,
   address: string,
@@ -45,8 +45,8 @@ export async function scopeOfWalletChange(db: Database, changeId: string): Promi
 }
 
 /**
- * For operators: the scope of a webhook delivery; null when there is no such delivery. Each partner is asked, since an
- * index by the id alone would be written at each attempt.
+ * For operators: the scope of a webhook delivery; null if there is no such delivery. Searches the deliveries of each
+ * partner, because an index by the id alone would have to be updated at each attempt.
  */
 export async function scopeOfDelivery(db: Database, deliveryId: string): Promise<Scope | null> {
   const [row] = await db.sql<ScopeRow[]>`

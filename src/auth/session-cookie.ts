@@ -8,7 +8,7 @@ const names = { merchant: 'dashboard-session', partner_user: 'portal-session', o
 
 const isSecure = ({ baseUrl }: Pick<Config, 'baseUrl'>) => baseUrl.startsWith('https:');
 
-/** Over https, the name's prefix makes browsers refuse a cookie set by another host, such as a partner's. */
+/** Over https, the prefix `__Host-` makes browsers refuse a cookie that another host set, such as a partner's. */
 export function cookieName(config: Pick<Config, 'baseUrl'>, name: string): string {
   return isSecure(config) ? `__Host-${name}` : name;
 }
@@ -64,14 +64,14 @@ export function shownTokens(request: FastifyRequest, config: Config): string {
 }
 
 /**
- * True for a call that shows user activity. Background fetches of a page do not count, so a session whose page is left
- * open still expires.
+ * Whether a call shows user activity. A page's background requests do not, so a session still expires while its page is
+ * left open.
  */
 export function showsSomebody({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return method !== 'GET' || headers['sec-fetch-dest'] !== 'empty';
 }
 
-/** A cookie's value; null when the browser sent no cookie of this name. */
+/** A cookie's value; null if the browser sent no cookie of this name. */
 export function readCookie(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').split(';')) {
     const [key, value] = part.trim().split(/=(.*)/s);

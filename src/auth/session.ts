@@ -38,7 +38,7 @@ export function tokenHashes(secrets: SecretKey[], token: string): Buffer[] {
  * Signs a merchant in with a new token. The browser's previous session ends.
  *
  * @param subject `walletAddress` is the current wallet; the session ends when it changes
- * @param earlier the token that the browser still has; null when it has none
+ * @param earlier the token that the browser still has; null if it has none
  * @returns the token for the cookie; only its hash is stored
  */
 export async function createMerchantSession(
@@ -84,10 +84,10 @@ const alive = ({ db: { sql } }: SessionContext, now: Date) => sql`
     and m.wallet_address = s.wallet_address and m.wallet_signed_at <= s.created_at and m.onboarded_at is not null)`;
 
 /**
- * The session of a token, in one statement; null when there is none. On another partner's own host the token is not
- * valid.
+ * The session of a token, in one statement; null if there is none. The token is not valid on another partner's own
+ * host.
  *
- * @param inUse counts as activity, so that the session does not expire
+ * @param inUse whether the call counts as activity, which extends the session
  */
 export async function readMerchantSession(
   ctx: SessionContext,
@@ -128,9 +128,7 @@ export function listMerchantSessions(ctx: SessionContext, scope: Scope, accountI
     order by last_seen_at desc, id limit ${maxListed}`;
 }
 
-/**
- * Ends one session of a merchant immediately, on every node; false when it is not the merchant's, or has already ended.
- */
+/** Ends one session of a merchant immediately, on every node; false if it is not the merchant's, or has ended. */
 export async function revokeMerchantSession(
   ctx: SessionContext,
   scope: Scope,

@@ -3,8 +3,8 @@ import { keepNewest } from '../lib/keep-newest.ts';
 import { Lanes } from '../lib/lanes.ts';
 
 /**
- * How many calls of one key and endpoint, and of one partner, run at once on a node. Those of one key and endpoint wait
- * for each other's count in the database anyway. A partner never has all connections, whatever its calls wait for.
+ * How many calls of one key and endpoint, and of one partner, run at once on a node. Calls of one key and endpoint wait
+ * for each other's count in the database anyway. A partner can never use all connections, whatever its calls wait for.
  */
 const mostOfKey = 2;
 const mostOfPartner = 3;
@@ -20,7 +20,7 @@ export class Shares {
   /**
    * Runs a call when its turn comes.
    *
-   * @param deadline when its client was answered (ms of `performance.now()`); it is not begun after that
+   * @param deadline when its client will have been answered (ms of `performance.now()`); no call begins after it
    * @param findPartner looks up whose key it is, without waiting for a turn: a key's first call counts as its
    * partner's, too
    * @throws Refusal unavailable; what `findPartner` throws

@@ -11,8 +11,8 @@ import type { UserKind } from './user-session.ts';
 /** A link is valid this long, and for one sign-in. */
 export const linkMs = 15 * minuteMs;
 /**
- * How many links one address is sent per asker within `linkMs`, and within a day. Each network, and each browser that
- * the address has signed in with, is an asker of its own.
+ * How many links one address is sent per asker within `linkMs`, and within a day. Each network is an asker, and so is
+ * each browser with which the address has signed in.
  */
 const linksPerAsker = 5;
 const linksPerAskerAndDay = 20;
@@ -28,7 +28,7 @@ const forgottenAtOnce = 100;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
 /** The token of a link, or of the browser that requests one: 32 random bytes. */
 export const newLinkToken = () => randomBytes(32).toString('base64url');
-/** A text that could be such a token. */
+/** Whether a text has the form of such a token. */
 export const isLinkToken = (text: string | null): text is string => text !== null && tokenPattern.test(text);
 
 type Purpose = 'link' | 'browser' | 'asker';
@@ -55,8 +55,8 @@ export type LinkAsked = {
 /**
  * Stores a requested link, whoever the address belongs to.
  *
- * @returns `known`: a user can sign in here with this address; `exhausted`: this asker has had enough links sent to it
- * for now
+ * @returns `known`: a user can sign in here with this address; `exhausted`: the limit of this asker for this address is
+ * reached
  */
 export async function storeLink(
   ctx: LinkContext,
@@ -99,10 +99,10 @@ export async function storeLink(
 }
 
 /**
- * Stores the link of an invitation: for one user, in whichever browser it is opened. A user is sent no more invitations
- * than requested links, whoever invites.
+ * Stores the link of an invitation, which is for one user and works in any browser. Invitations have the same limit as
+ * requested links, whoever invites.
  *
- * @returns its token; null when this user has been sent enough for now
+ * @returns its token; null if the limit for this user is reached
  */
 export async function storeInvitation(
   ctx: LinkContext,
@@ -124,12 +124,12 @@ export async function storeInvitation(
   return count === 1 ? token : null;
 }
 
-/** Where a link is opened, and the browser's token from when it was requested; null when it has none. */
+/** Where a link is opened. `browser` is the token that the browser got when it requested a link; null without one. */
 export type LinkOpened = { kind: UserKind; token: string; browser: string | null; host: HostOwner };
 
 /**
- * A user whom the link's address belongs to; `role` and `partner_name` are null for an operator. A user who has a
- * passkey must use it: the link alone does not sign in.
+ * A user with the link's address; `role` and `partner_name` are null for an operator. A user who has a passkey must use
+ * it: the link alone does not sign in.
  */
 export type LinkUser = { id: string; role: Role | null; partner_name: string | null; passkey: boolean };
 
@@ -172,7 +172,7 @@ export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, op
 /**
  * Consumes a link to sign in as one of its users.
  *
- * @returns null when the link is no longer valid here, not for this user, or not without a passkey
+ * @returns null if the link is no longer valid here, is not for this user, or needs a passkey
  */
 export async function useLink(
   ctx: Context,

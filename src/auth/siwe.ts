@@ -11,7 +11,7 @@ import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isAddress } from '../lib/ids.ts';
 import { hostAddress, type OwnHost } from './host.ts';
 
-/** What a wallet is asked to sign. No two purposes share a text, so a signature for one never serves another. */
+/** What a wallet is asked to sign. Each purpose has its own text, so a signature for one is not valid for another. */
 export type WalletRequest = {
   /** The path of the page that asks: `/onboard`. */
   path: string;
@@ -27,12 +27,9 @@ export type SignedMessage = { address: string; chainId: number; nonce: string; e
 
 /** How long a message may wait for its signature. */
 const messageMs = 15 * minuteMs;
-/** Ours have a few hundred characters. Parsing is quadratic in the length, so longer messages are not read. */
+/** Our messages have a few hundred characters. Parsing is quadratic in the length, so long ones are not parsed. */
 const maxMessageLength = 2_048;
-/**
- * How often chains are asked about one message. An honest wallet signs correctly the first time, or after its owner has
- * helped.
- */
+/** How often the chains may be queried about one message. An honest wallet needs few attempts. */
 const asksOfMessage = 5;
 const asks = new AttemptLimit(asksOfMessage, messageMs);
 const saltBytes = 12;
@@ -80,7 +77,7 @@ function proofOf(secret: SecretKey, unproved: string): Buffer {
  * Checks a returned message. The service rebuilds it from what it knows and compares the whole text, so no field, line
  * or character can differ. Says nothing about the signature.
  *
- * @returns `message_changed` for a text that we did not make for this request; `message_used` when it has expired
+ * @returns `message_changed` for a text that we did not make for this request; `message_used` if it has expired
  */
 export function readWalletMessage(
   ctx: MessageContext,
@@ -140,7 +137,7 @@ type WalletProof =
  * Checks that a wallet signed a message that we made for this request, on one of these chains. It queries the chains,
  * so never call it inside a transaction; the transaction consumes the message with `useWalletMessage`.
  *
- * @param mayQuery takes one of the caller's chain queries; false when they are used up
+ * @param mayQuery uses up one of the caller's chain queries; false if none is left
  * @returns a WalletFault as text, or what was signed and, for a contract wallet, the chains that accepted it
  */
 export async function proveMessage(
@@ -159,7 +156,7 @@ export async function proveMessage(
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }
 
-/** What a form submits: the message and its signature, to the host that it was sent to. */
+/** A submitted message and its signature, and the host to which they were sent. */
 export type HandedIn = { message: string; signature: string; host: OwnHost | null };
 
 /**
@@ -178,7 +175,7 @@ async function proveWallet(
   const signed = { address, hash: hashMessage(message), signature };
   if (await isKeySigned(signed)) return { valid: true, chainIds: null };
   if (chains.length > 0 && !mayAsk()) return { valid: false, reason: 'too_many_attempts' };
-  // On a chain where a wallet is not deployed yet, somebody else might deploy another one.
+  // Only deployed code counts: on a chain without the wallet, somebody else might deploy another one at its address.
   const words = await Promise.all(chains.map((chain) => askContract(chain, signed, { undeployed: false })));
   const accepted = chains.filter((_, i) => words[i] === 'accepted').map(({ chainId }) => chainId);
   if (accepted.length > 0) return { valid: true, chainIds: accepted };

@@ -29,7 +29,7 @@ const freshMs = 10 * minuteMs;
 
 export type SessionPartner = { id: string; slug: string; name: string; disabled: boolean };
 
-/** A signed-in user of a partner. A disabled partner can still be viewed. */
+/** A signed-in user of a partner. If the partner is disabled, its users can still read. */
 export type PartnerUser = {
   kind: 'partner_user';
   sessionId: string;
@@ -48,7 +48,7 @@ type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
  * Signs a user in with a new token. The browser's previous session ends.
  *
  * @param user `partnerId` is null for an operator
- * @param earlier the token that the browser still has; null when it has none
+ * @param earlier the token that the browser still has; null if it has none
  * @returns the token for the cookie; only its hash is stored
  */
 export async function createUserSession(
@@ -95,10 +95,10 @@ type SessionRow = {
 };
 
 /**
- * The session of a token, in one statement. A partner's user is known on the shared host and on the partner's own, an
+ * The session of a token, in one statement. A partner's user can use it on the shared host and on the partner's own, an
  * operator on the shared host only. On any other host the token is not valid.
  *
- * @param inUse counts as activity, so that the session does not expire
+ * @param inUse whether the call counts as activity, which extends the session
  */
 export async function readUserSession<K extends UserKind>(
   ctx: SessionContext,
@@ -146,7 +146,7 @@ export function listUserSessions(ctx: SessionContext, { kind, userId }: Self): P
     order by last_seen_at desc, id limit ${maxListed}`;
 }
 
-/** Ends one session of a user immediately, on every node; false when it is not the user's, or has already ended. */
+/** Ends one session of a user immediately, on every node; false if it is not the user's, or has already ended. */
 export async function revokeUserSession(ctx: SessionContext, { userId }: Self, sessionId: string): Promise<boolean> {
   const { count } = await ctx.db.sql`
     update sessions set revoked_at = ${ctx.clock.now()}

@@ -3,8 +3,8 @@ import type { TObject } from 'typebox';
 import type { FieldFault } from '../errors.ts';
 
 /**
- * Longer texts fail every pattern without being matched: patterns are tried even on texts over the length limit, and
- * some are quadratic.
+ * Longer texts fail every pattern without being matched. The validator tries patterns even on texts that exceed their
+ * field's maximum length, and some patterns take quadratic time.
  */
 const maxPatternLength = 1_000;
 
@@ -53,7 +53,8 @@ function toFault({ instancePath, keyword, params, message, parentSchema }: Error
 }
 
 /**
- * Converts query parameters to the contract's types. What does not convert stays a text, which the check then refuses.
+ * Converts query parameters to the contract's types. A value that cannot be converted stays text, and the check then
+ * refuses it.
  */
 export function coerceQuery(contract: TObject, query: Record<string, unknown>): Record<string, unknown> {
   const known = Object.entries(contract.properties as Record<string, { type?: string }>);
