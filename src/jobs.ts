@@ -125,7 +125,7 @@ const loops: Loop[] = [
   { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },
-  { name: 'make the months of attempts', everyMs: 360 * minute, run: makeAttemptMonths },
+  { name: 'create partitions for delivery attempts', everyMs: 360 * minute, run: makeAttemptMonths },
   { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
 ];
 

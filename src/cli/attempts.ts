@@ -7,10 +7,10 @@ import { type Arguments, type Command, option, UsageFault } from './command.ts';
 const list: Command = {
   name: 'attempts list',
   usage: '',
-  summary: 'Lists the monthly tables in which delivery attempts are kept, with their sizes.',
+  summary: 'Lists the monthly partitions of the table of delivery attempts, with their sizes.',
   run: (ctx) =>
     asOwner(ctx, async (owner) => ({
-      parts: (await listParts(owner)).map(({ name, until, bytes, pending }) => ({
+      partitions: (await listParts(owner)).map(({ name, until, bytes, pending }) => ({
         ...{ name, until: until.toISOString(), bytes },
         ...(pending && { state: 'half detached' }),
       })),
@@ -31,7 +31,7 @@ export const attemptCommands: Command[] = [
     name: 'attempts detach',
     usage: '--before <instant> [--drop]',
     summary:
-      'Detaches delivery attempts of the months that ended before, while the service works. Each month is then a table of its own; --drop deletes it.',
+      'Detaches the partitions of months that ended before this time, while the service works. Each is then a separate table; --drop deletes it.',
     run: detach,
   },
 ];

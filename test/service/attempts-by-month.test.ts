@@ -276,6 +276,6 @@ test('months that ended before a day are detached while attempts are written →
   const [gone] = await fixtures.owner`select to_regclass('webhook_attempts_past_2') as name`;
   assert.equal(gone?.name, null);
   assert.deepEqual(await detachBefore(fixtures.owner, new Date('2999-01-01'), false), ['webhook_attempts_past_3']);
-  const { parts } = (await run('attempts list', {})) as { parts: { name: string }[] };
-  assert.equal(parts[0]?.name, 'webhook_attempts_past_4', 'the month that has not ended stays');
+  const { partitions } = (await run('attempts list', {})) as { partitions: { name: string }[] };
+  assert.equal(partitions[0]?.name, 'webhook_attempts_past_4', 'the month that has not ended stays');
 });
