@@ -40,7 +40,7 @@ const groups: Record<string, () => Promise<Command[]>> = {
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommands,
 };
 const develop = async () => (await import('./cli/develop.ts')).developCommands;
-/** They need no running service. */
+/** Commands for developers, which need no running service. */
 const developGroups: typeof groups = { openapi: develop, schema: develop };
 
 /** The command with the longest name that the words begin with. */
@@ -50,7 +50,7 @@ function find(all: Command[], words: string[]): Command | undefined {
   return matching.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** The commands that the most of the first words name; all where they name none. */
+/** The commands whose names share the most first words with `words`; all commands if none shares any. */
 async function commandsAbout(words: string[]): Promise<Command[]> {
   const all = await allCommands();
   for (let many = words.length; many > 0; many--) {
@@ -76,7 +76,7 @@ function help(about: Command[]): string {
   return `Usage: quittance <command> [options] [--json]\n\n${told.join('\n\n')}\n\n${exitCodes}\n`;
 }
 
-/** Exit codes: what was asked for was refused or failed; the command line was wrong. */
+/** Exit codes: the command was refused or failed; the command line was wrong. */
 const exit = { refused: 1, wrongUse: 2 } as const;
 
 async function main(): Promise<void> {
@@ -111,7 +111,7 @@ function version(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
-/** Adds the command's usage to what is told of a wrong use. */
+/** Adds the command's usage to the message of a `UsageFault`. */
 function withUsage<T>(command: Command, work: () => T): T {
   try {
     return work();
@@ -121,7 +121,7 @@ function withUsage<T>(command: Command, work: () => T): T {
   }
 }
 
-/** What to say of words that name no command, with the closest command or those of the group that they name. */
+/** The message for words that name no command, with the closest command or the commands of the group that they name. */
 async function whatIsThere(words: string[]): Promise<string> {
   const all = await allCommands();
   const about = await commandsAbout(words);

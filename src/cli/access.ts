@@ -63,14 +63,14 @@ async function email(ctx: Context, args: Arguments) {
   return view(partner);
 }
 
-/** An option that may be left out, or say `none`. */
+/** The value of an optional option: undefined if it is left out, null for `none`. */
 function clearable(args: Arguments, name: string): string | null | undefined {
   if (args.options[name] === undefined) return undefined;
   const value = option(args, name);
   return value === 'none' ? null : value;
 }
 
-/** The bytes of a logo's file, unless it is clearly not one. */
+/** The content of a logo's file. Throws a sentence if there is no such file, or if it is too large. */
 async function readLogoFile(path: string): Promise<Buffer> {
   const file = await stat(path).catch(() => null);
   if (!file?.isFile()) throw new Error(`There is no file "${path}".`);
@@ -124,7 +124,7 @@ async function revokeKey(ctx: Context, args: Arguments) {
   return { key_id: id, revoked: true };
 }
 
-/** Partners, their keys, and the operator's switches. */
+/** Commands for partners, their keys, and the operator's switches. */
 export const accessCommands: Command[] = [
   {
     name: 'partner create',

@@ -3,10 +3,10 @@ import type { Context } from '../context.ts';
 import { readPartner } from '../partners/read.ts';
 import type { Partner } from '../partners/store.ts';
 
-/** Whoever can run commands has the service's own keys: the log says no more of them. */
+/** Whoever can run commands has the service's own keys, so the audit log cannot say who it was. */
 export const commandLine: Actor = { kind: 'command_line' };
 
-/** A partner that must be there. */
+/** Reads a partner. Throws a sentence if there is none with this slug. */
 export async function mustReadPartner(ctx: Context, slug: string): Promise<Partner> {
   const partner = await readPartner(ctx.db, slug);
   if (!partner) throw new Error(`There is no partner "${slug}".`);

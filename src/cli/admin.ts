@@ -53,7 +53,7 @@ async function check(ctx: Context, args: Arguments) {
   return { whole: true, logs: checks.map(shown) };
 }
 
-/** The people who run the service, and the log of what was done. */
+/** Commands for operators and for the audit log. */
 export const adminCommands: Command[] = [
   {
     name: 'admin invite',

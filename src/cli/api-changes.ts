@@ -1,6 +1,6 @@
 import { withoutReferences } from '../http/api-schemas.ts';
 
-/** As much of an OpenAPI document as comparing two needs. */
+/** The parts of an OpenAPI document that a comparison needs. */
 export type OpenApi = { paths: Record<string, Record<string, Operation>> };
 type Content = { content?: { 'application/json'?: { schema: Schema } } };
 type Operation = {
@@ -68,7 +68,7 @@ const sameKind = (before: Schema, after: Schema, at: string): string[] =>
     ? []
     : [`${at} changed its type`];
 
-/** What a client sends: nothing that was accepted may be refused. */
+/** Compares what a client sends: nothing that was accepted before may be refused. */
 function compareSent(before: Schema, after: Schema, at: string): string[] {
   const found = sameKind(before, after, at);
   const gone = (before.enum ?? []).filter((value) => after.enum && !after.enum.includes(value));
@@ -89,7 +89,7 @@ function compareSent(before: Schema, after: Schema, at: string): string[] {
   return found;
 }
 
-/** What a client reads: nothing that was promised may be missing or new in kind. */
+/** Compares what a client reads: everything that was promised before must still be there, with the same type. */
 function compareAnswered(before: Schema, after: Schema, at: string): string[] {
   const found = sameKind(before, after, at);
   const added = (after.enum ?? []).filter((value) => before.enum && !before.enum.includes(value));

@@ -4,13 +4,13 @@ import { type Arguments, type Command, UsageFault } from './command.ts';
 
 type OptionKinds = Record<string, { type: 'string' | 'boolean' }>;
 
-/** Every command takes these, in any place. */
+/** Options that every command takes, at any position. */
 const commonOptions: OptionKinds = { json: { type: 'boolean' }, help: { type: 'boolean' } };
 
-/** A name further off than this was not mistyped; of a short one, half must be right. */
+/** The most edits by which a name counts as mistyped; at least half of a short name must be right. */
 const typoDistance = 3;
 
-/** What was typed: the words before the first option, which begin with the command's name, and all that follows. */
+/** A command line: the words before the first option, which begin with the command's name, and the rest. */
 export type Typed = { words: string[]; rest: string[]; wantsHelp: boolean };
 
 /** Splits a command line; `--json` and `--help` may also come before the command. */
@@ -29,7 +29,7 @@ export function splitTyped(argv: readonly string[]): Typed {
 }
 
 /**
- * Reads what follows a command's name. Its usage names the options and words that it takes.
+ * Parses what follows a command's name. The command's usage defines its options and words.
  *
  * @throws UsageFault for an option or a word that the command does not take, naming the closest option
  */
@@ -76,7 +76,7 @@ function countWords(usage: string): number {
   return usage.replace(/--[a-z-]+ <[^>]+>/g, '').match(/<[^>]+>/g)?.length ?? 0;
 }
 
-/** The command whose name is closest to the first words typed; undefined when none is close. */
+/** The command whose name is closest to the first words; undefined if none is close. */
 export function closestCommand(names: readonly string[], words: readonly string[]): string | undefined {
   const near = names.map((name) => ({ name, distance: leven(name, words.slice(0, wordsIn(name)).join(' ')) }));
   return near.filter(({ distance }) => distance <= typoDistance).sort((a, b) => a.distance - b.distance)[0]?.name;

@@ -9,7 +9,7 @@ import { compareMigrations, migrationSeconds } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { type Arguments, type Command, word } from './command.ts';
 
-/** Work as the owner of the tables, who sees all rows. */
+/** Runs work as the owner of the tables, who sees all rows. */
 export async function asOwner<T>({ config }: Context, work: (owner: Sql, url: string) => Promise<T>): Promise<T> {
   const url = config.databaseOwnerUrl ?? config.databaseUrl ?? embeddedUrl(config.dataDir);
   if (!url) throw new Error(`There is no database in ${config.dataDir} yet. Set DATABASE_URL.`);
@@ -17,7 +17,7 @@ export async function asOwner<T>({ config }: Context, work: (owner: Sql, url: st
   return work(owner, url).finally(() => owner.end());
 }
 
-/** What a backup holds, and which secrets it is worth nothing without. */
+/** Summarises the database, and names the secret keys that a backup of it needs. */
 async function describe(owner: Sql): Promise<Record<string, unknown>> {
   const [row] = await owner`
     select (select count(*)::int from requests) as requests,

@@ -10,7 +10,7 @@ import { type Arguments, type Command, option, testModeOption, UsageFault, word 
 /**
  * The local chain of a mode.
  *
- * @throws Error in production, and where the sandbox uses chains of a file or has never run
+ * @throws Error in production, and if the sandbox's chains are configured by a file or were never started
  */
 export function sandboxChain(ctx: Context, testMode: boolean): ChainConfig {
   const chains = ctx.config.sandbox && !ctx.config.chains ? readDevChains(ctx.config.dataDir) : null;
@@ -32,14 +32,14 @@ function count(args: Arguments, name: string, max: number): number {
   return value;
 }
 
-/** What changes blocks waits for who does so already, the service among them. */
+/** Changes blocks of a chain while no rehearsal runs on it and the service does not mine. */
 async function alone(ctx: Context, chain: ChainConfig, change: () => Promise<void>): Promise<Record<string, unknown>> {
   if (!(await whileRehearsing(ctx.db, chain, change)))
     throw new Error('The local chain is in use by a rehearsal. Try again in a few seconds.');
   return { chain_id: chain.chainId, block_number: await wallet.headNumber(chain) };
 }
 
-/** The commands over the sandbox's chains. */
+/** Commands for the sandbox's chains. */
 export const chainCommands: Command[] = [
   {
     name: 'sandbox chain',

@@ -18,15 +18,15 @@ export type Command = {
   run(ctx: Context, args: Arguments): Promise<Record<string, unknown>>;
   /** Columns too wide for a terminal: only `--json` prints them. */
   leftToJson?: string[];
-  /** Says of an answer that the exit code must be 1 although it is told. */
+  /** Whether the exit code must be 1 although the command returned an answer. */
   hasFailed?(answer: Record<string, unknown>): boolean;
 };
 
-/** A word or an option is missing, or is none of what it may be: told with the command's usage. */
+/** A word or an option is missing or invalid. The message is printed with the command's usage. */
 export class UsageFault extends Error {}
 
 /**
- * A positional word that must be there.
+ * Reads a required word; `what` names it in the error.
  *
  * @throws UsageFault
  */
@@ -37,7 +37,7 @@ export function word(args: Arguments, index: number, what: string): string {
 }
 
 /**
- * An option that must be there and have a value.
+ * Reads the value of a required option.
  *
  * @throws UsageFault
  */
@@ -48,7 +48,7 @@ export function option(args: Arguments, name: string): string {
 }
 
 /**
- * `--mode test|live` as the flag the data is keyed by.
+ * Reads `--mode test|live`; true for test mode.
  *
  * @throws UsageFault
  */

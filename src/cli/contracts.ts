@@ -20,7 +20,7 @@ function chosen({ chains }: Context, { options }: Arguments): Place[] {
   return named;
 }
 
-/** At the configured address, or at the one that it would have. */
+/** A chain with the contract's configured address or, if none is configured, the address that a deployment gives it. */
 const located = (chain: ChainConfig) => ({
   ...chain,
   recurringContract: chain.recurringContract ?? recurringAddress(),
@@ -44,8 +44,10 @@ async function show(ctx: Context, args: Arguments): Promise<Record<string, unkno
 }
 
 /**
- * Who pays for deployments. The relayer's own calls take their nonces from the database: while one is under way, a
- * deployment could take its place, and it would have to be sent anew.
+ * The signer that pays for deployments: the deployer, or else the relayer. The relayer's calls take their nonces from
+ * the database. A deployment during such a call could use its nonce, and the call would have to be sent again.
+ *
+ * @throws DeployFault if the relayer has calls in progress
  */
 async function payerOn({ db, config }: Context, { chainId }: ChainConfig): Promise<RelayerSigner | null> {
   if (config.deployer) return config.deployer;
@@ -84,7 +86,7 @@ async function deploy(ctx: Context, args: Arguments): Promise<Record<string, unk
   return { address: recurringAddress(), next, note: unaudited, chains };
 }
 
-/** Commands over the contract of recurring payments. */
+/** Commands for the contract of recurring payments. */
 export const contractCommands: Command[] = [
   {
     name: 'contracts show',
@@ -104,7 +106,7 @@ export const contractCommands: Command[] = [
 
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
-/** What `doctor` says of a chain's contract. */
+/** What `doctor` reports about a chain's contract. */
 const findings: Record<ContractStanding, (chain: ChainConfig) => Omit<Finding, 'check'>> = {
   stands: () => ({ state: 'ok', advice: '' }),
   none: () => ({ state: 'ok', advice: 'RECURRING_CONTRACT is not set: plans are not charged automatically.' }),

@@ -18,7 +18,7 @@ function writeOrCheck(args: Arguments, file: string, text: string, command: stri
   return { file };
 }
 
-/** The document as it is on main, or in the previous version if this is main itself. */
+/** The last committed document or, if the file is that one, the committed version before it; null if there is none. */
 function earlierDocument(file: string): OpenApi | null {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -28,7 +28,7 @@ function earlierDocument(file: string): OpenApi | null {
     const commit = unchanged ? commits[1] : commits[0];
     return commit ? (JSON.parse(git('show', `${commit}:${file}`)) as OpenApi) : null;
   } catch {
-    return null; // no git here, or the first version: nothing to compare with
+    return null; // no git repository, or the first version of the document
   }
 }
 
@@ -60,7 +60,7 @@ async function schema(_ctx: Context, args: Arguments): Promise<Record<string, un
   }
 }
 
-/** Commands of developers: generated files, written or checked. They need no running service. */
+/** Commands for developers, which write or check generated files. They need no running service. */
 export const developCommands: Command[] = [
   { name: 'openapi', usage: '<file> [--check]', summary: 'Writes or checks the OpenAPI document.', run: openapi },
   { name: 'schema', usage: '<file> [--check]', summary: 'Writes or checks the schema dump.', run: schema },

@@ -40,7 +40,7 @@ function checkConfiguration({ config }: Context): Finding[] {
 
 const answerLimitMs = 3_000;
 
-/** Asks the service itself, at the address that its links lead to. */
+/** Checks that the service answers at the address of its links. */
 async function checkService({ config }: Context): Promise<Finding[]> {
   const { baseUrl } = config;
   const answers = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(answerLimitMs) }).then(
@@ -100,7 +100,7 @@ const readerAdvice: Record<Unused, string> = {
   unreachable: 'The standby of DATABASE_READ_URL does not answer. Lists are read from the primary.',
 };
 
-/** Where lists are read, if not at the primary. */
+/** Checks the standby that answers lists, if one is configured. */
 async function checkReader({ db, config }: Context): Promise<Finding[]> {
   const { databaseReadUrl, secretKeys } = config;
   if (!databaseReadUrl) return [];
@@ -118,7 +118,7 @@ async function checkReader({ db, config }: Context): Promise<Finding[]> {
   }
 }
 
-/** Only where sessions are taken for our own: behind a pooler that is known they may be shared. */
+/** Checks that no pooler shares sessions, unless one in transaction mode is configured. */
 async function checkPooler({ config }: Context): Promise<Finding[]> {
   const { databaseUrl, databasePoolMode, secretKeys } = config;
   if (!databaseUrl || databasePoolMode === 'transaction') return [];
@@ -181,7 +181,7 @@ async function checkSecrets({ db, config }: Context): Promise<Finding[]> {
   return faults.map((advice) => ({ check: 'secret keys', state: 'failed', advice }));
 }
 
-/** Checks everything a service stands on, and says what to do. */
+/** Checks everything that the service depends on, and says what to do. */
 export const doctorCommands: Command[] = [
   {
     name: 'doctor',

@@ -8,26 +8,26 @@ import { commandLine } from './acting.ts';
 import { printable } from './output.ts';
 
 export type EventListenOptions = {
-  /** Ends after so many events. */
+  /** How many events to receive before it ends. */
   count: number;
   json: boolean;
-  /** Takes each event's line. */
+  /** Prints an event. */
   print(line: string): void;
-  /** Takes remarks for people. */
+  /** Prints a remark for people. */
   note(line: string): void;
-  /** Ends listening, beside SIGINT and SIGTERM. */
+  /** Ends listening, like SIGINT and SIGTERM. */
   signal?: AbortSignal;
 };
 
 const maxBodyBytes = 1_000_000;
 
 /**
- * Receives a partner's events on a loopback port of this machine and prints them, until a signal or the count. The
- * endpoint's URL points here meanwhile and is restored at the end. A request without a valid signature is answered with
- * 400, and neither printed nor counted: any program on this machine can post here.
+ * Receives a partner's events on a loopback port of this machine and prints them, until a signal or until it has
+ * received `count`. Meanwhile the endpoint's URL points here; it is restored at the end. A request without a valid
+ * signature gets 400 and is neither printed nor counted, because any program on this machine can post here.
  *
  * @returns how many events were received
- * @throws Error with a sentence when the endpoint may not point to loopback
+ * @throws Error with a sentence if the endpoint's URL may not be a loopback address
  */
 export async function listen(ctx: Context, scope: Scope, options: EventListenOptions): Promise<{ received: number }> {
   const port = await freePort();
@@ -45,7 +45,7 @@ export async function listen(ctx: Context, scope: Scope, options: EventListenOpt
       options.note('Rejected: the signature is missing, wrong or older than 300 seconds.');
       return 400;
     }
-    if (received >= options.count) return 503; // it comes again, at the URL that is put back
+    if (received >= options.count) return 503; // it is retried, at the restored URL
     received++;
     options.print(show(body.toString('utf8'), options.json));
     if (received >= options.count) stop.now();
@@ -97,9 +97,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** For programs the event itself with `signature` added; for people one line. */
+/** An event as text: for programs the body with `signature` added, for people a short line. */
 function show(body: string, json: boolean): string {
-  // What we signed is one object on one line; parsing it would move keys that look like integers.
+  // The body is one object on one line. Parsing it would move keys that look like integers.
   if (json) return printable(`${body.slice(0, -1)},"signature":"valid"}`);
   const event = JSON.parse(body) as Record<string, unknown>;
   return printable(
@@ -107,7 +107,7 @@ function show(body: string, json: boolean): string {
   );
 }
 
-/** Lets answers under way go out. */
+/** Closes the server once responses in progress are sent, or after half a second. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

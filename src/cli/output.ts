@@ -1,9 +1,9 @@
-/** Control characters, and those that turn the direction of what follows. */
+/** Control characters, and characters that change the direction of the text after them. */
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
- * Outside text made safe for a terminal: characters that would move the cursor, colour or reorder text are shown as
- * `\u001b`. Inside JSON text on one line this changes no value.
+ * Makes outside text safe for a terminal: characters that would move the cursor, colour or reorder text are printed as
+ * escapes, such as `\u001b`. In JSON on one line this changes no value.
  */
 export function printable(text: string): string {
   return text.replace(unprintable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -15,8 +15,8 @@ export function printableLines(text: string): string {
 }
 
 /**
- * Lays a command's answer out for people: fields as lines, lists of values on their line, lists of objects as tables
- * without the columns left out.
+ * Formats a command's answer for people: fields as lines, lists of values as one line, lists of objects as tables
+ * without the columns in `leftOut`.
  */
 export function layOut(answer: Record<string, unknown>, leftOut: readonly string[] = []): string {
   return Object.entries(answer)

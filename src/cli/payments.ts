@@ -17,7 +17,7 @@ async function findRequest(ctx: Context, args: Arguments): Promise<{ scope: Scop
   return { scope, id };
 }
 
-/** The key of a test wallet: the one that was named, or the usual one. */
+/** The private key of the test wallet that pays: from `--private-key`, or the default one. */
 export function payer(args: Arguments): `0x${string}` {
   const key = args.options['private-key'];
   if (key === undefined) return defaultWallet().privateKey;
@@ -50,7 +50,7 @@ async function pay(ctx: Context, args: Arguments): Promise<{ tx_hash: string }> 
   return { tx_hash: await payInSandbox(chain, request, payment) };
 }
 
-/** The commands that rehearse a customer in the sandbox. */
+/** Commands that act as a customer in the sandbox. */
 export const paymentCommands: Command[] = [
   {
     name: 'sandbox pay',

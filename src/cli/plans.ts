@@ -42,7 +42,7 @@ async function chargePlan(ctx: Context, args: Arguments): Promise<Record<string,
   return { plan_id: facts.id, charged: 'within a few seconds', page: planPageUrl(ctx.config, facts.id) };
 }
 
-/** The plan that a link or an id names. */
+/** Finds a plan by its link or its id. */
 async function findPlan(ctx: Context, args: Arguments): Promise<CustomersPlan> {
   const named = word(args, 0, 'The link of a plan, or its id');
   const id = (/\/plans\/([0-9a-f-]{36})(?:\/|$)/i.exec(named)?.[1] ?? named).toLowerCase();
@@ -66,7 +66,7 @@ async function agreeToPlan(ctx: Context, args: Arguments): Promise<Record<string
   };
 }
 
-/** The commands that rehearse a plan in the sandbox. */
+/** Commands that try out a plan in the sandbox. */
 export const planCommands: Command[] = [
   {
     name: 'sandbox plan',

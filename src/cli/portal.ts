@@ -26,7 +26,7 @@ async function removePasskeys(ctx: Context, args: Arguments) {
   return { partner: partner.slug, email, removed };
 }
 
-/** People of a partner. */
+/** Commands for a partner's users. */
 export const portalCommands: Command[] = [
   {
     name: 'portal invite',

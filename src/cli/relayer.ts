@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 
 type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
-/** What the relayer lacks: a key, the key that mandates name, coin, or a chain that answers. */
+/** Checks what the relayer needs: a key, the key that active mandates name, coin, and a chain that answers. */
 export async function checkRelayer(ctx: Context): Promise<Finding[]> {
   const rows = await ctx.db.sql<{ executor: string; many: number }[]>`
     select executor, count(*)::int as many from mandates where state = 'active' group by executor`;

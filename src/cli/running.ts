@@ -3,8 +3,8 @@ import { addressFile, dataDirOf } from '../config/address.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 
 /**
- * The environment, with the address of the service that was started on the same data folder: what a command prints
- * leads to that service, whatever its port. An address in the environment wins.
+ * The environment, with the address of the service that was started on the same data folder, so that printed links lead
+ * to that service, whatever its port. An address in the environment takes precedence.
  */
 export function withRunningAddress(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const file = addressFile(dataDirOf(env));
@@ -13,7 +13,8 @@ export function withRunningAddress(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * Refuses a data folder in which no service was ever started, before reading the configuration makes a key there.
+ * Refuses a data folder in which no service was ever started. Call it before the configuration is read, which would
+ * create a secret key there.
  *
  * @throws Error with instructions
  */
