@@ -11,31 +11,31 @@ import type { SecretKey } from './lib/encrypt.ts';
 import type { Mode } from './lib/mode.ts';
 import { loopback, namesThisMachine } from './lib/networks.ts';
 
-/** Where e-mails are handed on, and as whose. */
+/** The server that sends e-mails, and their sender. */
 export type MailConfig = {
-  /** `smtp://` (STARTTLS where offered, always before a password) or `smtps://`. Has a password: never log this. */
+  /** `smtp://` (STARTTLS if offered, and required for a password) or `smtps://`. Contains a password: never log it. */
   smtpUrl: string;
   /** An address, or `Name <address>`. */
   from: string;
 };
 
-/** The operator's own service that hands messages on to phones. */
+/** The operator's own service that sends messages to phones. */
 export type PhoneGateway = {
   url: string;
-  /** Sent as a bearer token: never log this. */
+  /** Sent as a bearer token: never log it. */
   token: string;
 };
 
-/** What customers' wallets are paired by. */
+/** The WalletConnect project and relay through which customers' wallets connect. */
 export type WalletConnectConfig = {
   projectId: string;
   relayUrl: string;
 };
 
 export type Config = {
-  /** True where only this machine is served, or on request: demo data, local chains, fixed rates, lax webhook URLs. */
+  /** Demo data, local chains, fixed rates, http webhook URLs: if only this machine is served, or with `SANDBOX=on`. */
   sandbox: boolean;
-  /** Networks whose clients see the sandbox's `/dev` pages, besides this machine. */
+  /** Networks whose clients may open the sandbox's `/dev` pages, besides this machine. */
   devAllowCidrs: string[];
   host: string;
   port: number;
@@ -46,22 +46,22 @@ export type Config = {
   dataDir: string;
   /** Null: the embedded database in the data folder. */
   databaseUrl: string | null;
-  /** The tables' owner, who migrates and creates the logins. Null: the user of `databaseUrl`. Has a password. */
+  /** For the tables' owner, who migrates and creates the logins. Null: `databaseUrl`. Contains a password. */
   databaseOwnerUrl: string | null;
-  /** In `transaction`, what needs a session of its own connects to `databaseOwnerUrl`. */
+  /** With `transaction`, connections that need their own session use `databaseOwnerUrl`. */
   databasePoolMode: PoolMode;
-  /** A standby of the same database, or what leads to standbys: answers lists, exports and searches. */
+  /** A standby of the same database, or a proxy to standbys, for lists, exports and searches. */
   databaseReadUrl: string | null;
-  /** The first one encrypts and hashes; the others only decrypt and recognise what they once made. */
+  /** The first key encrypts and hashes. The others only decrypt, and recognise hashes that they once made. */
   secretKeys: SecretKey[];
-  /** Null in the sandbox without CHAINS_FILE: the local chains, known once they run. */
+  /** Null in a sandbox without CHAINS_FILE: its local chains are known once they run. */
   chains: Record<Mode, ChainConfig[]> | null;
   rateProviders: string[];
-  /** Waits before each webhook attempt, the first included. */
+  /** The pause before each webhook attempt, including the first. */
   webhookScheduleMs: number[];
-  /** Networks that webhooks may reach although they are private. */
+  /** Networks that webhooks may reach even if they are private. */
   webhookAllowCidrs: string[];
-  /** Proxies in front of the service: addresses and networks whose X-Forwarded-For is believed. */
+  /** Addresses and networks of reverse proxies, whose X-Forwarded-For is trusted. */
   trustProxy: string[];
   /** Null: the sandbox prints mails; in production they wait, and an alarm says so. */
   mail: MailConfig | null;
@@ -69,25 +69,25 @@ export type Config = {
   phoneGateway: PhoneGateway | null;
   /** Null: pay pages do not offer WalletConnect. */
   walletConnect: WalletConnectConfig | null;
-  /** Customers' personal data is removed from requests of this age; null: never by itself. */
+  /** The age at which customers' personal data is erased from requests; null: only on demand. */
   eraseCustomersAfterDays: number | null;
-  /** Over https browsers are told to come by https only, for a year. */
+  /** Whether browsers are told over https to use https only, for a year. */
   hsts: boolean;
   /** How long connections are still accepted after the signal to stop, until load balancers have noticed. */
   drainSeconds: number;
-  /** Pages that one client may open in ten seconds, signed in or not. */
+  /** How many pages one client may open in ten seconds, without a session or with each of its sessions. */
   pageLimit: number;
   metrics: MetricsConfig;
-  /** Null: nothing is traced, and what traces is not loaded. */
+  /** Null: nothing is traced, and no tracing code is loaded. */
   tracing: TracingConfig | null;
-  /** What signs and pays fees for transactions that the service sends. */
+  /** The signers that send the service's transactions and pay their fees. */
   relayer: RelayerConfig;
   /** Pays for `contracts deploy`; null: the relayer does. */
   deployer: RelayerSigner | null;
   logLevel: string;
 };
 
-/** All faults of the environment at once, one per line. */
+/** All faults of the environment; the message has one per line. */
 export class ConfigError extends Error {
   readonly faults: string[];
   constructor(faults: string[]) {
@@ -112,11 +112,11 @@ const defaultScheduleSeconds = [
   24 * hour,
 ];
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-/** The names that `rates/` knows; the sandbox's table needs no network. */
+/** The sources that `rates/` knows; `fixed` is the sandbox's, which needs no network. */
 const rateProviderNames = ['fixed', 'coinbase', 'kraken', 'coingecko', 'bitstamp'];
 
 /**
- * Reads the whole environment; nothing else does.
+ * Reads all settings. No other code reads the environment.
  *
  * @throws ConfigError naming every fault
  */
@@ -180,13 +180,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return config;
 }
 
-/** On unless it is switched off. */
+/** Reads a setting that is on by default. */
 function readSwitch(name: string, value: string | undefined, faults: string[]): boolean {
   if (value && !['on', 'off'].includes(value)) faults.push(`${name} must be on or off`);
   return value !== 'off';
 }
 
-/** Never 0 for any free port: addresses in responses contain it, and commands beside the service read it too. */
+/** Reads the port. 0 for any free port is refused: URLs in responses contain the port, and commands read it too. */
 function readPort(value: string | undefined, faults: string[]): number {
   const port = Number(value || 3000);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) faults.push('PORT must be a whole number from 1 to 65535');
@@ -194,7 +194,7 @@ function readPort(value: string | undefined, faults: string[]): number {
 }
 
 function readUrl(name: string, value: string | undefined, fallback: string, faults: string[]): string {
-  if (!value) return fallback; // made from other values: a fault of theirs is told once
+  if (!value) return fallback; // made from other settings, whose faults are reported there
   const url = URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
     faults.push(`${name} must be an http or https address without query`);
@@ -255,7 +255,7 @@ function readWalletConnect(
   return { projectId, relayUrl };
 }
 
-/** Twenty a second: all tills and guests of a shop share an address, and a person opens each page. */
+/** Twenty a second, because all tills and guests of a shop can share an address. */
 const usualPageLimit = 200;
 
 function readPageLimit(value: string | undefined, faults: string[]): number {
@@ -265,7 +265,7 @@ function readPageLimit(value: string | undefined, faults: string[]): number {
   return Number(value);
 }
 
-/** Load balancers commonly probe every 2 s and give up after two failures. Nobody balances a sandbox. */
+/** Load balancers commonly probe every 2 s and remove a node after two failures. A sandbox has no load balancer. */
 const usualDrainSeconds = 5;
 
 function readDrain(value: string | undefined, sandbox: boolean, faults: string[]): number {
@@ -274,7 +274,7 @@ function readDrain(value: string | undefined, sandbox: boolean, faults: string[]
   return Number(value);
 }
 
-/** Requests can be paid for 30 days: their customers' data is needed so long. */
+/** Requests can be paid for 30 days, and need their customers' data until then. */
 const leastEraseDays = 31;
 
 function readEraseAfter(value: string | undefined, faults: string[]): number | null {

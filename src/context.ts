@@ -6,13 +6,13 @@ import type { Mode } from './lib/mode.ts';
 import type { Clock } from './lib/time.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
-/** What every function of a noun may need, made once at start. */
+/** The things that any function of a noun may need. They are created once at start. */
 export type Context = {
   config: Config;
   db: Database;
   clock: Clock;
   log: Logger;
-  /** The chains of each mode; in the sandbox those that were started. */
+  /** The chains of each mode: the configured ones, or those that the sandbox has started. */
   chains: Record<Mode, ChainConfig[]>;
   /** Null in production. */
   sandbox: Sandbox | null;

@@ -55,13 +55,13 @@ export class Refusal extends Error {
 /**
  * Makes a refusal: `throw refuse('currency_mismatch', { expected_fiat_code: 'EUR' })`.
  *
- * @param message in place of the code's own sentence, where the place knows more
+ * @param message replaces the code's own sentence, if the caller knows more
  */
 export function refuse(code: ErrorCode, extra: Record<string, unknown> = {}, message?: string): Refusal {
   return new Refusal(code, extra, message);
 }
 
-/** Refuses an `account_id` that is unknown or another partner's: nobody may learn which. */
+/** The refusal for an `account_id` that is unknown or belongs to another partner. It does not reveal which. */
 export function refuseMerchant(): Refusal {
   return refuse(
     'not_found',

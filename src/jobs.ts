@@ -42,27 +42,27 @@ import { makeAttemptMonths } from './webhooks/attempt-months.ts';
 import { createDeliveryDeps, startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
 
-/** Recurring work: what is left over or failed is handled in the next run, on this node or another. */
+/** Recurring work. What a run leaves over, or fails to do, the next run handles, on this node or another. */
 type Loop = {
   name: string;
-  /** At least so often. */
+  /** The longest pause between two runs. */
   everyMs: number;
   run(ctx: Context, signal: AbortSignal): Promise<unknown>;
   queue?: Queue;
 };
 
 /**
- * What tells a loop that it has work: notifications of these kinds, or the time at which something is due. A run that
- * did something is followed by another until nothing is left.
+ * How a loop learns that it has work: from notifications, or from the time at which something is due. A run that did
+ * something is followed by another, until nothing is left.
  */
 type Queue = {
   due: Due;
   wakes: Change['kind'][];
-  /** From one run to the next at least, so that a burst of news is one. */
+  /** The shortest pause between two runs, so that a burst of notifications causes one run. */
   restMs: number;
-  /** After a run that did something; as long unless said. */
+  /** The shortest pause after a run that did something; `restMs` by default. */
   busyRestMs?: number;
-  /** A run that did something is followed by another not at once, but with the next news, or after so long. */
+  /** If set, a run that did something is followed by another only at the next notification, or after this time. */
   againMs?: number;
 };
 
@@ -129,7 +129,7 @@ const loops: Loop[] = [
   { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
 ];
 
-/** One loop for each chain: what takes long on one delays no other. */
+/** The loops of a chain. Each chain has its own, so that a slow chain does not delay others. */
 function loopsOf(chain: ChainConfig): Loop[] {
   return [
     {
@@ -164,18 +164,18 @@ function loopsOf(chain: ChainConfig): Loop[] {
   ];
 }
 
-/** A local chain has a block only when something waits for one. */
+/** Mines a block on a local chain only while something waits for one. */
 function miningLoop({ blocksDue, mineWhileWaiting }: Sandbox): Loop {
   const queue: Queue = { due: blocksDue, wakes: ['request', 'merchant'], restMs: second };
   return { name: 'mine sandbox blocks', everyMs: minute, run: mineWhileWaiting, queue };
 }
 
-/** Local coin is worth nothing, so a sandbox never runs out of it. */
+/** Keeps the relayer's balance on local chains high; their coin is worth nothing. */
 function fundingLoop({ fundRelayer }: Sandbox): Loop {
   return { name: 'fund the sandbox’s relayer', everyMs: minute, run: fundRelayer };
 }
 
-/** Runs all loops until the signal aborts; resolves when the last one has put down its work. */
+/** Runs all loops until the signal aborts. Resolves when the last one has ended its run. */
 export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualPollMs): Promise<void> {
   const sources = rateSources(ctx.config.rateProviders);
   const refresh: Loop = { name: 'refresh rates', everyMs: refreshPeriodMs, run: () => refreshIfDue(ctx, sources) };
@@ -235,7 +235,7 @@ async function repeat(
   }
 }
 
-/** Wakes each loop when something in its queue is due; all of them where that cannot be told. */
+/** Wakes each loop when something in its queue is due. If the queues cannot be read, wakes all loops. */
 async function pollQueues(ctx: Context, running: Running[], pollMs: number, signal: AbortSignal): Promise<void> {
   const queues = running.flatMap(({ queue, sleeper }) => (queue ? [{ ...queue, sleeper }] : []));
   while (!signal.aborted) {
@@ -246,7 +246,7 @@ async function pollQueues(ctx: Context, running: Running[], pollMs: number, sign
       );
       for (const [i, { sleeper }] of queues.entries()) {
         const waitMs = waits[i];
-        // What is due later will be found by the next poll.
+        // The next poll finds what is due later.
         if (typeof waitMs === 'number' && waitMs < 2 * pollMs) sleeper.wakeIn(waitMs);
       }
     } catch (error) {

@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const unlock = usesDataDir(config) ? lockDataDir(config.dataDir) : () => {};
   const ending = new AbortController();
-  // Permanently: npm passes a terminal's Ctrl-C on a second time, which must not interrupt the stop.
+  // Not `once`: npm repeats a terminal's Ctrl-C, and the second signal must not interrupt the stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
   try {
     const service = await openService(config, ending.signal).catch((error) => {
@@ -45,14 +45,14 @@ async function main(): Promise<void> {
   }
 }
 
-/** Traces only where a collector is configured; otherwise nothing of it is loaded. */
+/** Starts tracing if a collector is configured. Otherwise no tracing code is loaded. */
 async function traceIfAsked({ config, chains, log }: Context): Promise<(() => Promise<void>) | null> {
   if (!config.tracing) return null;
   nameEndpoints(Object.values(chains).flat());
   return startTracing(config.tracing, log);
 }
 
-/** With a database and chains of its operator's, a service keeps nothing on this machine. */
+/** Whether the service keeps data on this machine: not if the operator provides both the database and the chains. */
 const usesDataDir = ({ databaseUrl, chains }: Config): boolean => databaseUrl === null || chains === null;
 
 async function serve({ ctx, pools }: RunningService, ending: AbortController): Promise<void> {
@@ -74,26 +74,26 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     throw error;
   });
   const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal);
-  // Thrown again below, after the server is closed; unless that takes too long.
+  // `await jobs` below throws the error again, once the server is closed.
   jobs.catch(() => {
     process.exitCode = 1;
     ending.abort();
   });
   try {
-    // In production standard output holds log lines only.
+    // In production, standard output contains only log lines.
     if (ctx.sandbox) process.stdout.write(await ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
     else ctx.log.info({ base_url: config.baseUrl, sandbox: false }, `Quittance is ready at ${config.baseUrl}`);
     await aborted(ending.signal);
   } finally {
     ending.abort();
-    // What is embedded is stopped in order, however long that takes.
+    // An embedded database and local chains are stopped in order, however long that takes.
     if (!usesDataDir(config)) endInTime(ctx.log);
     await stopServers(app, figures, config.drainSeconds * 1000);
     await jobs;
   }
 }
 
-/** Opens the operator's own listener for figures, where one is configured. */
+/** Opens the operator's listener for metrics, if one is configured. */
 async function listenForOperators(ctx: Context, stopping: AbortSignal): Promise<FastifyInstance | null> {
   const { host, port } = ctx.config.metrics;
   if (port === null) return null;
@@ -114,7 +114,7 @@ async function checkChains(ctx: Context): Promise<void> {
 
 type Listening = { host: string; port: number };
 
-/** @param prefix of the settings that say where to listen */
+/** @param prefix the prefix of the settings `HOST` and `PORT` that were used */
 function asListenFault(prefix: '' | 'METRICS_', { host, port }: Listening, error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} of ${host} is in use. Stop the program that uses it, or set another ${prefix}PORT.`,

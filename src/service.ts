@@ -22,22 +22,22 @@ import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
-/** A context with everything it stands on running. */
+/** A context whose database is connected; `close` ends everything that was started for it. */
 export type Service = { ctx: Context; close(): Promise<void> };
-/** A service's context stands on the API's connections; pages and loops have pools of their own. */
+/** A service. Its context uses the API's connections; pages and loops have their own pools. */
 export type RunningService = Service & { pools: Pools };
 
 /**
- * Starts what is embedded (database, sandbox chains); as the owner, migrates the database and creates the service's
- * logins; then connects as the service.
+ * Starts an embedded database and the sandbox's chains, if needed. As the owner, migrates the database and creates the
+ * service's logins. Then connects as the service.
  *
- * @throws the reason of `stopping`, where it would wait for another node's migration
+ * @throws the reason of `stopping` if that aborts while another node migrates
  */
 export async function openService(config: Config, stopping?: AbortSignal): Promise<RunningService> {
   const stops: Array<() => Promise<void>> = [];
   const close = async () => {
     const faults: unknown[] = [];
-    // One part that cannot be stopped must not keep the others running.
+    // Stops the other parts even if one cannot be stopped.
     for (const stop of stops.reverse()) await stop().catch((error) => faults.push(error));
     if (faults.length > 0) throw faults[0];
   };
@@ -78,7 +78,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
   }
 }
 
-/** Connects, and reads lists from a standby where one is configured. */
+/** Connects to the database, and to the standby for lists if one is configured. */
 function connectTo(config: Config, access: Access, most: Connections, log: Logger): Database {
   const database = connect(access, most);
   if (!config.databaseReadUrl) return database;
@@ -89,13 +89,13 @@ function connectTo(config: Config, access: Access, most: Connections, log: Logge
   });
 }
 
-/** In the trail of who sent it: so a slow statement of the server's log leads to its call. */
+/** Logs slow statements. The line is part of the call's trail, so a line of the server's log leads to the call. */
 function tellOfSlow({ api, pages, loops }: Pools, log: Logger): void {
   for (const pool of [api, pages, loops].flatMap(({ pools }) => pools))
     pool.onSlow = (slow) => log.warn(slow, 'a statement was slow');
 }
 
-/** Production never loads what only a sandbox runs. */
+/** Imports the sandbox's code only in a sandbox, so production never loads it. */
 async function loadSandbox({ sandbox }: Pick<Config, 'sandbox'>): Promise<Sandbox | null> {
   return sandbox ? (await import('./sandbox/sandbox.ts')).sandbox : null;
 }
@@ -105,12 +105,12 @@ async function startChains(dataDir: string) {
   return startDevChains(dataDir);
 }
 
-/** @param url of the database, whoever set it */
+/** @param url the configured URL of the database, or that of the embedded one */
 function accessTo({ databasePoolMode, databaseOwnerUrl, secretKeys }: Config, url: string): Access {
   return accessOf(url, secretKeys, databasePoolMode === 'transaction' ? databaseOwnerUrl : null);
 }
 
-/** As the owner, by a connection of its own, which waits as long as a migration may take. */
+/** Migrates and creates logins, over a connection of the owner that waits as long as a migration may take. */
 async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSignal): Promise<void> {
   const { databaseUrl, databaseOwnerUrl, databasePoolMode, secretKeys } = config;
   if (databaseUrl) await refuseSharedOwner(ownerUrl, databaseOwnerUrl !== null);
@@ -125,7 +125,7 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
   }
 }
 
-/** Once as each login: what is not let in is told at start, not by the first call. */
+/** Logs in once as each login, so that a missing permission is reported at start instead of by the first call. */
 async function logIn({ databaseUrl }: Config, access: Access, { sql, pools }: Database): Promise<void> {
   if (databaseUrl) await checkSessions(access, sql);
   for (const { name, powers } of await Promise.all(pools.map(permissionsOf))) {
@@ -147,7 +147,7 @@ function asLoginFault(error: unknown, { service, scoped }: Access): unknown {
 
 /** SQLSTATEs of a wrong user, password or database name. */
 const refused = ['28000', '28P01', '3D000'];
-/** The one SQLSTATE of all that a pooler refuses. */
+/** The SQLSTATE with which a pooler refuses anything. */
 const ofPooler = '08P01';
 
 const poolerFault = (name: string, error: unknown): string =>
@@ -163,9 +163,9 @@ function asDatabaseFault(config: Config, error: unknown): unknown {
 }
 
 /**
- * A context for a short-lived program beside a running service.
+ * A context for a command beside a running service.
  *
- * @throws Error with instructions when no service is running
+ * @throws Error with instructions if there is no database
  */
 export async function joinService(config: Config): Promise<Service> {
   const url = config.databaseUrl ?? embeddedUrl(config.dataDir);
@@ -174,12 +174,12 @@ export async function joinService(config: Config): Promise<Service> {
   const db = connect(accessTo(config, url), { service: 2, scoped: 2 });
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
   const chains = own ?? { test: [], live: [] };
-  // It serves no page: a command that rehearses something imports what it needs.
+  // A command serves no pages. One that uses the sandbox imports what it needs.
   const ctx = { config, db, clock: systemClock, log: makeLog(config.logLevel), chains, sandbox: null };
   return { ctx, close: () => db.close() };
 }
 
-/** A context for developer commands that need no database: no connection is opened until one is used. */
+/** A context for developer commands, which use no database: a connection would be opened only when used. */
 export function standAlone(config: Config): Service {
   const nowhere = 'postgres://nobody@127.0.0.1:1/none';
   const db = connect({ service: nowhere, scoped: nowhere, scopeKey: Buffer.alloc(32), session: null });

@@ -20,37 +20,37 @@ export type FinalityTier = { upToUsdcMicro: bigint | null } & (
 export type ChainConfig = {
   chainId: number;
   name: string;
-  /** One or more; with two or more, two must agree before a payment is verified. */
+  /** One or more. If there are two or more, two must agree before a payment is verified. */
   rpcUrls: string[];
   tokens: TokenConfig[];
   finality: FinalityTier[];
   explorerUrl: string | null;
   /** An endpoint that may be revealed to customers' wallets; the others may contain the operator's secrets. */
   publicRpcUrl?: string;
-  /** Symbol of the coin that pays fees; ETH unless said. */
+  /** Symbol of the coin that pays fees; ETH by default. */
   coin?: string;
   /**
-   * Where the contract of recurring payments is expected (`chain/recurring`). Null: plans are not charged
-   * automatically. Whether its code stands there is asked of the chain.
+   * The expected address of the contract of recurring payments (`chain/recurring`). Null: plans are not charged
+   * automatically. The service checks the code at this address.
    */
   recurringContract: `0x${string}` | null;
-  /** How often the head is asked for. */
+  /** How often the newest block is queried. */
   pollMs: number;
-  /** What sending transactions may cost; the usual limits unless said. */
+  /** Limits for the cost of sending transactions; absent for the usual ones. */
   relayer?: RelayerLimits;
 };
 
 /** Limits of what the relayer spends on one chain, in wei of its coin. */
 export type RelayerLimits = {
-  /** Never offered more for a unit of gas. While the chain asks for more, nothing is sent. */
+  /** The highest fee offered per unit of gas. While the chain requires more, nothing is sent. */
   maxFeeWei: bigint;
-  /** What one partner's calls may cost on a day, per mode. */
+  /** How much one partner's calls may cost per day and mode. */
   budgetWei: bigint;
-  /** Below this nothing new is sent, and an alarm is raised. */
+  /** Below this balance nothing new is sent, and an alarm is raised. */
   leastBalanceWei: bigint;
-  /** A transaction that is not mined by then is sent again with higher fees. */
+  /** A transaction that is not mined after this time is sent again with higher fees. */
   resendMs: number;
-  /** Payments below this are not sent for a customer who only signs: the fee would be too dear for them. */
+  /** The smallest payment that the service sends for a customer who only signs: for less, the fee is too high. */
   leastPaymentMicro: bigint;
 };
 
@@ -63,10 +63,10 @@ const usualLimits: RelayerLimits = {
   leastPaymentMicro: 1_000_000n,
 };
 
-/** What the relayer may spend on a chain. */
+/** The limits of the relayer on a chain. */
 export const limitsOf = ({ relayer }: Pick<ChainConfig, 'relayer'>): RelayerLimits => relayer ?? usualLimits;
 
-/** All faults of a chains file, one per line. */
+/** All faults of a chains file; the message has one per line. */
 export class ChainsFault extends Error {
   readonly faults: string[];
   constructor(faults: string[]) {
@@ -77,13 +77,13 @@ export class ChainsFault extends Error {
 
 type Tell = (fault: string) => void;
 type Entry = Record<string, unknown>;
-/** A chain as its file says it. */
+/** A chain as its file describes it. */
 type ListedChain = Omit<ChainConfig, 'recurringContract'>;
 
 /**
  * Reads CHAINS_FILE and RECURRING_CONTRACT.
  *
- * @returns null where there is no chains file
+ * @returns null without a chains file
  */
 export function readChainsFile(
   env: NodeJS.ProcessEnv,
@@ -120,8 +120,8 @@ function readRecurringContract(value: string | undefined, faults: string[]): Cha
  * "confirmations"} | {"tag"}], "explorer_url"?, "public_rpc_url"?, "coin"?, "poll_ms"?, "relayer"?:
  * {"max_fee_gwei"?, "budget_per_day"?, "least_balance"?, "least_payment"?, "resend_s"?}}`.
  *
- * @param recurringContract put on every chain, since it has the same address on all
- * @throws ChainsFault naming every fault
+ * @param recurringContract the contract's address, which is the same on every chain
+ * @throws ChainsFault with every fault
  */
 export function readChains(
   text: string,
@@ -146,7 +146,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is no object has no fields, so each that is needed is told as missing. */
+/** Replaces a value that is no object by an empty one, so that every required field is reported as missing. */
 const entryOf = (value: unknown): Entry => (typeof value === 'object' && value !== null ? (value as Entry) : {});
 
 const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;
@@ -159,7 +159,7 @@ function readMode(file: Entry, mode: string, tell: Tell): ListedChain[] {
   return [];
 }
 
-/** Faults are told; what is returned beside one is never used. */
+/** Reads a chain and reports its faults. If there are any, the result is not used. */
 function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
   const chainId = entry.chain_id as number;
   if (!isChainId(chainId)) tell(`${place}: chain_id must be a number`);
@@ -184,7 +184,7 @@ function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
   };
 }
 
-/** Amounts are decimal strings: of gwei for the fee, of dollars for the least payment, otherwise of whole coins. */
+/** Reads the limits. Amounts are decimal strings: the fee in gwei, the least payment in dollars, the rest in coins. */
 function readLimits(entry: Entry, fail: Tell): RelayerLimits {
   const amount = (name: string, decimals: number, usual: bigint): bigint => {
     const value = entry[name];

@@ -1,22 +1,22 @@
 import { namesThisMachine } from '../lib/networks.ts';
 
-/** With these every connection is encrypted; with any other none is. */
+/** The values of `sslmode` with which every connection is encrypted. With any other, none is. */
 const encrypting = ['require', 'verify-ca', 'verify-full'];
 
-/** A percent sign that begins no letter. */
+/** A percent sign that is not followed by two hex digits. */
 const isMalformed = /%(?![0-9a-f]{2})/i;
 const isOneHost = (host: string) => !/,|%2c/i.test(host);
 
-/** Whether a database is on this machine, where nobody listens on the way. */
+/** Whether a database is on this machine, so that the connection needs no TLS. */
 export function isOnThisMachine(url: URL, env: NodeJS.ProcessEnv): boolean {
   const host = decodeURIComponent(url.hostname) || env.PGHOST || 'localhost';
   return host.startsWith('/') || namesThisMachine(host);
 }
 
-/** Whether connections keep a session of their own, or a pooler gives each transaction another one. */
+/** Whether each connection has its own session, or a pooler gives each transaction another one. */
 export type PoolMode = 'session' | 'transaction';
 
-/** Reads how connections to `DATABASE_URL` are pooled. What needs a session goes to `DATABASE_OWNER_URL`. */
+/** Reads how a pooler at `DATABASE_URL` works. Connections that need their own session use `DATABASE_OWNER_URL`. */
 export function readPoolMode(env: NodeJS.ProcessEnv, faults: string[]): PoolMode {
   const value = env.DATABASE_POOL_MODE || 'session';
   if (value !== 'session' && value !== 'transaction')
@@ -29,9 +29,9 @@ export function readPoolMode(env: NodeJS.ProcessEnv, faults: string[]): PoolMode
 }
 
 /**
- * Reads the address of a database; null when there is none. A database on another machine must ask for TLS.
+ * Reads the URL of a database; null if there is none. For a database on another machine, TLS is required.
  *
- * @param name of the setting
+ * @param name the setting's name
  */
 export function readDatabaseUrl(name: string, env: NodeJS.ProcessEnv, faults: string[]): string | null {
   const value = env[name];

@@ -1,9 +1,9 @@
 /** How operators read `/metrics` and the details of `/readyz`: at a separate listener, with a token, or both. */
 export type MetricsConfig = {
   host: string;
-  /** Null: no listener of its own. */
+  /** Null: no separate listener. */
   port: number | null;
-  /** Sent as a bearer token: never log this. Null: whoever reaches the listener may read. */
+  /** Sent as a bearer token: never log it. Null: everybody who can reach the separate listener may read. */
   token: string | null;
 };
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** What stands between commas. */
+/** Reads a list whose items are separated by commas. */
 export function readList(value: string | undefined, fallback: string[]): string[] {
   if (value === undefined) return fallback;
   return value
@@ -9,7 +9,7 @@ export function readList(value: string | undefined, fallback: string[]): string[
     .filter(Boolean);
 }
 
-/** Addresses are networks of one. A network must fix at least so many bits. */
+/** Reads a list of networks. A bare address is a network of one. A prefix must have a minimum length. */
 export function readNetworks(
   name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY' | 'DEV_ALLOW_CIDRS',
   env: NodeJS.ProcessEnv,

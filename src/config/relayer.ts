@@ -5,8 +5,8 @@ import { namesThisMachine } from '../lib/networks.ts';
 import { readList } from './networks.ts';
 
 /**
- * One of the relayer's addresses, in lower case, and what signs for it: a key in this process, or a JSON-RPC signer.
- * Neither shows a key when it is printed. The signer's address may contain a password: never log it.
+ * One of the relayer's addresses, in lower case, and its signer: a key in this process, or a JSON-RPC signer. Printing
+ * either does not show a key. The URL may contain a password: never log it.
  */
 export type RelayerSigner = { address: `0x${string}` } & ({ account: LocalAccount } | { url: string });
 
@@ -21,10 +21,10 @@ export function localSigner(privateKey: `0x${string}`): RelayerSigner {
 
 /**
  * Reads `RELAYER_KEYS` (private keys in hex, newest first), or `RELAYER_SIGNER_URL` with `RELAYER_ADDRESS` (its
- * addresses, newest first). With both, the signer's addresses come first. Faults name no value: what stands in the
- * wrong place may be a key.
+ * addresses, newest first). With both, the signer's addresses come first. Faults never quote a value, because a
+ * misplaced value may be a key.
  *
- * @param derived whether keys are derived from the secret keys where none is given: for local chains only
+ * @param derived whether to derive keys from the secret keys if none are given; for local chains only
  */
 export function readRelayer(
   env: NodeJS.ProcessEnv,
@@ -45,7 +45,7 @@ export function readRelayer(
   return { signers: secretKeys.map((secret) => localSigner(derivedKey(secret))) };
 }
 
-/** Reads `DEPLOYER_KEY`: who pays for `contracts deploy`. Null: the relayer does. */
+/** Reads `DEPLOYER_KEY`, which pays for `contracts deploy`. Null: the relayer pays. */
 export function readDeployer(value: string | undefined, faults: string[]): RelayerSigner | null {
   if (!value) return null;
   const signer = readKey(value);
@@ -53,7 +53,7 @@ export function readDeployer(value: string | undefined, faults: string[]): Relay
   return signer;
 }
 
-/** Null for what is no key: 32 bytes, not zero, below the order of the curve. */
+/** Reads a private key: 32 bytes in hex, not zero, below the order of the curve. Null for anything else. */
 function readKey(text: string): RelayerSigner | null {
   const hex = text.replace(/^0x/, '');
   if (!/^[0-9a-fA-F]{64}$/.test(hex)) return null;
@@ -64,7 +64,7 @@ function readKey(text: string): RelayerSigner | null {
   }
 }
 
-/** A 256-bit hash is a valid key but for one case in 2^128. */
+/** A key derived from a secret key. A 256-bit hash is an invalid key only once in 2^128. */
 const derivedKey = (secret: SecretKey): `0x${string}` => `0x${keyedHash(secret, 'relayer', 'sandbox').toString('hex')}`;
 
 function readRemote(

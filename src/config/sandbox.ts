@@ -2,11 +2,11 @@ import { namesThisMachine } from '../lib/networks.ts';
 
 type Addresses = { host: string; baseUrl: string; payUrl: string };
 
-/** Why others than this machine can reach a service, as a sentence; null when they cannot. */
+/** Why other machines can reach a service, as a sentence; null if they cannot. */
 export function reachOf({ host, baseUrl, payUrl }: Addresses): string | null {
   if (!namesThisMachine(host)) return `HOST (${host}) is not a loopback address`;
   for (const [name, address] of Object.entries({ BASE_URL: baseUrl, PAY_URL: payUrl })) {
-    const url = URL.parse(address); // another that is none of ours is a fault by itself
+    const url = URL.parse(address); // an invalid URL is reported elsewhere
     if (url && /^https?:$/.test(url.protocol) && !namesThisMachine(url.hostname))
       return `${name} (${url.origin}) names another machine`;
   }
@@ -14,7 +14,7 @@ export function reachOf({ host, baseUrl, payUrl }: Addresses): string | null {
 }
 
 /**
- * Decides whether a service is a sandbox: yes if only this machine reaches it, otherwise only with `SANDBOX=on`, and
+ * Decides whether a service is a sandbox: yes if only this machine can reach it, otherwise only with `SANDBOX=on`, and
  * never with `NODE_ENV=production`.
  */
 export function decideSandbox(env: NodeJS.ProcessEnv, addresses: Addresses, faults: string[]): boolean {

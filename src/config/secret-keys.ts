@@ -6,7 +6,8 @@ import { createFile } from '../lib/files.ts';
 import { readList } from './networks.ts';
 
 /**
- * `SECRET_KEYS` is `id:base64 of 32 bytes`, comma-separated. A sandbox generates one and keeps it in its data folder.
+ * Reads `SECRET_KEYS`: `id:base64 of 32 bytes`, comma-separated. A sandbox without the setting generates a key and
+ * keeps it in its data folder.
  */
 export function readSecretKeys(
   value: string | undefined,
@@ -24,7 +25,7 @@ export function readSecretKeys(
     const [id = '', encoded = ''] = part.split(':');
     const key = Buffer.from(encoded, 'base64');
     if (!/^[a-z0-9]{1,16}$/.test(id) || key.length !== 32) {
-      // Without its value: what stands in the wrong place is the secret itself.
+      // The fault does not quote the id, because a misplaced value can be the secret itself.
       faults.push(`SECRET_KEYS: entry ${index + 1} must be <id of 1 to 16 a-z0-9>:<base64 of 32 bytes>`);
     }
     return { id, key };

@@ -1,15 +1,15 @@
-/** Where traces are sent, by the standard settings of OpenTelemetry. */
+/** Where traces are sent, from the standard settings of OpenTelemetry. */
 export type TracingConfig = {
   /** OTLP over HTTP. */
   url: string;
-  /** May hold a token: never log these. */
+  /** May contain a token: never log them. */
   headers: Record<string, string>;
-  /** What every span is marked with: `service.name` and what the operator adds. */
+  /** The attributes of every span: `service.name` and those that the operator adds. */
   resource: Record<string, string>;
   sampler: Sampler;
 };
 
-/** Which calls and passes are traced: a share of them. With `parent`, a call that a proxy traces or not, as it does. */
+/** The share of calls and loop runs that are traced. With `parent`, a proxy's decision about a call comes first. */
 export type Sampler = { ratio: number; parent: boolean };
 
 const samplers = [
@@ -46,7 +46,7 @@ function readPairs(name: string, env: NodeJS.ProcessEnv, faults: string[]): Reco
     if (pairs.every((pair) => pair !== null))
       return Object.fromEntries(pairs.map(([, key = '', value = '']) => [key, decodeURIComponent(value)]));
   } catch {
-    // told below: a value that is not percent-encoded
+    // a value that is not percent-encoded; reported below
   }
   faults.push(`${name} must be pairs name=value, separated by commas, with percent-encoded values`);
   return {};
