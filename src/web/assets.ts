@@ -20,7 +20,7 @@ export type IslandName =
 const folder = join(import.meta.dirname, '../islands');
 const sources = globSync('**/*.ts', { cwd: folder }).sort();
 const packages = readFileSync(join(folder, '../../package.json'));
-/** Changes with any source and any package, so that what a browser keeps for ever is never stale. */
+/** Changes with every source and package, so that files that browsers cache for ever are never stale. */
 const version = sources
   .reduce(
     (hash, file) => hash.update(file).update(readFileSync(join(folder, file))),
@@ -34,7 +34,7 @@ export function islandPath(name: IslandName): string {
   return `/assets/${name}-${version}.js`;
 }
 
-/** The part that includes a large library: bundled when first requested, since few need it. */
+/** The script that includes WalletConnect's large library. It is bundled at the first request, because few need it. */
 export const walletConnectPath = `/assets/wallet-connect-${version}.js`;
 
 type Bundle = Promise<Map<string, Encoded>>;
@@ -71,12 +71,12 @@ async function bundle(files: string[]): Bundle {
   return new Map(await Promise.all(encoded));
 }
 
-/** `GET /assets/:name`: browser code, kept by browsers for ever since its name changes with it. */
+/** `GET /assets/:name`: browser code. Browsers cache it for ever, because its name changes with its content. */
 export function assetRoutes(app: FastifyInstance): void {
   assetRoute(app, '/assets/:name', bundleIslands);
 }
 
-/** The same of what is offered only where an operator has set WalletConnect up. */
+/** Serves the script for WalletConnect; registered only if an operator has configured it. */
 export function walletConnectRoute(app: FastifyInstance): void {
   assetRoute(app, walletConnectPath, () => {
     walletConnect ??= bundle(['lazy/wallet-connect.ts']);
@@ -91,7 +91,7 @@ function assetRoute(app: FastifyInstance, url: string, assets: () => Bundle): vo
     config: { auth: 'public' },
     handler: async (request, reply) => {
       const asset = (await assets()).get(basename(request.url.split('?', 1)[0] ?? ''));
-      // In a few words: a page costs as much as one that is limited, and nobody looks at it.
+      // Plain text, because nobody looks at it, and an HTML page would take as long as one that is limited.
       if (!asset) return reply.code(404).type('text/plain; charset=utf-8').send('There is no such file.\n');
       const encoding = encodingFor(request.headers['accept-encoding']);
       if (encoding !== 'identity') reply.header('content-encoding', encoding);

@@ -5,7 +5,7 @@ import { ExportPlaces } from './export-places.ts';
 
 const usualPlaces = new ExportPlaces();
 
-/** Answers with a list as a CSV file, streamed batch by batch; 429 while its reader has too many others under way. */
+/** Responds with a list as a CSV file, streamed in batches; 429 if the reader already has too many exports running. */
 export function sendCsv(
   reply: FastifyReply,
   name: string,
@@ -24,12 +24,12 @@ export function sendCsv(
     .send(csvStream(header, batches));
 }
 
-/** A list that is short at any time, as the batches of an export. */
+/** A list that is always short, as the single batch of an export. */
 export async function* inOneBatch<Row>(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** Batches of rows as batches of CSV rows, each made when it is written. */
+/** Converts batches of rows to batches of CSV rows, each only when it is written. */
 export async function* csvOf<Row>(
   batches: AsyncIterable<Row[]>,
   line: (row: Row) => CsvRow,

@@ -5,12 +5,12 @@ import { card, stateLine } from '../ui/components.ts';
 import { wordsFor } from '../ui/language.ts';
 import { sendPage } from './layout.ts';
 
-/** Where people work. */
+/** The areas for signed-in users. */
 const homes = ['portal', 'admin', 'dashboard'];
 
 /**
- * The way back for a visitor whose browser has a session here; null elsewhere, and where it would lead to the same
- * page.
+ * A link back to the area, for a visitor whose browser has a session of it; null without one, and if it would lead to
+ * the same page.
  */
 function wayBack({ request }: FastifyReply): Html | null {
   const [path = ''] = request.url.split('?');
@@ -24,7 +24,7 @@ function wayBack({ request }: FastifyReply): Html | null {
 export function sendNotice(reply: FastifyReply, status: number, title: string, sentences: string): FastifyReply {
   return sendPage(reply, status, {
     title,
-    // A partner's own host names nobody else.
+    // A partner's own host does not show our name.
     ...(reply.request.ownHost && { whose: null }),
     words: wordsFor(reply.request),
     testMode: null,
@@ -32,7 +32,7 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
   });
 }
 
-/** 404: an address that leads nowhere. */
+/** 404: no page has this address. */
 export function sendNotFound(reply: FastifyReply): FastifyReply {
   const { errors } = commonTexts(wordsFor(reply.request));
   return sendNotice(reply, 404, errors.notFound, errors.notFoundRest);
@@ -50,7 +50,7 @@ export function sendTooMany(reply: FastifyReply): FastifyReply {
   return sendNotice(reply, 429, errors.tooMany, errors.tooManyRest);
 }
 
-/** The page for an expected failure of an address that belongs to no other page. */
+/** The page for a failure that no other page handles. */
 export function errorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
   const { errors } = commonTexts(wordsFor(reply.request));
   if (status === 404) return sendNotFound(reply);

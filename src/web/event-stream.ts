@@ -3,25 +3,25 @@ import type { FastifyReply } from 'fastify';
 import { minuteMs } from '../lib/durations.ts';
 import { pause } from '../lib/time.ts';
 
-/** Browsers connect again by themselves; so a forgotten page does not hold a connection for ever. */
+/** The longest stream. Browsers reconnect by themselves, so a forgotten page does not hold one connection for ever. */
 const longestMs = 15 * minuteMs;
-/** A burst of changes is told once. */
+/** How long to wait for further changes, so that a burst of them causes one message. */
 const gatherMs = 200;
-/** Between two signs of life: lost connections are noticed, and proxies keep the others. */
+/** The interval of heartbeats. They reveal lost connections, and keep proxies from closing idle ones. */
 const restMs = 25_000;
 
 const streams = new WeakSet<ServerResponse>();
 
-/** True for a response that stays open while somebody looks at a page. */
+/** Whether a response is a stream, which stays open while a page is shown. */
 export const isEventStream = (response: ServerResponse): boolean => streams.has(response);
 
-/** Begins a response of server-sent events that caches and proxies do not hold back. The caller writes and ends it. */
+/** Begins a stream of server-sent events that caches and proxies do not buffer. The caller writes to it and ends it. */
 export function openEventStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   streams.add(reply.raw);
   return reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
-    connection: 'close', // kept, it would hold up a service that stops
+    connection: 'close', // a kept connection would delay a stop
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
     'x-content-type-options': 'nosniff',
@@ -30,12 +30,12 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
 }
 
 /**
- * Responds with server-sent events: one message at the start, since earlier changes woke nobody, then one for each time
- * it is woken, until the browser leaves or the signal aborts. A message does not say what changed: the page requests
- * its content.
+ * Responds with server-sent events: one message at the start, because earlier changes were missed, then one whenever
+ * the stream is woken, until the browser leaves or the signal aborts. A message does not say what changed: the page
+ * requests its content.
  *
- * @param begin is given a function that wakes the stream, and returns one that ends the waking
- * @param goesOn called before each message; if it says no, the page is told so instead and the stream ends
+ * @param begin gets a function that wakes the stream, and returns a function that stops waking it
+ * @param goesOn called before each message; if it returns false, the page gets a last message, and the stream ends
  */
 export async function sendEvents(
   reply: FastifyReply,

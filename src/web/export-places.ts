@@ -3,14 +3,14 @@ import type { FastifyReply } from 'fastify';
 import { Places, takeEach } from './places.ts';
 
 /**
- * Who reads lists: a user or merchant, never a session, and those who have places together: all users of a partner, or
+ * Who reads lists: a user or merchant, but never a session. `group` has a limit of its own: all users of a partner, or
  * all its merchants.
  */
 export type Reader = { id: string; group: string };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in; null for a page that anybody may open. */
+    /** Who is signed in; null on a page that needs no session. */
     reader: Reader | null;
   }
 }
@@ -18,12 +18,12 @@ declare module 'fastify' {
 export type ExportLimits = { most: number; mostOfGroup: number; mostOfOne: number; stalledMs: number };
 
 /**
- * An export holds up to a megabyte for as long as it lasts. Who takes nothing of one for two minutes has it ended, and
- * so cannot hold its place for ever.
+ * An export takes up to a megabyte of memory while it lasts. It is ended if its client reads nothing for two minutes,
+ * so nobody can hold a place for ever.
  */
 const usual: ExportLimits = { most: 100, mostOfGroup: 20, mostOfOne: 5, stalledMs: 120_000 };
 
-/** Counts the exports under way in this process, so that no reader's fill its memory or keep others from theirs. */
+/** Limits the running exports of this process, so that no reader can fill its memory or keep others from exporting. */
 export class ExportPlaces {
   readonly #ofReaders: Places;
   readonly #ofGroups: Places;
@@ -35,7 +35,7 @@ export class ExportPlaces {
     this.#stalledMs = stalledMs;
   }
 
-  /** Takes a place until the answer has ended, however it ends; false when there is none. */
+  /** Takes a place until the response has ended, however it ends; false if there is none. */
   take({ request, raw }: FastifyReply): boolean {
     const { id, group } = request.reader ?? { id: request.ip, group: request.ip };
     const leave = takeEach([this.#ofGroups, group], [this.#ofReaders, id]);

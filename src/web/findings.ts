@@ -9,24 +9,24 @@ import { type StateKind, shortAddress } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../ui/language.ts';
 
-/** Something found of an unpaid request, for a timeline. Without a time, nobody noted it. */
+/** An observation about an unpaid request, for its timeline. `at` is null if its time is not known. */
 type FoundItem = { at: Date | null; kind: StateKind; title: string; rest: Html };
 
-/** What differs between the pages that tell it. */
+/** What differs between the pages with such a timeline. */
 type Telling = {
   /** All chains of both modes. */
   chains: ChainConfig[];
-  /** A transaction, by where its network shows it. */
+  /** Renders a transaction, with a link to its chain's explorer. */
   transaction: (chain: ChainConfig | undefined, hash: string) => Html;
-  /** What the reader can do about a payment of nearly the amount. */
+  /** What the reader can do about a payment of almost the amount. */
   near: (payment: NearPayment) => Html;
-  /** Who has what was sent by mistake. */
+  /** A sentence that says who has money that was sent by mistake. */
   misdirected: string;
 };
 
 /**
- * What explains that a request is not paid, in words for its merchant and their partner. Unmatched payments that name
- * the request are not among them: timelines tell them with their reasons.
+ * The observations that explain why a request is not paid, worded for its merchant and their partner. Unmatched
+ * payments that name the request are left out: the timelines show them with their reasons.
  */
 export function foundItems(words: Words, findings: Findings, telling: Telling): FoundItem[] {
   const { progress, submitted, handedIn, misdirected, silent } = findings;

@@ -2,10 +2,10 @@ import type { Html } from '../lib/text/html.ts';
 import type { Call } from './pages.ts';
 import { notice } from './shell.ts';
 
-/** What a page says after a change, by the word in `?done=`: what was done, or why nothing was. */
+/** What a page says after a form, by the word in `?done=`: what was done, or why nothing was done. */
 export type Flashes = { done?: Readonly<Record<string, string>>; refused?: Readonly<Record<string, string>> };
 
-/** The sentence for the word in the address; null for none, and for a word that is not ours. */
+/** The sentence for the word in `?done=`; null without one, and for an unknown word. */
 export function flashOf({ request }: Pick<Call, 'request'>, { done = {}, refused = {} }: Flashes): Html | null {
   const { done: word } = request.query as { done?: unknown };
   if (typeof word !== 'string') return null;

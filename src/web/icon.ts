@@ -10,8 +10,8 @@ const version = createHash('sha256').update(drawing).digest('hex').slice(0, 10);
 export const iconPath = `/assets/icon-${version}.svg`;
 
 /**
- * The icon in the browser's tab: as a drawing under a name that changes with it, and as a picture at the address that
- * browsers try by themselves, for those that show no drawings.
+ * The icon in the browser's tab: as SVG at an address that changes with its content, and as a bitmap at the address
+ * that browsers request by themselves, for those that do not support SVG icons.
  */
 export function iconRoutes(app: FastifyInstance): void {
   const route = (url: string, type: string, file: Buffer, kept: string) =>

@@ -9,44 +9,44 @@ import { chosenLanguage, languageCookie, languageName, languages, type Words } f
 import { type IslandName, islandPath } from './assets.ts';
 import { iconPath } from './icon.ts';
 
-/** Small enough to travel inside each page: one request shows everything. */
+/** Small enough to be part of each page, so that one request is enough to show it. */
 const readStyle = (name: string) =>
   readFileSync(new URL(name, import.meta.url), 'utf8')
     .replace(/\n\s*/g, '')
     .replaceAll(': ', ':')
     .replaceAll(' {', '{');
 const style = readStyle('../ui/style.css');
-/** The same, and what only wide pages need. */
+/** The same, with the styles that only wide pages need. */
 const wideStyle = style + readStyle('../ui/shell.css');
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const [styleHash, wideStyleHash] = [hashOf(style), hashOf(wideStyle)];
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Live money too is the sandbox's own, on a chain of this machine. */
+    /** Whether live mode has no real money either, because it uses the sandbox's local chain. */
     hasPlayMoney: boolean;
   }
 }
 
 export type Page = {
   title: string;
-  /** Whose page it is, said after its title; null where the title says so. Where nothing is given, the partner's. */
+  /** Whose page it is, for the title; null if the title names the owner already. By default, the partner's name. */
   whose?: string | null | undefined;
   words: Words;
-  /** Whether it is about test or live money, null for neither. Above all else stands what is not real money. */
+  /** Whether it is about test or live money; null for neither. If the money is not real, the page begins with that. */
   testMode: boolean | null;
   body: Html;
-  /** The partner whose page it is: its accent colour. */
+  /** The partner's name and accent colour. */
   branding?: Branding | undefined;
-  /** Browser code that the page works better with. */
+  /** Browser code that improves the page. */
   island?: IslandName | undefined;
-  /** Where browser code may connect to beside this site: an origin. */
+  /** An origin to which browser code may connect, beside this site. */
   connectTo?: string | undefined;
   /** Address of this page, for the links of the language switch; without it there is no switch. */
   path?: string | undefined;
-  /** What stands beside the page instead of one column: the navigation of people who work here. */
+  /** The navigation before a wide page; without it, the page is one narrow column. */
   frame?: { before: Html; wide: true } | undefined;
-  /** Where there is no script: the page asks anew after so many seconds. */
+  /** Without script, the page reloads after this many seconds. */
   refreshSeconds?: number | undefined;
 };
 
@@ -82,7 +82,7 @@ function layout(page: Page, nonce: string, hasPlayMoney: boolean): string {
   `.text;
 }
 
-/** `Requests · Acme`: what the page is, then whose. */
+/** The title of the tab: the page's title and its owner, such as `Requests · Acme`. */
 function tabTitle({ title, whose, branding }: Page): string {
   const owner = whose === undefined ? (branding?.name ?? houseName) : whose;
   return owner === null || owner === title ? title : `${title} · ${owner}`;
@@ -102,7 +102,7 @@ function languageSwitch(words: Words, path: string): Html {
   `;
 }
 
-/** Responds with a page: never framed, no scripts or styles but ours; the server's other headers stay. */
+/** Responds with a page that cannot be framed and runs only our scripts and styles. Keeps the server's other headers. */
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const own = page.frame ? wideStyleHash : styleHash;
@@ -121,7 +121,7 @@ export function sendPage(reply: FastifyReply, status: number, page: Page): Fasti
   return sendCompressed(reply, layout(page, nonce, reply.server.hasPlayMoney));
 }
 
-/** Pages are small and made anew each time: compressed at once, where the client reads gzip. */
+/** Compresses a page if the client accepts gzip. Pages are small, so this is done synchronously. */
 function sendCompressed(reply: FastifyReply, text: string): FastifyReply {
   const varies = reply.getHeader('vary');
   reply.header('vary', varies ? `${varies}, accept-encoding` : 'accept-encoding');

@@ -5,20 +5,20 @@ import { sendForeignForm } from './error-page.ts';
 import { isOwnForm } from './origin.ts';
 import { readQuery } from './query.ts';
 
-/** A call of a page or a form. */
+/** A request for a page, or a submitted form. */
 export type Call = {
   request: FastifyRequest;
   reply: FastifyReply;
   words: Words;
-  /** What stands in the address in place of `:name`; empty when there is no such place. */
+  /** The value of `:name` in the route; empty if the route has no such parameter. */
   param(name: string): string;
-  /** The query's texts by name, of these names only. */
+  /** The query's values with these names. */
   query(names: readonly string[]): Record<string, string>;
-  /** A field of the form as text; empty when it was not sent, or more than once. */
+  /** A field of the form as text; empty if it was not sent, or sent more than once. */
   typed(name: string): string;
-  /** All values of a field that can be sent more than once: boxes that were ticked. */
+  /** All values of a field that can be sent more than once, such as ticked boxes. */
   ticked(name: string): string[];
-  /** After a change: a page again, which says by `?done=` what was done. */
+  /** After a change: redirects to a page, which says by `?done=` what was done. */
   done(path: string, what: string): FastifyReply;
 };
 
@@ -27,28 +27,28 @@ type Fresh = Pick<FastifyContextConfig, 'fresh'>;
 /**
  * Who may open the pages of one part of the site.
  *
- * @typeParam Visit what its pages learn about who calls
- * @typeParam PageRule what a page asks of who calls it: a permission, for example
+ * @typeParam Visit what its pages learn about the visitor
+ * @typeParam PageRule what a page requires of the visitor, for example a permission
  * @typeParam FormRule the same for a form
  */
 export type Area<Visit, PageRule, FormRule> = {
   auth: 'public' | 'session';
-  /** Opens a page; null when the answer is sent already, such as the way to signing in. */
+  /** Opens a page; null if the response was already sent, such as a redirect to the sign-in. */
   open(request: FastifyRequest, reply: FastifyReply, rule: PageRule): Promise<Visit | null>;
-  /** The same for a form, which a page of ours has sent. */
+  /** The same for a form that one of our pages has sent. */
   openForm(request: FastifyRequest, reply: FastifyReply, rule: FormRule): Promise<Visit | null>;
-  /** The rule for the way back from a form's own address to its page; null when that address is a form's alone. */
+  /** The rule for the redirect from a form's address to its page; null if a form's address has none. */
   wayBack(rule: FormRule): PageRule | null;
 };
 
 type Handle<Visit> = (call: Call & Visit) => FastifyReply | Promise<FastifyReply>;
 
 export type Pages<Visit, PageRule, FormRule> = {
-  /** A page, or a file: `GET`. */
+  /** Declares a page or a file: `GET`. */
   page(where: PageRule & { url: string }, handle: Handle<Visit>): void;
   /**
-   * A form: `POST` from a page of ours. One that is answered by a page itself leaves its own address in the browser:
-   * asked for again, that leads to the page one segment above, where the form stands.
+   * Declares a form: `POST` from one of our pages. If the response is a page, the browser shows the form's address. A
+   * `GET` of that address redirects to the page one segment above, which contains the form.
    */
   form(where: FormRule & { url: string }, handle: Handle<Visit>): void;
 };

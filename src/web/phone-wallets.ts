@@ -9,10 +9,10 @@ import type { Elsewhere } from '../ui/wallet-forms.ts';
 import { walletConnectPath } from './assets.ts';
 
 /**
- * WalletConnect, where configured: a button that loads it, and the place for its QR code. Shown with script only.
+ * WalletConnect, if configured: a button that loads it, and the place for its QR code. Shown only with script.
  *
  * @param merchant the name that the wallet shows for this site
- * @param label what its button says, with `{wallet}`
+ * @param label the button's text, with `{wallet}`
  */
 export function walletElsewhere(
   { walletConnect, words, merchant }: { walletConnect: WalletConnectConfig | null; words: Words; merchant: string },
@@ -39,7 +39,7 @@ export function walletElsewhere(
   `;
 }
 
-/** Wallets that open a page in their own browser, by links their makers document. */
+/** Wallets that open a page in their own browser, and their documented links. */
 const walletLinks: [name: string, link: (url: string) => string][] = [
   ['MetaMask', (url) => `https://metamask.app.link/dapp/${url.replace(/^https?:\/\//, '')}`],
   ['Base app', (url) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(url)}`],
@@ -47,8 +47,8 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
 ];
 
 /**
- * The same by schemes that only an installed wallet answers. An address that lets somebody in is never sent to a
- * maker's server, which the links above ask where the wallet is missing.
+ * The same with URL schemes that only an installed wallet handles. If the wallet is missing, the links above open the
+ * maker's server, which must not get a secret address.
  */
 const secretWalletLinks: typeof walletLinks = [
   ['MetaMask', (url) => `metamask://dapp/${url.replace(/^https?:\/\//, '')}`],
@@ -56,10 +56,10 @@ const secretWalletLinks: typeof walletLinks = [
   ['Trust Wallet', (url) => `trust://open_url?coin_id=60&url=${encodeURIComponent(url)}`],
 ];
 
-/** A page that a wallet opens. `isSecret`: its address lets whoever has it in. */
+/** A page that a wallet opens. `isSecret`: whoever has its address can open it. */
 type OpenedPage = { url: string; words: Words; isSecret?: boolean };
 
-/** On a phone: opens the page in a wallet that is installed there. The main way where this browser has no wallet. */
+/** On a phone: links that open the page in an installed wallet. They come first if this browser has no wallet. */
 export function walletApps({ url, words, isSecret = false }: OpenedPage): Html {
   const links = isSecret ? secretWalletLinks : walletLinks;
   return html`
@@ -73,7 +73,7 @@ export function walletApps({ url, words, isSecret = false }: OpenedPage): Html {
 }
 
 /**
- * A code that opens the page on a phone; not shown on a phone, which cannot scan itself.
+ * A QR code that opens the page on a phone. A phone does not show it, because it cannot scan its own screen.
  *
  * @param rest what happens when the code is scanned
  */
@@ -89,21 +89,21 @@ export function pageCode(
   `;
 }
 
-/** A wallet on a phone: links that open the page in it, and elsewhere a code that opens the page there. */
+/** Ways to a wallet on a phone: on the phone, links that open the page in the wallet; elsewhere, a QR code. */
 export const phone = (page: OpenedPage, rest: string): Html => html`${walletApps(page)}${pageCode(page, rest)}`;
 
 export type SigningPage = {
   words: Words;
   walletConnect: WalletConnectConfig | null;
-  /** Who asks, as the wallet shows it. */
+  /** The name of the site that the wallet shows. */
   name: string;
-  /** The public address of the page to go on at, on a phone. */
+  /** The public address of the page on which to continue on a phone. */
   url: string;
-  /** That address lets whoever has it in. */
+  /** Whether anybody who has that address can open the page. */
   isSecret: boolean;
 };
 
-/** The wallets that are not in this browser, on a page where one is connected or signs. */
+/** The ways to wallets outside this browser, on a page where a wallet connects or signs. */
 export function signingElsewhere(
   { words, walletConnect, name, url, isSecret }: SigningPage,
   step: 'connect' | 'sign',
@@ -116,7 +116,7 @@ export function signingElsewhere(
   };
 }
 
-/** Where a page with WalletConnect may connect to beside this site. */
+/** The origin to which a page with WalletConnect may connect, beside this site. */
 export function relayOrigin(walletConnect: WalletConnectConfig | null): string | undefined {
   return walletConnect ? new URL(walletConnect.relayUrl).origin : undefined;
 }

@@ -14,7 +14,7 @@ export class Places {
     this.#mostOfOne = mostOfOne;
   }
 
-  /** Takes a place; false when there is none. */
+  /** Takes a place; false if there is none. */
   take(holder: string): boolean {
     const own = this.#byHolder.get(holder) ?? 0;
     if (own >= this.#mostOfOne || own >= this.#most - this.#taken) return false;
@@ -23,7 +23,7 @@ export class Places {
     return true;
   }
 
-  /** Gives back a place that was taken. */
+  /** Returns a place that was taken. */
   leave(holder: string): void {
     const left = (this.#byHolder.get(holder) ?? 1) - 1;
     this.#taken--;
@@ -33,9 +33,9 @@ export class Places {
 }
 
 /**
- * Takes a place of each of these for its holder, or none at all.
+ * Takes a place from each of these for its holder, or none at all.
  *
- * @returns gives them back; null where one has none left
+ * @returns a function that returns the places; null if one of them has none left
  */
 export function takeEach(...wanted: (readonly [Places, string])[]): (() => void) | null {
   const taken: typeof wanted = [];

@@ -15,22 +15,22 @@ const shapes: Record<PlanDisplayStatus, StateKind> = {
   ended: 'ended',
 };
 
-/** How a plan stands, as word and shape. */
+/** A plan's status as a word with a shape. */
 export function planBadge(words: Words, displayStatus: PlanDisplayStatus): Html {
   return badge(shapes[displayStatus], dashboardTexts(words).plans.displayStatus[displayStatus]);
 }
 
-/** A date for people. */
+/** A date as text. */
 export function dayText({ locale }: Words, day: Day): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
 }
 
-/** The same, for machines too. */
+/** A date as text, with a machine-readable value. */
 export function dayHtml(words: Words, day: Day): Html {
   return html`<time datetime="${day}">${dayText(words, day)}</time>`;
 }
 
-/** What a plan asks for each time: `€9.00 every month`. */
+/** A plan's charge and interval: `€9.00 every month`. */
 export function chargeText(
   words: Words,
   { fiat_int, fiat_code, every, period }: Pick<PlanRow, 'fiat_int' | 'fiat_code' | 'every' | 'period'>,
@@ -39,7 +39,7 @@ export function chargeText(
   return fill(dashboardTexts(words).plans.amountEvery, { amount, every: everyText(words, every, period) });
 }
 
-/** What a person would call a plan; one whose customer was forgotten by its day. */
+/** A plan's name; for a plan whose name was erased with its customer's data, its day of creation. */
 export function planName(words: Words, { name, created_at }: PlanRow): string {
   const day = created_at.toISOString().slice(0, 10);
   return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dayText(words, day) });

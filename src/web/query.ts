@@ -14,12 +14,12 @@ export function readQuery(query: unknown, names: readonly string[]): Record<stri
   );
 }
 
-/** One of some words; undefined for anything else. */
+/** A text if it is one of these words; otherwise undefined. */
 export function oneOf<W extends string>(words: readonly W[], text: string | undefined): W | undefined {
   return words.find((word) => word === text);
 }
 
-/** A day or instant out of a query; undefined for anything else. */
+/** Parses a day or an instant of a query; undefined for anything else. */
 export function instantOf(text: string | undefined): Date | undefined {
   return (text !== undefined && parseInstant(text)) || undefined;
 }

@@ -3,7 +3,7 @@ import { commonTexts } from '../texts/common.ts';
 import { allOf, instant, rateOf } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 
-/** The sources as they call themselves. */
+/** The sources' own names. */
 const names: Readonly<Record<string, string>> = {
   coinbase: 'Coinbase',
   kraken: 'Kraken',
@@ -13,7 +13,7 @@ const names: Readonly<Record<string, string>> = {
 
 type Rated = { rate: string; fiat_code: string; rate_source: string | null };
 
-/** A request's rate, and below it where it comes from and since when it stands: the instant of the request. */
+/** A request's rate, and below it its source and its time, which is that of the request. */
 export function rateWithSource(words: Words, row: Rated, at: Date): Html {
   const source = row.rate_source === null ? null : sourceText(words, row.rate_source);
   return html`

@@ -4,7 +4,7 @@ import type { StateKind } from '../ui/components.ts';
 import type { Words } from '../ui/language.ts';
 import { badge } from './table.ts';
 
-/** The shape of what is known of a payment that was refunded, by its state. */
+/** The badge's shape for each state of a refund. */
 export const refundShapes = {
   returning: 'attention',
   sent: 'confirming',
@@ -14,7 +14,7 @@ export const refundShapes = {
   missing: 'attention',
 } satisfies Record<string, StateKind>;
 
-/** Whether a payment was refunded, as word and shape. */
+/** A refund's state as a word with a shape. */
 export function refundBadge(words: Words, { state }: { state: keyof typeof refundShapes }): Html {
   return badge(refundShapes[state], commonTexts(words).refunded.badges[state]);
 }

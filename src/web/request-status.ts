@@ -19,7 +19,7 @@ const shapes: Record<PortalStatus, StateKind> = {
   paidVoided: 'attention',
 };
 
-/** Where a request stands, as word and shape. */
+/** A request's status as a word with a shape. */
 export function requestStatusBadge(words: Words, status: PortalStatus): Html {
   return badge(shapes[status], portalTexts(words).requests.displayStatuses[status]);
 }

@@ -6,35 +6,35 @@ import type { Words } from '../ui/language.ts';
 import type { IslandName } from './assets.ts';
 import { sendPage } from './layout.ts';
 
-/** One place of the navigation; the address under which the present page stands is marked. */
+/** An item of the navigation. The item of the current page is marked. */
 export type Place = { path: string; label: string };
 
-/** A page of people who work here: navigation beside it, below it on a phone. */
+/** A page for signed-in users, with navigation beside it, or at the bottom on a phone. */
 export type ShellPage = {
   title: string;
-  /** The title where it is more than text. */
+  /** The heading, if it is more than the title's text. */
   heading?: Html | undefined;
   words: Words;
   branding?: Branding | undefined;
   testMode: boolean | null;
-  /** What stands above the navigation: whose place this is. */
+  /** The link above the navigation, which names the owner of these pages. */
   home: { path: string; label: string };
   places: Place[];
   /** Address of this page, without query. */
   path: string;
-  /** The place it belongs to, where its address does not say so. */
+  /** The path of the item that it belongs to, if its own path does not show that. */
   under?: string | undefined;
-  /** The test/live switch, where there is one: in sight on every size of screen. */
+  /** The switch between test and live mode, if there is one. It is visible on every size of screen. */
   modeSwitch?: Html;
-  /** Who is signed in, with the way out. */
+  /** Who is signed in, with the button for signing out. */
   aside: Html;
   body: Html;
   island?: IslandName | undefined;
-  /** Where browser code may connect to beside this site. */
+  /** An origin to which browser code may connect, beside this site. */
   connectTo?: string | undefined;
 };
 
-/** Answers with a page in the shell. */
+/** Responds with a page in the shell. */
 export function sendShell(reply: FastifyReply, status: number, page: ShellPage): FastifyReply {
   const { words, branding, testMode, path } = page;
   return sendPage(reply, status, {
@@ -51,19 +51,19 @@ export function sendShell(reply: FastifyReply, status: number, page: ShellPage):
   });
 }
 
-/** So many places have room at the bottom of a phone; the others unfold there from one button. */
+/** How many items fit at the bottom of a phone's screen. The others unfold from a button. */
 const inBar = 4;
 
 function navigation({ home, places, path, under, modeSwitch, aside, branding, words }: ShellPage): Html {
   const { app } = commonTexts(words);
   const at = under ?? path;
   const current = places
-    // What stands under none of the places does not stand under the first one either.
+    // The path of the first item is a prefix of all others, so only the page itself belongs to it.
     .filter((place) => at === place.path || (place.path !== home.path && at.startsWith(`${place.path}/`)))
     .sort((a, b) => b.path.length - a.path.length)[0];
   const item = (place: Place) =>
     html`<li><a href="${place.path}"${place === current && html` aria-current="page"`}>${place.label}</a></li>`;
-  // One more fits in the place of the button.
+  // Without the button there is room for one more item.
   const first = places.length > inBar + 1 ? places.slice(0, inBar) : places;
   const more = places.slice(first.length);
   return html`

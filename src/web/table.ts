@@ -6,7 +6,7 @@ import type { Words } from '../ui/language.ts';
 
 export type Column<Row> = {
   name: string;
-  /** The cell. The first column says what a person would call the thing, usually with a link. */
+  /** Renders the cell. The first column names the row for people, usually with a link. */
   cell: (row: Row) => Html | string | null;
   /** Right-aligned, with figures of equal width. */
   figures?: true;
@@ -47,7 +47,7 @@ export function table<Row>(caption: string, columns: Column<Row>[], rows: Row[])
   `;
 }
 
-/** What a list shows while it is empty: the next step, with a working example where there is one. */
+/** What an empty list shows: the next step, with a working example if there is one. */
 export function emptyState(title: string, next: Html | string): Html {
   return html`
     <div class="empty">
@@ -57,19 +57,19 @@ export function emptyState(title: string, next: Html | string): Html {
   `;
 }
 
-/** A state as word and shape. */
+/** A state as a word with a shape. */
 export function badge(kind: StateKind, word: string): Html {
   return html`<span class="badge ${kind}">${shapeOf(kind)}${word}</span>`;
 }
 
-/** A value of the query that changes, or goes with null. */
+/** A link to a path with the query changed; null removes a value. */
 export function linkWith(path: string, query: Record<string, string>, change: Record<string, string | null>): string {
   const next = Object.entries({ ...query, ...change }).filter(([, value]) => value !== null && value !== '');
   const text = new URLSearchParams(next as [string, string][]).toString();
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Links to the next page and back to the first; a page is named by the cursor it begins after. */
+/** Links to the next page and back to the first. `after` is the cursor after which a page begins. */
 export function pager(words: Words, path: string, query: Record<string, string>, next: string | null): Html | null {
   const { app } = commonTexts(words);
   const first = query.after !== undefined && html`<a href="${linkWith(path, query, { after: null })}">${app.first}</a>`;
@@ -77,16 +77,16 @@ export function pager(words: Words, path: string, query: Record<string, string>,
   return first || more ? html`<nav class="pager" aria-label="${app.pages}">${first}${more}</nav>` : null;
 }
 
-/** The way to all of a list as CSV, where no filters stand above it. */
+/** The link to the whole list as CSV, for a list without filters. */
 export function csvLink(words: Words, path: string): Html {
   return html`<p><a href="${path}" download>${commonTexts(words).app.csv}</a></p>`;
 }
 
-/** One choice or text of a list's filters; its value stands in the address. */
+/** A filter of a list. Its value is in the query. */
 export type Filter =
   | { kind: 'choice'; name: string; label: string; options: [value: string, label: string][] }
   | { kind: 'text' | 'date'; name: string; label: string; hint?: string }
-  /** What was chosen elsewhere by its ID, as people call it; it can only be taken away. */
+  /** A filter by an ID that was chosen on another page, with a name for people. It can only be removed. */
   | { kind: 'chosen'; name: string; label: string; shown: string };
 
 /** The filters above a list, as a form that sets the query, with a link to the whole list as CSV. */
@@ -169,7 +169,7 @@ function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, 
 }
 
 /**
- * A destructive action. It is named together with its consequences, and confirmed before it is done. Without script the
+ * The button of a destructive action. A confirmation names the action and its consequences first. Without script, the
  * confirmation unfolds.
  *
  * @param fields hidden values of the form

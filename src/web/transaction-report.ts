@@ -35,7 +35,7 @@ export function lookUpForm(words: Words, path: string, typed = ''): Html {
   `;
 }
 
-/** What a transaction is, what it moved, whom it concerns here, and what to do. */
+/** Explains a transaction: its state, what it transferred, whom it concerns here, and what to do. */
 export function transactionReport(words: Words, report: TransactionReport, hash: string, places: Places): Html {
   const { lookUp: t } = commonTexts(words);
   const { state, chain, stored, moved } = report;
@@ -54,7 +54,7 @@ export function transactionReport(words: Words, report: TransactionReport, hash:
   );
 }
 
-/** Of a transfer that is known here: which request it pays, or why it pays none. */
+/** The verdict on a stored transfer: which request it pays, or why it pays none. */
 function storedVerdict(words: Words, row: StoredTransfer, places: Places): Html {
   const { lookUp: t } = commonTexts(words);
   const toRequest = (id: string, text: string) => html`<a href="${places.request(id)}">${text}</a>`;
@@ -67,7 +67,7 @@ function storedVerdict(words: Words, row: StoredTransfer, places: Places): Html 
   return stateLine('attention', t.unmatched, html`${reason} ${link}${candidate}`);
 }
 
-/** Of what is not stored here: what the chains say of it. */
+/** The verdict on a transaction without a stored transfer, from the chains alone. */
 function publicVerdict(words: Words, report: TransactionReport, places: Places): Html {
   const { state, chain, moved, isOtherMode } = report;
   const { lookUp: t } = commonTexts(words);
