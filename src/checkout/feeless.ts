@@ -117,7 +117,7 @@ function without({ state }: Checkout, name: FormName, from: string): Answer {
 
 type Typed = (field: string, longest: number) => string;
 
-/** Outcomes, by the names of their texts. */
+/** The name of the text for each outcome. */
 const reasons = {
   used: 'alreadyUsed',
   taken: 'alreadyUsed',

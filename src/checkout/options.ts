@@ -47,7 +47,7 @@ export function walletOrders(checkout: Checkout, options: Option[]): object {
   };
 }
 
-/** What a wallet needs to switch to a network, and to add it where the operator provides a public endpoint. */
+/** The data with which a wallet switches to a network, and adds it if the operator provides a public endpoint. */
 export function knownToWallets({ chainId, name, publicRpcUrl, coin, explorerUrl }: ChainConfig): object {
   return { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl };
 }

@@ -17,7 +17,7 @@ import { isOver, payable } from './state.ts';
 import { statusMessageOf } from './status-message.ts';
 import { summary } from './summary.ts';
 
-/** A part of the page that is replaced alone when it changes. */
+/** A part of the page that is replaced separately when it changes. */
 export type Fragment = { name: string; version: string; html: string };
 
 type FragmentName = 'summary' | 'news' | 'ways' | 'waiting' | 'receipt' | 'proof' | 'test';

@@ -31,7 +31,7 @@ export type Checkout = {
   state: PayState;
   /** The chains of the mode on which this merchant's wallet can be paid. */
   chains: ChainConfig[];
-  /** What can be paid by a signature alone, without coin for the network fee. */
+  /** The ways to pay by a signature alone, without coin for the network fee. */
   feeless: AuthorizedOffer[];
   /** A chain that has not been readable for a while; null if all are. */
   troubled: ChainConfig | null;
@@ -40,7 +40,7 @@ export type Checkout = {
   testPanel: Sandbox['testPanel'] | null;
   /** The project for pairing with wallets on other devices; null if none is configured. */
   walletConnect: WalletConnectConfig | null;
-  /** What the sender of a transfer signs to claim that it pays this request: the JSON of `eth_signTypedData_v4`. */
+  /** The JSON for `eth_signTypedData_v4` with which a transfer's sender claims that it pays this request. */
   claimData: (key: { chainId: number; txHash: string; ordinal: number }) => string;
   /** Public address of the pay page. */
   url: string;

@@ -20,7 +20,7 @@ export function receiptCard(checkout: Checkout): Html {
   );
 }
 
-/** The receipt of a verified request as named facts. */
+/** The facts of a verified request's receipt, with their names. */
 export function receiptFacts(checkout: Checkout): Html {
   const { row, words, merchant, progress, branding } = checkout;
   const { receipt } = receiptTexts(words);

@@ -28,7 +28,7 @@ export type PayState =
   | { kind: 'reorged' }
   | { kind: 'failed' | 'replaced' | 'gone'; submitted: SubmittedTransaction }
   | { kind: 'stray'; payment: MisdirectedPayment }
-  /** Nearly the amount arrived, and it can be meant for no other request. */
+  /** Almost the amount arrived, and it cannot be meant for another request. */
   | { kind: 'near'; payment: NearPayment };
 
 export type Known = {
@@ -124,7 +124,7 @@ function seenState({ status, progress, submitted, now }: Known): PayState | null
   return { kind: 'seen', submitted: one, open, missingMicro: due.missingMicro };
 }
 
-/** The transfer that needs longest decides. */
+/** The state of transfers that are not final yet: that of the one that needs longest. */
 function confirming({ transfers }: PaymentProgress): PayState {
   const open = transfers.filter(({ final }) => !final);
   const last = (open.length > 0 ? open : transfers).at(-1);

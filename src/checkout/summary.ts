@@ -10,7 +10,7 @@ import { payOptions } from './options.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
-/** Who is paid, how much, for what, and how long is left. */
+/** The payee, the amount, the purpose, and the remaining time. */
 export function summary(checkout: Checkout): Html {
   const { row, state, now, words, merchant, branding } = checkout;
   const { pay } = payTexts(words);

@@ -102,7 +102,7 @@ function languageSwitch(words: Words, path: string): Html {
   `;
 }
 
-/** Responds with a page that cannot be framed and runs only our scripts and styles. Keeps the server's other headers. */
+/** Responds with a page that cannot be framed and uses only our scripts and styles. Keeps other headers. */
 export function sendPage(reply: FastifyReply, status: number, page: Page): FastifyReply {
   const nonce = randomBytes(16).toString('base64');
   const own = page.frame ? wideStyleHash : styleHash;

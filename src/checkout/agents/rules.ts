@@ -39,7 +39,7 @@ export function toAuthorization({ payload: { authorization, signature } }: Payme
  * end no later than the request. The time that the client was given (`maxTimeoutSeconds`) is not compared: it shrinks
  * every second, and only the end that was signed matters.
  *
- * @param offers every way to pay the request at this moment
+ * @param offers all ways to pay the request now
  */
 export function judgePayment(
   payment: Payment,

@@ -53,7 +53,7 @@ export async function payByHeader(
   return after && after.state !== 'failed' ? follow(payer, checkout, place, after, answer) : paid;
 }
 
-/** Pays by a header that was not settled before, or whose settlement failed. */
+/** Pays with a header that was not settled before, or whose settlement failed. */
 async function payAnew(payer: Payer, checkout: Checkout, payment: Payment, answer: ServerResponse): Promise<Paid> {
   const { ctx } = payer;
   if (payable(checkout.state) === 'no') return notSent(checkout, payment);

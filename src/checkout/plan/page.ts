@@ -71,7 +71,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
   });
 }
 
-/** How the plan is paid, and what the customer can do about it. */
+/** How the plan is paid, and what the customer can change. */
 function standing(ctx: Context, view: PlanView): Html {
   const { facts, mandate, words, merchant } = view;
   const { page: t } = mandateTexts(words);

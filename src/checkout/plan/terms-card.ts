@@ -60,7 +60,7 @@ export function limitFacts(words: Words, limits: Limits): [string, Html][] {
   ];
 }
 
-/** The terms of a plan, and the wallets to agree with. */
+/** The terms of a plan, and the wallets that can agree to them. */
 export function agreeCard(view: PlanView, isAgain: boolean): Html {
   const { words, merchant, facts, offered } = view;
   const { page: t } = mandateTexts(words);
@@ -170,7 +170,7 @@ function signedDetails({ words, facts, offered: [first] }: PlanView): Html | nul
   `;
 }
 
-/** What browser code needs to ask a wallet. */
+/** The data that browser code needs to ask a wallet. */
 export function ordersOf({ offered }: PlanView): string {
   return JSON.stringify({
     options: offered.map(({ chain, token, contract }) => placeOf(chain, token, contract)),
