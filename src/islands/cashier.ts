@@ -1,4 +1,4 @@
-/** The cashier's keypad, and a screen that renews itself. */
+/** The cashier's keypad, and a screen that updates itself. */
 import './lib/regions.ts';
 
 const form = document.querySelector<HTMLFormElement>('[data-keypad]');
@@ -9,7 +9,7 @@ function start(form: HTMLFormElement, fractionDigits: number): void {
   const keys = form.querySelector<HTMLElement>('.keys');
   if (!amount || !keys) return;
   keys.hidden = false;
-  // The keypad is there: a phone need not show its own over it.
+  // With our keypad, a phone need not show its own.
   if (matchMedia('(pointer: coarse)').matches) amount.inputMode = 'none';
   keys.addEventListener('click', ({ target }) => {
     const key = (target as Element).closest<HTMLElement>('[data-key]')?.dataset.key;
@@ -17,7 +17,7 @@ function start(form: HTMLFormElement, fractionDigits: number): void {
   });
 }
 
-/** What stands in the field after a key; a key that would make no amount changes nothing. */
+/** The field's text after a key. A key that would not result in an amount changes nothing. */
 function press(text: string, key: string, fractionDigits: number): string {
   if (key === 'back') return text.slice(0, -1);
   const next = key === '.' && text === '' ? '0.' : text + key;

@@ -9,15 +9,15 @@ import { fillText, language } from './lib/texts.ts';
 import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
 import { askAccount, changeChain, currentChain, type FoundWallet, knownAccounts, signText } from './lib/wallets.ts';
 
-/** The wallet that was connected on the page before: the next page knows it by this. */
+/** The key under which the next page finds the wallet that was connected on the previous one. */
 const chosenKey = 'wallet';
-/** Wallets announce themselves within the blink of an eye; after this there is none. */
+/** Wallets announce themselves at once. After this time, the page says that there is none. */
 const noneAfterMs = 800;
 
 type Texts = WalletsData['texts'];
 type Tell = (text: keyof Texts, values?: Record<string, string>) => void;
 
-/** Connects a wallet or has it sign, in place of a form to fill in, which stays for who has none. */
+/** Connects a wallet or has it sign. The form for typing stays for people without a wallet in this browser. */
 class WalletPage {
   readonly #list: HTMLElement;
   readonly #place: HTMLElement;
@@ -27,10 +27,10 @@ class WalletPage {
   readonly #lazy: LazyWallet | null;
   #wallets: FoundWallet[] = [];
   #atWork: FoundWallet | null = null;
-  /** A wallet is asked for what may not be asked twice. Until then another one can be taken instead. */
+  /** Whether a wallet is asked for something that must not be asked twice. Until then, another one can be chosen. */
   #held = false;
   #run = 0;
-  /** The connection to a wallet elsewhere goes on with the next page. */
+  /** Whether the next page continues the connection to a wallet on another device. */
   #goesOn = false;
 
   constructor(list: HTMLElement) {
@@ -64,7 +64,7 @@ class WalletPage {
     if (phone) phone.open = open;
   }
 
-  /** A phone opens this page in its wallet; a desktop shows it a code to scan; elsewhere only typing is left. */
+  /** Without a wallet: a phone can open this page in its wallet, a desktop shows a code to scan; otherwise type. */
   #tellNone(): void {
     const hasPhone = this.#place.querySelector('details.phone') !== null;
     const text = hasPhone ? (matchMedia('(pointer: coarse)').matches ? 'noneOnPhone' : 'noneScan') : 'none';
@@ -75,7 +75,7 @@ class WalletPage {
   async #show(found: FoundWallet[]): Promise<void> {
     if (this.#wallets.length === 0) {
       if (!this.#told?.hidden && this.#atWork === null) announceIn(this.#told, '');
-      this.#openPhone(false); // the wallet at hand is the shorter way
+      this.#openPhone(false); // a wallet in this browser is the easier way
       this.#openManual(false);
     }
     this.#wallets = found;
@@ -119,7 +119,7 @@ class WalletPage {
     markBusy(this.#place, null);
   }
 
-  /** The wallet's account; refuses in words when it gives none. */
+  /** The wallet's account. Throws WalletRefusal if it gives none. */
   async #accountOf(wallet: FoundWallet, tell: Tell): Promise<string> {
     const isLazy = wallet === this.#lazy;
     tell(isLazy ? 'pairing' : 'opening');
@@ -129,7 +129,7 @@ class WalletPage {
     return account;
   }
 
-  /** Takes the wallet's account over into the form, and sends it. */
+  /** Writes the wallet's account into the form, and sends it. */
   async #connect(wallet: FoundWallet, tell: Tell, isOver: () => boolean): Promise<void> {
     const account = await this.#accountOf(wallet, tell);
     const chainId = await offeredChain(wallet, this.#data);
@@ -152,7 +152,7 @@ class WalletPage {
     const account = await this.#accountOf(wallet, tell);
     if (isOver()) return;
     if (account !== wanted) {
-      if (wallet === this.#lazy) await this.#lazy.provider.leave(); // the next code is for another wallet
+      if (wallet === this.#lazy) await this.#lazy.provider.leave(); // so that another wallet can scan the next code
       throw new WalletRefusal('otherAccount', { address: `${shown.slice(0, 8)}…${shown.slice(-6)}` });
     }
     this.#held = true;
@@ -168,7 +168,7 @@ class WalletPage {
     return this.#place.querySelector<HTMLElement>('.pairing');
   }
 
-  /** The wallet of the page before signs with one press, if it was connected from elsewhere. */
+  /** The wallet on another device. If the previous page connected it, one press is enough to sign. */
   #lazyWallet(kept: KeptPairing | null): LazyWallet | null {
     const late = this.#place.querySelector<HTMLElement>('.late');
     if (!late?.dataset.offer) return null;
@@ -212,7 +212,7 @@ async function inOrder(wallets: FoundWallet[], { wanted, unwanted, signing }: Wa
   return shown.sort((a, b) => a.rank - b.rank).map(({ wallet }) => wallet);
 }
 
-/** The network the wallet signs in on: its own where that is offered, else the first one, if it goes there. */
+/** The network on which the wallet signs in: its current one if that is offered, else the first one, if it switches. */
 async function offeredChain(wallet: FoundWallet, { chains }: WalletsData): Promise<number> {
   const current = await currentChain(wallet);
   const [first] = chains;

@@ -9,7 +9,7 @@ if (browserSupportsWebAuthn()) {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-passkey]')) start(form);
 }
 
-/** Shows a form that needs a passkey; its button asks the browser for one, and sends what that answers. */
+/** Shows a form that needs a passkey. Its button asks the browser for one, and submits the response. */
 function start(form: HTMLFormElement): void {
   const { passkey: path = '', texts: json = '{}' } = form.dataset;
   const texts = JSON.parse(json) as PasskeyTexts;

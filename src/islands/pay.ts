@@ -10,7 +10,7 @@ import type { IslandTexts } from './lib/texts.ts';
 import { findWallets } from './lib/wallet-buttons.ts';
 import type { FoundWallet } from './lib/wallets.ts';
 
-/** The pay page: told anew as things happen, with the wallets of this browser, and forms that answer in their place. */
+/** The pay page: updates itself, offers the wallets of this browser, and shows the results of forms in place. */
 class PayPage {
   readonly #root: HTMLElement;
   readonly #texts: IslandTexts;
@@ -44,7 +44,7 @@ class PayPage {
     });
   }
 
-  /** What works only with script. */
+  /** Shows what works only with script. */
   #enhance(place: HTMLElement): void {
     for (const button of place.querySelectorAll<HTMLElement>('[data-copy]')) button.hidden = false;
     localTimes(place);
@@ -56,7 +56,7 @@ class PayPage {
     if (this.#root.querySelector('form.claim')) void this.#offerSigning();
   }
 
-  /** Loaded on use: few payments need a claim. Without it the form is filled in by hand. */
+  /** Loads the code for claims on use, because few payments need it. Without it, the form is filled in by hand. */
   async #offerSigning(): Promise<void> {
     const { offerSigning } = await import('./lib/claim-form.ts');
     offerSigning(this.#root, this.#wallets, this.#texts);
@@ -84,7 +84,7 @@ class PayPage {
     }
   }
 
-  /** Nothing is taken from under the hands of somebody, unless it no longer holds. */
+  /** Whether a fragment must not be replaced because somebody uses it, unless its content no longer applies. */
   #isHeld(place: HTMLElement, { name, html }: PageFragment): boolean {
     if (html === '') return false;
     return name === 'ways' ? this.#paymentMethods.busy : name === 'proof' && isInUse(place);
@@ -118,7 +118,7 @@ class PayPage {
     this.#askNow();
   }
 
-  /** Told to screen readers only: the page shows it in another way. */
+  /** Announces a text to screen readers only, because the page shows it in another way. */
   #say(text: string): void {
     const place = this.#root.querySelector('[data-say]');
     if (place) place.textContent = text;

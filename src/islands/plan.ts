@@ -11,7 +11,7 @@ import type { FoundWallet } from './lib/wallets.ts';
 
 const labels: Record<string, string> = { agree: 'agreeWith', raise: 'raiseWith', revoke: 'revokeWith' };
 
-/** The page of a plan: has its terms, its allowance or its end signed by a wallet. */
+/** The page of a plan: has a wallet sign the terms, the allowance, or the end of charges. */
 class PlanPage {
   readonly #root: HTMLElement;
   readonly #texts: IslandTexts;
@@ -55,7 +55,7 @@ class PlanPage {
       const text = this.#texts[labels[section.dataset.act ?? ''] ?? ''];
       if (place) showWalletButtons(place, this.#wallets, ({ info }) => fillText(text, { wallet: info.name }));
       const phone = section.querySelector<HTMLDetailsElement>('.phone');
-      // The wallet at hand is the shorter way.
+      // A wallet in this browser is the easier way.
       if (phone && this.#wallets.length > 0 && !phone.dataset.seen) {
         phone.dataset.seen = 'yes';
         phone.open = false;
@@ -123,7 +123,7 @@ class PlanPage {
     markBusy(section, null);
   }
 
-  /** A button of its own for what costs a fee. */
+  /** Shows a separate button for a step that costs a fee. */
   #confirm(section: HTMLElement): Promise<void> {
     const place = section.querySelector<HTMLElement>('.next');
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The receipt's times, and its print button; without script, browsers print from their own menu. */
+/** Shows the receipt's times in the reader's time zone, and a print button. */
 import { localTimes } from './lib/local-times.ts';
 
 localTimes(document);

@@ -1,13 +1,13 @@
 /**
- * Mends what the API reference's library leaves out for people who work by keyboard or hear the page: code that scrolls
- * can be focused, every button has a name that holds the words it shows, and roles are those that an element can have.
- * The library renders while one reads on, so this looks again whenever something changed.
+ * Makes the API reference accessible for keyboards and screen readers, where its library does not: code that scrolls
+ * can be focused, the name of every button contains its visible text, and roles fit their elements. The library renders
+ * lazily, so this runs again whenever the page has changed.
  */
 function mend(): void {
   const scrolling = document.querySelectorAll<HTMLElement>(':is(code.custom-scroll, .endpoints):not([tabindex])');
   for (const area of scrolling) area.tabIndex = 0;
   for (const button of document.querySelectorAll('button[role="none"]')) button.removeAttribute('role');
-  // It never says whether its list is open, which a combobox must.
+  // A combobox must say whether its list is open, and this one does not.
   for (const input of document.querySelectorAll('[contenteditable][role="combobox"]')) input.role = 'textbox';
   for (const code of document.querySelectorAll('.cm-content:not([aria-label])')) code.ariaLabel = 'Code';
   for (const opener of document.querySelectorAll('[aria-controls]:not([aria-expanded="false"])')) {
@@ -17,7 +17,7 @@ function mend(): void {
   for (const button of document.querySelectorAll('button')) {
     const shown = button.textContent?.trim() ?? '';
     const label = button.ariaLabel ?? '';
-    // The words inside a button that copies code are hidden, also from those who hear the page.
+    // The text inside a button that copies code is hidden, also from screen readers.
     if (label === '' && (shown === '' || button.matches('.scalar-code-copy')))
       button.ariaLabel = button.title || 'Copy';
     else if (button.matches('.show-more') && !label.includes(shown)) button.ariaLabel = `${shown}: ${label}`;

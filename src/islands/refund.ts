@@ -1,4 +1,4 @@
-/** Sends a prepared transfer with the merchant's wallet, and notes its hash. */
+/** Has the merchant's wallet send a prepared transfer, and stores its hash. */
 import './app.ts';
 import { fillText, type IslandTexts } from './lib/texts.ts';
 import {
@@ -10,10 +10,10 @@ import {
   watchWallets,
 } from './lib/wallets.ts';
 
-/** `from`: as people compare it, with its checksum. */
+/** `from`: the sender's address, with its checksum for people. */
 type Order = { chain: WalletChain; token: string; from: string; data: string; texts: IslandTexts };
 
-/** Wallets announce themselves within the blink of an eye; after this there is none. */
+/** Wallets announce themselves at once. After this time, the page says that there is none. */
 const noneAfterMs = 600;
 
 const list = document.querySelector<HTMLElement>('[data-refund]');
@@ -44,13 +44,13 @@ function start(list: HTMLElement, order: Order): void {
 
 type Tell = (text: string | undefined, values?: Record<string, string>) => void;
 
-/** One at a time: while a wallet is asked, no other is. */
+/** Asks a wallet to send. Meanwhile all wallets' buttons are disabled. */
 async function run(wallet: FoundWallet, list: HTMLElement, order: Order, tell: Tell): Promise<void> {
   const buttons = [...list.querySelectorAll('button')];
   for (const button of buttons) button.disabled = true;
   try {
     const sent = await send(wallet, order, tell);
-    if (sent) return; // the page goes on by itself: the transfer is not offered again
+    if (sent) return; // the page changes, and must not offer the transfer again
   } catch (error) {
     const { message = '' } = (error ?? {}) as { message?: string };
     const values = { wallet: wallet.info.name, reason: message.slice(0, 200) };

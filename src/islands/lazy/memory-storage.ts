@@ -1,4 +1,4 @@
-/** What WalletConnect remembers, for as long as the page is open: nothing stays behind on somebody's device. */
+/** WalletConnect's storage, in memory, so that nothing stays on the device when the page is closed. */
 export class MemoryStorage {
   readonly #entries: Map<string, unknown>;
 

@@ -7,13 +7,13 @@ type Client = Awaited<ReturnType<typeof SignClient.init>>;
 type Session = ReturnType<Client['session']['get']>;
 
 const events = ['chainChanged', 'accountsChanged'];
-/** For the relay to take what is sent to it. */
+/** How long the relay may take to accept a message. */
 const relayMs = 10_000;
-/** A code lives for five minutes, and is then renewed: about an hour. */
+/** How many codes are shown. Each is valid for five minutes, so this is about an hour. */
 const mostCodes = 12;
 const longestName = 40;
 
-/** EIP-1193: the wallet's owner said no; the wallet cannot be reached. */
+/** EIP-1193: the wallet's owner declined; the wallet cannot be reached. */
 const declined = 4001;
 const disconnected = 4900;
 
@@ -57,7 +57,7 @@ class WalletConnect implements LazyProvider {
     if (!session || !this.#client) return;
     this.#session = null;
     const client = await this.#client;
-    // The wallet forgets a session by itself when it has run out.
+    // A failure does not matter: the session also expires by itself.
     await client
       .disconnect({ topic: session.topic, reason: { code: 6000, message: 'Paid, or left.' } })
       .catch(() => {});
@@ -67,7 +67,7 @@ class WalletConnect implements LazyProvider {
     return { name: this.#name, account, entries: await this.#storage.getEntries() };
   }
 
-  /** The connection of the page before; null when there is none, or the wallet has ended it. */
+  /** The connection of the previous page; null if there is none, or the wallet has ended it. */
   async #resume(): Promise<Session | null> {
     if (!this.#page.kept) return null;
     const client = await this.#start();
@@ -75,7 +75,7 @@ class WalletConnect implements LazyProvider {
     return session ? this.#begin(session) : null;
   }
 
-  /** Shows a code until a wallet has taken it; asked twice, the same one. */
+  /** Shows a code until a wallet has scanned it. A second call shows the same code. */
   async #pair(): Promise<Session> {
     if (this.#uri) this.#show(this.#uri);
     this.#pairing ??= this.#propose().finally(() => {
@@ -123,7 +123,7 @@ class WalletConnect implements LazyProvider {
   }
 
   #switchTo(chainId: number): null {
-    // A session is open to the networks that the wallet agreed to, and to no others.
+    // A session allows only the networks that the wallet has agreed to.
     if (!this.#session || !isOpenTo(this.#session, chainId)) throw fault(4902, '');
     this.#chainId = chainId;
     return null;
@@ -161,7 +161,7 @@ class WalletConnect implements LazyProvider {
       telemetryEnabled: false,
       logger: 'silent',
     });
-    // It would load a page of another host to vouch for this one's address, which our policy forbids.
+    // It would load a page of another host to attest this site's address, which our content security policy forbids.
     client.core.verify.register = () => Promise.resolve('');
     const forget = ({ topic }: { topic: string }) => {
       if (topic !== this.#session?.topic) return;
@@ -173,7 +173,7 @@ class WalletConnect implements LazyProvider {
     return client;
   }
 
-  /** The code to scan, and the link for a wallet of this device; hides both when there is none. */
+  /** Shows the code to scan, and the link for a wallet on this device; hides both if there is no code. */
   #show(uri: string): void {
     this.#uri = uri;
     const place = this.#page.place();
@@ -190,7 +190,7 @@ class WalletConnect implements LazyProvider {
   }
 }
 
-/** What stands behind the button; loaded when it is first pressed. */
+/** Opens the wallet of the WalletConnect button. This file is loaded when the button is first pressed. */
 export function openWalletConnect(page: PairingPage): LazyProvider {
   return new WalletConnect(page);
 }
@@ -203,7 +203,7 @@ function fault(code: number, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** WalletConnect's own codes of refusals begin with 5. */
+/** WalletConnect's own error codes for a refusal begin with 5. */
 function asWalletFault(error: unknown): Error {
   const { code = 0, message = '' } = (error ?? {}) as { code?: number; message?: string };
   return fault(code >= 5000 && code < 5100 ? declined : code, message);

@@ -1,4 +1,4 @@
-/** Says in the place for it what a wallet waits for, or why nothing was sent. */
+/** Shows in an element what a wallet waits for, or why nothing was sent. */
 export function announceIn(place: HTMLElement | null | undefined, text: string, isFault = false): void {
   if (!place) return;
   place.setAttribute('role', isFault ? 'alert' : 'status');

@@ -2,7 +2,7 @@ import { balances } from './funds.ts';
 import type { PayOption } from './order.ts';
 import type { FoundWallet } from './wallets.ts';
 
-/** Which network and token is paid with: what the person chose, else the first that the wallet holds enough of. */
+/** The network and token to pay with: what the person chose, else the first of which the wallet holds enough. */
 export class OptionChoice {
   #index = 0;
   #byPerson = false;
@@ -28,7 +28,7 @@ export class OptionChoice {
     this.show(section);
   }
 
-  /** Puts what the account holds enough of first, and chooses it unless the person has chosen. */
+  /** Puts options of which the account holds enough first, and chooses the first unless the person has chosen. */
   async preferFunded(section: HTMLElement, wallet: FoundWallet, account: string, options: PayOption[]): Promise<void> {
     const chips = section.querySelector<HTMLElement>('.chips');
     if (!chips) return;

@@ -19,7 +19,7 @@ export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: I
   };
 }
 
-/** Has a wallet sign that the payment is meant for this request, and sends the form. */
+/** Has a wallet sign that the payment is for this request, and sends the form. */
 async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: IslandTexts): Promise<void> {
   if (form.dataset.signing) return;
   form.dataset.signing = 'yes';
@@ -35,7 +35,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
     const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
     if (!account) throw new WalletRefusal('noAccount');
     if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount');
-    // Common wallets sign typed data only on the network that it names.
+    // Common wallets sign typed data only while they are on its network.
     if (chain && (await currentChain(wallet)) !== chain.chainId) {
       tell('switching');
       await changeChain(wallet, chain).catch((error) => Promise.reject(refusalFrom(error, 'wrongNetwork')));

@@ -1,5 +1,5 @@
 import { copyFrom, doneMs } from './copy.ts';
-// Remembers what the server said before the buttons below are shown. The bundler keeps that order for names only.
+// Stores the server's HTML before the buttons below are shown. The bundler keeps that order only if a name is imported.
 import { onRenewed } from './regions.ts';
 
 /** Buttons that copy what their `data-copy` holds; they say `data-copied` for a moment. */
@@ -12,7 +12,7 @@ document.addEventListener('click', ({ target }) => {
   void copyFrom(
     button,
     (copied) => {
-      // A button that is only a drawing shows by itself that it was done, and says so.
+      // A button without text shows by its style that it has copied; its label says so to screen readers.
       const isDrawn = button.classList.contains('copy');
       const label = isDrawn ? button.ariaLabel : button.textContent;
       const say = (text: string | null) => {

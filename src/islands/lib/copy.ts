@@ -1,9 +1,9 @@
-/** So long a button is `.done`, and says that it has copied (ms). */
+/** How long a button is `.done` and says that it has copied (ms). */
 export const doneMs = 2_000;
 
 /**
- * Copies what a `[data-copy]` button names. Where the browser denies access to the clipboard, the text is selected so
- * that the user can copy it.
+ * Copies what a `[data-copy]` button names. If the browser denies access to the clipboard, the text is selected so that
+ * the user can copy it.
  */
 export async function copyFrom(button: HTMLElement, say: (text: string) => void, copied: string): Promise<void> {
   try {

@@ -8,7 +8,7 @@ const units = [
 ] as const;
 
 /**
- * Runs the countdown, by the server's clock. Nothing is announced: screen readers find the end in the page.
+ * Runs the countdown by the server's clock. It is not announced to screen readers, which can read the end in the page.
  *
  * @param end called when the time is up
  */
@@ -19,7 +19,7 @@ export function runCountdown(end: () => void): void {
     const text = box?.querySelector<HTMLElement>('[data-left]');
     if (!box || !bar || !text) return;
     const until = Date.parse(box.dataset.until ?? '');
-    // The bar came with what was left by the server's clock; this device's may be wrong.
+    // The bar's initial value is what was left by the server's clock. The device's clock may be wrong.
     box.dataset.ahead ??= String(until - bar.value - Date.now());
     const left = Math.max(0, until - Number(box.dataset.ahead) - Date.now());
     bar.value = left;

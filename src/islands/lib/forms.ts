@@ -2,13 +2,13 @@ import { fragmentPlaces, type PageFragment } from './fragments.ts';
 
 const answerMs = 20_000;
 
-/** What a page that answered a form says now. */
+/** The response to a form: the title and fragments of the page, or only a notice. */
 export type FormAnswer = { title: string; fragments: PageFragment[] } | { notice: string };
 
 /**
  * Submits a form of the page without leaving it. The response is the whole page, as without script.
  *
- * @param unreachable what to say when nothing answers
+ * @param unreachable the text to show if the server does not answer
  */
 export async function sendForm(
   form: HTMLFormElement,
@@ -33,7 +33,7 @@ export async function sendForm(
   }
 }
 
-/** Where a form says what it waits for, or that it was not answered. */
+/** The element in which a form shows what it waits for, or that there was no response. */
 export function noticeIn(form: HTMLFormElement): HTMLElement {
   const before = form.previousElementSibling;
   if (before instanceof HTMLElement && before.dataset.notice !== undefined) return before;
@@ -44,7 +44,7 @@ export function noticeIn(form: HTMLFormElement): HTMLElement {
   return notice;
 }
 
-/** The focus goes to what a form was answered with: the field at fault, or what was said. */
+/** Moves the focus to the result of a form: the field at fault, or the message. */
 export function focusAnswer(place: HTMLElement): void {
   const answer = place.querySelector<HTMLElement>('[aria-invalid="true"], [role="status"]:not([hidden])');
   if (!answer) return;

@@ -11,7 +11,7 @@ export function fragmentPlaces(root: HTMLElement): HTMLElement[] {
 
 const focusable = 'a,button,input,textarea,summary,select';
 
-/** Puts in a fragment as it is now. Focus, open details and what was typed pass to what stands in the same place. */
+/** Inserts a new version of a fragment. Focus, open details and typed text move to the elements at the same places. */
 export function replaceFragment(place: HTMLElement, { version, html }: PageFragment): void {
   const details = [...place.querySelectorAll('details')].map(({ open }) => open);
   const typed = [...place.querySelectorAll('input')].map(({ name, value, defaultValue }) =>
@@ -35,7 +35,7 @@ export function replaceFragment(place: HTMLElement, { version, html }: PageFragm
   if (ring) fillFrom(place, ring);
 }
 
-/** The element in the same place, else what tells what happened: the focus is never lost. */
+/** Focuses the element at the same place, else the message about the state, so that the focus is never lost. */
 function focusIn(place: HTMLElement, index: number): void {
   const same = place.querySelectorAll<HTMLElement>(focusable)[index];
   const statusMessage = document.querySelector<HTMLElement>('[data-part="news"]');
@@ -45,7 +45,7 @@ function focusIn(place: HTMLElement, index: number): void {
 
 const ringOf = (place: HTMLElement) => place.querySelector('.fill');
 
-/** The ring of confirmations goes on from where it was. */
+/** Lets the ring of confirmations continue from its previous value. */
 function fillFrom(place: HTMLElement, from: string): void {
   const ring = ringOf(place);
   if (!ring || matchMedia('(prefers-reduced-motion: reduce)').matches) return;

@@ -3,7 +3,7 @@ import { currentChain, type FoundWallet, type WalletProvider } from './wallets.t
 
 const answerMs = 4_000;
 
-/** What a wallet says without asking its owner; undefined when it does not, or not in time. */
+/** A wallet's answer to a question that needs no consent; undefined if it does not answer in time. */
 export async function askQuietly(provider: WalletProvider, method: string, params: unknown[]): Promise<unknown> {
   const timedOut = new Promise((resolve) => setTimeout(resolve, answerMs));
   return Promise.race([provider.request({ method, params }), timedOut]).catch(() => undefined);

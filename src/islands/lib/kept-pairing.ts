@@ -1,13 +1,13 @@
 import type { KeptPairing } from './lazy-wallet.ts';
 
-/** In this tab only, and only from the page that connects a wallet to the page on which it signs. */
+/** Kept in this tab only, from the page that connects a wallet to the page on which it signs. */
 const key = 'pairing';
 
 export function keepPairing(kept: KeptPairing): void {
   sessionStorage.setItem(key, JSON.stringify(kept));
 }
 
-/** Takes what the page before left; null without anything, or if it belongs to another account than the wanted one. */
+/** Takes the connection that the previous page kept; null if there is none, or if it is of another account. */
 export function takePairing(wanted: string | null): KeptPairing | null {
   const kept = JSON.parse(sessionStorage.getItem(key) ?? 'null') as KeptPairing | null;
   sessionStorage.removeItem(key);

@@ -1,32 +1,32 @@
 import type { FoundWallet, WalletProvider } from './wallets.ts';
 
-/** What the server offers: where the code is, and what it needs. */
+/** WalletConnect's configuration from the server: where the code is, and what it needs. */
 export type LazyOffer = { script: string; projectId: string; relayUrl: string; name: string };
 
-/** What the page gives to the code that pairs with a wallet elsewhere. */
+/** What the page provides to the code that connects a wallet on another device. */
 export type PairingPage = {
   offer: LazyOffer;
   /** What the wallet will be asked to do. */
   methods: string[];
-  /** The networks that count, the chosen one first. */
+  /** The networks that may be used, the chosen one first. */
   chainIds(): number[];
-  /** Where the code to scan is shown. */
+  /** The element in which the code to scan is shown. */
   place(): HTMLElement | null | undefined;
-  /** A code is shown. */
+  /** Called when a code is shown. */
   shown(): void;
-  /** The wallet that took it, by its name. */
+  /** Called with the name of the wallet that scanned the code. */
   named(name: string): void;
-  /** A connection that the page before left behind. */
+  /** The connection that the previous page kept. */
   kept?: KeptPairing | undefined;
 };
 
-/** A connection to a wallet that outlives its page: whose it is, and what WalletConnect must know again. */
+/** A connection to a wallet that outlives its page: the wallet, its account, and WalletConnect's stored entries. */
 export type KeptPairing = { name: string; account: string; entries: [string, unknown][] };
 
 export type LazyProvider = WalletProvider & {
   /** Ends the connection to the wallet, if there is one. */
   leave(): Promise<void>;
-  /** What the next page needs to go on with the same wallet. */
+  /** The data that the next page needs to continue with the same wallet. */
   keep(account: string): Promise<KeptPairing>;
 };
 

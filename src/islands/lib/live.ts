@@ -1,12 +1,12 @@
 import type { PageFragment } from './fragments.ts';
 
-/** What the server tells of a payment. */
+/** The state of a payment, as the server sends it. */
 export type LiveState = { kind: string; over: boolean; title: string; parts: PageFragment[] };
-/** Why nothing is heard. */
+/** Why no state is received. */
 export type Silence = 'offline' | 'unreachable';
 
 const tickMs = 1_000;
-/** The server gives a sign of life every 5 s. */
+/** How long the stream may be silent. The server sends a heartbeat every 5 s. */
 const quietMs = 15_000;
 const firstWaitMs = 2_000;
 const longestWaitMs = 15_000;
@@ -14,8 +14,8 @@ const reconnectMs = 30_000;
 const answerMs = 8_000;
 
 /**
- * Receives each change by server-sent events; where these do not get through, polls now and then. Ends when the payment
- * is over.
+ * Receives each change by server-sent events. If these do not get through, it polls. Ends when the payment's state is
+ * final.
  *
  * @param silence called when nothing can be received, and with null when it can again
  * @returns a function that polls at once
@@ -85,10 +85,10 @@ export function followState(
     const now = Date.now();
     if (now - heardAt < quietMs) return;
     if (now >= askAt) void ask();
-    // An event source that was ended for good, or whose connection died unnoticed, does not come back by itself.
+    // An event source that was ended for good, or whose connection was lost unnoticed, does not reconnect by itself.
     if (source?.readyState !== EventSource.CONNECTING && now - connectedAt > reconnectMs) connect();
   };
-  /** A phone that slept, or a browser that was offline, has missed what happened meanwhile. */
+  /** A phone that slept, or a browser that was offline, has missed changes. */
   const wake = () => {
     if (over || document.hidden) return;
     waitMs = firstWaitMs;

@@ -3,8 +3,8 @@ const { lang, dataset } = document.documentElement;
 const locale = dataset.locale || lang || 'en';
 
 /**
- * Shows instants in the reader's time zone; without script they are in UTC, and say so. Those of today show only the
- * time of day. Of one that says how long ago it is, the exact time that shows on hover is changed.
+ * Shows instants in the reader's time zone. Without script they are in UTC, and say so. Those of today show only the
+ * time of day. For a text such as "3 minutes ago", only the exact time that shows on hover is converted.
  */
 export function localTimes(place: ParentNode): void {
   for (const time of place.querySelectorAll('time')) {
@@ -22,7 +22,7 @@ export function localTimes(place: ParentNode): void {
   }
 }
 
-/** The reader's time zone as it was called then: `CET`, `GMT+9`. */
+/** The name of the reader's time zone at that time: `CET`, `GMT+9`. */
 function zoneOf(at: Date): string {
   const parts = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' }).formatToParts(at);
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';

@@ -1,4 +1,4 @@
-/** What was chosen for the look of pages is shown before it is saved. */
+/** Shows the chosen accent and logo of pages before they are saved. */
 
 for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-picks]')) {
   const text = document.querySelector<HTMLInputElement>(`input[name="${picker.dataset.picks}"]`);
@@ -6,7 +6,7 @@ for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-pic
     if (text) text.value = picker.value;
   });
   text?.addEventListener('input', () => {
-    // Back to where it was, it says nothing: what is typed counts.
+    // For a text that is no colour, the picker shows its first colour again. The text is what counts.
     picker.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value.toLowerCase() : picker.defaultValue;
   });
 }
@@ -19,7 +19,7 @@ for (const input of document.querySelectorAll<HTMLInputElement>('input[data-prev
     place.hidden = true;
     const [file] = input.files ?? [];
     if (!file?.type.startsWith('image/')) return;
-    // As a data URL: the policy of pages allows no other pictures than these and their own.
+    // As a data URL, because the content security policy allows only these and our own pictures.
     const reader = new FileReader();
     reader.addEventListener('load', () => {
       picture.src = String(reader.result);

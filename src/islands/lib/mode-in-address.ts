@@ -1,4 +1,4 @@
-/** The address names the mode that the page shows, test or live: whoever is sent a copy of it sees the same. */
+/** Adds the page's mode, test or live, to the address, so that a copied link shows the same mode. */
 const current = document.querySelector<HTMLAnchorElement>('.switch [aria-current]');
 const mode = current && new URL(current.href).searchParams.get('mode');
 const address = new URL(location.href);

@@ -1,6 +1,6 @@
 import type { WalletChain } from './wallets.ts';
 
-/** A token on a network, and the call that pays with it; made by the server, as all that follows. */
+/** A token on a network, and the call that pays with it. The server makes this and everything below. */
 export type PayOption = {
   chain: WalletChain & { coin: string };
   /** The token's contract. */
@@ -14,14 +14,14 @@ export type PayOption = {
   feeless: boolean;
 };
 
-/** What a wallet is to be asked for. */
+/** What a wallet is asked to pay. */
 export type Orders = {
-  /** The reference that says which request is paid, `0x…`: goes to the end of the calldata. */
+  /** The request's reference, `0x…`, which is appended to the calldata. */
   suffix: string;
-  /** Whether a partial payment came already. */
+  /** Whether a partial payment has arrived. */
   rest: boolean;
   options: PayOption[];
 };
 
-/** A chain's number as wallets write it. */
+/** A chain's id in hex, as wallets expect it. */
 export const hexId = (chainId: number) => `0x${chainId.toString(16)}`;

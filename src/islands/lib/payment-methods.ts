@@ -9,20 +9,20 @@ import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
 import { askAccount, currentChain, type FoundWallet, knownAccounts } from './wallets.ts';
 
-/** A node may hear of a transaction later than the wallet's own, so its hash is handed in again. */
+/** The provider may know a transaction later than the wallet's node, so its hash is submitted several times. */
 const reportAfterMs = [0, 3_000, 8_000, 20_000];
 
 type Page = {
   root: HTMLElement;
   path: string;
   texts: IslandTexts;
-  /** Asks for the state at once. */
+  /** Polls the state at once. */
   askNow(): void;
-  /** The section may be replaced again. */
+  /** Called when the section may be replaced again. */
   released(): void;
 };
 
-/** A payment that a wallet only signs. `sent`: from here on nothing else may be paid. */
+/** A payment that a wallet only signs. `sent` is called when nothing else may be paid any more. */
 type Signing = {
   wallet: FoundWallet;
   account: string;
@@ -37,14 +37,14 @@ export class PaymentMethods {
   readonly #page: Page;
   readonly #choice = new OptionChoice();
   #wallets: FoundWallet[] = [];
-  /** `connecting`: another wallet may be taken instead. From `asking` on, a second press could pay twice. */
+  /** `connecting`: another wallet may be chosen instead. From `asking` on, a second press could pay twice. */
   #step: 'idle' | 'connecting' | 'asking' | 'sent' = 'idle';
   #running: FoundWallet | null = null;
   #run = 0;
   #kind = '';
-  /** Whether only to sign: what the person chose; null while a wallet without coin for fees decides. */
+  /** Whether to pay by a signature alone, as the person chose; null: only if the wallet has no coin for fees. */
   #feeless: boolean | null = null;
-  /** The payment under way is only signed. */
+  /** Whether the payment in progress is only signed. */
   #signing = false;
   #lazy: LazyWallet | null = null;
 
@@ -53,7 +53,7 @@ export class PaymentMethods {
     addEventListener('pagehide', () => void this.#lazy?.provider.leave());
   }
 
-  /** True while a wallet is asked: the section must stay. */
+  /** Whether a wallet is being asked, so that the section must not be replaced. */
   get busy(): boolean {
     return this.#step !== 'idle';
   }
@@ -79,7 +79,7 @@ export class PaymentMethods {
       showWalletButtons(place, wallets, ({ info }) => fillText(rest ? payRest : payWith, { wallet: info.name }));
     }
     const phone = section.querySelector<HTMLDetailsElement>('.phone');
-    // The wallet at hand is the shorter way.
+    // A wallet in this browser is the easier way.
     if (phone && wallets.length > 0 && !phone.dataset.seen) {
       phone.dataset.seen = 'yes';
       phone.open = false;
@@ -87,13 +87,13 @@ export class PaymentMethods {
     for (const wallet of fresh) void this.#lookForFunds(section, wallet, options);
   }
 
-  /** A new state of the payment: what was sent is on its way, or has come to its end. */
+  /** Handles a new state of the payment: the server has seen what was sent, or it has ended. */
   hear(kind: string): void {
     if (this.#step === 'sent' && kind !== this.#kind) this.#end();
     this.#kind = kind;
   }
 
-  /** A wallet's button, or a network's chip: arrow keys press it too, and the one that is chosen already counts. */
+  /** Handles a wallet's button, or a network's chip, which arrow keys press too, and which may be the chosen one. */
   pressed(target: Element): void {
     const section = this.#section();
     if (!section?.contains(target)) return;
@@ -101,7 +101,7 @@ export class PaymentMethods {
     const wallet = uuid === LazyWallet.uuid ? this.#lazyWallet() : this.#wallets.find(({ info }) => info.uuid === uuid);
     if (wallet) void this.#pay(section, wallet);
     const input = target.matches('input') ? (target as HTMLInputElement) : null;
-    // While a payment is under way the choices stay with what it is for.
+    // While a payment is in progress, the choice cannot change.
     if (input?.name === 'option') {
       if (this.busy) this.#choice.show(section);
       else this.#choice.choose(section, Number(input.value), true);
@@ -110,7 +110,7 @@ export class PaymentMethods {
     if (input) this.#showFeeless(section);
   }
 
-  /** Offers to sign only, where that is possible with what is chosen. */
+  /** Offers to pay by a signature alone, if that is possible with the chosen option. */
   #showFeeless(section: HTMLElement): void {
     const place = section.querySelector<HTMLElement>('.feeless');
     const box = place?.querySelector('input');
@@ -120,7 +120,7 @@ export class PaymentMethods {
     box.checked = this.#running ? this.#signing : (this.#wantsFeeless(section) ?? false);
   }
 
-  /** What the person chose, or what the page proposes; null: as the wallet's coin decides. */
+  /** What the person chose, or what the page proposes; null: it depends on whether the wallet has coin for fees. */
   #wantsFeeless(section: HTMLElement): boolean | null {
     const usual = section.querySelector<HTMLElement>('[name="feeless"]')?.dataset.usual === 'yes';
     return this.#feeless ?? (usual || null);
@@ -179,8 +179,8 @@ export class PaymentMethods {
   }
 
   /**
-   * What the account signs, if it pays by that: because the person chose to, or because it holds no coin for the fee.
-   * Null: it sends the payment itself.
+   * What the account must sign if it pays by a signature alone, because the person chose to, or because it has no coin
+   * for the fee. Null if it sends the payment itself.
    */
   async #askSignable(section: HTMLElement, option: PayOption, account: string): Promise<Signable | null> {
     this.#signing = false;
@@ -201,7 +201,7 @@ export class PaymentMethods {
     sent('handedIn');
   }
 
-  /** Hands the hash in until the page shows it: it is a hint only, and nothing depends on it. */
+  /** Submits the hash until the page shows the transaction. It is only a hint. */
   async #report(hash: string | null, isOver: () => boolean): Promise<void> {
     for (const afterMs of reportAfterMs) {
       await new Promise((resolve) => setTimeout(resolve, afterMs));
@@ -214,7 +214,7 @@ export class PaymentMethods {
     }
   }
 
-  /** A wallet that knows this page tells what it holds without asking anybody. */
+  /** Reads the balances of a wallet that is already connected to this page, which needs no consent. */
   async #lookForFunds(section: HTMLElement, wallet: FoundWallet, options: PayOption[]): Promise<void> {
     if (options.length < 2) return;
     const [account] = await knownAccounts(wallet).catch(() => []);
@@ -240,7 +240,7 @@ export class PaymentMethods {
     return this.#lazy;
   }
 
-  /** A code waits to be scanned: it stands alone, and the other wallets can be taken instead. */
+  /** A code waits to be scanned. Another wallet can be chosen instead. */
   #codeShown(): void {
     announceIn(this.#place('.told'), '');
     const section = this.#section();

@@ -5,7 +5,7 @@ import { askAccount, changeChain, currentChain, type FoundWallet, isDeclined, ty
 
 /** A network and token on which a plan can be charged. */
 export type PlanPlace = { chain: WalletChain & { coin: string }; token: string; symbol: string; contract: string };
-/** What a section of the page asks a wallet for. `payer`: the only account that can; `call`: what revokes. */
+/** What a section asks a wallet for. `payer`: the only account that can do it; `call`: the call that revokes. */
 export type PlanOrders = { options: PlanPlace[]; payer?: string; call?: string };
 
 /** One press of a wallet's button. */
@@ -15,10 +15,10 @@ export type PlanAct = {
   place: PlanPlace;
   orders: PlanOrders;
   wallet: FoundWallet;
-  /** How many charges the allowance is to be for, as chosen. */
+  /** The chosen number of charges for the allowance. */
   charges: string;
   tell(text: string, values?: Record<string, string>): void;
-  /** What an allowance without limit is called. */
+  /** The text for an unlimited allowance. */
   limitless: string;
   /** Resolves once somebody agrees to pay a fee. */
   confirm(): Promise<void>;
@@ -45,8 +45,8 @@ const approvedTries = 150;
 /**
  * Runs an act to its end.
  *
- * @returns the word by which the page says that it is done; null where there is nothing to say
- * @throws what a wallet throws, or a refusal in words
+ * @returns the word for `?done=`; null if there is nothing to say
+ * @throws what a wallet throws, or WalletRefusal
  */
 export async function runAct(act: PlanAct): Promise<string | null> {
   const account = await accountOf(act);
@@ -65,7 +65,7 @@ async function accountOf({ wallet, orders }: PlanAct): Promise<string> {
   return account;
 }
 
-/** Common wallets sign typed data only on the network that it names. */
+/** Switches the wallet's network: common wallets sign typed data only while they are on its network. */
 async function moveTo({ wallet, place, tell }: PlanAct): Promise<void> {
   if ((await currentChain(wallet)) === place.chain.chainId) return;
   tell('switching');
@@ -97,7 +97,7 @@ async function raise(act: PlanAct, account: string): Promise<string> {
 
 type Last = { name: string; fields: Fields; signText: string };
 
-/** Sets the allowance as the step says, by a signature where that works, and brings everything to the service. */
+/** Sets the step's allowance, by a signature if the wallet can, and sends everything to the service. */
 async function allow(act: PlanAct, account: string, step: Step, last: Last): Promise<string> {
   const { tell } = act;
   if (step.step === 'enough') return finish(act, last.name, last.fields);
@@ -168,7 +168,7 @@ async function finish(act: PlanAct, name: string, fields: Fields): Promise<strin
   return String(((await send(act, name, fields)) as { done: string }).done);
 }
 
-/** What the service answers; a fault is thrown as a refusal. */
+/** Sends a form to the service and returns its answer. Throws WalletRefusal for a fault. */
 async function send(act: PlanAct, name: string, fields: Fields): Promise<Record<string, unknown>> {
   const answer = await ask(act, name, fields);
   if (typeof answer.fault === 'string') throw new WalletRefusal(answer.fault);

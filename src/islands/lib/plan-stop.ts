@@ -1,12 +1,12 @@
 import { changeChain, currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
 
-/** What stops automatic charges by a signature: whose, on which network, and what is signed. */
+/** What is signed to stop automatic charges, by which account and on which network. */
 type StopOrder = { payer: string; chainId: number; typed: string };
 type Stopped = { kind: 'signed'; signature: string } | { kind: 'declined'; wallet: string };
 
 /**
- * Has the wallet that agreed sign the end, where it is at hand. Without it, or where it cannot sign, the signature is
- * empty: holding the link is enough.
+ * Has the wallet that agreed sign the end, if it is in this browser. Otherwise, or if it cannot sign, the signature is
+ * empty: the link is enough to stop.
  */
 export async function signStop(
   { payer, chainId, typed }: StopOrder,

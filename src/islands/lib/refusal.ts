@@ -1,6 +1,6 @@
 import { codeOf, isDeclined } from './wallets.ts';
 
-/** Why nothing was sent: which text says so, and what to put into it. */
+/** Why nothing was sent: the name of a text, and the values for it. */
 export class WalletRefusal extends Error {
   readonly text: string;
   readonly values: Record<string, string>;
@@ -14,9 +14,9 @@ export class WalletRefusal extends Error {
 const longestReason = 160;
 
 /**
- * Puts what a wallet threw into words.
+ * Converts an error of a wallet to a refusal with a text.
  *
- * @param text what to say where nothing more is known
+ * @param text the name of the text for unknown errors
  */
 export function refusalFrom(error: unknown, text: string): WalletRefusal {
   if (error instanceof WalletRefusal) return error;

@@ -10,12 +10,12 @@ import { keepUnfolded } from './unfolded.ts';
  */
 const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 
-/** What the server said last: browser code may have changed a region since, to make its buttons work. */
+/** The server's last HTML of each region. Browser code may have changed the region since, to make its buttons work. */
 const told = new WeakMap<Element, string>();
 for (const region of document.querySelectorAll('[data-region]')) told.set(region, region.innerHTML);
 
 const hearers: ((place: HTMLElement) => void)[] = [];
-/** Calls this now for the whole page, and for each region that was renewed: for code that makes buttons work. */
+/** Calls a function now for the whole page, and later for each replaced region: for code that makes buttons work. */
 export function onRenewed(hear: (place: HTMLElement) => void): void {
   hearers.push(hear);
   hear(document.body);
@@ -26,19 +26,19 @@ const quietMs = 300;
 const firstRetryMs = 5000;
 const longestRetryMs = minuteMs;
 
-/** Somebody types, has unfolded a question, or has just copied: the region waits. */
+/** Whether somebody types in a region, has unfolded a confirmation, or has just copied. It is not replaced then. */
 function inUse(region: Element): boolean {
   const active = document.activeElement;
   const typing = active !== null && region.contains(active) && active.matches('input, select, textarea');
   return typing || region.querySelector('details.confirm[open], .done') !== null;
 }
 
-/** Asks for the address anew. A reload would send a form again where the page is the answer to one. */
+/** Requests the page's address again. A reload could submit a form again. */
 function leave(): void {
   location.replace(location.pathname + location.search);
 }
 
-/** @returns whether a region waits that has something new */
+/** @returns whether a changed region was not replaced because somebody uses it */
 async function renew(): Promise<boolean> {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
   // The session has ended, so the page's content must not stay visible. A form's address leads to its page.
@@ -77,19 +77,19 @@ function renewIn(ms: number): void {
 }
 
 const soon = () => renewIn(quietMs);
-// Who has typed, or folded the question again, sees what changed meanwhile.
+// Once somebody has finished typing, or has folded the confirmation, the region is replaced.
 for (const end of ['focusout', 'toggle']) document.addEventListener(end, () => waits && soon(), { capture: true });
 
 function follow(address: string, retryMs = firstRetryMs): void {
   let nextRetryMs = retryMs;
   const events = new EventSource(address);
   events.addEventListener('message', soon);
-  // A connection that was lost may have missed something.
+  // Changes may have been missed while the connection was lost.
   events.addEventListener('open', () => {
     nextRetryMs = firstRetryMs;
     soon();
   });
-  // The session has ended, or its person may do something else now.
+  // The session has ended, or the user's role has changed.
   events.addEventListener('over', leave);
   events.addEventListener('error', () => {
     if (events.readyState !== EventSource.CLOSED) return;

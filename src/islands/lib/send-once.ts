@@ -1,4 +1,4 @@
-/** A form that is pressed twice is sent once. One whose answer does not come can be sent again after a while. */
+/** A form that is pressed twice is sent once. If there is no response, it can be sent again after this time. */
 const againMs = 5_000;
 const sentAt = new WeakMap<EventTarget, number>();
 
@@ -9,7 +9,7 @@ addEventListener('submit', (event) => {
   if (before !== undefined && event.timeStamp - before < againMs) event.preventDefault();
   else sentAt.set(form, event.timeStamp);
 });
-// Whoever comes back to a page that was kept as it was means it anew.
+// A page that the browser restores from its back/forward cache may be sent again.
 addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return;
   for (const form of document.forms) sentAt.delete(form);

@@ -4,7 +4,7 @@ import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
 import { changeChain, codeOf, currentChain, type FoundWallet } from './wallets.ts';
 
-/** Wallets that do not know `wallet_sendCalls` after all, or not this capability. */
+/** Error codes of wallets that do not support `wallet_sendCalls` after all, or not the capability. */
 const notOffered = [4200, -32601, 5700];
 const statusEveryMs = 1_000;
 const statusTries = 300;
@@ -15,11 +15,11 @@ export async function moveTo(wallet: FoundWallet, { chain }: PayOption): Promise
   await changeChain(wallet, chain).catch((error) => {
     throw refusalFrom(error, 'wrongNetwork');
   });
-  // Some wallets say yes and stay where they are.
+  // Some wallets report success without switching.
   if ((await currentChain(wallet)) !== chain.chainId) throw new WalletRefusal('wrongNetwork');
 }
 
-/** Before anybody is asked to confirm what cannot go well. A wallet that does not tell is asked all the same. */
+/** Throws WalletRefusal if the balance is too small, before the wallet asks its owner. An unknown balance passes. */
 export async function checkBalance(wallet: FoundWallet, account: string, option: PayOption): Promise<void> {
   const balance = await balanceOf(wallet, account, option);
   if (balance === null || balance >= BigInt(option.micro)) return;
@@ -27,12 +27,12 @@ export async function checkBalance(wallet: FoundWallet, account: string, option:
 }
 
 /**
- * Has a wallet send the transfer with the reference at the end of its calldata: through EIP-5792 where the wallet
- * offers that, otherwise appended here.
+ * Has a wallet send the transfer with the reference at the end of its calldata: by EIP-5792 if the wallet supports it,
+ * otherwise appended here.
  *
  * @param sent called once the wallet has accepted it
- * @returns the transaction's hash; null when the wallet does not report it in time
- * @throws Refusal
+ * @returns the transaction's hash; null if the wallet does not report it in time
+ * @throws WalletRefusal
  */
 export async function sendPayment(
   wallet: FoundWallet,
@@ -71,7 +71,7 @@ async function offersSuffix({ provider }: FoundWallet, account: string, { chain 
   return (offered?.[id] ?? offered?.['0x0'])?.dataSuffix?.supported === true;
 }
 
-/** The calls' identifier; null when the wallet does not take such calls after all. */
+/** The identifier of the calls; null if the wallet does not support such calls after all. */
 async function sendCalls(
   wallet: FoundWallet,
   from: string,
@@ -97,7 +97,7 @@ async function sendCalls(
 
 type CallsStatus = { status?: number | string; receipts?: { transactionHash?: string }[] };
 
-/** Waits until the wallet tells the hash. */
+/** Waits until the wallet reports the hash; null if it does not in time. */
 async function callsHash({ provider }: FoundWallet, id: string): Promise<string | null> {
   for (let i = 0; i < statusTries; i++) {
     const told = (await askQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;

@@ -2,13 +2,13 @@ import type { PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import type { FoundWallet } from './wallets.ts';
 
-/** What a wallet signs to pay without coin for the fee; made by the server, which sends the payment then. */
+/** What a wallet signs to pay without coin for the fee. The server makes it, and then sends the payment. */
 export type Signable = {
   /** JSON of `eth_signTypedData_v4`. */
   typed: string;
   nonce: string;
   validBefore: string;
-  /** The wallet holds no coin for fees; null where that is not known. */
+  /** Whether the wallet has no coin for fees; null if that is not known. */
   lacksCoin: boolean | null;
 };
 
@@ -17,10 +17,10 @@ type Answer = { ok?: boolean; reason?: string; typed?: string; nonce?: string; v
 };
 
 const answerMs = 20_000;
-/** What was handed in is not sent twice, so a lost answer is asked for again. */
+/** The server does not send the same authorization twice, so a call without a response is repeated. */
 const handInAfterMs = [0, 2_000, 5_000];
 
-/** Null where nothing answers. */
+/** Posts fields and returns the answer; null if there is none. */
 async function post(url: string, fields: Record<string, string>): Promise<Answer | null> {
   try {
     const body = new URLSearchParams(fields);
@@ -34,7 +34,7 @@ async function post(url: string, fields: Record<string, string>): Promise<Answer
 const terms = ({ chain, token }: PayOption, from: string) => ({ chain_id: String(chain.chainId), token, from });
 
 /**
- * Asks what the account is to sign.
+ * Requests what the account must sign.
  *
  * @throws WalletRefusal why it cannot pay by a signature now
  */
@@ -54,9 +54,9 @@ export async function signPayment({ provider }: FoundWallet, account: string, { 
 }
 
 /**
- * Hands in what was signed; it is then sent.
+ * Hands in a signed payment, which the server then sends.
  *
- * @throws WalletRefusal why nothing was sent, or `unsure` where that is not known
+ * @throws WalletRefusal with the reason why nothing was sent, or `unsure` if that is not known
  */
 export async function handIn(
   path: string,

@@ -1,4 +1,4 @@
-/** What browser code says to people, in the page's language: made by the server, never by a script. */
+/** The texts that browser code shows, in the page's language. They come from the server. */
 export type IslandTexts = Record<string, string>;
 
 /** Puts values into a text's `{placeholders}`. */
@@ -9,7 +9,7 @@ export function fillText(text: string | undefined, values: Record<string, string
 /** The language of the page, for `Intl`. */
 export const language = document.documentElement.lang || 'en';
 
-/** Micro units for reading, as the server groups them. */
+/** Micro units as text for people, grouped as the server does. */
 export function formatUsdc(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0');
   const decimal = `${digits.slice(0, -6)}.${digits.slice(-6)}` as `${number}`;

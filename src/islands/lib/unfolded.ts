@@ -1,4 +1,4 @@
-/** A part is known by the text of its summary and, where several say the same, by its place among them. */
+/** The details elements of a region, by the text of the summary and, among equal ones, by their position. */
 function partsOf(region: ParentNode): Map<string, HTMLDetailsElement> {
   const parts = new Map<string, HTMLDetailsElement>();
   const seen = new Map<string, number>();
@@ -12,9 +12,9 @@ function partsOf(region: ParentNode): Map<string, HTMLDetailsElement> {
 }
 
 /**
- * Does what replaces a region's content. A part that somebody has unfolded or folded stays so.
+ * Replaces a region's content. Details that somebody has unfolded or folded stay so.
  *
- * @param told the content as the server said it, which says what was open to begin with
+ * @param told the server's HTML of the old content, which shows what was open at first
  */
 export function keepUnfolded(region: Element, told: string, replace: () => void): void {
   const said = document.createElement('template');

@@ -6,7 +6,7 @@ const legacyAfterMs = 500;
  * Calls back whenever more wallets of this browser are found: those that announce themselves, otherwise the one in
  * `window.ethereum`.
  *
- * @param legacyName what to call a wallet that does not give its name
+ * @param legacyName the name for a wallet that does not report one
  */
 export function findWallets(legacyName: string, show: (wallets: FoundWallet[]) => void): void {
   let announced = false;
@@ -21,7 +21,7 @@ export function findWallets(legacyName: string, show: (wallets: FoundWallet[]) =
   }, legacyAfterMs);
 }
 
-/** One button for each wallet, the first one before all others; those that are there already stay as they are. */
+/** Shows one button for each wallet, the first one as the main button. Existing buttons are kept. */
 export function showWalletButtons(
   place: HTMLElement,
   wallets: FoundWallet[],
@@ -46,7 +46,7 @@ export function showWalletButtons(
   }
 }
 
-/** Shows which button is at work; the others wait. */
+/** Disables all buttons and marks that of the wallet being asked; null enables them again. */
 export function markBusy(place: HTMLElement, wallet: FoundWallet | null): void {
   for (const button of place.querySelectorAll<HTMLElement>('[data-wallet]')) {
     button.ariaBusy = button.dataset.wallet === wallet?.info.uuid ? 'true' : null;

@@ -5,7 +5,7 @@ export type FoundWallet = {
   info: { uuid: string; name: string; icon: string; rdns: string };
   provider: WalletProvider;
 };
-/** A network that a wallet is to be on; `publicRpcUrl` lets it learn to know a network. */
+/** A network to which a wallet can switch. With `publicRpcUrl`, the wallet can add a network that it does not know. */
 export type WalletChain = {
   chainId: number;
   name: string;
@@ -14,7 +14,7 @@ export type WalletChain = {
   explorerUrl: string | null;
 };
 
-/** Tells all wallets of this browser, anew each time another one announces itself. */
+/** Calls back with all wallets of this browser whenever another one announces itself. */
 export function watchWallets(show: (wallets: FoundWallet[]) => void): void {
   const found = new Map<string, FoundWallet>();
   window.addEventListener('eip6963:announceProvider', (event) => {
@@ -26,13 +26,13 @@ export function watchWallets(show: (wallets: FoundWallet[]) => void): void {
   window.dispatchEvent(new Event('eip6963:requestProvider'));
 }
 
-/** Asks for the wallet's account, in lower case; null when it gives none. Throws what the wallet throws. */
+/** Asks the wallet for its account, in lower case; null if it gives none. Throws what the wallet throws. */
 export async function askAccount({ provider }: FoundWallet): Promise<string | null> {
   const [account] = (await provider.request({ method: 'eth_requestAccounts' })) as string[];
   return account?.toLowerCase() ?? null;
 }
 
-/** The accounts the page may already see, without asking anybody. */
+/** The accounts that the page may already see, in lower case. The wallet does not ask its owner. */
 export async function knownAccounts({ provider }: FoundWallet): Promise<string[]> {
   const accounts = (await provider.request({ method: 'eth_accounts' })) as string[];
   return accounts.map((account) => account.toLowerCase());
@@ -43,7 +43,7 @@ export async function currentChain({ provider }: FoundWallet): Promise<number> {
   return Number(await provider.request({ method: 'eth_chainId' }));
 }
 
-/** Moves the wallet to a network, and adds it where the wallet does not know it. Throws what the wallet throws. */
+/** Switches the wallet to a network, and adds it if the wallet does not know it. Throws what the wallet throws. */
 export async function changeChain({ provider }: FoundWallet, chain: WalletChain): Promise<void> {
   const chainId = `0x${chain.chainId.toString(16)}`;
   try {
@@ -69,18 +69,18 @@ export async function signText({ provider }: FoundWallet, account: string, text:
   return (await provider.request({ method: 'personal_sign', params: [`0x${hex}`, account] })) as string;
 }
 
-/** True when the wallet's owner said no. */
+/** Whether the wallet's owner declined. */
 export function isDeclined(error: unknown): boolean {
   return codeOf(error) === 4001;
 }
 
-/** Some wallets on phones wrap the code of the error they mean. */
+/** The code of a wallet's error. Some wallets on phones wrap it. */
 export function codeOf(error: unknown): number | undefined {
   const { code, data } = (error ?? {}) as { code?: number; data?: { originalError?: { code?: number } } };
   return data?.originalError?.code ?? code;
 }
 
-/** An icon that may be shown: pages load no picture from elsewhere. */
+/** The wallet's icon if it is a data URL, because pages load no pictures from other sites; otherwise null. */
 export function iconOf({ info }: FoundWallet): string | null {
   return /^data:image\//.test(info.icon) ? info.icon : null;
 }
