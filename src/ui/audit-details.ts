@@ -16,23 +16,23 @@ import type { Words } from './language.ts';
 
 type Value = string | number | boolean | null;
 type Details = Record<string, Value | Value[]>;
-/** What a word stands for; one that has none stands for itself. */
+/** Texts for words; a word without one is shown unchanged. */
 type Naming = Readonly<Record<string, string>>;
 
-/** A transfer is named by its network, its transaction, and its place in it. */
+/** The id of a transfer: its chain, its transaction, and its ordinal in it. */
 const transfer = /^\d+_0x[0-9a-f]{64}_\d+$/;
 const hash = /^0x[0-9a-f]{64}$/;
-/** An endpoint is named by its partner and its mode. */
+/** The id of a webhook endpoint: its partner and its mode. */
 const endpoint = /^[0-9a-f-]{36}\/(?:test|live)$/;
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** For these, null has a meaning: it was removed, or there is no end. Elsewhere null means that nothing was given. */
+/** Details for which null means that something was removed or has no end. For others, null means that none was given. */
 const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
 
 /**
- * The details of an action, each with its name in the reader's language and its value formatted; null when there are
- * none. A name or value without a text is shown as it is.
+ * The details of an action, each with its name in the reader's language and its value formatted; null if there are
+ * none. A name or value without a text is shown unchanged.
  *
- * @param names what people call the merchants and partners in them
+ * @param names the names of the merchants and partners in them
  * @param json the details as the log stores them: an object of strings, numbers, booleans, nulls and lists of strings
  */
 export function auditDetails(words: Words, json: string, names: ObjectNames): Html | null {
@@ -48,17 +48,16 @@ export function auditDetails(words: Words, json: string, names: ObjectNames): Ht
   `;
 }
 
-/** Who did it: people by their address, merchants by their wallet, shortened. */
+/** The actor: users by their e-mail address, merchants by their wallet, shortened. */
 export function auditActor(words: Words, row: { actor_kind: string; actor_name: string }): Html {
   const name = whoName(words, row);
   return isAddress(name) ? shortAddress(name) : html`<span dir="auto">${name}</span>`;
 }
 
 /**
- * The target of an action: its kind, and what people call it, or its id or address, shortened. The full value is in the
- * title.
+ * The target of an action: its kind and its name, or its id or address, shortened. The full value is in the title.
  *
- * @param to its page; null: it has none
+ * @param to the path of its page; null if it has none
  */
 export function auditObject(
   words: Words,
@@ -71,7 +70,7 @@ export function auditObject(
   return html`<span>${objectName(words, kind)} ${to === null ? shown : html`<a href="${to}">${shown}</a>`}</span>`;
 }
 
-/** The name with the ID on hover. */
+/** The name of a target, with its id on hover; null if it has none. */
 function nameOf(names: ObjectNames, kind: string, id: string): Html | null {
   const found = names.get(`${kind} ${id}`);
   return found ? html`<bdi title="${id}">${found.name}</bdi>` : null;

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { accentFor, fromOklch } from '../lib/text/color.ts';
 import { type Html, html } from '../lib/text/html.ts';
 
-/** Whose pages those are that belong to no partner. */
+/** The name on pages that belong to no partner. */
 export const houseName = 'Quittance';
 
-/** A partner's branding: what it set, ready for a page. */
+/** A partner's branding, prepared for a page. */
 export type Branding = {
   name: string;
-  /** Address of its logo on this site; null without one. */
+  /** The path of its logo on this site; null without one. */
   logoPath: string | null;
-  /** A style sheet that sets its accent colour, light and dark; null for the house's own. */
+  /** A style sheet with its accent colour for light and dark mode; null for ours. */
   accentStyle: string | null;
 };
 
@@ -52,7 +52,7 @@ export function accentStyle(wanted: string): string {
   return `${root(lightGrounds)}@media (prefers-color-scheme:dark){${root(darkGrounds)}}`;
 }
 
-/** A partner's logo, no higher than a line of figures; null where it has none. */
+/** A partner's logo; null if it has none. */
 export function logoOf(branding: Branding): Html | null {
   return branding.logoPath === null
     ? null

@@ -9,14 +9,14 @@ export type Chart = {
   /** At most two, each with its name. */
   series: string[];
   bars: Bar[];
-  /** A value as people read it, with its unit. */
+  /** Formats a value with its unit. */
   format: (value: number) => string;
 };
 
 const width = 720;
 const height = 220;
 const edge = { left: 64, right: 8, top: 12, bottom: 28 };
-/** Of a letter of the scale, on average. */
+/** The average width of a character on the scale, in pixels. */
 const letterWidth = 7;
 
 /**
@@ -93,7 +93,7 @@ function text(name: string, x: number, y: number, content: string): string {
   return `<text class="${name}" x="${round(x)}" y="${round(y)}">${escaped(content)}</text>`;
 }
 
-/** The next 1, 2 or 5 times a power of ten: axes that can be read. */
+/** Rounds up to 1, 2 or 5 times a power of ten, for readable axes. */
 function niceTop(most: number): number {
   if (most <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(most));

@@ -2,7 +2,7 @@ import { renderSVG } from 'uqr';
 import { type Html, html, raw } from '../lib/text/html.ts';
 import { checksummed } from './address.ts';
 
-/** A state has a word, a colour and a shape, never colour alone. */
+/** The kinds of states. Each is shown with a word, a colour and a shape, never by colour alone. */
 export type StateKind = 'waiting' | 'confirming' | 'paid' | 'attention' | 'failed' | 'ended';
 
 const shapes: Record<StateKind, string> = {
@@ -22,7 +22,7 @@ const shapes: Record<StateKind, string> = {
   ended: '<path d="M5 12h14" stroke="currentColor" stroke-width="3" stroke-linecap="round"/>',
 };
 
-/** The shape of a state alone, where a word stands beside it. */
+/** The shape of a state without its word, for places that have one already. */
 export function shapeOf(kind: StateKind): Html {
   return raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`);
 }
@@ -35,7 +35,7 @@ const ring = (done: number) =>
 /**
  * The current state, in words, with the shape of its kind.
  *
- * @param as `h1` where the page says nothing else
+ * @param as `h1` if it is the page's heading
  * @param done 0 to 1, for a state with measurable progress
  */
 export function stateLine(
@@ -56,31 +56,31 @@ export function card(...parts: (Html | false | null)[]): Html {
   return html`<section class="card">${parts}</section>`;
 }
 
-/** Names with their values, one under the other; null leaves one out. */
+/** A list of names and values; null entries are left out. */
 export function descriptionList(list: ([name: string, value: Html | string] | null)[]): Html {
   return html`
     <dl class="facts">${list.map((fact) => fact && html`<div><dt>${fact[0]}</dt><dd>${fact[1]}</dd></div>`)}</dl>
   `;
 }
 
-/** A text that is copied whole: an address, a hash, an exact amount. */
+/** A text in monospace that people copy: an address, a hash, an exact amount. */
 export function mono(text: string): Html {
   return html`<span class="mono">${text}</span>`;
 }
 
-/** How many characters are seen: right-to-left languages put marks of direction between them. */
+/** The number of visible characters, without the direction marks of right-to-left languages. */
 const visibleLength = (text: string) => text.replace(/\p{Cf}/gu, '').length;
 
-/** The amount that a page is about, in figures as large as a phone has room for on one line. */
+/** The main amount of a page, as large as fits on one line of a phone. */
 export function largeAmount(text: string | Html): Html {
   const length = visibleLength(typeof text === 'string' ? text : text.text);
   return html`<p class="amount${length > 14 ? ' longest' : length > 11 && ' long'}"><bdi>${text}</bdi></p>`;
 }
 
-/** An address in full, to be copied or compared. */
+/** A full address, for copying and comparing. */
 export const fullAddress = (address: string): Html => mono(checksummed(address));
 
-/** An address for reading, or a hash: shortened in the middle, the whole one on hover and for copying. */
+/** A shortened address or hash. The full one shows on hover, and is what copying copies. */
 export function shortAddress(address: string): Html {
   const shown = checksummed(address);
   return html`
@@ -88,10 +88,10 @@ export function shortAddress(address: string): Html {
   `;
 }
 
-/** A long identifier by its ends, as a search field takes it. The end tells ids of one minute apart. */
+/** A shortened id. Its beginning can be searched for; its end distinguishes ids of the same minute. */
 export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`;
 
-/** A QR code with what it is for; `label` and the text itself are what a screen reader reads. */
+/** A QR code with a caption. Screen readers read `label` and the text itself. */
 export function qr(text: string, label: string, caption: string): Html {
   const svg = renderSVG(text, { border: 3, ecc: 'M' }).replace('<svg ', '<svg aria-hidden="true" ');
   return html`
@@ -106,7 +106,7 @@ export type Field = {
   name: string;
   label: string;
   value?: string | null;
-  /** The rule, said before the fault. */
+  /** The field's rule, shown before its fault. */
   hint?: string;
   fault?: string | undefined;
   /** Further attributes, from our own code only: `required maxlength="120"`. */
@@ -114,7 +114,7 @@ export type Field = {
   rows?: number;
 };
 
-/** A labelled input with its rule and its fault; keeps what was typed. With `rows` a text area. */
+/** A labelled input with its rule and its fault. It keeps what was typed. With `rows` it is a text area. */
 export function field(field: Field): Html {
   const { name, value } = field;
   const describedBy = [field.hint && `${name}-hint`, field.fault && `${name}-fault`].filter(Boolean).join(' ');

@@ -3,12 +3,12 @@ import { commonTexts } from '../texts/common.ts';
 import { descriptionList, mono } from './components.ts';
 import type { Words } from './language.ts';
 
-/** Two sheets: on buttons that copy what stands beside them. */
+/** The icon of buttons that copy the text beside them. */
 export const copyShape: Html = raw(
   '<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.8"><rect x="8" y="8" width="12" height="12" rx="2.5"/><path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/></svg>',
 );
 
-/** A text to pass on, in full, with a copy button; without script only the text. */
+/** A full text with a copy button; without script, only the text. */
 export function copyable(words: Words, name: string, text: string, label: string): Html {
   return html`
     <div class="copyable stack">
@@ -21,10 +21,10 @@ export function copyable(words: Words, name: string, text: string, label: string
 }
 
 /**
- * A text that people pass on, with a button that copies it: an ID, a hash, an address, a URL.
+ * A text with a button that copies it: an ID, a hash, an address, a URL.
  *
- * @param name what it is, for those who hear the button
- * @param shown how the text is shown, where not as it is: as a link, for example
+ * @param name the name of the text, for screen readers
+ * @param shown replaces the shown text, for example by a link
  */
 export function copyableText(words: Words, name: string, text: string, shown: Html = mono(text)): Html {
   const { copy, copied } = commonTexts(words).common;

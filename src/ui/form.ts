@@ -1,22 +1,22 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { hiddenField } from './components.ts';
 
-/** A form that is sent by one button at its end. */
+/** A form with one button, at its end. */
 type Form = {
   action: string;
   /** A class of `style.css` or `shell.css` that lays it out. */
   class?: 'card' | 'inline' | 'stack' | 'filters';
-  /** Values that go with it unseen, by their names. */
+  /** Hidden values by their names. */
   hidden?: Record<string, string>;
-  /** What it asks for. */
+  /** The fields. */
   inside?: Html | null;
-  /** What its button says. */
+  /** The button's text. */
   submit: string;
-  /** A button beside a weightier one. */
+  /** Set if the button is a secondary one. */
   second?: true;
 };
 
-/** A form that changes something: it is posted, and only from a page of this site (`isOwnForm`). */
+/** A form that changes something. It is posted, and accepted only from a page of this site (`isOwnForm`). */
 export function form(form: Form): Html {
   return html`
     <form method="post" action="${form.action}"${form.class && html` class="${form.class}"`}>

@@ -7,19 +7,19 @@ import { fill, type Words } from './language.ts';
 /**
  * An instant for people, in UTC, with the exact value for machines and for conversion to the reader's time zone.
  *
- * @param timeStyle `medium` shows seconds, where the order of events matters
+ * @param timeStyle `medium` shows seconds, for lists in which the order of events matters
  */
 export function instant(words: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): Html {
   const seconds = timeStyle === 'medium' && html` data-seconds`;
   return html`<time datetime="${at.toISOString()}"${seconds}>${instantText(words, at, timeStyle)}</time>`;
 }
 
-/** An instant on a document that others read too: browser code adds its own time zone to the local time. */
+/** An instant on a document that others read too: browser code converts it to local time and adds the time zone. */
 export function zonedInstant(words: Words, at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-zone>${instantText(words, at)}</time>`;
 }
 
-/** An instant that is near, without its date if it is today: `12:10 UTC`. Browser code makes local time of it. */
+/** An instant, without its date if it is today: `12:10 UTC`. Browser code converts it to local time. */
 export function nearInstant(words: Words, at: Date, now: Date): Html {
   const dayOf = (date: Date) => date.toISOString().slice(0, 10);
   if (dayOf(at) !== dayOf(now)) return instant(words, at);
@@ -27,7 +27,7 @@ export function nearInstant(words: Words, at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}">${format.format(at)} UTC</time>`;
 }
 
-/** The same where there is only text, in a mail for example. */
+/** An instant as plain text, for example for a mail. */
 export function instantText({ locale }: Words, at: Date, timeStyle: 'short' | 'medium' = 'short'): string {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle, timeZone: 'UTC' });
   return `${format.format(at)} UTC`;
@@ -75,7 +75,7 @@ export function groupMicro(words: Words, micro: bigint): string {
   return grouped(words, micro, micro % 10_000n === 0n ? 2 : 6);
 }
 
-/** The same for a column, where all have six digits: their points stand below each other. */
+/** The same for a column: always six fraction digits, so that the decimal points are aligned. */
 export function columnMicro(words: Words, micro: bigint): string {
   return grouped(words, micro, 6);
 }
@@ -87,7 +87,7 @@ function grouped({ language }: Words, micro: bigint, minimumFractionDigits: numb
 
 type Period = keyof CommonTexts['common']['every'];
 
-/** True for a period of plans. */
+/** Whether a value is a period of plans. */
 export function isPeriod(text: unknown): text is Period {
   return text === 'day' || text === 'week' || text === 'month' || text === 'year';
 }
@@ -109,15 +109,15 @@ export function rateOf(words: Words, { rate, fiat_code }: { rate: string; fiat_c
   return html`<bdi dir="ltr">${fill(commonTexts(words).common.rate, { rate: cost })}</bdi>`;
 }
 
-/** Things that stand together: `2 requests, 1 plan, and 1 partner`. */
+/** Joins texts with “and”: `2 requests, 1 plan, and 1 partner`. */
 export function allOf({ language }: Words, parts: string[]): string {
   return new Intl.ListFormat(language).format(parts);
 }
 
-/** A count that was made up to a limit: `100+` once that is reached. */
+/** A count that stopped at a limit: `100+` if the limit was reached. */
 export const countedUpTo = (count: number, limit: number): string => (count >= limit ? `${limit}+` : String(count));
 
-/** Names to choose one from: `Base, Polygon, or Arbitrum`. */
+/** Joins names with “or”: `Base, Polygon, or Arbitrum`. */
 export function joinWithOr({ language }: Words, names: string[]): string {
   return new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
 }

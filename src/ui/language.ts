@@ -4,12 +4,12 @@ import { type Html, html, raw } from '../lib/text/html.ts';
 
 /** Languages that pages are written in. */
 export const languages = ['en', 'de', 'es', 'fr', 'pt', 'hi', 'ja', 'ar'] as const;
-/** BCP 47 name of one. */
+/** The BCP 47 tag of a language. */
 export type Language = (typeof languages)[number];
 
 /**
- * What a page is written with. Each area of `texts` gives its own for it. `locale`: the language with its reader's
- * region where that is known, for times of day: `en-GB` has 24 hours, `en-US` twice 12.
+ * The language of a page, for which each area of `texts` has its texts. `locale`: the language with its reader's
+ * region, if that is known, for times of day: `en-GB` has 24 hours, `en-US` twice 12.
  */
 export type Words = { language: Language; locale: string; direction: 'ltr' | 'rtl' };
 
@@ -19,12 +19,12 @@ export function wordsOf(language: Language, locale: string = language): Words {
   return { language, locale, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
 }
 
-/** The words of a language that was kept of somebody; else those given, English unless said. */
+/** The words of somebody's stored language; `otherwise` if there is none. */
 export function wordsKept(language: string | null, otherwise: Words = wordsOf('en')): Words {
   return isLanguage(language) ? wordsOf(language) : otherwise;
 }
 
-/** The request as far as it says which language its reader wants. */
+/** The parts of a request that determine the language. */
 export type LanguageRequest = { headers: IncomingHttpHeaders; query?: unknown };
 
 export const languageCookie = 'lang';
@@ -39,7 +39,7 @@ export function languageFor({ headers, query }: LanguageRequest): Language {
   return [chosenLanguage(query), kept, ...accepted].find(isLanguage) ?? 'en';
 }
 
-/** The words in which to answer a request. */
+/** The words for the response to a request. */
 export function wordsFor(asking: LanguageRequest): Words {
   const language = languageFor(asking);
   const accepted = acceptedLocales(asking.headers['accept-language'] ?? '');
@@ -53,12 +53,12 @@ export function chosenLanguage(query: unknown): Language | undefined {
   return isLanguage(chosen) ? chosen : undefined;
 }
 
-/** A text that names a language of ours. */
+/** Whether a value is the tag of a supported language. */
 export function isLanguage(name: unknown): name is Language {
   return languages.some((language) => language === name);
 }
 
-/** Primary languages of an `Accept-Language` header with their regions, the most wanted first. */
+/** The languages of an `Accept-Language` header with their regions, the most preferred first. */
 function acceptedLocales(header: string): { language: string; region: string | undefined }[] {
   return header
     .slice(0, 500)
@@ -74,14 +74,14 @@ function acceptedLocales(header: string): { language: string; region: string | u
     .sort((a, b) => b.weight - a.weight);
 }
 
-/** The language's name in itself: `Deutsch`. */
+/** A language's own name: `Deutsch`. */
 export function languageName(language: Language): string {
   const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
   return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 }
 
 /**
- * Puts values into a text's `{placeholders}`. What they say turns nothing around them.
+ * Puts values into a text's `{placeholders}`. Values cannot change the direction of the text around them.
  *
  * @throws Error for a placeholder without a value: a programming error
  */
@@ -99,7 +99,7 @@ export function fillHtml(text: string, values: Record<string, Html | string>): H
   return raw(fill(html`${text}`.text, Object.fromEntries(escaped)));
 }
 
-/** The forms of a text that says a `{count}`, by their plural category. */
+/** The forms of a text with a `{count}`, by plural category. */
 type Forms = { readonly other: string } & { readonly [C in Intl.LDMLPluralRule]?: string };
 
 /**

@@ -3,10 +3,10 @@ import { commonTexts } from '../texts/common.ts';
 import { fillCount, type Words } from './language.ts';
 
 /**
- * How far a search went that did not look at everything.
+ * The note that a search did not look at everything.
  *
- * @param limit `newest`: through so many of the newest requests; `most`: until so many were found;
- *   `partners`: through so many partners
+ * @param limit `newest`: only this many of the newest requests were searched; `most`: the search ended after this many
+ *   results; `partners`: only this many partners were searched
  */
 export function searchLimit(
   words: Words,

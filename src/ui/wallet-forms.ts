@@ -4,7 +4,7 @@ import { checksummed } from './address.ts';
 import { field, hiddenField } from './components.ts';
 import type { Words } from './language.ts';
 
-/** A network as a page offers it; `rpcUrl` may be told to wallets that do not know it yet. */
+/** A network that a page offers. `publicRpcUrl` is for wallets that do not know the network yet. */
 export type OfferedChain = {
   chainId: number;
   name: string;
@@ -13,16 +13,16 @@ export type OfferedChain = {
   explorerUrl: string | null;
 };
 
-/** What browser code is given: it reads it from the element's `data-wallets`. */
+/** The data for browser code, which reads it from the element's `data-wallets`. */
 export type WalletsData = {
   texts: WalletTexts['signing']['told'];
-  /** The networks that count, the chosen one first. */
+  /** The networks that may be used, the chosen one first. */
   chains: OfferedChain[];
   /** For signing: the wallet that must sign, in lower case. For connecting: the expected wallet, if there is one. */
   wanted: string | null;
-  /** The same for people, with its checksum. */
+  /** The same with its checksum, for people. */
   wantedShown: string | null;
-  /** Connecting: one that cannot be meant. */
+  /** For connecting: a wallet that must not be chosen. */
   unwanted: string | null;
   signing: boolean;
 };
@@ -40,10 +40,10 @@ export function chosenFirst<T extends OfferedChain>(chains: T[], chosen: number 
   return [...chains.filter((chain) => !isOther(chain)), ...chains.filter(isOther)];
 }
 
-/** Wallets that are not in this browser: a button that pairs with one, and the way to a phone. */
+/** The ways to wallets outside this browser: a WalletConnect button, and links or a code for a phone. */
 export type Elsewhere = { pair: Html | null; phone: Html | null };
 
-/** Where browser code lists the wallets it finds and says what it is waiting for; empty without script. */
+/** The element in which browser code lists the wallets and says what it waits for; empty without script. */
 function walletList(
   words: Words,
   data: Omit<WalletsData, 'texts' | 'wantedShown'>,
@@ -65,15 +65,15 @@ export type ConnectForm = {
   chains: OfferedChain[];
   /** What was typed. */
   typed: { wallet_address?: string | undefined; chain_id?: string | undefined };
-  /** A sentence on what was typed. */
+  /** A sentence about a fault in what was typed. */
   fault: string | undefined;
-  /** The wallet that is meant, and one that cannot be, in lower case. */
+  /** The expected wallet, and one that must not be chosen, in lower case. */
   wanted?: string | null;
   unwanted?: string | null;
   elsewhere?: Elsewhere;
 };
 
-/** Takes a wallet's address: from a wallet in this browser, or typed. */
+/** A form for a wallet's address: from a wallet in this browser, or typed. */
 export function connectForm(words: Words, form: ConnectForm): Html {
   const { signing } = walletTexts(words);
   const { chains, typed, elsewhere, wanted = null, unwanted = null } = form;
@@ -115,7 +115,7 @@ export type SignForm = {
   /** The wallet that must sign. */
   address: string;
   message: string;
-  /** What stands above the buttons, inside the form: terms to accept. */
+  /** The content above the buttons, inside the form, such as terms to accept. */
   before?: Html;
   /** What was typed. */
   signature: string;
@@ -124,12 +124,12 @@ export type SignForm = {
   carry?: Record<string, string>;
   /** Text of the button that sends a signature made elsewhere. */
   button: string;
-  /** The networks on which the wallet may be, for one that is not in this browser: the message's first. */
+  /** For a wallet outside this browser, the networks that it may use; the message's network comes first. */
   chains?: OfferedChain[];
   elsewhere?: Elsewhere;
 };
 
-/** Takes a wallet's signature under a message: from a wallet in this browser, or typed. */
+/** A form for a wallet's signature of a message: from a wallet in this browser, or typed. */
 export function signForm(words: Words, form: SignForm): Html {
   const { signing } = walletTexts(words);
   const { chains = [], address: wanted, elsewhere } = form;
