@@ -14,7 +14,7 @@ export type FormFields = Record<string, string | undefined>;
 type OpenVisit = { fields: FormFields };
 type SignedInVisit = OpenVisit & { session: MerchantSession; merchant: MerchantView };
 
-/** A visit to a page that anybody may open. */
+/** A visit to a page that needs no session. */
 export type Visit = Call & OpenVisit;
 /** A visit of a merchant that is signed in. */
 export type MerchantVisit = Call & SignedInVisit;
@@ -67,7 +67,7 @@ export function declareDashboardPages(
 /**
  * The session of the merchant who is signed in with a browser; null if there is none.
  *
- * @param inUse counts as activity, so that the session does not expire
+ * @param inUse whether the call counts as activity, which extends the session
  */
 export async function merchantSessionOf(
   ctx: Context,

@@ -25,7 +25,7 @@ const hash = /^0x[0-9a-f]{64}$/;
 /** The id of a webhook endpoint: its partner and its mode. */
 const endpoint = /^[0-9a-f-]{36}\/(?:test|live)$/;
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** Details for which null means that something was removed or has no end. For others, null means that none was given. */
+/** Details for which null means that something was removed or has no end. For others, null means "not given". */
 const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
 
 /**
