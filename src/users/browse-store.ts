@@ -3,11 +3,11 @@ import { chooseSearchPlan } from '../db/search-plan.ts';
 import { containing } from '../lib/text/like.ts';
 import type { User } from './store.ts';
 
-/** What of all people is wanted; what is absent is not asked. `partner` is a slug, or `operators`. */
+/** A filter of all users; an absent field does not filter. `partner` is a slug, or `operators`. */
 export type UserFilter = { search?: string; partner?: string; disabled?: boolean };
 export type ListedUser = User & { partner_slug: string | null; partner_name: string | null };
 
-/** People of all partners and operators, by their address, from after one on. */
+/** Users of all partners and operators, by e-mail address, after a cursor. */
 export async function selectAllUsers(
   tx: Tx,
   { search, partner, disabled }: UserFilter,
@@ -19,7 +19,7 @@ export async function selectAllUsers(
   const rest = tx`true ${after === null ? tx`` : tx`and (u.email, u.id) > (${after.email}, ${after.id}::uuid)`}
     ${partner === undefined ? tx`` : partner === 'operators' ? tx`and u.partner_id is null` : tx`and u.partner_id = (select id from partners where slug = ${partner})`}`;
   const [, , rows] = await Promise.all([
-    // What is searched decides the plan.
+    // The best plan depends on the search term.
     tx`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(),
     search !== undefined &&
       chooseSearchPlan(tx, tx`users u where ${rest} order by u.email, u.id`, matches, limit).execute(),
@@ -32,7 +32,7 @@ export async function selectAllUsers(
   return rows;
 }
 
-/** A person of any team, by its id. */
+/** A user of any team, by id; null for an unknown id. */
 export async function selectUser(sql: Sql, id: string): Promise<ListedUser | null> {
   const [row] = await sql<ListedUser[]>`
     select u.*, p.slug as partner_slug, p.name as partner_name from users u left join partners p on p.id = u.partner_id

@@ -15,14 +15,14 @@ const readFrom =
   (after, limit) =>
     ctx.db.transaction((tx) => selectAllUsers(tx, filter, placeOf(after), limit));
 
-/** Operators: one page of the people of all partners, and of the operators, by address. */
+/** For operators: one page of the users of all partners and of the operators, by e-mail address. */
 export const browseUsers = (ctx: Context, filter: UserFilter, after: string | null) =>
   readPage(readFrom(ctx, filter), cursorOf, after);
 
-/** Operators: all of them, in batches. */
+/** For operators: all of these users, in batches. */
 export const exportUsers = (ctx: Context, filter: UserFilter) => batchesOf(readFrom(ctx, filter), cursorOf);
 
-/** Operators: somebody of any team; null for an id that is nobody's. */
+/** For operators: a user of any team; null for an unknown id. */
 export async function readAnyUser(ctx: Context, id: string): Promise<ListedUser | null> {
   return isUuid(id) ? selectUser(ctx.db.sql, id) : null;
 }

@@ -12,7 +12,7 @@ import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
 /**
  * Changes the role of a partner's user, effective at the next call of each of its sessions.
  *
- * @throws UserRefusal user_unknown; last_owner when nobody else could own the partner
+ * @throws UserRefusal user_unknown; last_owner if no other owner could sign in
  */
 export function changeRole(ctx: Context, team: Scope, userId: string, role: Role, actor: Actor): Promise<User> {
   return change(ctx, team, userId, actor, { role }, role !== 'owner', (before, after) =>
@@ -27,8 +27,8 @@ export function changeRole(ctx: Context, team: Scope, userId: string, role: Role
 }
 
 /**
- * Disables a user, immediately in every browser, or enables one again. A disabled user's earlier sessions do not come
- * back.
+ * Disables a user immediately in every browser, or enables one again. The earlier sessions of a user who is enabled
+ * again stay ended.
  *
  * @throws UserRefusal user_unknown; last_owner
  */
@@ -67,7 +67,7 @@ async function change(
     const done = await inTeam(inner, team, async (tx) => {
       const users = await lockUsers(tx, partnerId, maxTeam);
       const before = users.find(({ id }) => id === userId);
-      // Two who switch each other off at once: who came second was out already, so that somebody is left.
+      // If two users disable each other at once, the second is already disabled and is refused, so that one remains.
       const self = 'userId' in actor ? users.find(({ id }) => id === actor.userId) : undefined;
       if (!before || self?.disabled_at) throw new UserRefusal('user_unknown');
       if (takesAway && team !== 'operators' && isLastOwner(users, userId)) throw new UserRefusal('last_owner');

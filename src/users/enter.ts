@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../web/export-places.ts';
 import type { Realm } from './realm.ts';
 
-/** Who is signed in to a realm with this browser; null when nobody is, or not on this host. */
+/** The user who is signed in to a realm with this browser; null if nobody is, or not on this host. */
 export async function signedIn<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
@@ -32,10 +32,7 @@ async function readPerson<K extends UserKind>(
   return token === null ? null : readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), inUse);
 }
 
-/**
- * True while the session of a long-running call is valid, and its user still has the permissions they had when it
- * began.
- */
+/** Whether the session of a long-running call is still valid, and its user still has the same permissions. */
 export async function isStillIn(
   ctx: Context,
   realm: Realm,
@@ -48,7 +45,7 @@ export async function isStillIn(
 
 const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_user' ? person.role : null);
 
-/** The same; who is not signed in is sent to where one signs in, and null returned. */
+/** The same, but redirects a visitor who is not signed in to the sign-in, and returns null. */
 export async function enter<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
@@ -66,13 +63,13 @@ const readerOf = (person: PartnerUser | Operator): Reader => ({
   group: person.kind === 'partner_user' ? person.partner.id : 'operators',
 });
 
-/** What the audit log says of somebody who is signed in. */
+/** A signed-in user as an actor for the audit log. */
 export function userActor(person: PartnerUser | Operator, request: FastifyRequest): Actor {
   const { kind, userId, email } = person;
   return { kind, userId, email, ip: request.ip, userAgent: request.headers['user-agent'] };
 }
 
-/** Takes the session away from this browser and shows where one signs in. */
+/** Removes the session from this browser and redirects to the sign-in. */
 export function leave(ctx: Context, realm: Realm, reply: FastifyReply): FastifyReply {
   clearSessionCookie(reply, ctx.config, realm.kind);
   return reply.redirect(`${realm.path}/sign-in`, 303);

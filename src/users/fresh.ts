@@ -28,22 +28,22 @@ declare module 'fastify' {
 
 export type Fresh = 'never' | 'live' | 'always';
 
-/** True where an act asks for more than the session. An act of the administration has no mode. */
+/** Whether an action requires more than the session. Actions of the administration have no mode. */
 export function asksForMore(fresh: Fresh, mode: Mode | null): boolean {
   return fresh === 'always' || (fresh === 'live' && mode === 'live');
 }
 
-/** `refused`: a passkey was shown, and counts for nothing. */
+/** `refused`: why a passkey was sent but not accepted; null if none was sent. */
 type FreshConfirmation = { confirmed: true } | { confirmed: false; refused: PasskeyRefusalReason | null };
 
-/** Fields of the form that asks; everything else is the act's own. */
+/** The fields of the confirmation; all others belong to the action. */
 const ownFields = ['passkey', 'as'];
 
 const bodyOf = (request: FastifyRequest) => (request.body ?? {}) as Record<string, unknown>;
 
 /**
- * What is shown instead of an action until it is confirmed, by the session or by a passkey sent with the form; null
- * once it is.
+ * The page that is shown instead of an action until it is confirmed, by a recent sign-in or by a passkey that is sent
+ * with the form; null once it is.
  */
 export async function askToConfirm<K extends UserKind>(
   ctx: Context,
@@ -66,7 +66,7 @@ async function confirmAct<K extends UserKind>(
   reply: FastifyReply,
 ): Promise<FreshConfirmation> {
   const { passkey, as } = bodyOf(request);
-  // Whoever signs in to go on may have become somebody else, in another team.
+  // The user may have signed in as somebody else to continue, even in another team.
   if (as !== undefined && as !== person.userId) return { confirmed: false, refused: null };
   if (await isFreshSession(ctx, person.sessionId)) return { confirmed: true };
   if (typeof passkey !== 'string' || passkey === '') return { confirmed: false, refused: null };
@@ -78,7 +78,7 @@ async function confirmAct<K extends UserKind>(
   return { confirmed: true };
 }
 
-/** The form again, as it was sent, to go on with once a passkey was shown or a mailed link has signed in. */
+/** The form as it was sent, to continue with a passkey, or after signing in by a mailed link. */
 async function confirmSection<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,

@@ -18,14 +18,14 @@ import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
 
 const invitationsPerMinute = 10;
 
-/** `role` is null for an operator. `host`: on whose host the link opens, null for the shared one. */
+/** `role` is null for an operator. `host`: the slug whose own host the link opens on; null for the shared host. */
 export type Invitation = { email: string; role: Role | null; place: string; host: string | null };
 
 /**
  * Invites a user, by a mail with a link that signs in once. An existing member with the same role gets another link.
  *
  * @param words the inviter's language, for a mail to somebody who has never signed in
- * @returns the link too: whoever has it signs in as this user
+ * @returns the user, and the link, with which anybody can sign in as this user
  * @throws UserRefusal email_invalid, role_differs, user_disabled, team_full, too_many_invitations, invited_enough
  */
 export async function inviteUser(
@@ -48,7 +48,7 @@ export async function inviteUser(
       const users = await selectUsers(tx, partnerId, maxTeam);
       const known = users.find((one) => one.email === email);
       if (known) return known;
-      // No list shows more, and nobody could remove who stands on none.
+      // Lists show no more users, so nobody could remove further ones.
       if (users.length >= maxTeam) throw new UserRefusal('team_full');
       return insertUser(tx, { id: randomUUID(), partner_id: partnerId, email, role, created_at: ctx.clock.now() });
     });

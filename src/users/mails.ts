@@ -6,10 +6,10 @@ import { mailTexts } from '../texts/mails.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import type { Words } from '../ui/language.ts';
 
-/** How a place is called whose host belongs to no partner. */
+/** The name in mails that concern no partner. */
 export const serviceName = houseBranding.name;
 
-/** The mail with a link that somebody asked for. */
+/** The mail with a requested sign-in link. */
 export function linkMail(
   words: Words,
   branding: MailBranding,
@@ -35,7 +35,7 @@ export function invitationMail(
   return { recipient, urgent: true, ...writeNotice({ words, branding, ...texts, values: { place }, links }) };
 }
 
-/** The mail that says that a passkey was added, or that one or all were taken away. */
+/** The mail that says that a passkey was added, or that one or all were removed. */
 export function passkeyMail(
   words: Words,
   branding: MailBranding,

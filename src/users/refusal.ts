@@ -1,6 +1,6 @@
 import { en } from '../texts/sign-in/en.ts';
 
-/** Why a change of the team does not go on; pages say it in their own language. */
+/** Why a change of a team was refused; pages have a text for each reason. */
 export type UserRefusalReason = keyof typeof en.account.refusals;
 
 /** An expected failure, thrown so that an open transaction rolls back. */

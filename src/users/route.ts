@@ -8,13 +8,13 @@ import type { Realm } from './realm.ts';
 
 type RealmVisit<K extends UserKind> = { person: SignedIn<K> };
 
-/** A call of a page or form by somebody who is signed in to a realm. */
+/** A request for a page or form by a user who is signed in to a realm. */
 export type RealmCall<K extends UserKind> = Call & RealmVisit<K>;
 
-/** `fresh` only declares what an act asks for: each of these acts looks at the session itself. */
+/** `fresh` only declares what an action requires: each of these actions checks the session itself. */
 export type RealmPages<K extends UserKind> = Pages<RealmVisit<K>, object, { fresh: Fresh }>;
 
-/** How pages and forms on one's own access are declared: for everybody who is signed in to the realm. */
+/** Declares pages and forms about one's own access, for every user who is signed in to the realm. */
 export function declareRealmPages<K extends UserKind>(
   app: FastifyInstance,
   ctx: Context,

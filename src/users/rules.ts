@@ -1,6 +1,6 @@
 import { isOneAddress } from '../lib/text/email.ts';
 
-/** An e-mail address as it is stored, in lower case; null for a text that is none. */
+/** An e-mail address as it is stored, in lower case; null if the text is no e-mail address. */
 export function emailFrom(text: string): string | null {
   const email = text.trim().toLowerCase();
   return isOneAddress(email) && !/\p{Cc}/u.test(email) ? email : null;
@@ -8,7 +8,7 @@ export function emailFrom(text: string): string | null {
 
 type Owner = { id: string; role: string | null; disabled_at: Date | null };
 
-/** True when without this user the partner would have no owner who can sign in. */
+/** Whether the partner would have no owner who can sign in without this user. */
 export function isLastOwner(users: Owner[], id: string): boolean {
   const owners = users.filter(({ role, disabled_at }) => role === 'owner' && disabled_at === null);
   return owners.length === 1 && owners[0]?.id === id;

@@ -25,7 +25,7 @@ import type { Realm } from './realm.ts';
 import { declareRealmPages } from './route.ts';
 
 type Person = PartnerUser | Operator;
-/** Puts a page's content into the frame of its realm. */
+/** Responds with a page's content in the shell of its realm. */
 export type ShowFramed<K extends UserKind> = (
   request: FastifyRequest,
   reply: FastifyReply,

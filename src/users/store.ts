@@ -3,7 +3,7 @@ import type { Tx } from '../db/connection.ts';
 import { assignment } from '../db/sql.ts';
 import type { Language } from '../ui/language.ts';
 
-/** A person who signs in by e-mail; `partner_id` and `role` are null for an operator. */
+/** A user, who signs in by e-mail; `partner_id` and `role` are null for an operator. */
 export type User = {
   id: string;
   partner_id: string | null;
@@ -12,11 +12,11 @@ export type User = {
   created_at: Date;
   last_sign_in_at: Date | null;
   disabled_at: Date | null;
-  /** In which they last signed in, and are written to; null before. */
+  /** The language of the last sign-in, in which mails are written; null before the first. */
   language: string | null;
 };
 
-/** Null when the address is in use by the same partner, or among the operators. */
+/** Stores a user; null if the same partner, or the operators, already have a user with this address. */
 export async function insertUser(
   tx: Tx,
   user: Omit<User, 'last_sign_in_at' | 'disabled_at' | 'language'>,
@@ -28,18 +28,18 @@ export async function insertUser(
   return row ?? null;
 }
 
-/** Until the transaction ends, nobody else joins the team of a partner, or the operators (null). */
+/** Locks the team of a partner, or the operators (null): nobody else can join until the transaction ends. */
 export async function lockTeam(tx: Tx, partnerId: string | null): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`team ${partnerId}`}, 0))`;
 }
 
-/** All users of a partner, or all operators (null), by their address. */
+/** All users of a partner, or all operators (null), by e-mail address. */
 export function selectUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
   return tx<User[]>`
     select * from users where partner_id is not distinct from ${partnerId}::uuid order by email limit ${limit}`;
 }
 
-/** The same, locked until the transaction ends, in one order: so two changes never leave nobody. */
+/** The same, locked in one order until the transaction ends, so that two changes together cannot remove the last. */
 export function lockUsers(tx: Tx, partnerId: string | null, limit: number): Promise<User[]> {
   return tx<User[]>`
     select * from users where partner_id is not distinct from ${partnerId}::uuid order by id limit ${limit} for update`;
@@ -57,12 +57,12 @@ export async function updateUser(
   return row;
 }
 
-/** Keeps in which language a user signs in. */
+/** Stores the language in which a user signs in. */
 export async function updateUserLanguage(tx: Tx, userId: string, language: Language): Promise<void> {
   await tx`update users set language = ${language} where id = ${userId} and language is distinct from ${language}`;
 }
 
-/** Notes that a user signed in. */
+/** Stores the time of a user's sign-in. */
 export async function updateSignedIn(tx: Tx, userId: string, now: Date): Promise<void> {
   await tx`update users set last_sign_in_at = ${now} where id = ${userId}`;
 }

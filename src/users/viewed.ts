@@ -3,7 +3,7 @@ import { noPartner, withAudit, withAuditIn } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 
-/** Writes into a partner's log that an operator opens something of that partner's, before it is shown. */
+/** Writes to a partner's audit log that an operator views something of that partner, before it is shown. */
 export function recordView(
   ctx: Context,
   actor: Actor,
@@ -21,8 +21,8 @@ export function recordView(
 }
 
 /**
- * Writes into the operators' log that one of them searches what all partners have, and in which partner where one is
- * named. What was typed is not written down: it can be a customer's name or address, which may have to be erased.
+ * Writes to the operators' audit log that an operator searches all partners, or the named one. The search term is not
+ * stored: it can be a customer's name or address, which may have to be erased.
  */
 export function recordSearch(ctx: Context, actor: Actor, partner: string | null): Promise<void> {
   return withAudit(

@@ -78,7 +78,7 @@ export async function proveHandOver(ctx: Context, merchant: MerchantView, typed:
   return signed;
 }
 
-/** A change that both wallets have signed for, each naming the other. Addresses are in lower case. */
+/** A change that both wallets have signed, each naming the other. Addresses are in lower case. */
 export type ProvedChange = { oldWallet: string; newWallet: NewWallet; messages: SignedMessage[] };
 
 /**

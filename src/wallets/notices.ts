@@ -9,7 +9,7 @@ import { instantText } from '../ui/formats.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
 import { type NoticeRecipients, selectNoticeRecipients } from './store.ts';
 
-/** What happened to a merchant's wallet. */
+/** An event about a merchant's wallet. */
 export type WalletNotice =
   | { kind: 'changed'; oldWallet: string; newWallet: string }
   /** The wallet was claimed but never signed for, and somebody else has signed. Goes to the partner who claimed it. */

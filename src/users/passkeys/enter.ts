@@ -26,7 +26,7 @@ import { updateSignedIn, updateUserLanguage } from '../store.ts';
 import type { PasskeyRefusalReason } from './refusal.ts';
 import { type HolderRow, lockPasskey, updatePasskeyUsed } from './store.ts';
 
-/** Where a passkey is shown: the kind of people who enter there, and the host. */
+/** Where a passkey is used: the kind of users who sign in there, and the host. */
 export type PasskeyPlace = { kind: UserKind; host: HostOwner };
 
 /** The use of a challenge to sign in (`session` is null), or to confirm a session that is open. */
@@ -37,18 +37,18 @@ function useFor(party: RelyingParty, { kind }: PasskeyPlace, session: string | n
     : { purpose: 'confirm', subject: session, origin };
 }
 
-/** What the browser is asked for a passkey with; null where there are none. */
+/** The options with which the browser is asked for a passkey; null if browsers support none on this host. */
 export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: string | null) {
   const party = relyingParty(ctx.config, place.host);
   return party && authenticationOptions(party, makeChallenge(ctx, useFor(party, place, session)));
 }
 
 /**
- * Signs in with a passkey. A response counts for one attempt, whatever the result.
+ * Signs in with a passkey. A response is valid for one attempt, whatever the result.
  *
  * @param answer the browser's response, as JSON
- * @param earlier the session token that the browser still has; null when it has none
- * @param language in which the user reads, and is mailed from now on
+ * @param earlier the session token that the browser still has; null if it has none
+ * @param language the user's language, also for mails from now on
  */
 export function signInWithPasskey(
   ctx: Context,
@@ -100,7 +100,7 @@ export function confirmWithPasskey(
 const actorOf = (holder: HolderRow, kind: UserKind, client: Client) =>
   ({ kind, userId: holder.user_id, email: holder.email, ...client }) as const;
 
-/** Whose passkey has answered, or why it counts for nothing. */
+/** The owner of the passkey that answered, or why it is not accepted. */
 async function prove(
   ctx: Context,
   tx: Tx,

@@ -16,7 +16,7 @@ import { askForPasskey, confirmWithPasskey } from './enter.ts';
 import { addPasskey, listPasskeys, offerPasskey, removePasskey } from './passkeys.ts';
 import { passkeysSection } from './sections.ts';
 
-/** What `<realm>/sessions` says of the passkeys of who is signed in. */
+/** The signed-in user's passkeys, for the page `<realm>/sessions`. */
 export async function passkeysOf<K extends UserKind>(
   ctx: Context,
   realm: Realm<K>,
@@ -27,12 +27,12 @@ export async function passkeysOf<K extends UserKind>(
   return passkeysSection(wordsFor(request), { realm, passkeys, fresh, browser: browserOf(request) });
 }
 
-/** What a passkey is called unless its owner says otherwise. */
+/** The default name of a passkey: that of the browser. */
 const browserOf = ({ headers }: FastifyRequest) => browserName(headers['user-agent'] ?? '');
 
 /**
- * `<realm>/passkeys`: forms that add or remove one's own passkey, and that confirm one's presence; each ends at
- * `<realm>/sessions`. What the browser is asked for in the first and the last is at `<form>/options`.
+ * `<realm>/passkeys`: forms that add or remove one's own passkey, and that confirm one's presence; each redirects to
+ * `<realm>/sessions`. The options for the browser in the first and the last are at `<form>/options`.
  */
 export function passkeyPages<K extends UserKind>(
   app: FastifyInstance,
@@ -57,7 +57,7 @@ export function passkeyPages<K extends UserKind>(
     pages.form({ url, fresh }, async (call) => call.done(`${realm.path}/sessions`, await work(call)));
 
   options(path, (person, request) => offerPasskey(ctx, person, host(request)));
-  // The acts look at the session themselves: what they refuse stands where the passkeys do.
+  // The actions check the session themselves, so that their refusals are shown beside the passkeys.
   form(path, 'always', async ({ request, words, person, typed }) => {
     const made = { answer: typed('passkey'), name: typed('name') || browserOf(request) };
     return (await addPasskey(ctx, person, host(request), made, userActor(person, request), words)) ?? 'added';
@@ -80,7 +80,7 @@ export function passkeyPages<K extends UserKind>(
   });
 }
 
-/** What a browser is asked for; 404 where there are no passkeys, and for who is not signed in. */
+/** Responds with options for the browser; 404 if there are none. */
 export function sendOptions(reply: FastifyReply, options: object | null): FastifyReply {
   if (!options) throw refuse('not_found');
   return reply.header('cache-control', 'no-store').send(options);

@@ -27,7 +27,7 @@ import {
 export type { Passkey } from './store.ts';
 
 type Person = PartnerUser | Operator;
-/** The most passkeys that one user has. */
+/** The maximum number of passkeys of a user. */
 const maxPasskeys = 20;
 const maxNameLength = 60;
 
@@ -39,7 +39,7 @@ export function listPasskeys(ctx: Pick<Context, 'db'>, { userId }: Pick<Person, 
   return selectPasskeys(ctx.db.sql, userId, maxPasskeys);
 }
 
-/** What the browser is asked to make a passkey with; null where there are none. */
+/** The options with which the browser creates a passkey; null if browsers support none on this host. */
 export async function offerPasskey(ctx: Context, person: Person, host: HostOwner) {
   const party = relyingParty(ctx.config, host);
   if (!party) return null;
@@ -64,7 +64,7 @@ const addingIn = ({ sessionId }: Person, origin: string): PasskeyUse => ({
  * notified by mail.
  *
  * @param made `answer` is the browser's response, as JSON
- * @returns null when it was stored
+ * @returns null if it was stored
  */
 export function addPasskey(
   ctx: Context,
@@ -98,7 +98,11 @@ export function addPasskey(
   );
 }
 
-/** Removes one of the user's own passkeys; null when it is gone. Without any, a mailed link alone signs in again. */
+/**
+ * Removes one of the user's own passkeys. Without any, a mailed link alone signs in again.
+ *
+ * @returns null once it is gone; `stale` without a recent sign-in
+ */
 export async function removePasskey(
   ctx: Context,
   person: Person,
@@ -123,7 +127,7 @@ export async function removePasskey(
   return null;
 }
 
-/** Who of a partner's people has passkeys, by their ids. */
+/** The ids of a partner's users who have passkeys. */
 export async function passkeyHolders(ctx: Pick<Context, 'db'>, team: Scope): Promise<Set<string>> {
   return new Set(await inTeam(ctx, team, (tx) => selectHolders(tx, team.partnerId)));
 }
@@ -132,7 +136,7 @@ export async function passkeyHolders(ctx: Pick<Context, 'db'>, team: Scope): Pro
  * Removes all passkeys of a user who has lost them: the next mailed link signs in. The user is notified by mail.
  *
  * @param wanted the user of the team
- * @param place what the mail calls it
+ * @param place the name of the portal or the administration in the mail
  * @returns how many there were
  * @throws UserRefusal user_unknown
  */

@@ -11,15 +11,15 @@ import type { Realm } from '../realm.ts';
 import type { Passkey } from './passkeys.ts';
 import { isPasskeyRefusal } from './refusal.ts';
 
-/** What browser code says while it waits for a passkey, or when there was none. */
+/** The texts that browser code shows while it waits for a passkey, or if there was none. */
 export type PasskeyTexts = SignInTexts['passkey']['browser'];
 
 /**
  * A form that browser code shows and submits with a passkey's response; without script only `instead` is shown.
  *
- * @param action where it goes
- * @param inside fields of the form and its button
- * @param options the address of what the browser is asked for
+ * @param action the form's address
+ * @param inside the form's fields and its button
+ * @param options the address of the options for the browser
  */
 function passkeyForm(
   words: Words,
@@ -46,17 +46,17 @@ export function passkeySignIn(words: Words, realm: Realm, alone: boolean): Html 
   return passkeyForm(words, `${realm.path}/sign-in/passkey`, button, alone ? html`<p>${t.none}</p>` : null);
 }
 
-/** A form that goes on to `action` with a passkey, and with what was typed before it was asked for. */
+/** A form that continues to `action` with a passkey, and with the fields that were typed before. */
 export function passkeyConfirm(words: Words, realm: Realm, action: string, kept: Html): Html {
   const { passkey: t } = signInTexts(words);
   const options = `${realm.path}/passkeys/confirm/options`;
   return passkeyForm(words, action, html`${kept}<button>${t.confirm}</button>`, html`<p>${t.none}</p>`, options);
 }
 
-/** How a page of one's own passkeys stands. */
+/** The data of the section about one's own passkeys. */
 export type PasskeysView = { realm: Realm; passkeys: Passkey[]; fresh: boolean; browser: string };
 
-/** One's passkeys, and the ways to add one and to take one away; or the way to be let do that. */
+/** One's passkeys with the forms that add and remove one, or, without a recent sign-in, the form that confirms it. */
 export function passkeysSection(words: Words, { realm, passkeys, fresh, browser }: PasskeysView): Html {
   const { passkey: t } = signInTexts(words);
   const path = `${realm.path}/passkeys`;
@@ -108,7 +108,7 @@ function addForm(words: Words, path: string, browser: string): Html {
   return passkeyForm(words, path, html`${name}<button>${t.add}</button>`, html`<p>${t.none}</p>`);
 }
 
-/** Who signed in a while ago shows a passkey first, or signs in anew. */
+/** For a user who signed in a while ago: the form that confirms with a passkey, or signs in again. */
 function confirmForm(words: Words, realm: Realm, path: string, has: boolean): Html {
   const { passkey: t } = signInTexts(words);
   const { app } = commonTexts(words);
@@ -119,7 +119,7 @@ function confirmForm(words: Words, realm: Realm, path: string, has: boolean): Ht
   return html`<p>${t.confirmRest}</p>${confirm}`;
 }
 
-/** The sentence for `?done=`; null for a word that is not ours. */
+/** The sentence for `?done=`; null for an unknown word. */
 export function passkeyNotice(words: Words, word: unknown): Html | null {
   const { done, refusals } = signInTexts(words).passkey;
   if (isPasskeyRefusal(word)) return notice('attention', refusals[word]);

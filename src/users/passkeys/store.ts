@@ -41,12 +41,12 @@ export async function lockPasskey(
   return row ?? null;
 }
 
-/** Notes that a passkey has signed. */
+/** Stores a use of a passkey and its signature counter. */
 export async function updatePasskeyUsed(tx: Tx, id: string, counter: number, now: Date): Promise<void> {
   await tx`update passkeys set counter = ${counter}, last_used_at = ${now} where id = ${id}`;
 }
 
-/** False when somebody has this passkey already. */
+/** Stores a passkey; false if it is already stored for somebody. */
 export async function insertPasskey(
   tx: Tx | Sql,
   passkey: NewPasskey & { id: string; userId: string; partnerId: string | null; name: string; createdAt: Date },
@@ -59,21 +59,21 @@ export async function insertPasskey(
   return count === 1;
 }
 
-/** The name of the passkey that was taken away; null when the user has no such one. */
+/** Deletes a passkey of a user. Returns its name; null if the user has no such passkey. */
 export async function deletePasskey(tx: Tx | Sql, userId: string, id: string): Promise<string | null> {
   const [row] = await tx<{ name: string }[]>`
     delete from passkeys where user_id = ${userId} and id = ${id} returning name`;
   return row?.name ?? null;
 }
 
-/** Takes all passkeys of a user away; returns how many. */
+/** Deletes all passkeys of a user; returns how many. */
 export async function deletePasskeysOf(tx: Tx, partnerId: string | null, userId: string): Promise<number> {
   const { count } = await tx`
     delete from passkeys where partner_id is not distinct from ${partnerId}::uuid and user_id = ${userId}`;
   return count;
 }
 
-/** Who of a partner has passkeys. */
+/** The ids of a partner's users who have passkeys. */
 export async function selectHolders(tx: Tx, partnerId: string): Promise<string[]> {
   const rows = await tx<{ user_id: string }[]>`
     select distinct user_id from passkeys where partner_id = ${partnerId}`;

@@ -9,7 +9,7 @@ import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import { passkeySignIn } from '../passkeys/sections.ts';
 import type { Realm } from '../realm.ts';
 
-/** Where an e-mail address is typed, to be sent a link; or a passkey shown. */
+/** The page for signing in: with a mailed link, or with a passkey. */
 export function askPage(words: Words, realm: Realm, branding: Branding | null, typed: string, fault: boolean): Html {
   const { signInUser: t } = signInTexts(words);
   return html`
@@ -40,7 +40,7 @@ function askForm(words: Words, realm: Realm, typed: string, fault: boolean): Htm
   `;
 }
 
-/** The same for every address, known or not. */
+/** The page after a link was requested. It is the same for every address, known or not. */
 export function sentPage(words: Words, realm: Realm): Html {
   const { signInUser: t } = signInTexts(words);
   return card(
@@ -49,7 +49,7 @@ export function sentPage(words: Words, realm: Realm): Html {
   );
 }
 
-/** Why no link is sent, or why a link opens nothing; with the way to a new one. */
+/** Why no link was sent, or why a link is not valid, with a form for a new one. */
 export function againPage(
   words: Words,
   realm: Realm,
@@ -62,7 +62,7 @@ export function againPage(
   );
 }
 
-/** Why a passkey does not sign in, and both ways to try again. */
+/** Why a passkey did not sign in, with both ways to try again. */
 export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalReason): Html {
   const { passkey: t } = signInTexts(words);
   return card(
@@ -73,8 +73,8 @@ export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalRe
 }
 
 /**
- * One button for each account that the link's address belongs to. Where a passkey exists, the passkey signs in rather
- * than the link.
+ * The page of a link, with one button for each account of its address. A user who has a passkey signs in with that
+ * instead of the link.
  */
 export function openPage(words: Words, realm: Realm, action: string, email: string, users: LinkUser[]): Html {
   const { signInUser: t, passkey } = signInTexts(words);

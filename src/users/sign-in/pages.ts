@@ -28,7 +28,7 @@ import { askForLink, type Entered, signInWithLink } from './sign-in.ts';
 
 type Visit = FastifyRequest<{ Params: { token: string }; Body: Record<string, unknown> | undefined }>;
 
-/** Where a visit stands: on the shared host (`partner` is null) or on a partner's own, in its branding. */
+/** The host of a visit: the shared one (`partner` is null), or a partner's own, with its branding. */
 type Place = { partner: Partner | null; branding: Branding | null };
 
 const asksPerMinute = 10;
@@ -112,7 +112,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
 const hostIn = (ctx: Context, request: Visit) => hostOwner(ctx.config, request.headers.host);
 const clientOf = (request: Visit) => ({ ip: request.ip, userAgent: request.headers['user-agent'] });
 
-/** Operators sign in on the shared host only; on a host that is nobody's there is nothing. */
+/** The place of a visit; null if nobody can sign in here: operators sign in on the shared host only. */
 async function placeOf(ctx: Context, realm: Realm, request: FastifyRequest): Promise<Place> {
   const host = hostOwner(ctx.config, request.headers.host);
   if (host === null) return { partner: null, branding: null };

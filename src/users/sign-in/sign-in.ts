@@ -14,19 +14,19 @@ import { emailFrom } from '../rules.ts';
 import { updateSignedIn, updateUserLanguage } from '../store.ts';
 
 /**
- * `partner` is the one on whose own host the link is requested; null on the shared host. `browser` binds the link to
- * it.
+ * `partner` is the partner on whose own host the link is requested; null on the shared host. `browser` binds the link
+ * to a browser.
  */
 export type LinkRequest = {
   email: string;
   partner: { id: string; slug: string; name: string } | null;
   browser: string;
-  /** The client's network; or, by the address as it is stored, what proves that the browser is known. */
+  /** The client's network. `knownAs` returns the proof that the browser is known for a stored address. */
   network: string;
   knownAs(email: string): string | null;
 };
 
-/** Somebody who has come in: `token` is the new session's. */
+/** A user who has signed in: `token` is the new session's. */
 export type Entered = { token: string; email: string };
 
 class NobodyToMail extends Error {}
@@ -68,9 +68,9 @@ export async function askForLink(
 /**
  * Signs in with a link, as the user chosen among those of its address.
  *
- * @param earlier the session token that the browser still has; null when it has none
- * @param language in which the user reads, and is mailed from now on
- * @returns null when the link is no longer valid here
+ * @param earlier the session token that the browser still has; null if it has none
+ * @param language the user's language, also for mails from now on
+ * @returns null if the link is no longer valid here
  */
 export function signInWithLink(
   ctx: Context,
@@ -89,7 +89,7 @@ export function signInWithLink(
   });
 }
 
-/** Signs in a user who has shown who it is, notes when, and audits it. Returns the session's token. */
+/** Signs in a user who has proved who they are, and writes it to the audit log. Returns the session's token. */
 export async function startUserSession(
   ctx: Context,
   tx: Tx,
