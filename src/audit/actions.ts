@@ -25,7 +25,7 @@ export const actions = {
   'recovery.cancelled': [],
   'recovery.vetoed': [],
   'recovery.expired': [],
-  /** `recovery`: ended, where one was under way. */
+  /** `recovery`: whether a recovery in progress ended. */
   'wallet.changed': ['from', 'to', 'recovery'],
   'wallet.released': ['merchant'],
   /** Somebody else has signed for a wallet that a merchant had only claimed. */
@@ -71,7 +71,7 @@ export const actions = {
   'mandate.ended': ['why'],
   /** An operator has opened a partner's request, payment, merchant, or its volume, webhook and keys. */
   'data.viewed': [],
-  /** An operator has searched; in one partner where one is named. */
+  /** An operator has searched all partners, or the named one. */
   'data.searched': ['partner'],
   'session.started': [],
   'session.revoked': ['email'],
@@ -97,7 +97,7 @@ export type ObjectKind =
   | 'receipt'
   | 'session';
 
-/** Who acts, and from where where that is known. */
+/** Who acts, and from which address, if that is known. */
 export type Actor =
   | { kind: 'partner_user' | 'operator'; userId: string; email: string; ip: string; userAgent: string | undefined }
   /** `hint` is the key's prefix and last characters. */
@@ -105,7 +105,7 @@ export type Actor =
   /** A merchant in its dashboard, known by its wallet. */
   | { kind: 'merchant'; accountId: string; walletAddress: string; ip: string; userAgent: string | undefined }
   | { kind: 'command_line' }
-  /** The service by itself: because a time has come, or a receiver has failed for too long. */
+  /** The service itself: because something was due, or a receiver has failed for too long. */
   | { kind: 'service' };
 
 type Detail = string | number | boolean | null | readonly string[];

@@ -5,10 +5,10 @@ import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry } from './store.ts';
 
-/** Under this identifier stands what concerns no partner. */
+/** The partner id of entries that concern no partner. */
 export const noPartner = '00000000-0000-0000-0000-000000000000';
 
-/** What nobody asks for at that moment: the service does it by itself. */
+/** The actor of actions that the service takes by itself. */
 export const theService: Actor = { kind: 'service' };
 
 /**

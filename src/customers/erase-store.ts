@@ -9,7 +9,7 @@ export function selectClocks(db: Database, before: Date): Promise<{ partner_id: 
     order by c.partner_id, c.test_mode limit 1000`;
 }
 
-/** Up to where a scope was looked at, locked; null when it never was. */
+/** The position up to which a scope was searched, locked; null if it never was. */
 export async function lockErasedTo(tx: Tx, scope: Scope): Promise<Date | null> {
   const [row] = await tx<{ up_to: Date | null }[]>`
     insert into erased_customers as e (partner_id, test_mode, up_to)

@@ -10,7 +10,7 @@ export type Notice = {
   subject: string;
   body: string;
   values?: Record<string, string>;
-  /** Values that are read out or compared. One that is a paragraph by itself is emphasised. */
+  /** Values that are read out or compared. One that is a whole paragraph is emphasised. */
   figures?: Record<string, string>;
   /** Our own addresses. One that is a paragraph by itself becomes a button with the label `button`. */
   links?: Record<string, string>;

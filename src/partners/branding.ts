@@ -89,7 +89,7 @@ export function forgetBranding({ db }: Pick<Context, 'db'>, partnerId: string): 
 }
 
 /** Our own accent, the same as in `style.css`. */
-/** Ours, where a partner has none. */
+/** Our branding, for pages without a partner's. */
 export const houseAccent = '#2769b7';
 
 /** The branding of mails that no partner sends. */
@@ -109,7 +109,7 @@ export function mailBrandingOf({ config }: Pick<Context, 'config'>, sender: Mail
 }
 
 /**
- * The same, read now; our own branding where there is no partner (null).
+ * The same, read now; our own branding if there is no partner (null).
  *
  * @throws Refusal `not_found` when there is no such partner
  */

@@ -49,7 +49,7 @@ export async function createRequest(
   return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
 }
 
-/** The newest block of each chain of the mode, where a recent one is known. */
+/** The newest block of each chain of the mode for which a recent one is known. */
 function startOf(ctx: Context, testMode: boolean, heads: Record<string, KnownHead> | null) {
   const ids = ctx.chains[modeOf(testMode)].map((chain) => String(chain.chainId));
   const known = Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId));

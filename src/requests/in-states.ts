@@ -30,7 +30,7 @@ export function statesOf(status?: RequestRow['status'], proofStatus?: RequestRow
 }
 
 /**
- * A list of requests in some states, each read in order from an index of its own.
+ * A list of requests in some states, each of which is read in order from its own index.
  *
  * @param where further conditions on a request `r`, beginning with `and`
  * @param place `order by … limit …`; columns without their table's name

@@ -5,7 +5,7 @@ import type { RequestRow } from './store.ts';
 export type PayPageRow = RequestRow & {
   merchant_name: string | null;
   partner_name: string;
-  /** The language in which the customer last read it, where a receipt will be sent. */
+  /** The language in which the customer last read it, if a receipt will be sent. */
   customer_language: string | null;
 };
 

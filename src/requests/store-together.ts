@@ -3,7 +3,7 @@ import { plainArray } from '../db/plain-array.ts';
 import type { Fragment } from '../db/sql.ts';
 import type { Assumed } from './store.ts';
 
-/** So many creates are stored in one statement at most. */
+/** How many requests one statement creates at most. */
 export const mostTogether = 16;
 
 /**

@@ -127,7 +127,7 @@ function selectPage<Row extends BrowsedRow>(
     order by r.created_at desc`;
 }
 
-/** A part of such a list, as a query of its own. */
+/** The query for one part of such a list. */
 export function pageOf(
   sql: Tag,
   scope: Scope,

@@ -74,7 +74,7 @@ export const meantFor = (sql: Tag, { partnerId, testMode }: Scope, reason: strin
   where partner_id = ${partnerId} and test_mode = ${testMode} and request_id is null
     and judged_at is not null and candidate_request_id is not null and reason = ${reason}`;
 
-/** The display status of one request; null where there is none. */
+/** The display status of one request; null if there is no such request. */
 export async function selectPortalStatus(tx: Tx, scope: Scope, id: string): Promise<PortalStatus | null> {
   const [row] = await tx<{ display_status: PortalStatus }[]>`
     with page as materialized (

@@ -115,7 +115,7 @@ export async function selectLooked(tx: Tx, page: Fragment, search: SearchText, l
   return looked ?? { read: 0, oldest: null, ids: [] };
 }
 
-/** True of a request `r` that has the text, or an amount that it stands for. */
+/** The condition that a request `r` contains the text, or has an amount that the text may mean. */
 function matches(tx: Tx, { text, amounts }: SearchText): Fragment {
   const part = containing(text);
   const words = tx`lower(concat_ws(chr(10), r.customer_name, r.customer_email, r.memo)) like lower(${part})`;

@@ -28,7 +28,7 @@ export const en = {
     nothingMore: 'No further attempts will be made.',
     stop: 'Stop these e-mails',
   },
-  /** Why a charge failed, told to the customer. */
+  /** Why a charge failed, for the customer. */
   yours: {
     balance_low: 'Your wallet holds too little USDC.',
     allowance_low: 'Your wallet’s spending limit for these payments is used up.',
@@ -43,7 +43,7 @@ export const en = {
     chain_gone: 'Automatic payments are no longer offered on this network.',
     agreed_since: 'You have agreed again since then. The new agreement does not cover this earlier payment.',
   },
-  /** Where a charge stands, told to the merchant. */
+  /** The state of a charge, for the merchant. */
   states: {
     waiting: 'Waiting',
     sent: 'Sent',
@@ -56,7 +56,7 @@ export const en = {
   retrying: 'Retrying',
   next: 'Next attempt: {time}',
   column: 'Automatic',
-  /** The same reasons, told to the merchant. */
+  /** The same reasons, for the merchant. */
   theirs: {
     balance_low: 'The customer’s wallet holds too little USDC.',
     allowance_low: 'The spending limit in the customer’s wallet is used up.',

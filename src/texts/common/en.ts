@@ -93,7 +93,7 @@ export const en = {
     silent: 'We cannot read {network} right now',
     silentRest: 'Payments made there appear as soon as we can read it again.',
   },
-  /** What a transaction hash is, for merchants and for their partner. */
+  /** The page that looks up a transaction hash, for merchants and for their partner. */
   lookUp: {
     title: 'Look up a transaction hash',
     hint: '0x and 64 characters, from the payer’s wallet or exchange.',
