@@ -8,13 +8,13 @@ import { type Prepared, send } from './deliveries.ts';
 import type { Arm } from './rounds.ts';
 
 export const bossNames = { whole: 'pg-boss, whole batches', each: 'pg-boss, a result for each job' };
-/** Batches that pg-boss is tried with; the first round of each arm takes the fastest for all others. */
+/** Batch sizes that are tried with pg-boss. The first round of each arm chooses the fastest one for the other rounds. */
 const batches = [100, 250, 500, 1000];
 const queue = 'deliveries';
 const workers = 2;
 
 type Boss = { boss: PgBoss; owner: Sql; origin: string; deliveries: Prepared[]; secret: string };
-/** `batch`: how many jobs are fetched together; `atOnce`: how many POSTs are under way then. */
+/** `batch`: how many jobs are fetched together; `atOnce`: how many POSTs are in progress then. */
 export type BossArm = Arm & { batch(): number; atOnce(): number };
 
 /**
@@ -75,7 +75,7 @@ function armOf(name: string, of: Boss, work: Work): BossArm {
   };
 }
 
-/** All deliveries as jobs that were never fetched. */
+/** Stores all deliveries as jobs that were never fetched. */
 async function refill({ boss, owner, deliveries }: Boss): Promise<void> {
   await boss.deleteAllJobs(queue);
   for (let from = 0; from < deliveries.length; from += 5000) {

@@ -11,7 +11,7 @@ import { type MandateRow, toMandate } from '../src/plans/mandates/read.ts';
 import { minter } from '../src/sandbox/usdc.ts';
 import { idOf } from './fixtures.ts';
 
-/** So many plans of so many partners, each with a merchant, are due at the same moment. */
+/** How many plans are due at the same time, and how many partners, each with a merchant, have them. */
 export const chargeShape = { plans: 1000, partners: 10 };
 const capMicro = 20_000_000n;
 const batch = 200;
@@ -24,7 +24,7 @@ const makePayers = (): Payer[] =>
     return { privateKey, address: privateKeyToAccount(privateKey).address.toLowerCase() as Hex };
   });
 
-/** Gives each payer USDC, and lets the contract spend it: as after a first charge, which a permit made possible. */
+/** Gives each payer USDC and an allowance for the contract, as after a first charge with a permit. */
 async function fundPayers(url: string, chain: ChainConfig, payers: Payer[]): Promise<void> {
   const token = chain.tokens[0]?.address as Hex;
   const contract = chain.recurringContract as Hex;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A provider's address in front of the real one, which counts the calls that pass, by their method. */
+/** A proxy in front of a provider that counts calls by method. */
 export type CountingProxy = {
   url: string;
   calls: Map<string, number>;
-  /** How many messages they came in. */
+  /** How many HTTP messages contained the calls. */
   messages: { count: number };
   close(): Promise<void>;
 };

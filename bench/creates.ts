@@ -56,7 +56,7 @@ export function httpArm(
   };
 }
 
-/** What wrk runs: the body of each call with the next key, a random amount and an idempotency key of its own. */
+/** The script for wrk: each call has the next key, a random amount and a new idempotency key. */
 function createScript(keys: string[], sent: number): string {
   const [account, amount, idempotencyKey] = ['@account@', 424_242, '@key@'];
   const body = JSON.stringify({ ...JSON.parse(createBody(0, amount, idempotencyKey)), account_id: account });
@@ -110,9 +110,10 @@ export function pgbenchLogin(databaseUrl: string): { connection: Record<string, 
 }
 
 /**
- * A script that clients of pgbench repeat, with prepared statements, and the settings of the service's connections.
+ * Repeats a script in several clients of pgbench, with prepared statements and the settings of the service's
+ * connections.
  *
- * @param creates how many one run of the script makes
+ * @param creates how many requests one run of the script creates
  */
 export function pgbenchArm(
   name: string,
@@ -139,7 +140,7 @@ export function pgbenchArm(
   };
 }
 
-/** Counts the rows that an arm makes, since a statement that stores nothing is quick too. */
+/** Checks that an arm stores rows, because a statement that stores nothing is fast too. */
 export function countingRows(arm: Arm, owner: Sql, table: string): Arm {
   const count = async () => {
     const [row] = await owner<{ count: string }[]>`select count(*) from ${identifiers(table)}`;

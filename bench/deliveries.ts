@@ -68,14 +68,14 @@ export async function keepDeliveries(owner: Sql): Promise<void> {
   await owner`create table bench_deliveries as select * from webhook_deliveries`;
 }
 
-/** Writes all deliveries anew, as events that were never attempted. */
+/** Restores all deliveries as events that were never attempted. */
 export async function resetDeliveries(owner: Sql): Promise<void> {
   await owner`truncate webhook_attempts, webhook_deliveries`;
   await owner`insert into webhook_deliveries select * from bench_deliveries`;
   await owner`vacuum analyze webhook_deliveries`;
 }
 
-/** The product's own loop on a queue that never runs empty. It claims, signs, posts through the guard and records. */
+/** The service's own loop on a queue that never runs empty. It claims, signs, posts through the guard and records. */
 export function loopArm(ctx: Context, owner: Sql): Arm {
   const { sql } = ctx.db;
   return {
@@ -102,7 +102,7 @@ export function loopArm(ctx: Context, owner: Sql): Arm {
 /**
  * Sends a body with these headers; anything but 200 fails the run.
  *
- * @param answer filled, where it is given
+ * @param answer if given, receives the headers and the body
  */
 export async function send(
   agent: Agent,

@@ -1,15 +1,15 @@
 import type { Measured } from './rounds.ts';
 import type { Stage } from './stage.ts';
 
-/** Two arms of one run. `target`: the least ratio that is good enough. */
+/** A comparison of two arms of one run. `target`: the lowest ratio that is good enough. */
 export type Comparison = { title: string; arm: string; base: string; measured: Measured; target?: number };
 
-/** What a figure found. Everything that is given is printed, and stands in its block of `docs/performance.md` (or of `docs/scaling.md`). */
+/** The result of a figure. It is printed, and written into its block of `docs/performance.md` or `docs/scaling.md`. */
 export type Finding = {
   /** Facts that a ratio depends on: rounds, clients, versions. */
   facts: string[];
   comparisons?: Comparison[];
-  /** Figures that are no ratio of two rates. */
+  /** Figures that are not the ratio of two rates. */
   table?: { head: string[]; rows: string[][] };
   /** Texts below the figures, each with a title: statements, for example. */
   appendix?: { title: string; code: string[] };
@@ -17,9 +17,9 @@ export type Finding = {
 
 /** `bench/figures/<name>.ts` exports one as `figure`; `npm run bench <name>` measures it. */
 export type Figure = {
-  /** What is compared with what, in a sentence or two. */
+  /** A sentence or two that say what is compared with what. */
   what: string;
-  /** After so many minutes the run is given up. */
+  /** How many minutes the run may take. */
   limitMinutes: number;
   measure(stage: Stage): Promise<Finding>;
 };

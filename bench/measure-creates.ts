@@ -13,13 +13,13 @@ import { makeBareTable, readStatements, type Scripted } from './statements.ts';
 const seconds = 4;
 
 type ArmName = keyof typeof names;
-/** Which arm is compared with which. */
+/** Two arms to compare. */
 export type Pair = { arm: ArmName; base: ArmName; target: number };
 
 /**
  * Measures arms of creates in turn, and compares them in pairs.
  *
- * @param shows whether the document has the statements here: they are the same for all figures of creates
+ * @param shows whether to include the statements, which are the same for all figures of creates
  */
 export async function measureCreates(stage: Stage, pairs: Pair[], { shows = false } = {}): Promise<Finding> {
   const { ctx, env } = await stageService(stage);
@@ -70,7 +70,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
   return { facts, comparisons, appendix: { title: 'The statements, as sent, of one create and of sixteen:', code } };
 }
 
-/** The server decides by what it remembers of a key once that has made a create: here, as in service, of all of them. */
+/** Makes a create with each key, because the server decides by what it remembers from a key's earlier create. */
 async function rememberAll(http: Arm): Promise<void> {
   for (let made = 0; made < shape.keys + shape.merchants; ) made += (await http.run(seconds)) * seconds;
 }

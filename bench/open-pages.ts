@@ -1,6 +1,6 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** A pay page's stream of changes, kept open as a browser keeps it: opened again when the service ends it. */
+/** Event streams of pay pages, kept open as browsers do: reopened when the service ends them. */
 export type OpenPages = { received(): number; show(id: string): void; close(): void };
 
 /** Opens streams of pay pages. `show` opens another page in place of the oldest. */
@@ -8,7 +8,7 @@ export function openPages(origin: string, most: number): OpenPages {
   const open: { id: string; request: ClientRequest }[] = [];
   let [received, opened, closed] = [0, 0, false];
   const stream = (id: string): ClientRequest => {
-    // Customers come from many addresses, and the service allows each so many streams.
+    // Customers have many addresses, and the service limits the streams of each.
     const headers = { 'x-forwarded-for': `203.0.113.${opened++ % 250}`, accept: 'text/event-stream' };
     const request = get(`${origin}/pay/${id}/events`, { headers, agent: false }, (response) => {
       response.on('data', (part: Buffer) => {

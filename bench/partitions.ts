@@ -1,6 +1,6 @@
 import type { Sql } from '../src/db/connection.ts';
 
-/** The months before this one that requests are spread over. */
+/** Over how many months before this one requests are spread. */
 const months = 13;
 /** How many requests a script of pgbench picks at a time, so that the look-up is a small part of what it sends. */
 export const picked = 8;
@@ -79,12 +79,12 @@ async function indexAlike(owner: Sql): Promise<void> {
 }
 
 type Table = 'whole' | 'partitioned';
-/** A statement about the request that was picked for a place. */
+/** A statement about the request that was picked as number `place`. */
 type Statement = (table: Table, place: number) => string;
-/** What is done to requests, and a script of pgbench that does it `picked` times. */
+/** A task with requests, and a script of pgbench that does it `picked` times. */
 export type Task = { what: string; stores: boolean; script(table: Table): string };
 
-/** What the service does to requests all the time. */
+/** The service's most frequent tasks with requests. */
 export async function tasksOf(owner: Sql): Promise<Task[]> {
   const names = await columnsOf(owner);
   const fresh: Record<string, string> = {

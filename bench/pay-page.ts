@@ -17,8 +17,9 @@ import { findChromium } from '../test/support/browser/chromium.ts';
 import { spread } from './rounds.ts';
 
 /**
- * What a first view of the pay page weighs, and how soon it can be used on a slow connection, beside the ready-made page of
- * another payment product in the same browser and run: `npm run bench:page`. Needs the npm registry, for that product.
+ * Measures the size of a first view of the pay page, and how soon it can be used on a slow connection, compared with
+ * the page of another payment product in the same browser and run: `npm run bench:page`. Needs the npm registry, for
+ * that product.
  */
 const rival = '@x402/paywall@2.12.0';
 const rounds = Number(process.env.BENCH_ROUNDS || 8);
@@ -49,7 +50,7 @@ async function view(browser: Browser, { url, ready }: Arm): Promise<View> {
   return { bytes, readyMs };
 }
 
-/** Serves the other product's page for the same amount from its package, with gzip as any server would. */
+/** Serves the other product's page for the same amount from its package, with gzip. */
 async function serveRival(folder: string): Promise<Server> {
   execFileSync('npm', ['pack', rival, '--silent', '--pack-destination', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],

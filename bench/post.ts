@@ -2,13 +2,13 @@ import type { Dispatcher } from 'undici';
 
 const timeoutMs = 10_000;
 
-/** What came with the status. */
+/** The headers and the body of a response. */
 export type Answer = { headers: Record<string, string | string[] | undefined>; body: string };
 
 /**
  * Sends one POST and reads its answer to the end, with as little work of our own as undici allows.
  *
- * @param answer filled, where it is given
+ * @param answer if given, receives the headers and the body
  * @returns the status
  */
 export function post(

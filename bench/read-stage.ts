@@ -14,7 +14,7 @@ export type ReadStage = {
   ctx: Context;
   scope: Scope;
   accountId: string;
-  /** What pgbench logs in as. */
+  /** The address with which pgbench logs in. */
   databaseUrl: string;
   ownerUrl: string;
   /** Calls of the API with a key of partner 0. */
@@ -24,7 +24,7 @@ export type ReadStage = {
   search(text: string): Promise<unknown>;
 };
 
-/** Takes statistics of all tables, as their owner. */
+/** Analyses all tables, as their owner. */
 export async function analyze(ownerUrl: string): Promise<void> {
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: 600 });
   await owner`analyze`.finally(() => owner.end());
@@ -36,7 +36,7 @@ export async function openReadStage(stage: Stage, count: number): Promise<ReadSt
   const { keys } = await makeFixtures(sql, ctx.config.secretKeys);
   await makeRequests(sql, count);
   await analyze(env.DATABASE_URL as string);
-  // In this process, so that its statements can be seen.
+  // The server runs in this process, so that its statements can be observed.
   const app = await buildServer(ctx, pools.pages);
   stage.onEnd(() => app.close());
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -45,7 +45,7 @@ export async function openReadStage(stage: Stage, count: number): Promise<ReadSt
   const own = keys.filter((_, n) => n % shape.partners === 0);
   let calls = 0;
   const call = async (path: string, body?: string) => {
-    // Each key may call 60 times a minute.
+    // Resets the counters, because each key may call 60 times a minute.
     if (++calls % (50 * own.length) === 0) await sql`delete from rate_counters`;
     const headers = {
       authorization: `Bearer ${own[calls % own.length]}`,

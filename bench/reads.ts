@@ -7,7 +7,7 @@ import type { Finding } from './figure.ts';
 import { rounds, shuffled } from './rounds.ts';
 import type { Stage } from './stage.ts';
 
-/** What is read by the service, and by the best query that one would write by hand for the same rows. */
+/** A read by the service, and the best hand-written query for the same rows. */
 export type Read = { name: string; read(): Promise<{ length: number }>; query: string; overHttp?(): Promise<void> };
 
 const calls = 12;
@@ -15,7 +15,7 @@ const target = { overMs: 1, longestMs: 20 };
 
 type Times = { ours: number[]; byHand: number[]; http: number[]; rows: number };
 
-/** Reads one after another, in random order in each round, and compares the times of single reads. */
+/** Runs the reads one after another, in random order in each round, and compares the times of single reads. */
 export async function compareReads(
   stage: Stage,
   databaseUrl: string,
@@ -75,7 +75,7 @@ export async function timesOf(run: () => Promise<unknown>, times = calls): Promi
   return took;
 }
 
-/** The same of a statement that one client of pgbench sends prepared. */
+/** The same for a prepared statement of one client of pgbench. */
 async function timesByHand(stage: Stage, databaseUrl: string, query: string): Promise<number[]> {
   const program = findPgbench();
   if (!program) throw new Error('pgbench was not found: apt-get install postgresql');

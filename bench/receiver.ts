@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A webhook receiver that reads each POST to its end, keeps the connection and answers 200. To a POST below `/hang/` it
- * never answers.
+ * A webhook receiver that reads each POST to its end, keeps the connection and answers 200. It never answers a POST
+ * below `/hang/`.
  */
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   const hangs = request.url?.startsWith('/hang/');

@@ -6,9 +6,9 @@ import { callRpc, toHex } from '../src/chain/rpc.ts';
 type Call = { id: unknown; method: string; params: unknown[] };
 
 /**
- * An address in front of anvil that shows a new block when told to, and answers for its receipts from what it has
- * recorded: anvil takes 1 s to put together the receipts of a block with 500 transactions and 3 s for 1,000, which a
- * provider's node does in some hundredths. All other calls pass.
+ * A proxy in front of anvil that shows a new block on demand, and serves its receipts from a recording: anvil takes 1 s
+ * for the receipts of a block with 500 transactions and 3 s for 1,000, for which a provider's node takes some
+ * hundredths of a second. All other calls pass.
  */
 export type RecordingProxy = {
   url: string;

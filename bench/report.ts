@@ -24,7 +24,7 @@ function tableOf(head: string[], rows: string[][]): string {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A finding in Markdown, as it stands in the document. */
+/** A finding in Markdown, for the document. */
 export function render({ what }: Pick<Figure, 'what'>, finding: Finding, load: string): string {
   const { facts, comparisons = [], table, appendix } = finding;
   const date = new Date().toISOString().slice(0, 10);

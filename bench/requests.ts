@@ -1,7 +1,7 @@
 import type { Sql } from '../src/db/connection.ts';
 import { prefixOf, shape } from './fixtures.ts';
 
-/** In parts: a statement of the service may take 30 seconds. */
+/** The size of a part, because a statement of the service may take at most 30 seconds. */
 const part = 10_000;
 
 /**
@@ -15,7 +15,7 @@ export async function makeRequests(sql: Sql, count: number, from = 0): Promise<v
   }
 }
 
-/** Inserts further merchants, until there are so many; like the first, each belongs to partner `n mod 500`. */
+/** Inserts further merchants, until there are `count`. Like the first, merchant `n` belongs to partner `n mod 500`. */
 export async function makeMerchants(sql: Sql, count: number): Promise<void> {
   for (let first = shape.merchants; first < count; first += part) {
     await sql`

@@ -33,7 +33,7 @@ function startArguments(): string[] {
   return (scripts.start as string).split(' ').slice(1);
 }
 
-/** Starts `npm start` in a process of its own, and waits until it is ready. It is stopped when the stage is cleared. */
+/** Runs `npm start` as a process, and waits until it is ready. The process is stopped when the stage is cleared. */
 export async function startProcess(stage: Stage, env: Record<string, string>, preload?: string) {
   const args = [...(preload ? [`--import=${join(import.meta.dirname, preload)}`] : []), ...startArguments()];
   const origin = env.BASE_URL as string;
@@ -66,7 +66,7 @@ const isReady = (origin: string) =>
 
 const megabytes = (kibibytes: string | undefined) => Math.round((Number(kibibytes) * 1024) / 1e6);
 
-/** Resident memory of a process now and at its most, in megabytes, as Linux counts it. */
+/** The resident memory of a process now and its maximum so far, in megabytes, as Linux counts it. */
 export function memoryOf({ child }: Pick<ServiceProcess, 'child'>): { nowMb: number; mostMb: number } {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   const value = (name: string) => megabytes(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);

@@ -7,10 +7,10 @@ import { type EmbeddedPostgres, startEmbedded } from '../src/db/embedded.ts';
 import { openService, type RunningService } from '../src/service.ts';
 import { writeIdleChains } from './idle-chains.ts';
 
-/** What a figure stands on: a temporary folder, and a list of what has to be stopped at the end, the newest first. */
+/** The surroundings of a figure: a temporary folder, and functions that stop what was started, the newest first. */
 export type Stage = { folder: string; onEnd(stop: () => unknown): void; args: string[] };
 
-/** A stage, and how it is cleared. */
+/** Opens a stage. `clear` stops everything that was started on it. */
 export function openStage(args: string[]): Stage & { clear(): Promise<void> } {
   const stops: Array<() => unknown> = [];
   const folder = mkdtempSync(join(tmpdir(), 'quittance-bench-'));
@@ -25,10 +25,10 @@ export function openStage(args: string[]): Stage & { clear(): Promise<void> } {
   };
 }
 
-/** As `docs/operating.md` recommends for a server of its own, with room for the clients of an arm. */
+/** As `docs/operating.md` recommends for a separate database server, with room for the clients of an arm. */
 const serverSettings = { shared_buffers: '2GB', max_wal_size: '4GB', max_connections: '200' };
 
-/** Starts a durable PostgreSQL of the figure's own. */
+/** Starts a separate, durable PostgreSQL for the figure. */
 export async function stageDatabase(stage: Stage): Promise<EmbeddedPostgres> {
   const fresh = await startEmbedded(stage.folder);
   const owner = openOwner(fresh.url, usualWaits);

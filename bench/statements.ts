@@ -7,7 +7,7 @@ import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** A statement that a create sends to the database, verbatim, with its parameters. */
 type Sent = { text: string; parameters: unknown[] };
-/** What a create with the key of this number sent and made. */
+/** A create: its key's number, what it sent, and the request that it created. */
 type Made = { key: number; amount: number; idempotencyKey: string; id: string; micro: string };
 /** A statement, with the creates that it stored. */
 type Statement = Sent & { made: Made[] };
@@ -28,19 +28,19 @@ export function createBody(merchant: number, amount: number, idempotencyKey: str
 export const merchantOf = (key: number, j: number) =>
   (key % shape.partners) + shape.partners * (j % (shape.merchants / shape.partners));
 
-/** Creates of one moment of which the server stores some together. */
+/** How many creates are sent at once. The server stores some of them together. */
 const atOnce = 30;
-/** How often they are made until as many go together as may. */
+/** How often this is tried until one statement stores the maximum number. */
 const mostTries = 50;
 
 /**
- * Makes creates in this process and records what those send to the database that assume what one before has read, as
- * almost all creates do: one by itself, and as many as go together under load.
+ * Makes creates in this process and records the statements of those that rely on what an earlier create has read, as
+ * almost all do: of one that is stored alone, and of as many as are stored together under load.
  */
 async function capture(ctx: Context, keys: string[]): Promise<{ alone: Statement; together: Statement }> {
   const app = await buildServer(ctx);
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  let next = 1250; // each amount once, so that each is stored as it is
+  let next = 1250; // each amount is used once, so that none gets a surcharge
   const create = async (key: number): Promise<Made> => {
     const fiatInt = next++;
     const idempotencyKey = randomBytes(16).toString('hex');
@@ -105,11 +105,11 @@ function expression(value: unknown, known: Map<string, string>, place = 0): stri
   const text = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
   if (/^\\x[0-9a-f]{64}$/.test(text)) return `decode(lpad(:key${place}::text, 64, '0'), 'hex')`;
   if (/^\\x[0-9a-f]{32}$/.test(text)) return 'uuid_send(gen_random_uuid())'; // the reference
-  // pgbench takes a colon before a letter for a variable, in a literal too.
+  // pgbench treats a colon before a letter as a variable, even in a literal.
   return known.get(text) ?? `E'${text.replaceAll("'", "''").replace(/:(?=[a-z_])/gi, '\\x3a')}'`;
 }
 
-/** The variables of one create. Those that go together are of partners that are apart from each other. */
+/** The variables of one create. Creates that are stored together belong to different partners. */
 const variablesOf = (place: number) => [
   place === 0
     ? `\\set partner0 random(0, ${shape.partners - 1})`
@@ -125,9 +125,9 @@ const variablesOf = (place: number) => [
 export type Scripted = { statement: string; script: string };
 
 /**
- * The statements of creates, one by itself and those that go together, and a script that inserts only the complete row
- * that a create makes, into `bare_requests`. Keys, ids and amounts are computed from random numbers with a few function
- * calls, which cost next to nothing.
+ * The statements of a create that is stored alone and of creates that are stored together, and a script that inserts
+ * only the complete row of a create into `bare_requests`. Keys, ids and amounts are computed from random numbers with a
+ * few function calls, which take almost no time.
  */
 export async function readStatements(
   ctx: Context,
@@ -168,7 +168,7 @@ async function bareInsert({ db: { sql } }: Context, id: string, known: Map<strin
   return `insert into bare_requests (${columns.map(([name]) => name).join(', ')}) values (${values.join(', ')})`;
 }
 
-/** The yardstick's table: the columns of `requests` with its primary key and the one of idempotency, and no more. */
+/** Creates the table for the bare insert: the columns of `requests`, with only its primary and its idempotency key. */
 export async function makeBareTable(owner: Sql, reader: string): Promise<void> {
   await owner.unsafe(`
     create table bare_requests (like requests including defaults,

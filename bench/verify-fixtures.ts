@@ -5,7 +5,7 @@ import type { Sql } from '../src/db/connection.ts';
 import { fund, transferCall } from '../src/sandbox/wallet.ts';
 import { prefixOf } from './fixtures.ts';
 
-/** Test mode has these partners and as many watched wallets; live mode has one wallet. */
+/** Test mode has this many partners and watched wallets; live mode has one wallet. */
 export const verifyShape = { partners: 500, wallets: 100_000, rows: 60_000 };
 
 /** A chain with the wallets that are paid on it, by number. */
@@ -78,7 +78,7 @@ async function makeRequests(sql: Sql, merchants: readonly number[], testMode: bo
   return rows;
 }
 
-/** Prepares a chain: its sender has what it needs, and blocks come only when they are asked for. */
+/** Prepares a chain: funds its sender, and turns automatic mining off. */
 export async function prepareChain({ chain, url }: PaidChain): Promise<void> {
   await fund({ ...chain, rpcUrls: [url] }, sender, 10n ** 15n);
   await callRpc(url, 'anvil_impersonateAccount', [sender]);
@@ -88,7 +88,8 @@ export async function prepareChain({ chain, url }: PaidChain): Promise<void> {
 }
 
 /**
- * Offers transfers to the chain, which the next block takes up; half of them pay a new request each, by its reference.
+ * Sends transfers to the chain, which its next block will contain. Half of them pay a new request each, by its
+ * reference.
  *
  * @returns the ids of these requests
  */
@@ -137,7 +138,7 @@ export async function makeRowsToVerify(sql: Sql): Promise<void> {
   }
 }
 
-/** What one verified payment leaves behind, in one transaction: the transfer, the request, its amount, the event. */
+/** A script that writes what one verified payment writes, in one transaction: transfer, request, amount, event. */
 export const rowsScript = (chainId: number) => `
 select nextval('bench_rows') as n \\gset
 \\set partner :n % ${verifyShape.partners}

@@ -39,7 +39,7 @@ async function measure(stage: Stage): Promise<Finding> {
   await ctx.db.sql`vacuum analyze`;
   const plans = await ctx.db.sql`update plans set due_at = null, state = 'paused' returning id`;
 
-  // The loops run and find nothing to do; then it strikes midnight.
+  // The loops run without work until the plans become due.
   const stop = new AbortController();
   const jobs = runJobs({ ...ctx, db: service.pools.loops }, stop.signal);
   stage.onEnd(() => {

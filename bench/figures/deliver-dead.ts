@@ -14,12 +14,12 @@ import { type Stage, stageService } from '../stage.ts';
 const seconds = 10;
 const pending = 200_000;
 const hanging = shape.receivers / 5;
-/** Receivers that have no events pending: each event that comes for them is new. */
+/** How many receivers have no pending events, so that each of their events is new. */
 const fresh = 10;
 const freshEveryMs = 20;
 const names = { none: 'none hanging', some: 'a fifth hanging' };
 
-/** Endpoints as after an hour of success, the first of them below `/hang/` or none. */
+/** Sets all endpoints as after an hour of success, the first `hang` of them at addresses that never answer. */
 async function resetEndpoints({ db: { sql } }: Context, origin: string, hang: number): Promise<void> {
   for (let n = 0; n < shape.receivers + fresh; n++) {
     await sql`
@@ -50,7 +50,7 @@ function writeFresh({ db: { sql } }: Context): { stop(): Promise<void> } {
   };
 }
 
-/** One request for each event that may be written: they are told apart by it. */
+/** Stores one request for each event that may be written. The request identifies the event. */
 const makeRequests = ({ db: { sql } }: Context) => sql`
   insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,
     metadata, wallet_address, reference, start_blocks, proof_status, tx_hash, payer_address, created_at, expires_at,
@@ -117,7 +117,7 @@ async function measure(stage: Stage): Promise<Finding> {
     arm(ctx, owner, receiver.origin, names.some, hanging, lags),
   ];
   const measured = await interleave(arms, rounds, seconds);
-  // The round that warms up is the first in each list.
+  // The first entry of each list is from the warm-up round.
   const rates = Object.fromEntries(Object.entries(lags).map(([name, all]) => [name, all.slice(1)]));
   const more = ratio({ rates }, names.some, names.none);
   const lagRow = (name: string) => {

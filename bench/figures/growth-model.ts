@@ -14,13 +14,13 @@ import { type Stage, stageService } from '../stage.ts';
 import { createBody } from '../statements.ts';
 
 const seconds = Number(process.env.BENCH_SECONDS || 40);
-/** In parts: a statement of the service may take 30 seconds. */
+/** The number of parts, because a statement of the service may take at most 30 seconds. */
 const parts = 20;
 const tables = ['requests', 'transfers', 'webhook_deliveries', 'webhook_attempts', 'amount_reservations'] as const;
 
 type Service = Awaited<ReturnType<typeof stageService>>;
 
-/** How many statements of the service one call of each kind sends, with `begin` and `commit` counted too. */
+/** How many statements one call of each kind sends, including `begin` and `commit`. */
 async function countStatements({ ctx, pools }: Service, key: string): Promise<Record<string, number>> {
   let sent = 0;
   for (const pool of [...ctx.db.pools, ...pools.pages.pools]) pool.observer = () => sent++;
@@ -28,7 +28,7 @@ async function countStatements({ ctx, pools }: Service, key: string): Promise<Re
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const counted: Record<string, number> = {};
-  /** Sends it twice and counts the second: what a process reads once is known then. */
+  /** Sends a call twice and counts the second one, because a process caches what the first one reads. */
   const call = async (name: string, path: string, body?: () => string) => {
     let answer: Record<string, string> = {};
     for (let i = 0; i < 2; i++) {
@@ -102,7 +102,7 @@ async function measure(stage: Stage): Promise<Finding> {
     row_number() over (order by created_at)::int as number from requests;
     create index on numbered (number); grant select on numbered to quittance_service`);
   const wal: Record<string, number> = { 'request created': createWal / created };
-  // Some requests after the other, and vacuumed in between, so that space is used again as it is in a year's run.
+  // In parts, with a vacuum after each, so that space is reused as it is over a year.
   for (let at = 0; at < parts; at++) {
     for (const step of steps) {
       const bytes = await walOf(ctx, () => step.run(ctx.db.sql, { of: parts, at }));

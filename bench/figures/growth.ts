@@ -16,7 +16,7 @@ const target = 1.3;
 type Call = { name: string; run(): Promise<unknown> };
 type Found = { p50: number; pages: number };
 
-/** Calls of the API whose cost should not depend on how much there is, and the portal's search. */
+/** Calls of the API whose cost should not depend on the number of rows, and the portal's search. */
 function callsOf({ create, get, search }: ReadStage, requestId: string): Call[] {
   const body = (key: string) => createBody(0, 1250, key);
   const since = () => new Date(Date.now() - 60_000).toISOString();
@@ -34,7 +34,7 @@ function callsOf({ create, get, search }: ReadStage, requestId: string): Call[] 
   ];
 }
 
-/** As another call would send it: a create that is run twice would find what it has stored. */
+/** Changes a statement as another call would send it: a create that runs twice would find the first one's row. */
 const afresh = (sent: Sent): Sent =>
   sent.text.includes('create_')
     ? {

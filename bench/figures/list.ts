@@ -22,7 +22,7 @@ type Wanted = {
   oldest: boolean;
 };
 
-/** One branch of an index for each pair of states, merged: what a person would write who knows the indexes. */
+/** A query that somebody who knows the indexes would write: one branch of an index for each pair of states, merged. */
 function byHand({ scope }: ReadStage, { status, proof, accountId, more = '', oldest }: Wanted): string {
   const own = `partner_id = '${scope.partnerId}' and test_mode ${accountId ? `and account_id = '${accountId}'` : ''} ${more}`;
   const place = `order by created_at ${oldest ? '' : 'desc'} limit ${limit + 1}`;
@@ -72,7 +72,7 @@ function apiReads(on: ReadStage): Read[] {
   );
 }
 
-/** What a state of a page stands for in the table. Few are in the others, and those are looked up. */
+/** The stored states of a page's state. The other states of pages have few rows, which are looked up. */
 function storedOf(state: string | undefined): { status?: string; proof?: string } {
   if (state === undefined || state === 'part') return {};
   if (state in displayed) return { proof: displayed[state as keyof typeof displayed] };

@@ -15,7 +15,7 @@ async function measure(stage: Stage): Promise<Finding> {
   const { ctx, env } = await stageService(stage);
   await makeFixtures(ctx.db.sql, ctx.config.secretKeys);
   process.stdout.write(`${many} requests of one partner …\n`);
-  // In parts: a statement of the service may take 30 seconds.
+  // In parts, because a statement of the service may take at most 30 seconds.
   const part = 20_000;
   for (let from = 1; from <= many; from += part) await insertPart(ctx.db.sql, from, Math.min(many, from + part - 1));
   await indexAll(ctx);
@@ -59,7 +59,7 @@ async function measure(stage: Stage): Promise<Finding> {
   };
 }
 
-/** As the loop does it. What was made here has not moved the partner's clock, up to which it reads. */
+/** Indexes metadata as the loop does. The loop reads up to the partner's clock, which these inserts did not move. */
 async function indexAll(ctx: Context): Promise<void> {
   process.stdout.write('  values of metadata …\n');
   await ctx.db.sql`

@@ -7,7 +7,7 @@ import { memoryOf, productionEnv, startProcess } from '../service-process.ts';
 import { type Stage, stageService } from '../stage.ts';
 
 const many = Number(process.env.BENCH_REQUESTS || 1_000_000);
-/** Ready, a service reads its chains, rates and queues for the first time. */
+/** How long a service that is ready reads its chains, rates and queues for the first time. */
 const settleMs = 5_000;
 const target = { seconds: 5, megabytes: 200 };
 

@@ -17,7 +17,7 @@ import { createBody, merchantOf } from '../statements.ts';
 const minutes = Number(process.env.BENCH_MINUTES || 30);
 const many = Number(process.env.BENCH_REQUESTS || 100_000);
 const pages = 200;
-/** Of each a second. A payment is one of the requests whose page is open; its event is delivered. */
+/** Calls and payments per second. A payment pays a request whose page is open, and its event is delivered. */
 const perSecond = { creates: 20, gets: 30, lists: 5, payments: 1 };
 const target = { megabytes: 400, p99Ms: 20 };
 
@@ -25,7 +25,7 @@ type Delay = { heapMb: number; heapTotalMb: number; externalMb: number; p50Ms: n
 type Counts = { creates: number; gets: number; lists: number; payments: number; refused: number };
 type Sample = Delay & { minute: number; rssMb: number };
 type Due = { wallet_address: string; usdc_micro: string; reference: Uint8Array };
-/** A request that was made, by which key. */
+/** A created request, and the number of the key that created it. */
 type Made = { id: string; key: number };
 
 async function askDelay({ child }: ServiceProcess): Promise<Delay> {
@@ -42,7 +42,7 @@ function atRate(rate: number, signal: AbortSignal, call: () => Promise<void>): P
     while (!signal.aborted) {
       const due = startedAt + (done++ / rate) * 1000;
       await pause(Math.max(0, due - performance.now()), signal);
-      if (underWay.size > 100) continue; // a service that stands still is not buried
+      if (underWay.size > 100) continue; // so that a service that does not answer is not overloaded further
       const one = call().finally(() => underWay.delete(one));
       underWay.add(one);
     }
@@ -93,7 +93,7 @@ async function load(
     await call('lists', '/api/v1/requests?limit=100', Math.floor(Math.random() * shape.keys));
   };
   const pay = async () => {
-    // Of a partner with an endpoint, and to a wallet: that of merchant 0 is the zero address.
+    // A request of a partner with an endpoint. Merchant 0 cannot be paid, because its wallet is the zero address.
     const at = made.findIndex(({ key }) => key % shape.partners > 0 && key % shape.partners < shape.receivers);
     const [one] = at < 0 ? [] : made.splice(at, 1);
     const [row] = one

@@ -27,7 +27,7 @@ import {
 const rounds = Number(process.env.BENCH_ROUNDS || 8);
 const seconds = 3;
 const limitMs = 60_000;
-/** Before the block that makes one final, and before the next one: no chain has its blocks closer together. */
+/** The pause between blocks. No chain has shorter ones. */
 const betweenBlocksMs = 500;
 const names = {
   many: 'blocks of 500, 1e5 wallets',
@@ -37,8 +37,8 @@ const names = {
 };
 
 /**
- * What was measured beside the rates: from the final block to the last of its events, calls of the provider, and
- * processor time of this process and of the database, in milliseconds per event.
+ * What is measured beside the rates: the time from the final block to the last of its events (ms), calls to the
+ * provider, and the processor time of this process and of the database, in milliseconds per event.
  */
 type Seen = Record<'lastEventMs' | 'calls' | 'messages' | 'serviceMs' | 'databaseMs', number[]>;
 
@@ -62,10 +62,10 @@ async function mine({ url, proxy }: Place): Promise<void> {
   await proxy.show();
 }
 
-/** At least so often it is looked whether all is done; and whenever the service tells of something. */
+/** How often to check whether everything is done, beside each notification of the service. */
 const lookMs = 100;
 
-/** Waits until the chain is read up to its head, and nothing of it is left to be matched or, then, to be verified. */
+/** Waits until the chain is read up to its head, and its transfers are matched or, for `verified`, also verified. */
 async function until({ db, news }: Bench, { chain, url }: Place, what: 'matched' | 'verified'): Promise<void> {
   const head = Number(await callRpc(url, 'eth_blockNumber', []));
   const { chainId } = chain;
@@ -91,7 +91,7 @@ async function checkRows({ db }: Context, ids: string[]): Promise<void> {
   }
 }
 
-/** Reads, matches and verifies blocks of so many transfers; offering them to the chain is not measured. */
+/** Reads, matches and verifies blocks with this many transfers. Sending them to the chain is not measured. */
 function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, seen: Seen): Arm {
   const run = async (limit: number) => {
     let [spentMs, events] = [0, 0];

@@ -2,7 +2,7 @@ import type { Sql } from '../../src/db/connection.ts';
 
 /** What happens to requests after their creation, in the statements' order; the share of requests that each concerns. */
 export type Step = { name: string; share: number; run(sql: Sql, part: Part): Promise<unknown> };
-/** Some of the requests: those whose number leaves this rest. */
+/** A part of the requests: those whose number modulo `of` is `at`. */
 export type Part = { of: number; at: number };
 
 /** So many of ten requests are paid; the others expire. */
