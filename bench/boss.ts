@@ -8,7 +8,7 @@ import { type Prepared, send } from './deliveries.ts';
 import type { Arm } from './rounds.ts';
 
 export const bossNames = { whole: 'pg-boss, whole batches', each: 'pg-boss, a result for each job' };
-/** Batch sizes that are tried with pg-boss. The first round of each arm chooses the fastest one for the other rounds. */
+/** Batch sizes that are tried with pg-boss. The first round of each arm chooses the fastest one for all others. */
 const batches = [100, 250, 500, 1000];
 const queue = 'deliveries';
 const workers = 2;

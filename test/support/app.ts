@@ -67,7 +67,7 @@ export function testContext(db: Database, overrides: Partial<Context> = {}): Con
   return { ...base, sandbox: config.sandbox ? sandbox : null, ...overrides };
 }
 
-/** The real server, whose API has as many connections as a node's, apart from those of `database.db`. Without chains. */
+/** The real server without chains. Its API has a node's number of connections, apart from those of `database.db`. */
 export async function startWithPools(overrides: Partial<Context> = {}) {
   const database = await testDatabase();
   const api = connect(database.access, { service: 8, scoped: 4 });

@@ -40,7 +40,7 @@ export function missingPackages(): string[] {
   return [...missing.map(([name]) => name), ...(findHaproxy() ? [] : ['haproxy'])];
 }
 
-/** What Patroni's REST API says of a machine's server. */
+/** A machine's server, as Patroni's REST API reports it. */
 export type Member = { name: string; role: string; state: string };
 
 /** What runs on one machine: etcd, Patroni and PostgreSQL. */
@@ -51,7 +51,7 @@ export type Machine = {
   start(): Promise<void>;
   /** Kills etcd, Patroni and PostgreSQL at once (SIGKILL). */
   kill(): void;
-  /** Cuts its Patroni from etcd, and the other machines from it, as a switch that fails would; haproxy still reaches it. */
+  /** Cuts its Patroni off from etcd, and the machine off from the others, like a failing switch. haproxy reaches it. */
   cut(): void;
   mend(): void;
 };
@@ -65,7 +65,7 @@ export type DatabaseCluster = {
   /** As the superuser: behind haproxy, or at one machine. */
   adminUrl(database: string, at?: Machine): string;
   members(): Promise<Member[]>;
-  /** Which machines’ Patroni says that it leads; one at a time. */
+  /** The machines whose Patroni says that it leads. */
   leaders(): Promise<Machine[]>;
   /** Waits until one leads, one follows synchronously and one more follows. */
   untilWhole(): Promise<void>;
@@ -77,15 +77,15 @@ export type DatabaseCluster = {
 
 const wholeLimitMs = 300_000;
 
-/** Three machines with the configuration of `ops/ha`, each on loopback addresses of its own, and haproxy in front. */
+/** Three machines with the configuration of `ops/ha`, each on its own loopback addresses, and haproxy in front. */
 export async function startDatabaseCluster(): Promise<DatabaseCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-cluster-'));
-  /** Ends what was started at once; the ids of its processes. */
+  /** Ends all processes at once; returns their ids. */
   let endAll = (): number[] => [];
   const remove = () => {
     if (!process.env.KEEP_CLUSTER) removeFolder(folder);
   };
-  // Tests that fail, or are told to end, do not come to stop it.
+  // Tests that fail, or are killed, do not get to stop the cluster.
   process.once('SIGTERM', () => process.exit(143));
   process.once('exit', () => {
     endAll();
@@ -266,7 +266,7 @@ async function prepareMachine({ folder, network, tls, passwords }: Common, name:
   };
 }
 
-/** The processes of a machine's PostgreSQL, the one that would notice first. */
+/** The processes of a machine's PostgreSQL. The postmaster, which would notice that others ended, comes first. */
 function serverOf(home: string): number[] {
   const file = join(home, 'data/postmaster.pid');
   const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0;

@@ -4,7 +4,7 @@ import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { openPool, type Pool, type Waits } from '../../src/db/pool.ts';
 import { testSecrets } from './fixtures.ts';
 
-/** A busy machine connects late, and stores late what is more than the service ever stores at once (s). */
+/** Waits (s) that are long enough for a busy machine, and for storing more rows than the service ever does at once. */
 const patience: Waits = { queue: 120, connect: 60, answer: 300 };
 
 /** A single connection outside the service's pools, with its own settings. */
@@ -15,7 +15,7 @@ export const openOne = (url: string, settings: Record<string, string | number> =
 export const accessTo = (url: string): Access => accessOf(url, testSecrets);
 
 export type TestDatabase = {
-  /** As the service connects: with logins that own nothing. */
+  /** The service's own connections, with logins that own nothing. */
   db: Database;
   /** The owner of the tables, for what a test does to the database itself. */
   owner: Sql;
@@ -53,8 +53,8 @@ export async function testDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * Stores many rows in one transaction, without triggers, foreign keys and a limit of time: on a busy machine a hundred
- * thousand rows take longer than any statement of the service may.
+ * Stores many rows in one transaction, without triggers, foreign keys or a time limit: on a busy machine, a hundred
+ * thousand rows take longer than a statement of the service may.
  */
 export const withoutLimits = (owner: Sql, work: (tx: Tx) => Promise<unknown>): Promise<unknown> =>
   owner.begin(async (tx) => {

@@ -8,7 +8,7 @@ import { testDatabase } from './database.ts';
 import { makeMerchant, makeRequest, randomAddress, testSecrets } from './fixtures.ts';
 import { type Receiver, startReceiver } from './net/receiver.ts';
 
-/** A clock that stands still until it is moved. */
+/** A clock that stops until the test moves it. */
 export function movedClock() {
   let at = Date.now();
   return {
@@ -34,7 +34,7 @@ export function deliveryContext(db: Database, config: Partial<Config> = {}) {
   return { ctx, clock };
 }
 
-/** A database and receivers of its own for tests that deliver in single passes. */
+/** A separate database and receivers, for tests that deliver in single passes. */
 export async function deliveryStage() {
   const database = await testDatabase();
   const { ctx, clock } = deliveryContext(database.db);

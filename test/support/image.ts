@@ -19,10 +19,10 @@ const run = promisify(execFile);
 const programs = ['/usr/bin/buildah', '/usr/sbin/debootstrap'];
 const stepLimitMs = 900_000;
 const authorities = 'etc/ssl/certs/ca-certificates.crt';
-/** What the base image must allow before the service's image is built on it: a failure after that is the image's own. */
+/** What must work in the base image before the service's image is built: later failures are then the image's fault. */
 const allowed = 'apt-get update --quiet=2 && npm ping';
 
-/** What the image says of how it runs. */
+/** How the image runs, from its configuration. */
 export type ImageConfig = {
   User: string;
   Cmd: string[];
@@ -32,7 +32,7 @@ export type ImageConfig = {
 };
 
 export type Image = {
-  /** Where its files can be read. */
+  /** The folder where its files can be read. */
   files: string;
   config: ImageConfig;
   /** Starts a command in the image's environment, with the machine's network, as its user. */
@@ -40,8 +40,8 @@ export type Image = {
 };
 
 /**
- * The image of the Containerfile, built by buildah without a daemon and without a registry: the image that it begins from
- * is made here from Debian's mirror and this checkout's Node.
+ * The image of the Containerfile, built by buildah without a daemon and without a registry: its base image is made here
+ * from Debian's mirror and this checkout's Node.
  */
 export function imageBuilder() {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-container-'));
@@ -70,12 +70,12 @@ export function imageBuilder() {
   ];
   let base = '';
 
-  /** Whether the base image's network and this machine's namespaces are there. */
+  /** Why the base image's network or this machine's namespaces do not work; null if they do. */
   const hindranceNow = () =>
     attempt(() => run('buildah', started(base, ['sh', '-c', allowed]), { timeout: stepLimitMs }));
 
   return {
-    /** Makes the base image; what this machine lacks for it, or null. */
+    /** Makes the base image. Returns what this machine lacks for it, or null. */
     prepare: async (name: string): Promise<string | null> => {
       const missing = programs.filter((program) => !existsSync(program));
       if (missing.length > 0) return `there is no ${missing.join(' and no ')}`;
@@ -138,7 +138,7 @@ function baseFile(folder: string): string {
   return file;
 }
 
-/** Why it failed, in its last words; null when it did not. */
+/** Runs work. Returns the last lines of its error; null if it succeeded. */
 async function attempt(work: () => Promise<unknown>): Promise<string | null> {
   try {
     await work();

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-/** Preloaded into a process. When it exits, the file `LOADED_MODULES` lists the address of each module it loaded. */
+/** Preloaded into a process. When it exits, it writes the URLs of all modules that it loaded to `LOADED_MODULES`. */
 const loaded: string[] = [];
 registerHooks({
   load(url, context, next) {

@@ -10,8 +10,8 @@ const toPaid = ({ partner_id, test_mode, reserved_micro }: RequestRow & { reserv
 });
 
 /**
- * What matching and verifying send for payments of a merchant together, by name. Before, a thousand of its requests
- * reserve an amount each, of which the database's statistics know nothing.
+ * The statements, by name, that match and verify several payments of a merchant together. Before, a thousand of its
+ * requests reserve an amount each, which the database's statistics do not include.
  */
 export async function paymentStatements(
   { sql }: Database,

@@ -30,8 +30,8 @@ export function rowsRead(node: Node): number {
 }
 
 /**
- * How often a plan checks which partner its scope is of: each time hashes the proof anew. Once for each table of a
- * statement is enough; a query for each row of a page asks again for each.
+ * How often a plan checks its scope's partner. Each check hashes the proof again. One check for each table of a
+ * statement is enough; a subquery for each row of a page repeats it for each row.
  */
 export function scopeChecks(node: Node): number {
   const number = (name: string) => Number(node[name] ?? 0);
@@ -50,8 +50,8 @@ export const pagesRead = (node: Node) => Number(node['Shared Hit Blocks']) + Num
 type Unit = { login: string; statements: { text: string; parameters: unknown[] }[] };
 
 /**
- * Parts what was sent at where transactions begin and end; the first statement within a scope begins one, too. What clears
- * a session is left out: it would undo an explainer's settings.
+ * Splits statements where transactions begin and end; the first statement within a scope also begins one. Statements
+ * that clear a session are left out, because they would undo an explainer's settings.
  */
 function unitsOf(sent: Sent[]): Unit[] {
   const units: Unit[] = [];
@@ -72,8 +72,8 @@ function unitsOf(sent: Sent[]): Unit[] {
 }
 
 /**
- * `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls. `auto`: as the service
- * asks for it.
+ * `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls. `auto`: as the service's
+ * own settings decide.
  */
 export type Mode = 'force_custom_plan' | 'force_generic_plan' | 'auto';
 
@@ -109,9 +109,7 @@ export function openExplainer(url: string) {
     return plans.splice(0);
   };
   return {
-    /**
-     * @param explained the plans of units that are equal to one in it are taken from it
-     */
+    /** @param explained plans of earlier units, which are used for equal units */
     async explain(statements: Sent[], mode: Mode, explained: Explained = new Map()): Promise<Node[]> {
       await ready;
       const all: Node[] = [];

@@ -9,8 +9,8 @@ const parts = ['src', 'migrations', 'contracts', 'package.json'];
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
 
 /**
- * The last commit before the newest migration: what runs beside this version during an update. One that was taken back
- * does not count. Null where there is no git history, as in an export, or where the clone does not go back so far.
+ * The last commit before the newest migration: the version that runs beside this one during an update. A reverted
+ * migration does not count. Null without git history, as in an export, or if the clone does not go back far enough.
  */
 export function findPreviousRelease(): string | null {
   try {

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 
-/** What stands before a template that holds SQL, or a part of a statement. */
+/** The names before templates that contain SQL or a part of a statement. */
 const ofSql = new Set(['sql', 'tx', 'owner', 'unsafe', 'inner', 'query']);
 
 type Piece = { tag: string; text: string };
 
-/** The name that a template is called by: `sql` of ``ctx.db.sql<Row[]>`…` ``, `unsafe` of ``tx.unsafe(`…`)``. */
+/** The name before a template: `sql` for ``ctx.db.sql<Row[]>`…` ``, `unsafe` for ``tx.unsafe(`…`)``. */
 function tagBefore(source: string, at: number): string {
   let end = at;
   if (source[end - 1] === '>') {
@@ -19,7 +19,7 @@ function tagBefore(source: string, at: number): string {
   return /(\w+)\(?$/.exec(source.slice(Math.max(0, end - 60), end))?.[1] ?? '';
 }
 
-/** Where what is no code and no template ends: a comment, a string, a regular expression; `at` if there is none. */
+/** The end of a comment, a string or a regular expression that begins at `at`; `at` itself if none begins there. */
 function afterPlain(source: string, at: number): number {
   const comment = /^(?:\/\/.*|\/\*[\s\S]*?\*\/)/.exec(source.slice(at, at + 5_000))?.[0];
   if (comment) return at + comment.length;
@@ -72,7 +72,7 @@ function collectTemplate(source: string, at: number, found: Piece[]): number {
 const asString = /(?:unsafe\(|\btext: |\bfirst: |query\()'((?:[^'\\\n]|\\.)*)'/g;
 const isStatement = /^\s*(?:select|insert into|delete from|with \w+ as|update \w+ set|alter|create|grant|revoke)\s/;
 
-/** The SQL of the service as it stands in its sources: statements and parts of them. Values are written as `?`. */
+/** The SQL in the service's sources: statements and parts of them, with values written as `?`. */
 export function sqlOfSources(): string[] {
   const files = globSync('src/**/*.ts', { exclude: ['src/islands/**', 'src/texts/**'] });
   return files

@@ -10,7 +10,7 @@ export type Situation = {
 };
 
 type Change = (db: Database, situation: Situation) => PromiseLike<unknown>;
-/** What may change between two creates of one key for one merchant, and how the second one is answered then. */
+/** Changes between two creates of one key for one merchant, each with the response to the second create. */
 export const changes: Record<string, [Change, status: number, error?: string]> = {
   'disabled by its partner': [
     (db, { merchant: { id } }) => db.sql`update merchants set disabled_by_partner = true where id = ${id}`,

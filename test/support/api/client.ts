@@ -47,7 +47,10 @@ export type CallOptions = {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** One HTTP call. `fetch` sends no custom Host header and no body with GET. Checks what every answer must satisfy. */
+/**
+ * One HTTP call, without `fetch`, which sends no custom Host header and no body with GET. Checks the rules that hold
+ * for every answer.
+ */
 export function send(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const headers: Record<string, string> = {};

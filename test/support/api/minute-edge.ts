@@ -5,10 +5,10 @@ import { pause } from '../../../src/lib/time.ts';
 import { send } from './client.ts';
 
 const perMinute = 60;
-/** Enough to use the limit up in each minute, on a busy machine too. */
+/** Long enough to use up the limit in each minute, even on a busy machine. */
 const leadMs = 20_000;
 const mostMsAfter = 40_000;
-/** Nobody calls between using the limit up and this time before the minute's end. */
+/** After the limit is used up, nobody calls until this long before the minute's end. */
 const edgeMs = 1_000;
 const clockSlackMs = 5;
 

@@ -6,9 +6,9 @@ import { ApiClient, type ApiJson } from './client.ts';
 
 /** A server, and the database whose statements it sends. */
 export type Node = { db: Database; url: string };
-/** An answer, and the id of its call. */
+/** An answer with its call's id. */
 export type Told = { status: number; id: string; json: ApiJson };
-/** One create: by whom, and the fields that differ from those of the others. */
+/** One create: its key and merchant, and the fields that differ from those of the others. */
 export type Call = [Situation, more?: Record<string, unknown>];
 
 /** The text of a create over HTTP. */
@@ -23,7 +23,7 @@ function textOf({ url }: Pick<Node, 'url'>, [{ merchant, key }, more = {}]: Call
   return `POST /api/v1/requests/create HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** The first answer of a connection and what follows it, or null where it is not complete. */
+/** The first answer of a connection and the bytes after it; null if it is not complete. */
 function readAnswer(bytes: Buffer): [answer: Told, rest: Buffer] | null {
   const end = bytes.indexOf('\r\n\r\n') + 4;
   const head = bytes.subarray(0, end).toString('latin1');
@@ -35,8 +35,8 @@ function readAnswer(bytes: Buffer): [answer: Told, rest: Buffer] | null {
 }
 
 /**
- * Sends creates over one connection without waiting for answers in between: so all arrive in one turn of the server's
- * event loop, which handles them at once. An answer comes once those before it have come.
+ * Sends creates over one connection without waiting for answers, so that all arrive in one turn of the server's event
+ * loop, which handles them at once. The answers come in the order of the creates.
  */
 export function sendAll(node: Pick<Node, 'url'>, calls: Call[]): Promise<Told>[] {
   const answers = calls.map(() => Promise.withResolvers<Told>());
@@ -60,7 +60,7 @@ export function sendAll(node: Pick<Node, 'url'>, calls: Call[]): Promise<Told>[]
 
 export const create = (node: Pick<Node, 'url'>, call: Call): Promise<Told> => sendAll(node, [call])[0] as Promise<Told>;
 
-/** A partner with a merchant and a key, for which the server remembers by what a create is decided. */
+/** A partner with a merchant and a key for which the server already remembers what decides a create. */
 export async function remembered(node: Node, currency = 'USD'): Promise<Situation> {
   const { partner, test: scope } = await makePartner(node.db, { currency });
   const merchant = await makeMerchant(node.db, scope, { currency });
@@ -75,7 +75,7 @@ export async function remembered(node: Node, currency = 'USD'): Promise<Situatio
 export const several = (node: Node, count: number): Promise<Situation[]> =>
   Promise.all(Array.from({ length: count }, () => remembered(node)));
 
-/** What a server sends to store creates meanwhile: how many go with each statement, and the sessions that carry them. */
+/** Watches how a server stores creates: how many are in each statement, and which sessions send them. */
 export function watchCreates({ db }: Pick<Node, 'db'>) {
   const groups: { size: number; session: number }[] = [];
   const seen = { groups, sizes: () => groups.map(({ size }) => size), alone: 0, others: 0, end: () => {} };
@@ -92,9 +92,9 @@ export function watchCreates({ db }: Pick<Node, 'db'>) {
 }
 
 /**
- * Sends creates in one moment, behind one of somebody else: that one goes alone, and these go together.
+ * Sends creates at the same time, after one of another partner: that one is stored alone, and these together.
  *
- * @returns the answers, once all are there, and what was sent
+ * @returns the answers, once all have come, and what was sent
  */
 export async function atOnce(node: Node, first: Situation, calls: Call[]) {
   const seen = watchCreates(node);

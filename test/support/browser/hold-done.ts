@@ -4,8 +4,8 @@ import { doneMs } from '../../../src/islands/lib/copy.ts';
 type Holding = typeof globalThis & { held: (() => void)[] };
 
 /**
- * Holds back what the loaded page does `doneMs` later, until it is released: however busy the machine is, a button that
- * says “Copied” says it as long as a test looks.
+ * Holds back timers of `doneMs` in the loaded page until they are released, so that a button says “Copied” for as long
+ * as a test needs, however busy the machine is.
  */
 export async function holdDone(page: Page) {
   await page.evaluate((ms) => {
@@ -18,7 +18,7 @@ export async function holdDone(page: Page) {
     globalThis.setTimeout = holdOrStart as typeof setTimeout;
   }, doneMs);
   return {
-    /** Resolves when so many are held. */
+    /** Resolves when this many are held. */
     isHeld: (many: number) => page.waitForFunction((least) => (globalThis as Holding).held.length >= least, many),
     release: () =>
       page.evaluate(() => {

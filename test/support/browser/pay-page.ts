@@ -23,8 +23,8 @@ type FixtureOptions = {
 };
 
 /**
- * Chromium, the real server with all its loops, and real chains that mine only when told: what a customer of the pay
- * page deals with. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each needs three confirmations.
+ * Everything that the pay page needs: Chromium, the real server with all its loops, and real chains that mine only on
+ * demand. The chains are called `Base Sandbox` and `Polygon Sandbox`, and each needs three confirmations.
  *
  * @param options `chains`: of test mode; `liveChain`: also one of live mode, `Base`; `testPanel`: as in the sandbox,
  *   where blocks come by themselves while a payment waits for them; `config`: further configuration
@@ -124,8 +124,8 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
     loads: () => loads,
     /** Takes screenshots of the page as it is. Asserts that it is accessible and does not overflow sideways. */
     check: async (name: string) => {
-      // News can be there before the answer to the form that led to it; its button is dimmed until then. That of a
-      // wallet, which is no form's, is busy for as long as the wallet asks.
+      // News can arrive before the answer to the form that caused it, and until then the form's button is dimmed. A
+      // wallet's button belongs to no form, and is busy for as long as the wallet asks.
       await page.locator('form[aria-busy="true"]').waitFor({ state: 'detached' });
       await photograph(page, `pay-${name}`);
       const wide = await page.evaluate(
@@ -140,5 +140,5 @@ async function openPage(browser: Browser, url: string, request: RequestRow, cust
   };
 }
 
-/** What has happened, above everything else; and below the ways to pay that nothing has come yet. */
+/** The status message: news above everything else, or, below the ways to pay, that no payment has arrived yet. */
 export const statusMessageOf = (page: Page) => page.locator('[data-part="news"], [data-part="waiting"]');

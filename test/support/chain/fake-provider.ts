@@ -21,7 +21,7 @@ export async function fakeProvider(target: string) {
     calls: new Map<string, number>(),
     /** Messages that asked for transactions or receipts. */
     transactionMessages: 0,
-    /** What it makes of the answers of a batch. */
+    /** Changes the answers to a batch. */
     batch: (answers: object[]): unknown => answers,
   };
   const pass = async (method: string, params: unknown[]) => {
@@ -37,14 +37,14 @@ export async function fakeProvider(target: string) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (chunks.length === 0) return request.socket.destroy(); // whoever called has given up
+    if (chunks.length === 0) return request.socket.destroy(); // the caller has given up
     const said = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
     const answers: object[] = [];
     if ([said].flat().some(({ method, params }) => isAboutTransactions(method, params))) fake.transactionMessages++;
     for (const { id, method, params } of [said].flat()) {
       fake.calls.set(method, (fake.calls.get(method) ?? 0) + 1);
       const lie = await fake.lie({ method, params, ask });
-      // Of a batch, one call is enough to lose it all.
+      // One call of a batch is enough to lose the whole batch.
       if (lie === 'hang up') return request.socket.destroy();
       if (lie && 'status' in lie) {
         if (lie.retryAfter) response.setHeader('retry-after', lie.retryAfter);

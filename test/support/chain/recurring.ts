@@ -32,8 +32,8 @@ export type Charged = { mandateHash: Hex; paymentReference: Hex; payee: Hex; pay
 export type Stage = Awaited<ReturnType<typeof recurringStage>>;
 
 /**
- * A chain with the real USDC contract and the one of recurring payments, and all that a test of them does. Every
- * address may send: the chain signs for it.
+ * A chain with the real USDC contract and the contract of recurring payments, and helpers for their tests. Every
+ * address may send, because the chain signs for it.
  */
 export async function recurringStage() {
   const node: TestChain = await testChain();
@@ -49,7 +49,7 @@ export async function recurringStage() {
   const now = async () =>
     Number(((await rpc('eth_getBlockByNumber', 'latest', false)) as { timestamp: Hex }).timestamp);
 
-  /** Sends a call and waits for its block. `at`: the block's time. What reverts is told by its reason. */
+  /** Sends a call and waits for its block. `at`: the block's time. The outcome of a revert has its reason. */
   async function send(from: Hex, to: Hex | null, data: Hex, at?: number): Promise<Outcome> {
     const transaction = { from, ...(to ? { to } : {}), data, gas: gasLimit };
     if (at !== undefined) await rpc('evm_setNextBlockTimestamp', toHex(at));
@@ -73,7 +73,7 @@ export async function recurringStage() {
     return revert.kind === 'too_soon' ? `too_soon ${revert.allowedAt}` : revert.kind;
   }
 
-  /** Sends what must succeed. */
+  /** Sends a call that must succeed. */
   async function act(from: Hex, to: Hex | null, data: Hex, at?: number) {
     const outcome = await send(from, to, data, at);
     return asDone(outcome);
@@ -214,5 +214,5 @@ export function asDone(outcome: Outcome) {
   return outcome;
 }
 
-/** An outcome in a word: `done`, or why it was reverted. */
+/** An outcome as a word: `done`, or why it was reverted. */
 export const kindOf = (outcome: Outcome) => (outcome.status === 'done' ? 'done' : outcome.kind);

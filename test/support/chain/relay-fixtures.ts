@@ -40,7 +40,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
     chain,
     scope,
     url,
-    /** A call of the token, for a subject of its own. */
+    /** A call of the token, for a new subject. */
     call: (details: Partial<RelayCall> = {}): RelayCall => ({
       ...{ scope, chain, from: null, to: devUsdcAddress, data: approval(7n) },
       ...{ purpose: 'charge' as const, subjectId: randomUUID(), accountId: randomUUID() },
@@ -54,7 +54,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
       await passTime(database.db, 60);
       return followRelays(within, within.chains.test[0] ?? chain);
     },
-    /** The reader reads what there is, so that the chain's head is known. */
+    /** Reads the chain, so that its head is known. */
     read: async () => {
       await arrived();
       await readOnce(ctx, node.chain);
@@ -72,7 +72,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
     },
   };
 
-  /** The chain mines a transaction a moment after it has taken it. */
+  /** Waits for mining: the chain mines a transaction a moment after it has accepted it. */
   async function arrived(): Promise<void> {
     if (!(await callRpc(url, 'anvil_getAutomine', []))) return;
     const isMined = async () => ((await callRpc(url, 'txpool_status', [])) as { pending: Hex }).pending === '0x0';
@@ -84,7 +84,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
   return fixtures;
 }
 
-/** Makes everything that the relayer has done so many seconds older. */
+/** Makes everything that the relayer has done older by this many seconds. */
 export async function passTime(db: Database, seconds: number): Promise<void> {
   const { sql } = db;
   const ago = sql`${seconds} * interval '1 second'`;

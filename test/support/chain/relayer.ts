@@ -19,7 +19,10 @@ export async function fundRelayer(
   await callRpc(chain.rpcUrls[0] ?? '', 'anvil_setBalance', [address, toHex(wei)]);
 }
 
-/** Learns what wallets sign a chain's tokens under. A page that has to ask waits 0.4 s, and then offers a payment with a fee. */
+/**
+ * Reads the EIP-712 domains of a chain's tokens in advance. A page that has to query them waits 0.4 s, and then offers
+ * a payment with a fee.
+ */
 export async function learnDomains(chain: ChainConfig): Promise<void> {
   for (const token of chain.tokens) {
     await until('the token’s domain is known', () =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** `silent`: nothing arrives any more, without an error. `hang up`: new connections are closed at once. */
+/** `silent`: no data arrives any more, and there is no error. `hang up`: new connections are closed at once. */
 type Manner = 'forward' | 'silent' | 'hang up';
 
 /** A network that fails on demand, between a client and the real server. */
@@ -21,7 +21,7 @@ export async function startProxy(target: string, at = { host: '127.0.0.1', port:
   const passOn = (from: Socket, to: Socket) => {
     ends.add(from);
     from.on('data', (bytes) => manner === 'silent' || to.write(bytes));
-    from.on('error', () => from.destroy()); // the close tells the other end
+    from.on('error', () => from.destroy()); // its `close` ends the other side
     from.on('close', () => {
       ends.delete(from);
       to.destroy();

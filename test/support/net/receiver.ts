@@ -75,7 +75,7 @@ export async function startReceiver(options: { secure?: boolean; behave?: Behavi
     maxOpen: () => maxOpen,
     close: () =>
       new Promise((resolve) => {
-        // One that was on its way when the others were closed would be waited for.
+        // `close` would wait for a connection that arrives after the others were closed.
         server.on('connection', (socket) => socket.destroy());
         server.close(() => resolve());
         server.closeAllConnections();
@@ -83,7 +83,7 @@ export async function startReceiver(options: { secure?: boolean; behave?: Behavi
   };
 }
 
-/** Waits until a condition holds; for as long as a busy machine may need. */
+/** Waits until a condition holds, for as long as a busy machine may need. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -16,7 +16,7 @@ export async function agentFixtures() {
   const node = await testChain();
   await fundRelayer(node.chain);
   await learnDomains(node.chain);
-  // What a reorganisation throws out is sent again soon.
+  // The relayer soon resends a transaction that a reorganisation removed.
   node.chain.relayer = { ...limitsOf(node.chain), resendMs: 1_000 };
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '../../../src/chain/rpc.ts';
 import type { PaymentRequired, Requirements, Settlement } from '../../../src/checkout/agents/contract.ts';
 
-/** What a program got for a pay link. */
+/** The response to a program's request for a pay link. */
 export type AgentAnswer = {
   status: number;
   headers: Headers;
@@ -28,12 +28,12 @@ async function toAnswer(response: Response): Promise<AgentAnswer> {
   };
 }
 
-/** Asks for a pay link as a program, with further headers. */
+/** Requests a pay link as a program, with further headers. */
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<AgentAnswer> {
   return toAnswer(await fetch(url, { headers: { ...json, ...headers } }));
 }
 
-/** Pays by a header, and sends it again while it is not mined, as clients do. Each answer waits up to 20 s for the block. */
+/** Pays with a header, which it sends again while it is not mined, as clients do. Each answer waits up to 20 s. */
 export async function askUntilMined(url: string, header: Record<string, string>): Promise<AgentAnswer> {
   const most = 5;
   let answer = await ask(url, header);

@@ -9,7 +9,7 @@ import { collectFixtures } from './collect-fixtures.ts';
 
 export type AgreeFixtures = Awaited<ReturnType<typeof agreeFixtures>>;
 type Fields = Record<string, string>;
-/** What the service answers browser code. */
+/** The service's answer to browser code. */
 export type Answer = { status: number } & Record<string, unknown>;
 
 /** Signs the JSON text of `eth_signTypedData_v4`, as a wallet does. */
@@ -19,7 +19,7 @@ export function signJson(privateKey: Hex, text: unknown): Promise<Hex> {
   return privateKeyToAccount(privateKey).signTypedData({ domain, types: own, primaryType, message });
 }
 
-/** What `collectFixtures` has, and a server: a customer agrees by what its page posts, with real signatures. */
+/** `collectFixtures` with a server: a customer agrees with the posts of the page, with real signatures. */
 export async function agreeFixtures() {
   const fixtures = await collectFixtures();
   const app = await buildServer(fixtures.ctx);

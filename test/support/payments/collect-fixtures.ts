@@ -101,13 +101,13 @@ export async function collectFixtures(
       scope,
       merchant: await makeMerchant(database.db, scope, { currency }),
     }),
-    /** A wallet with so much USDC and no coin. */
+    /** A wallet with this much USDC (micro units) and no coin. */
     payer: async (usdcMicro: bigint): Promise<TestWallet> => {
       const payer = node.wallet();
       await wallet.fund({ ...chain, rpcUrls: [target] }, payer.address, usdcMicro);
       return payer;
     },
-    /** The customer signs a mandate, and a permit for twelve charges unless said otherwise. */
+    /** The customer signs a mandate, and a permit, by default for twelve charges. */
     agree: async (
       plan: PlanRow,
       payer: TestWallet,
@@ -132,12 +132,12 @@ export async function collectFixtures(
       await callRpc(target, 'evm_increaseTime', [Math.ceil(ms / 1000)]);
       await node.mine(1);
     },
-    /** Runs every loop once, as they come: requests, charges, the relayer, and the payments that it made. */
+    /** Runs every loop once, in order: requests, charges, the relayer, and the payments that it made. */
     turn: async () => {
       await chargeDue(ctx, never);
       return fixtures.collect();
     },
-    /** The same without making requests: what was sent is mined and final afterwards. */
+    /** The same without creating requests. Afterwards, what was sent is mined and final. */
     collect: async () => {
       await fixtures.follow();
       const sent = await collectDue(ctx, chain, never);

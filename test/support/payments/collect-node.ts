@@ -4,15 +4,15 @@ import { testConfig, testContext } from '../app.ts';
 import { testRelayer } from '../chain/relayer.ts';
 import { runLoops } from './mortal.ts';
 
-/** What a process of its own needs: who it is to the database, the chain, and the time that it takes to be. */
+/** The input of a separate process: its access to the database, its chain, and its time. */
 export type NodeWork = {
   access: Omit<Access, 'scopeKey'> & { scopeKey: string };
-  /** Without its amounts, which JSON does not hold. */
+  /** Without `finality`, whose amounts are no JSON. */
   chain: Omit<ChainConfig, 'finality'>;
   now: string;
 };
 
-// Runs the loops again and again until it is killed, which is what its parent does.
+// Runs the loops repeatedly until its parent kills it.
 const { access, chain, now } = JSON.parse(process.env.WORK ?? '') as NodeWork;
 const db = connect({ ...access, scopeKey: Buffer.from(access.scopeKey, 'hex') }, { service: 4, scoped: 4 });
 const clock = { now: () => new Date(now) };

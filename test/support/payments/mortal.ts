@@ -21,11 +21,11 @@ export async function runLoops(ctx: Context): Promise<void> {
 }
 
 /**
- * Runs the loops as a process of its own, with its own connections, which dies before its n-th step: a statement, the
- * commits among them, or a call of the chain. From then on nothing of it reaches anybody, and what it had begun is
- * rolled back.
+ * Runs the loops like a separate process, with its own connections, which dies before its n-th step. A step is a
+ * statement, including a commit, or a call to the chain. From then on nothing that it sends arrives, and its open
+ * transactions are rolled back.
  *
- * @param steps null: it lives
+ * @param steps null: it does not die
  * @returns whether it died
  */
 export async function liveAndDie(from: Context, access: Access, steps: number | null): Promise<boolean> {

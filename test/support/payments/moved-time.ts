@@ -6,7 +6,7 @@ import { dateOf } from '../../../src/plans/rules.ts';
 import { passTime } from '../chain/relay-fixtures.ts';
 import type { CollectFixtures } from './collect-fixtures.ts';
 
-/** A clock that stands still until it is moved. */
+/** A clock that stops until the test moves it. */
 export function standingClock(start: Date) {
   let nowMs = start.getTime();
   return {
@@ -17,7 +17,7 @@ export function standingClock(start: Date) {
   };
 }
 
-/** The database counts expiry by its own clock, which nobody moves: requests are told by how much the other is ahead. */
+/** Lets requests expire by the moved clock: the database computes expiry by its own clock, which cannot be moved. */
 export async function letRequestsLast({ owner, clock }: CollectFixtures): Promise<() => Promise<unknown>> {
   await owner.unsafe(`
     create table test_clock (ahead interval not null);
@@ -35,7 +35,7 @@ export const datesUntil = (plan: PlanRow, last: string): string[] => {
   return dates;
 };
 
-/** What the chain says was charged, by the reference of the request. */
+/** The charges on the chain, by the reference of the request. */
 export async function chargedOnChain({ chain, contract }: CollectFixtures): Promise<Map<string, bigint[]>> {
   const topics = encodeEventTopics({ abi: recurringAbi, eventName: 'Charged' });
   const filter = { address: contract, fromBlock: '0x0', toBlock: 'latest', topics };
@@ -52,7 +52,7 @@ export async function chargedOnChain({ chain, contract }: CollectFixtures): Prom
   return charged;
 }
 
-/** The next moment at which something is to be done: a date, or another attempt. */
+/** The next time at which something is due: a date, or another attempt. */
 export async function nextMoment({ db }: CollectFixtures): Promise<Date | null> {
   const [row] = await db.sql<{ at: Date | null }[]>`
     select least((select min(due_at) from plans), (select min(c.due_at) from collections c where state = 'waiting'
@@ -61,18 +61,18 @@ export async function nextMoment({ db }: CollectFixtures): Promise<Date | null> 
   return row?.at ?? null;
 }
 
-/** Moves the service's clock and the chain's to a moment, and tells the database. */
+/** Moves the service's clock and the chain's to a time, and adjusts the database. */
 export async function moveTo(of: CollectFixtures, at: Date, tellClock: () => Promise<unknown>): Promise<void> {
   of.clock.forward(at.getTime() - of.clock.now().getTime());
   const { timestamp } = (await of.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string };
-  // The chain's own clock runs on, and may have passed the moment meanwhile.
+  // The chain's own clock continues, and may already be later.
   await of.rpc('evm_setNextBlockTimestamp', [toHex(Math.max(Math.ceil(at.getTime() / 1000), Number(timestamp) + 1))]);
   await of.node.mine(1);
   await tellClock();
   await of.caughtUp();
 }
 
-/** What a dead process held is taken up at once, where seconds or minutes would pass otherwise. */
+/** Frees at once what a dead process held. Otherwise seconds or minutes would pass. */
 export async function forgetHolds({ db }: CollectFixtures): Promise<void> {
   await passTime(db, 10);
 }

@@ -36,7 +36,8 @@ export function movableClock() {
 }
 
 /**
- * A real chain, its real watcher, which compares no endpoints, and a partner with a merchant. The payment loops run only when a test says so.
+ * A real chain, its real watcher, which compares no endpoints, and a partner with a merchant. The payment loops run
+ * only when a test says so.
  *
  * @param firstEndpoint makes, from the chain's address, the endpoints that the watcher reads instead of the chain
  */

@@ -129,7 +129,7 @@ export async function tableEndpoint(db: Database) {
     for (const { id, method, params } of [said].flat()) {
       const truth = await tell(method, params);
       const answer = endpoint.lies.get('all') ?? endpoint.lies.get(String(params[0])) ?? truth;
-      // Of a batch, one call is enough to lose it all.
+      // One call of a batch is enough to lose the whole batch.
       if (answer === 'away') return request.socket.destroy();
       if (answer === 'silent') {
         endpoint.waiting.add(response);

@@ -18,7 +18,7 @@ import { inviteOperator, invitePartnerUser } from './people.ts';
 /** Names as people give them, short and long. */
 export const longName = 'Vereinigte Bäckereien und Konditoreien der Oberlausitz e. G.';
 const names = [longName, 'Jo', 'Ada’s Bakery', 'مقهى الساعة القديمة في وسط المدينة', '株式会社さくら商店', 'Kiosk 24'];
-/** Of every exponent, small and large. */
+/** Amounts in currencies of every exponent, small and large. */
 const amounts: [fiatInt: number, code: string][] = [
   [166_220, 'NOK'],
   [1_234_567, 'KWD'],
@@ -37,8 +37,8 @@ const memos = [
 ];
 
 /**
- * What a partner, its merchants and the operator see after some weeks: long and short names, many currencies, payments
- * that need somebody, a webhook that fails.
+ * The data of a partner, its merchants and the operator after some weeks: long and short names, many currencies,
+ * payments that need a decision, a webhook that fails.
  */
 export async function crowdedFixtures() {
   const fixtures = await dashboardFixtures();
@@ -88,7 +88,7 @@ async function partnerOf({ db, scope }: DashboardFixtures): Promise<Partner> {
   return partner;
 }
 
-/** Users, keys, switches and settings, all of it in the audit log, and what waits for the operator. */
+/** Makes users, keys, switches and settings, all with audit entries, and things that wait for the operator. */
 async function workTogether({ ctx, db, scope }: DashboardFixtures, partner: Partner, off: string): Promise<void> {
   for (const role of ['owner', 'developer', 'viewer'] as const) {
     const email = `${role}.with-a-long-name.${randomBytes(3).toString('hex')}@accounts.corner-shops.example`;

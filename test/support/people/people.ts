@@ -14,7 +14,7 @@ export const newEmail = () => `ada-${randomBytes(5).toString('hex')}@example.com
 
 type Fixtures = Awaited<ReturnType<typeof makePartner>>;
 
-/** Tests invite more people per minute than a partner does. */
+/** Resets the limit of invitations, because tests invite more users per minute than a partner may. */
 const forgetCount = ({ db }: Context) => db.sql`delete from rate_counters where action = 'user_invite'`;
 
 /** A user of a partner, invited by the command line. The link is still unused. */

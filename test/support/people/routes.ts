@@ -22,7 +22,7 @@ export function routesOf(tree: string): Route[] {
   return found;
 }
 
-/** What handlers read of a call, by route: names of query parameters and body fields. `whole`: the body as a whole. */
+/** What a route's handlers read: query parameters and body fields. `whole`: whether they read the body as a whole. */
 export type Read = { query: Set<string>; body: Set<string>; whole: boolean };
 
 const keyOf = (method: string, pattern: string) => `${method} ${pattern}`;
@@ -70,7 +70,10 @@ export function watchReads(): { of(route: Route): Read; stop(): void } {
   };
 }
 
-/** A route with an address it was met at, and what its form held there, or `json` for one of the API. `met`: false where the address is made up. */
+/**
+ * A route with an address at which it was found, and the fields of its form there, or `json` for an endpoint of the API.
+ * `met` is false if the address is made up.
+ */
 export type Found = Route & {
   path: string;
   fields: Record<string, string>;
@@ -93,7 +96,7 @@ export async function found(
   const met = new Map<string, Found>();
   const count = new Map<string, number>();
   const waiting = [...starts];
-  // A literal path wins over one with a parameter.
+  // A literal path takes precedence over one with a parameter.
   const known = routes
     .map((route) => ({ ...route, key: keyOf(route.method, route.pattern), matches: matcher(route.pattern) }))
     .sort((a, b) => Number(a.pattern.includes(':')) - Number(b.pattern.includes(':')));
