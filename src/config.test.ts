@@ -48,7 +48,7 @@ test('PORT › 0 and what is no port → a fault; answers and commands must know
   assert.equal(readConfig({ ...secrets, PORT: '8080' }).baseUrl, 'http://localhost:8080');
 });
 
-test('SMTP_URL and MAIL_FROM › read together, faults told, the password never', () => {
+test('SMTP_URL and MAIL_FROM › read together; faults are reported without the password', () => {
   assert.equal(readConfig(secrets).mail, null);
   const smtpUrl = 'smtps://ada:p%40ss@mail.example:465';
   for (const from of ['pay@quittance.example', 'Quittance <pay@quittance.example>']) {
@@ -65,7 +65,7 @@ test('SMTP_URL and MAIL_FROM › read together, faults told, the password never'
   }
 });
 
-test('PHONE_GATEWAY_URL and its token › read together, https outside the machine, the token never told', () => {
+test('PHONE_GATEWAY_URL and its token › read together; https for other machines; faults never contain the token', () => {
   assert.equal(readConfig(secrets).phoneGateway, null);
   const url = 'https://sms.example/send';
   const token = 'gateway-token';
@@ -118,7 +118,7 @@ test('PAGE_LIMIT › 200 unless said otherwise; no less than 10', () => {
   }
 });
 
-test('WALLETCONNECT_PROJECT_ID and WALLETCONNECT_RELAY_URL › read together, faults told', () => {
+test('WALLETCONNECT_PROJECT_ID and WALLETCONNECT_RELAY_URL › read together; faults are reported', () => {
   const projectId = '0123456789abcdef0123456789abcdef';
   assert.equal(readConfig(secrets).walletConnect, null);
   assert.deepEqual(readConfig({ ...secrets, WALLETCONNECT_PROJECT_ID: projectId }).walletConnect, {

@@ -26,7 +26,7 @@ function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]):
   };
 }
 
-test('a part that came before the cancellation → it is told with what arrived, not as money that came after', () => {
+test('a partial payment before the cancellation → shown with the amount that arrived, not as late money', () => {
   const before = known('voided', transfer(5_000_000n, 3, 'voided'), transfer(1_000_000n, 5, 'voided'));
   assert.deepEqual(payState(before), { kind: 'voided', paidMicro: 6_000_000n });
   assert.deepEqual(payState(known('voided')), { kind: 'voided', paidMicro: 0n });
@@ -34,7 +34,7 @@ test('a part that came before the cancellation → it is told with what arrived,
   assert.deepEqual(payState(both), { kind: 'too_late', micro: 7_000_000n, voided: true });
 });
 
-test('dust that names an ended request after its real payment → the payment is told', () => {
+test('dust that names an ended request after its real payment → the page shows the payment', () => {
   const dusted = known('expired', transfer(1n, 59, 'late'), transfer(12_000_000n, 50, 'late'));
   assert.deepEqual(payState(dusted), { kind: 'too_late', micro: 12_000_000n, voided: false });
 });

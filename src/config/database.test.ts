@@ -28,7 +28,7 @@ test('DATABASE_URL › this machine needs no TLS', () => {
   }
 });
 
-test('DATABASE_URL › another machine needs TLS, or DATABASE_TLS=off; the password is never told', () => {
+test('DATABASE_URL › another machine needs TLS, or DATABASE_TLS=off; faults never contain the password', () => {
   for (const url of elsewhere) {
     for (const mode of [
       '',

@@ -16,7 +16,7 @@ test('METRICS_HOST, METRICS_PORT and METRICS_TOKEN › none unless said; on loop
   assert.deepEqual(read(all), { host: '10.0.0.5', port: 9464, token, faults: [] });
 });
 
-test('METRICS_HOST, METRICS_PORT and METRICS_TOKEN › faults told, the token never', () => {
+test('METRICS_HOST, METRICS_PORT and METRICS_TOKEN › faults are reported without the token', () => {
   for (const METRICS_PORT of ['0', '65536', '1.5', 'x', '3000']) {
     assert.match(read({ METRICS_PORT }).faults.join(), /^METRICS_PORT must/, METRICS_PORT);
   }

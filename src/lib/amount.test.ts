@@ -17,7 +17,7 @@ test('Amounts are read with a point or a comma, to the digits that the currency 
   }
 });
 
-test('What could mean two things, or no amount at all, is refused', () => {
+test('A text that could mean two amounts, or none, is refused', () => {
   for (const [text, exponent] of [
     ['1,250', 2],
     ['1.250', 2],

@@ -21,7 +21,7 @@ test('A network is a /24 or a /48, however its address is written', () => {
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
-test('A limit counts each subject by itself, and begins anew with its window', () => {
+test('A limit counts each subject separately, and starts again with each window', () => {
   const limit = new AttemptLimit(2, 60_000);
   assert.deepEqual(
     ['a', 'a', 'a', 'b'].map((subject) => limit.take(subject, at(0))),

@@ -21,7 +21,7 @@ function held(most: { rounds: number; ofRound: number }) {
   return { gathered, rounds, answer };
 }
 
-test('what is asked while rounds are under way is asked together, at most so many at once', async () => {
+test('questions that come while rounds are under way are collected for the next round, up to its maximum', async () => {
   const { gathered, rounds, answer } = held({ rounds: 2, ofRound: 3 });
   const all = [1, 2, 3, 4, 5, 6].map((n) => gathered.ask(n, always));
   assert.deepEqual(

@@ -64,7 +64,7 @@ test('work that finds nobody before it goes alone at once; what comes meanwhile 
   );
 });
 
-test('in a group each is of another owner, who has nothing under way; what waits longest comes first', async () => {
+test('each item of a group belongs to another owner without work under way; the longest wait comes first', async () => {
   const { run, end, answer, alone, items } = held({ atOnce: 2 });
   const all = [run('a', 'a1'), run('b', 'b1'), run('a', 'a2'), run('b', 'b2'), run('c', 'c1')];
   await settle();
@@ -80,7 +80,7 @@ test('in a group each is of another owner, who has nothing under way; what waits
   await Promise.all(all);
 });
 
-test('beside a group goes a full one; a smaller one only while few are under way with it', async () => {
+test('a full group runs beside another; a smaller one only while few items are under way', async () => {
   const { run, end, answer, items } = held({ atOnce: 2, few: 3 });
   const all = ['a', 'b', 'c'].map((owner) => run(owner, `${owner}1`));
   await settle();

@@ -84,7 +84,7 @@ test('junk is refused', () => {
   for (const text of texts) assert.equal(parseInstant(text), null, JSON.stringify(text));
 });
 
-test('what lies before year 1 or after year 9999 is moved to the ends the database knows', () => {
+test('times before year 1 or after year 9999 become the first or last time of that range', () => {
   accepts('0001-01-01', '0001-01-01T00:00:00.000Z');
   accepts('0000-01-01', '0001-01-01T00:00:00.000Z');
   accepts('0001-01-01T00:00:00+01:00', '0001-01-01T00:00:00.000Z');

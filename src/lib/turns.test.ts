@@ -30,7 +30,7 @@ test('much work of one key and little of others → one of each runs, and keys t
   assert.deepEqual(await Promise.all(taken), ['a1', 'a2', 'a3', 'b1', 'c1', 'd1']);
 });
 
-test('a turn that does not come in time → null, and nothing runs; a failure makes room', async () => {
+test('a turn that does not come in time → null, and nothing runs; a failed turn makes room', async () => {
   const turns = new Turns(1, 1);
   const began: string[] = [];
   const { work, end } = worker(began);

@@ -73,11 +73,11 @@ test('An address of ours that is a paragraph becomes a button and can be read, a
   );
 });
 
-test('A code stands first in its mail’s subject in every language, so that it is read on a locked screen', () => {
+test('A mail’s subject begins with the code in every language, so that a locked screen shows it', () => {
   for (const language of languages) assert.match(mailTexts(wordsOf(language)).code.subject, /^\{code\}/);
 });
 
-test('A name with line breaks or direction overrides → stands in its sentence, in subject and text', () => {
+test('A name with line breaks or direction overrides → stays within its sentence, in subject and text', () => {
   const words = wordsOf('en');
   const values = { partner: 'Ada\u202e Ltd\n\nYour account is blocked. Call us' };
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;

@@ -80,7 +80,7 @@ test('a POST that had no answer in time, or whose answer was not read to its end
   await next;
 });
 
-test('a connection that the receiver closes with its answer is opened anew', async () => {
+test('a connection that the receiver closes after its response is replaced by a new one', async () => {
   const { url, sockets, held, arrived, live } = await startHeld();
   const poster = startPoster();
   for (let sent = 1; sent <= 2; sent++) {

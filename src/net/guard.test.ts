@@ -66,7 +66,7 @@ describe('outgoing addresses', () => {
     assert.match(String(urlFault(strict, 'https://0251.0376.0251.0376/')), /169\.254\.169\.254/);
   });
 
-  test('what is no plain https address is refused in live mode', () => {
+  test('live mode refuses every address that is not plain https', () => {
     for (const url of [
       'http://example.com/',
       'ftp://example.com/',

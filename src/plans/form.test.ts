@@ -58,7 +58,7 @@ test('A plan is changed by its amount and the way it is paid, and nothing else',
   assert.deepEqual(readPlanChange({ amount: '0' }, 'EUR'), { faults: { amount: 'amount' } });
 });
 
-test('Each rule that is broken is told under its field', () => {
+test('Each broken rule is reported under its field', () => {
   for (const [typed, faults] of [
     [{ name: '  ' }, { name: 'name' }],
     [{ name: 'x'.repeat(201) }, { name: 'name' }],

@@ -85,7 +85,7 @@ test('Dates only ever go forward, each in a period of its own', () => {
 
 const monthly = { firstOn: '2026-01-15', every: 1, period: 'month', maxCharges: null, charges: 0, slot: 0 } as const;
 
-test('A plan that is resumed goes on with the next date ahead, and never back', () => {
+test('A resumed plan continues with its next future date, never with a past one', () => {
   assert.deepEqual(afterPause(monthly, '2026-04-14'), { slot: 3, nextOn: '2026-04-15' });
   assert.deepEqual(afterPause(monthly, '2026-04-15'), { slot: 4, nextOn: '2026-05-15' });
   assert.deepEqual(afterPause({ ...monthly, slot: 6 }, '2026-04-15'), { slot: 6, nextOn: '2026-07-15' });

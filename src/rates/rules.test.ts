@@ -93,7 +93,7 @@ test('property: a combined rate lies between the smallest and the largest answer
   );
 });
 
-test('a deviation is told beyond 5 %, in whole percent of what the sources say', () => {
+test('a deviation is reported beyond 5 %, in whole percent of the sources’ rate', () => {
   assert.equal(deviationOf('0.95', '1'), null);
   assert.equal(deviationOf('1.05', '1'), null);
   assert.equal(deviationOf('1.050000000000000001', '1'), 5n);

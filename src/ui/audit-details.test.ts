@@ -16,7 +16,7 @@ const read = (details: object, language?: (typeof languages)[number]) =>
     ?.replace(/<[^>]*>/g, '')
     .replace(/[\u00a0\u202f]/g, ' ');
 
-test('money, times, roles and lists are told as people write them, in the reader’s language', () => {
+test('money, times, roles and lists are formatted in the reader’s language', () => {
   const cases: [details: object, en: string, de: string][] = [
     [{ usdc_micro: '12500000' }, 'Amount 12.50 USDC', 'Betrag 12,50 USDC'],
     [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { actName, objectName, whoName } from './audit-words.ts';
 import { languages, wordsOf } from './language.ts';
 
-test('who did something is told in the reader’s words; people and wallets by what they are called', () => {
+test('actors are shown in the reader’s language; people and wallets by their own names', () => {
   const told = (kind: string, name: string) => whoName(wordsOf('de'), { actor_kind: kind, actor_name: name });
   assert.equal(told('command_line', 'command line'), 'Kommandozeile');
   assert.equal(told('service', 'the service'), 'System');
@@ -12,7 +12,7 @@ test('who did something is told in the reader’s words; people and wallets by w
   assert.equal(told('merchant', '0xabc'), '0xabc');
 });
 
-test('an act or object that has no words yet is told by its name, in every language', () => {
+test('an action or target without a text is shown by its name, in every language', () => {
   for (const language of languages) {
     const words = wordsOf(language);
     assert.equal(actName(words, 'thing.done'), 'thing.done');

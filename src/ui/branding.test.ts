@@ -11,7 +11,7 @@ const anyHex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.to
 const pattern =
   /^:root\{--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})\}@media \(prefers-color-scheme:dark\)\{:root\{--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})\}\}$/;
 
-test('accentStyle › any colour can be read in light and in dark, and so can what stands on it', () => {
+test('accentStyle › any colour is readable in light and in dark mode, and so is text on it', () => {
   fc.assert(
     fc.property(anyHex, (wanted) => {
       const [, light = '', onLight = '', dark = '', onDark = ''] = pattern.exec(accentStyle(wanted)) ?? [];

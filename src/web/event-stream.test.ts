@@ -36,11 +36,13 @@ test('a stream that begins → its page looks once more, for what changed before
   assert.equal(await firstOf(true), ': here\n\ndata: changed\n\n');
 });
 
-test('a session that ended before its stream began → the page is told so at once', { timeout: 60_000 }, async () => {
+test('a session that ended before its stream began → the page learns it at once', { timeout: 60_000 }, async () => {
   assert.equal(await firstOf(false), ': here\n\nevent: over\ndata: 1\n\n');
 });
 
-test('whoever leaves before the stream begins → it ends at once, and holds no place', { timeout: 60_000 }, async () => {
+test('a browser that leaves before the stream begins → the stream ends at once, and holds no place', {
+  timeout: 60_000,
+}, async () => {
   const app = fastify();
   const leaving = new AbortController();
   const ended = Promise.withResolvers<void>();

@@ -51,7 +51,7 @@ test('one reader has so many exports, those of a group so many more, others a pa
   assert.equal(await open('f/9'), 429, 'all places are taken');
 });
 
-test('whoever takes nothing of an export for long → it is ended, and its place is free', async () => {
+test('an export whose client reads nothing for long → ended, and its place is free', async () => {
   const { open, closed } = await exportsWith({ most: 1, mostOfGroup: 1, mostOfOne: 1, stalledMs: 500 });
   assert.equal(await open('a/1'), 200);
   await closed[0];

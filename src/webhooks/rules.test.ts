@@ -15,7 +15,7 @@ const answered = (statusCode: number, retryAfter: string | null = null): PostOut
 });
 const schedule = readConfig({ SECRET_KEYS: `t:${Buffer.alloc(32).toString('base64')}` }).webhookScheduleMs;
 
-describe('what follows an attempt', () => {
+describe('what happens after an attempt', () => {
   test('the schedule is 0 s, 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h', () => {
     const hours = [2, 5, 10, 14, 20, 24].map((hour) => hour * 3600);
     assert.deepEqual(

@@ -33,7 +33,7 @@ function header(number: number, logs: Log[] = []): Header {
   };
 }
 
-test('a Transfer log is read; one of a token by number, of another event or without amount is none', () => {
+test('a Transfer log is read; a log of an ERC-721 transfer, of another event or without an amount is ignored', () => {
   assert.deepEqual(readTransfer(log()), {
     from: `0x${'1'.padStart(40, '0')}`,
     to: `0x${'2'.padStart(40, '0')}`,

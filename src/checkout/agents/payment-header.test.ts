@@ -39,7 +39,7 @@ test('A header as clients send it is read whole', () => {
   assert.deepEqual(read, { kind: 'payment', payment });
 });
 
-test('What is not base64 of one JSON object, or longer than 8 KiB, is no payment', () => {
+test('A header that is not base64 of one JSON object, or longer than 8 KiB, is refused', () => {
   for (const header of [
     '',
     ' ',
@@ -57,7 +57,7 @@ test('What is not base64 of one JSON object, or longer than 8 KiB, is no payment
   }
 });
 
-test('Another version of x402 is told apart from a malformed payment', () => {
+test('Another version of x402 is distinguished from a malformed payment', () => {
   const { accepted, ...rest } = payment;
   assert.equal(faultOf(encode({ ...rest, x402Version: 1, scheme: 'exact', network: 'base' })), 'invalid_x402_version');
   assert.equal(faultOf(encode({ ...payment, x402Version: '2' })), 'invalid_x402_version');

@@ -67,7 +67,7 @@ test('A payment of exactly what is due, to the wallet, in time, is valid in any 
   });
 });
 
-test('What a client may leave out is what we said', () => {
+test('Fields that a client leaves out have the values that we offered', () => {
   for (const change of [
     { resource: null },
     { accepted: { extra: null } },
@@ -136,7 +136,7 @@ test('An authorization is valid now, long enough to be mined, and no longer than
   }
 });
 
-test('How long may be signed for shrinks with the time left, and too little time is none', () => {
+test('The longest validity shrinks with the time left, and is null if too little is left', () => {
   const inSeconds = (seconds: number) => timeoutSeconds(now, new Date(now.getTime() + seconds * 1000));
   assert.equal(inSeconds(3600), 300);
   assert.equal(inSeconds(305), 300);

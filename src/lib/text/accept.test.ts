@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { prefersJson } from './accept.ts';
 
-test('Whoever names JSON, and HTML not at all or with less weight, prefers JSON', () => {
+test('A client that accepts JSON, and HTML not at all or with less weight, prefers JSON', () => {
   for (const accept of [
     'application/json',
     'Application/JSON; charset=utf-8',

@@ -33,7 +33,7 @@ test('line breaks beside tags and values are dropped with their indentation; bet
   assert.equal(page.text, '<ul><li>one</li>two<li>words of a sentence</li></ul>');
 });
 
-test('a space that stands in the line is kept', () => {
+test('a space within a line is kept', () => {
   const amount = '5';
   assert.equal(html`<p>${amount} <b>USDC</b> ${amount}</p>`.text, '<p>5 <b>USDC</b> 5</p>');
 });

@@ -35,7 +35,7 @@ test('an amount of USDC › means all that begin as typed, within a cent', () =>
   assert.deepEqual(fiat('14.50 USDC'), []);
 });
 
-test('what is no amount › is not read as one', () => {
+test('a text that is no amount › is not read as one', () => {
   const others = ['', 'A-1042', '12.50.3', '12 XYZ', '1.2.3.4', '--5', 'room 12', '1'.repeat(13), '12 EUR USD'];
   for (const text of others) assert.equal(readTypedAmounts(text), null, text);
 });

@@ -95,7 +95,7 @@ test('the order of keys is reported as written, also of keys that look like inte
   assert.equal(parsed?.keyOrder.get('x'), undefined);
 });
 
-test('the order of keys is told unescaped, and only of objects directly under the root', () => {
+test('the order of keys is returned unescaped, and only for objects directly under the root', () => {
   const parsed = parse(
     '{"meta\\u0064ata":{"a:b":"1","\\"":"2","\\u00e9":"3","":"4","{":"5"},"o":[{"p":1}],"q":{"r":{"s":1}}}',
   );

@@ -24,7 +24,7 @@ test('Browsers are called as their owners call them', () => {
   assert.equal(browserName('x'.repeat(300)).length, 60);
 });
 
-test('Of a longer one only the beginning is read', () => {
+test('Only the beginning of a long user agent is read', () => {
   const userAgent = `${'Version/1 '.repeat(maxUserAgent / 10)} (Windows) Chrome/141.0.0.0`;
   assert.equal(browserName(userAgent), userAgent.slice(0, 60));
 });

@@ -39,7 +39,7 @@ test('one to another wallet, from nobody or from the wallet itself, or not valid
   }
 });
 
-test('what a token says is read by its meaning', () => {
+test('the reason of a token’s revert is recognised by its meaning', () => {
   const abi = parseAbi(['error Error(string)', 'error ERC20InsufficientBalance(address, uint256, uint256)']);
   const said = (text: string) => encodeErrorResult({ abi, errorName: 'Error', args: [text] });
   for (const [text, kind] of [

@@ -64,7 +64,7 @@ test('Where a charge is put off, the waits grow from a minute to an hour and no 
   assert.equal(delayMs(1_000_000), hourMs);
 });
 
-test('What is missing is charged: all of it, or the rest after a part', () => {
+test('A charge collects what is missing: the whole amount, or the rest after a partial payment', () => {
   assert.deepEqual(judge(known(), now), { kind: 'charge', amountMicro: 12_000_000n });
   assert.deepEqual(judge(known({ countedMicro: 5_000_000n }), now), { kind: 'charge', amountMicro: 7_000_000n });
 });
@@ -150,7 +150,7 @@ test('For any state of request and mandate, what is charged is what is missing a
   );
 });
 
-test('What the chain holds tells why the money did not move', () => {
+test('The state of the chain shows why a charge failed', () => {
   const holdings = { balance: 20n, allowance: 20n, paused: false };
   assert.equal(tokenFault({ ...holdings, paused: true, balance: 0n }, 10n, null), 'token_paused');
   assert.equal(tokenFault({ ...holdings, balance: 9n, allowance: 0n }, 10n, 50n), 'balance_low');
