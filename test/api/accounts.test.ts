@@ -294,7 +294,7 @@ test('POST accounts › parallel creates with one wallet by four sides: one wins
   assert.equal(rows.length, 1);
 });
 
-test('POST accounts › a merchant stands in its partner’s log once, made by the key; what made none adds nothing', async () => {
+test('POST accounts › a merchant is in its partner’s log once, created by the key; a call that created none adds nothing', async () => {
   const { partner, test: side } = await api.partner();
   const wallet = randomAddress();
   const made = await side.api.createAccount({ wallet_address: wallet });
@@ -316,7 +316,7 @@ test('POST accounts › a merchant stands in its partner’s log once, made by t
   );
 });
 
-test('POST accounts › many at once → each stands in the log, and the log is whole', async () => {
+test('POST accounts › many at once → each is in the log, and the log’s chain is intact', async () => {
   const { partner, test: side } = await api.partner();
   const made = await Promise.all(Array.from({ length: 20 }, () => side.api.createAccount({})));
   assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);

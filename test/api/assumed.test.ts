@@ -100,7 +100,7 @@ test('the wallet moved → the next request is for the new one', async () => {
   assert.deepEqual([row?.wallet_address, row?.reserved_at], [wallet, wallet]);
 });
 
-test('the rate fetched anew, overridden, and the override ended → each create uses the rate of its moment', async () => {
+test('the rate is refreshed, overridden, and the override ended → each create uses the rate of its time', async () => {
   const situation = await remembered('KWD');
   const rateOf = async () => {
     const { request_id } = (await create(situation, { fiat_amount_int: 1000 })).json;

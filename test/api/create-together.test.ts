@@ -161,7 +161,7 @@ for (const [title, [change, status, error]] of Object.entries({ ...changes, ...m
   });
 }
 
-test('the rate of a currency fetched anew → the one create that assumed the old one has the new one', async () => {
+test('the rate of a currency is refreshed → the one create that assumed the old rate gets the new one', async () => {
   await api.db.sql`delete from rate_overrides where code = 'KWD'`;
   const fetch = (rate: string) => api.db.sql`
     insert into rates values ('KWD', ${rate}, '[{"source":"kraken"}]', now())

@@ -134,7 +134,7 @@ for (const [field, values] of Object.entries(invalid)) {
   }
 }
 
-test('POST create › a number that is written as a float but whole is an int, one out of range is none', async () => {
+test('POST create › a whole number written as a float is an int; one out of range is refused', async () => {
   const raw = (amount: string) =>
     one.test.api.create(undefined, { raw: `{"account_id":"${one.test.merchant.id}","fiat_amount_int":${amount}}` });
   assert.equal(assertCreated(await raw('5.0')).amount.fiat_int, 5);

@@ -73,7 +73,7 @@ test('GET /openapi.json › every object has a name of its own', () => {
   ]);
 });
 
-test('GET /openapi.json › each error stands at its own status, with an example that has its code and message', () => {
+test('GET /openapi.json › each error is listed under its status, with an example of its code and message', () => {
   for (const { operationId, responses } of operations()) {
     const told = Object.entries(responses).filter(([status]) => Number(status) >= 400);
     assert.ok(told.length >= 6, operationId);

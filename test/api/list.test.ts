@@ -107,7 +107,7 @@ test('GET requests › account_id: one merchant, in either case', async () => {
   assert.deepEqual(await listed(`?account_id=${second.id.toUpperCase()}`), [0, 3, 6, 9]);
 });
 
-test('GET requests › far into the list, by every kind of filter → goes on where the page before ended', async () => {
+test('GET requests › far into the list, with every kind of filter → continues where the previous page ended', async () => {
   const { test: many } = await api.partner();
   const merchants = [many.merchant, await makeMerchant(api.db, many.scope)];
   for (let i = 0; i < 240; i++) await makeRequest(api.db, many.scope, merchants[i % 2] ?? many.merchant);
@@ -229,7 +229,7 @@ for (const query of [
   });
 }
 
-test('GET requests › several faults are told at once; unknown parameters are ignored', async () => {
+test('GET requests › several faults are reported at once; unknown parameters are ignored', async () => {
   assertInvalid(
     await one.test.api.list('?limit=0&offset=x&status=foo&since=junk'),
     'limit',

@@ -32,7 +32,7 @@ async function jump({ partnerId, testMode }: Scope, ms: number): Promise<number>
 /** Of times that are days or minutes apart. */
 const isNear = (at: string | Date, ms: number) => Math.abs(new Date(at).getTime() - Date.now() - ms) < minute;
 
-test('POST requests › the partner’s clock is 30 days ahead → order goes on from there, time counts from now', async () => {
+test('POST requests › the partner’s clock is 30 days ahead → the order continues from there, times count from now', async () => {
   const { test: side } = await api.partner();
   const body = {
     account_id: side.merchant.id,

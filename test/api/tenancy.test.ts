@@ -81,7 +81,7 @@ test('Tenancy › the account_id filter of a list names only its own merchants',
   });
 });
 
-test('Tenancy › create: only for its own merchants; the other mode of one’s own is told apart', async () => {
+test('Tenancy › create: only for its own merchants; its own merchant in the other mode gets another error', async () => {
   await eachPair(async (caller, owner) => {
     const answer = await caller.api.create({ account_id: owner.merchant.id, fiat_amount_int: 0.5 });
     assert.equal(answer.json.error, 'invalid_request');

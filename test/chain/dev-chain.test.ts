@@ -54,7 +54,7 @@ async function killHard(stateFile: string): Promise<void> {
   while (findAnvilOn(stateFile)) await pause(10);
 }
 
-test('a service killed while it deployed the token left a chain that waits to be told to mine → adopted, it mines', async () => {
+test('a service is killed while it deploys the token, which leaves automatic mining off → the adopted chain mines again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-dev-'));
   const killed = await startDevChains(folder);
   const [chain] = killed.chains.test as [ChainConfig];
@@ -113,7 +113,7 @@ test('a chain killed hard keeps its blocks, receipts and balances, and shows the
   await stop();
 });
 
-test('a chain that is told the time seconds late → its clock is not behind', async () => {
+test('a chain’s time is set by a call that takes seconds → its clock is not behind', async () => {
   const { chains, stop } = await startDevChains(dataDir);
   const url = only(chains.test).rpcUrls[0] ?? '';
   const pid = findAnvilOn(stateOf(dataDir, 'test'))?.pid as number;
@@ -163,7 +163,7 @@ test('chains from before the contract of recurring payments → it is deployed w
   await second.stop();
 });
 
-test('chains that a killed service left running are adopted; one that answers wrongly is ended and started anew', async () => {
+test('chains that a killed service left running are adopted; one that answers wrongly is ended and restarted', async () => {
   const left = await startDevChains(dataDir);
   const pids = ['test', 'live'].map((mode) => findAnvilOn(stateOf(dataDir, mode))?.pid);
   const adopted = await startDevChains(dataDir);

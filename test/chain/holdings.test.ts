@@ -36,7 +36,7 @@ test('One call tells the balances and allowances of as many wallets as it may as
   assert.deepEqual(holdings[1], { balance: 0n, allowance: 0n });
 });
 
-test('Where no token stands, there is no answer, and not zero', async () => {
+test('An address without a token → no answer, instead of zero', async () => {
   const nowhere: Hex = `0x${'77'.repeat(20)}`;
   await assert.rejects(readHoldings(rpc(), nowhere, contract, [node.wallet().address]), { kind: 'malformed' });
   assert.deepEqual(await readHoldings(rpc(), token(), contract, []), []);

@@ -77,7 +77,7 @@ test('an account with a key and code (EIP-7702) → its key signs; for the code 
   assert.equal(await ask(address), 'accepted');
 });
 
-test('what is no signature is none: odd or foreign characters, more than 8 kB, the wrapper of ERC-8010', () => {
+test('malformed signatures are refused: odd length or foreign characters, more than 8 kB, the wrapper of ERC-8010', () => {
   const none = [
     '',
     'hello',

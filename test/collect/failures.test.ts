@@ -44,7 +44,7 @@ const stateOf = async (plan: { id: string }) => {
   return [state, reason, attempts];
 };
 
-test('Too little money: tried again on days 1, 3, 5 and 7, each told by mail with the link, then past due and links again', async () => {
+test('Too little money: retried on days 1, 3, 5 and 7, each with a mail and the link, then past due, and paid by link again', async () => {
   const plan = await of.plan();
   const payer = await of.payer(1_000_000n);
   await of.agree(plan, payer);
@@ -123,7 +123,7 @@ test('Money that comes before the next attempt is charged by it, once', async ()
   assert.equal(await of.balance(payer.address), 50_000_000n - BigInt(request?.usdc_micro ?? 0));
 });
 
-test('Without an allowance a charge fails and is told; with one by a transaction of the payer it goes through', async () => {
+test('Without an allowance a charge fails and the customer is mailed; once the payer sets one by a transaction, it succeeds', async () => {
   const plan = await of.plan();
   const payer = await of.payer(50_000_000n);
   await of.agree(plan, payer, { permitMicro: null });
@@ -228,7 +228,7 @@ test('A charge that would come too soon waits until the interval has passed, as 
   );
 });
 
-test('A price above the cap is not charged: the customer is asked, and to agree anew', async () => {
+test('A price above the cap is not charged: the customer is asked to pay, and to agree again', async () => {
   const eur = await of.merchantIn('EUR');
   const plan = await of.plan({ currency: 'EUR' }, eur);
   const payer = await of.payer(100_000_000n);

@@ -53,7 +53,7 @@ test('An allowance that will not do is warned of; a permit that is still to be u
   assert.ok(mail?.body.includes('spending limit'), mail?.body);
 });
 
-test('Who stopped the mails, and who knows already that a charge is tried again, is not warned', async () => {
+test('A customer who stopped the mails, or already knows that a charge is retried, is not warned', async () => {
   const quiet = await of.plan({ firstOn: inDays(2) });
   await of.agree(quiet, await of.payer(0n));
   await of.db.sql`update plans set mails_stopped_at = now() where id = ${quiet.id}`;

@@ -197,7 +197,7 @@ test('Test and live keep apart: a mandate given in one mode is not charged for a
   await assert.rejects(foreign, { code: '23503' });
 });
 
-test('Of two nodes at once, one charges', async () => {
+test('Only one of two concurrent nodes charges', async () => {
   const plans = [];
   for (let i = 0; i < 6; i++) plans.push(await agreed());
   await chargeDue(of.ctx, running);

@@ -108,7 +108,7 @@ test('One of many cannot be stored → the others are sent, and it stays as it w
   assert.ok(states.every(([state], i) => i === 1 || state === 'charged'));
 });
 
-test('The day’s budget has room for some of many → so many are sent, the others put off, and it is not exceeded', async () => {
+test('The day’s budget suffices for some of many → these are sent, the others postponed, and it is not exceeded', async () => {
   const budgetWei = (await feeOfOne()) * 4n; // of which charges may use nine tenths
   const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
   const party = await newParty();

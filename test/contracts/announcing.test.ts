@@ -45,7 +45,7 @@ test('a start in production with a contract but without a key of the relayer →
   assert.match(lines[0] ?? '', /^warn plans are not charged automatically, because the relayer has no key/);
 });
 
-test('a start in production with an address where nothing, or something else, stands → said for each chain', async () => {
+test('a start in production with an address that has no code, or other code → logged for each chain', async () => {
   const nothing: ChainConfig = { ...node.chain, recurringContract: `0x${'12'.repeat(20)}` };
   const token: ChainConfig = { ...node.chain, recurringContract: node.chain.tokens[0]?.address ?? null };
   const [, first = '', second = ''] = await said([nothing], [token]);

@@ -54,7 +54,7 @@ async function faultOf(...args: Parameters<typeof deployRecurring>): Promise<str
   return fault.message;
 }
 
-test('deploy › a chain without the contract → it stands at its address, exactly as compiled; again → nothing is sent', async () => {
+test('deploy › a chain without the contract → deployed at its address, exactly as compiled; again → nothing is sent', async () => {
   assert.equal(await askStanding(chain), 'absent');
   const signer = await signerWith(ether);
   const done = await deployRecurring(chain, signer);
@@ -124,7 +124,7 @@ test('deploy › an endpoint of another chain, a dead one, or one that does not 
   assert.equal(await connectRpc(node.chain.rpcUrls[0] ?? '').nonceAt(signer.address, 'latest'), 0);
 });
 
-test('deploy › other code at the address, or a deployer that makes something else → told, never taken for the contract', async () => {
+test('deploy › other code at the address, or a deployer that creates other code → reported, never accepted as the contract', async () => {
   const signer = await signerWith(ether);
   await rpc('anvil_setCode', deterministicDeployer, '0x5f5ff3'); // answers nothing and makes nothing
   assert.match(
@@ -139,7 +139,7 @@ test('deploy › other code at the address, or a deployer that makes something e
   }
 });
 
-test('what stands › two endpoints that disagree → the worse word counts; no address → none', async () => {
+test('state of the contract › two endpoints that disagree → the worse state counts; no address → none', async () => {
   await deployRecurring(chain, await signerWith(ether));
   const both = { ...chain, rpcUrls: [liar.url, ...chain.rpcUrls] };
   assert.equal(await askStanding(both), 'stands');

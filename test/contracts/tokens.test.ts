@@ -32,7 +32,7 @@ async function agreed(change: Partial<Mandate> = {}) {
 type Agreed = Awaited<ReturnType<typeof agreed>>;
 const tried = async ({ mandate, signature }: Agreed) => kindOf(await stage.charge(mandate, signature, 1n));
 
-test('balance or allowance too low → refused, and told apart', async () => {
+test('balance or allowance too low → refused, each with its own reason', async () => {
   const poor = await stage.payer(5n, 100n);
   const strict = await stage.payer(100n, 5n);
   for (const [payer, kind] of [

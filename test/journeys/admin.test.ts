@@ -207,7 +207,7 @@ test('People of all teams are listed, given roles, and switched off: never the l
   assert.equal(lines.length, 3);
 });
 
-test('Somebody who lost a device is signed out there, and loses their passkeys: once, in their own log, never oneself', async () => {
+test('An operator signs a user out of a lost device and removes their passkeys: each is logged once, and never for oneself', async () => {
   const fixtures = await makePartner(app.db);
   const { visitor, user } = await signInPartnerUser(app, fixtures, 'developer', { 'user-agent': 'Lost Phone 1.0' });
   const list = await admin.open(`/admin/users?q=${user.email}`);
@@ -373,7 +373,7 @@ test('A plan that has failed for a day for no partner’s reason is stuck, and i
     failed_at = null where state <> 'ended'`;
 });
 
-test('What is stuck is shown with the button that helps: events, endpoints, mails and receipts', async () => {
+test('Stuck events, endpoints, mails and receipts are listed, each with the button that helps', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   const request = await makeRequest(app.db, scope, merchant, { customerPhone: '+49 30 1234567' });
@@ -439,7 +439,7 @@ test('The overview names alarms with what helps, and says how much waits', async
   assert.match(chains.html, /None/);
 });
 
-test('Each alarm is told in the reader’s language, with what others said of it apart', async () => {
+test('Each alarm is shown in the reader’s language, with original messages of others kept apart', async () => {
   const { partner } = await makePartner(app.db);
   const request = randomUUID();
   const { name: network, chainId } = app.ctx.chains.test[0] ?? assert.fail('no network');
@@ -560,7 +560,7 @@ test('A customer is looked for and erased without the data standing in an addres
   );
 });
 
-test('What is sent twice is done and logged once, and what was not done is not said', async () => {
+test('A form that is sent twice acts and logs once, and the page confirms only what was done', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   const page = await admin.open(`/admin/partners/${partner.slug}`);

@@ -40,7 +40,7 @@ test('Four wallets at once at each of three requests → each request is paid on
   assert.equal(await fixtures.relayed(), before + 3);
 });
 
-test('Reorganised away after the answer → under way again, nothing is asked for, and the same payment is mined again', async () => {
+test('Reorganised away after the answer → in progress again, no other payment is requested, and the same one is mined again', async () => {
   const request = await fixtures.request();
   const [header = {}] = await headersOf(request, [await fixtures.payer()]);
   assert.equal((await askUntilMined(request.url, header)).status, 200);
@@ -55,7 +55,7 @@ test('Reorganised away after the answer → under way again, nothing is asked fo
   assert.equal(await fixtures.relayed(), before);
 });
 
-test('Cancelled while the payment is under way → the money is the merchant’s to refund, and the answer says so', async () => {
+test('Cancelled while the payment is under way → the merchant can refund the money, and the answer says so', async () => {
   const request = await fixtures.request();
   const [header = {}] = await headersOf(request, [await fixtures.payer()]);
   await fixtures.rpc('evm_setAutomine', [false]);

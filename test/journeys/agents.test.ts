@@ -79,7 +79,7 @@ test('Browsers, link previews and programs that name no type get the page, which
   assert.equal((await fixtures.read(request)).status, 'opened');
 });
 
-test('The client of x402 pays: 200 once it is mined, verified and told to the partner, and the same money only once', async () => {
+test('The client of x402 pays → 200 once it is mined, verified, one event for the partner, and the money is taken once', async () => {
   const receiver = await startReceiver();
   await setUrl(fixtures.ctx, theService, fixtures.scope, receiver.url);
   const request = await fixtures.request();

@@ -159,7 +159,7 @@ test('Every command that changes something writes one row, of its partner or of 
 
 const tokenOf = (link: unknown) => String(link).split('/').at(-1) ?? '';
 
-test('What was refused or failed leaves no row, and what could not be logged was not done', async () => {
+test('A refused or failed action leaves no row, and an action that cannot be logged is not done', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   await assert.rejects(run('webhook rotate', [], { partner: partner.slug, mode: 'test' }), /No webhook URL is set/);
   await assert.rejects(run('key revoke', [randomUUID()]), /There is no key/);
@@ -209,7 +209,7 @@ test('The database refuses to change, take out or empty rows, whoever asks', asy
   assert.deepEqual((await checkOf(id)).broken, null);
 });
 
-test('A check finds the first row that was changed, taken out, put in or moved, and a chain that was made anew', async () => {
+test('A check finds the first row that was changed, deleted, inserted or moved, and a chain that was rewritten', async () => {
   const cases: [string, (sql: Context['db']['sql'], id: string) => Promise<unknown>, string | null][] = [
     ['nothing', async () => {}, null],
     [
@@ -368,7 +368,7 @@ async function whileStalled(begin: (inner: Context) => Promise<unknown>, meanwhi
   await lost;
 }
 
-test('Who stalls with the end of a log in hand loses it to who waits for it', async () => {
+test('A transaction that stalls while it locks the end of a log loses the lock to the next one', async () => {
   const { partner } = await makePartner(app.db);
   await whileStalled(
     (inner) => inner.db.transaction((tx) => audit(app.ctx, tx, ada, someAct(partner.id))),

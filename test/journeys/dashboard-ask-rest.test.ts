@@ -20,7 +20,7 @@ async function withdraw(usdcMicro: bigint): Promise<string> {
 
 const askedOf = async (request: RequestRow) => (await readProgress(fixtures.ctx, fixtures.scope, request.id)).asked;
 
-test('a payment short of its request is told on the request, attached as a part, and the rest pays it by its amount', async () => {
+test('a payment below a request’s amount is shown on the request, attached as a part, and the rest pays it by its amount', async () => {
   const request = await fixtures.request({ exactMicro: 12_500_000n, memo: 'Short' });
   const dear = await fixtures.request({ exactMicro: 900_000_000n, memo: 'Dear' });
   const key = await withdraw(12_000_000n);

@@ -33,7 +33,7 @@ test('A merchant cancels its request from the detail page: asked first, audited,
   assert.equal((await cancelled(row.id)).length, 1);
 });
 
-test('What cannot be cancelled says why: opened, arrived, paid, and over', async () => {
+test('A request that cannot be cancelled says why: opened, payment arrived, paid, or ended', async () => {
   const row = await fixtures.request();
   const asked = await detail(row.id);
   await fixtures.visitor.open(`/pay/${row.id}`);
@@ -68,7 +68,7 @@ test('A payment that comes first wins, and the answer says that it came', async 
   assert.equal((await fixtures.read(row)).proof_status, 'verified');
 });
 
-test('A cancel and a payment at once: one of them counts, and the merchant is told which', async () => {
+test('A cancel and a payment at once: one of them counts, and the page says which', async () => {
   for (let round = 0; round < 5; round++) {
     const row = await fixtures.request({ exactMicro: BigInt(3_000_000 + round * 100_000) });
     const page = await detail(row.id);
@@ -85,7 +85,7 @@ test('A cancel and a payment at once: one of them counts, and the merchant is to
   }
 });
 
-test('A part that has come is named before the cancel and stands among unmatched payments after it', async () => {
+test('A partial payment is named before the cancel, and is an unmatched payment after it', async () => {
   const row = await fixtures.request({ exactMicro: 9_000_000n });
   await fixtures.pay(row, { usdcMicro: 2_000_000n });
   await fixtures.turn();

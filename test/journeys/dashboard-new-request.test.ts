@@ -73,7 +73,7 @@ test('Enter the customer’s name for an invoice and is open for seven days', as
   assert.equal(row?.expires_at.getTime() - row?.created_at.getTime(), 7 * 24 * 3_600_000);
 });
 
-test('What breaks a rule is refused beside its field, and nothing is stored', async () => {
+test('A value that breaks a rule is refused beside its field, and nothing is stored', async () => {
   const before = (await requests()).length;
   const form = await fixtures.visitor.open('/dashboard/ask');
   for (const [typed, said] of [

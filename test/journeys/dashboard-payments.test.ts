@@ -22,7 +22,7 @@ const lines = (csv: string) =>
     .split('\r\n')
     .map((line) => line.split(','));
 
-test('A paid request stands in the list, in the totals, and in the CSV with its rate, source, block time and transaction', async () => {
+test('A paid request is in the list, in the totals, and in the CSV with its rate, source, block time and transaction', async () => {
   const row = await fixtures.request({ memo: '=HYPERLINK("x")', customerName: 'Grace' });
   const { txHash, from } = await fixtures.pay(row);
   await fixtures.node.mine(3);
@@ -153,7 +153,7 @@ test('No page tells a browser by which address we ask a network, only what walle
   fixtures.node.chain.rpcUrls.pop();
 });
 
-test('A disabled merchant keeps all pages of its dashboard, and is told what is off', async () => {
+test('A disabled merchant keeps all pages of its dashboard, which say what is disabled', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   await setMerchantDisabled(fixtures.ctx, theService, fixtures.scope, merchant.id, 'partner', true);
@@ -170,7 +170,7 @@ test('A disabled merchant keeps all pages of its dashboard, and is told what is 
   assert.match(refused.html, /Your account is disabled, so no request was created/);
 });
 
-test('What was paid in part is a state of its own in list, filter, detail and CSV, with how much is missing, until it is paid', async () => {
+test('“Partially paid” is a state in list, filter, detail and CSV, with the missing amount, until the request is paid', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const startBlocks = { [fixtures.node.chain.chainId]: 0 };
@@ -283,7 +283,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   );
 });
 
-test('What was found is paged by cursor, and what refunded a payment finds it, too', async () => {
+test('Search results are paged by cursor, and the hash of a refund finds the refunded payment too', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const made: string[] = [];

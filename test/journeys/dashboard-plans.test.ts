@@ -66,7 +66,7 @@ test('A plan is typed, looked over with its first dates, started once however of
   );
 });
 
-test('What breaks a rule is said beside its field, what was typed stays, and nothing is stored', async () => {
+test('A value that breaks a rule is refused beside its field, typed values stay, and nothing is stored', async () => {
   const before = (await plans()).length;
   const form = await fixtures.visitor.open('/dashboard/plans/new');
   assert.match(form.html, /Up to every 365 days, 52 weeks, 24 months or 5 years/, 'the rule is said before');

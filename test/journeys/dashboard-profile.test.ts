@@ -22,7 +22,7 @@ const acts = async (id: string) =>
       select details from audit_log where action = 'merchant.changed' and object_id = ${id} order by number`
   ).map(({ details }) => JSON.parse(details));
 
-test('A merchant changes what it says of itself and its currency; the log names the fields, not what stands in them', async () => {
+test('A merchant changes its profile and its currency; the log names the fields, not their values', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { email: 'ada@example.com' });
   const { visitor } = await signInMerchant(app.url, account);
   const form = await visitor.open('/dashboard/profile');
@@ -48,7 +48,7 @@ test('A merchant changes what it says of itself and its currency; the log names 
   assert.equal((await acts(id)).length, 1, 'what changes nothing is no act');
 });
 
-test('A change of the e-mail address is told to the earlier one, and the new one counts as unchecked', async () => {
+test('A change of the e-mail address is mailed to the earlier one, and the new one counts as unverified', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test, { email: 'old@example.com' });
   await app.db.sql`update merchants set email_checked_at = now() where id = ${id}`;
   const { visitor } = await signInMerchant(app.url, account);
@@ -63,7 +63,7 @@ test('A change of the e-mail address is told to the earlier one, and the new one
   assert.equal(await latestMail(app.db.sql, 'new@example.com'), null);
 });
 
-test('What breaks a rule is told beside its field, what was typed stays, and nothing is changed', async () => {
+test('A value that breaks a rule is refused beside its field, typed values stay, and nothing is changed', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   const before = await read(id);
@@ -84,7 +84,7 @@ test('What breaks a rule is told beside its field, what was typed stays, and not
   assert.deepEqual(await read(id), before);
 });
 
-test('Every place of the dashboard stands beside the navigation, which marks it, and the wallet’s steps do too', async () => {
+test('Every page of the dashboard has the navigation, which marks it, and so have the wallet’s steps', async () => {
   const marked = (html: string) => /<a href="([^"]+)" aria-current="page">/.exec(html)?.[1];
   const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);

@@ -221,7 +221,7 @@ test('A refund that no endpoint knew for days is found when it is mined, and the
   assert.equal(await claimed(request, txHash, from), 'given_back');
 });
 
-test('A refund that turns up after it was cancelled stands again; where the payment was applied meanwhile, operators are told', async () => {
+test('A refund that is mined after it was cancelled counts again; if the payment was applied meanwhile, an alarm is raised', async () => {
   const free = await stray(11_000_000n);
   const first = await signedBack(free.from.address, free.usdcMicro);
   await record(free.txHash, first.refundTxHash);
@@ -255,7 +255,7 @@ test('A refund that turns up after it was cancelled stands again; where the paym
   assert.deepEqual(await refundOf(applied.txHash), ['confirmed', applied.usdcMicro.toString()]);
 });
 
-test('A refund that turns up after another was recorded in its place is recorded again; where that one paid, too, operators are told', async () => {
+test('A refund that is mined after another replaced it is recorded again; if both were mined, an alarm is raised', async () => {
   const mineAndFollow = async () => {
     await fixtures.node.mine(3);
     await fixtures.caughtUp();
@@ -334,7 +334,7 @@ test('Payments for which one transaction is recorded before it is mined share wh
   assert.deepEqual(await refundOf(second.txHash), ['other', null]);
 });
 
-test('Of a paid request only the surplus is refunded: it stays paid, and a cancelled refund can be started again', async () => {
+test('Only the surplus of a paid request is refunded: it stays paid, and a cancelled refund can be started again', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
   await fixtures.turn();

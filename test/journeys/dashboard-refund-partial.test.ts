@@ -128,7 +128,7 @@ test('A partial payment is detached once, by its merchant, after the end, and wh
   assert.deepEqual([request_id, counts, reason], [null, false, 'released']);
 });
 
-test('What was detached pays nothing any more: neither with the rest that still comes, nor by its sender’s signature', async () => {
+test('A detached payment pays nothing any more: neither together with a later rest, nor by its sender’s signature', async () => {
   const { request, txHash, from } = await partiallyPaid();
   await expire(request, 10);
   await fixtures.visitor.send(await pageOf(request), '/part');
@@ -250,7 +250,7 @@ test('The list says of paid requests what came too much or twice, until it was r
   assert.match(await list('Twice'), /Paid<\/span><\/div>/);
 });
 
-test('Dust of a stranger that stands after an overpayment → the surplus is still refunded to who paid it', async () => {
+test('A stranger’s dust after an overpayment → the surplus is still refunded to its payer', async () => {
   const request = await fixtures.request({ exactMicro: 10_000_000n });
   const dust = await fixtures.pay(request, { usdcMicro: 1n });
   await fixtures.turn();

@@ -49,7 +49,7 @@ async function follow(): Promise<void> {
   await followRefunds(fixtures.ctx);
 }
 
-test('What refunded a payment is looked up: on its way, then confirmed once it is final, on every page that tells of it', async () => {
+test('A recorded refund is looked up: on its way, then confirmed once it is final, on every page that shows it', async () => {
   const paid = await stray(4_000_000n);
   const page = await pageOf(paid);
   assert.match(page.html, /<a href="\/dashboard\/unmatched" aria-current="page">/);
@@ -74,7 +74,7 @@ test('What refunded a payment is looked up: on its way, then confirmed once it i
   assert.equal(await followRefunds(fixtures.ctx), 0, 'what is final is not looked for any more');
 });
 
-test('What is final when it is recorded is confirmed at once, and how much too little or too much it was is said', async () => {
+test('A refund that is final when it is recorded is confirmed at once, and the page says how much was missing or too much', async () => {
   for (const [given, text] of [
     [2_500_000n, /That is 0\.50 USDC less than the amount to refund/],
     [3_250_000n, /That is 0\.25 USDC more than the amount to refund/],
@@ -168,7 +168,7 @@ test('A transaction that refunded one payment refunds no second one, except by t
   );
 });
 
-test('A transaction is recorded for 500 payments of one payer at most, since more could not be told apart', async () => {
+test('A transaction is recorded for at most 500 payments of one payer, because more could not be distinguished', async () => {
   const paid = await stray(400_000n);
   const back = await send(paid.payer.address, 500_000n);
   await fixtures.db.sql`
@@ -266,7 +266,7 @@ test('A hash that no endpoint knows is replaced by another; one that the chain k
   assert.equal((await row(paid))?.return_tx_hash, back);
 });
 
-test('Of two who replace an unknown hash at once only one does, and nobody once it was seen meanwhile', async () => {
+test('If two people replace an unknown hash at once, only one succeeds, and none once the transaction was seen', async () => {
   const paid = await stray(1_300_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('8') });
   await waitedTwoMinutes(paid);
@@ -295,7 +295,7 @@ test('Of two who replace an unknown hash at once only one does, and nobody once 
   assert.notEqual((await row(paid))?.return_tx_hash, hash('b'));
 });
 
-test('What a reorganisation removes is not on its way any more', async () => {
+test('A refund that a reorganisation removes is no longer on its way', async () => {
   const paid = await stray(800_000n);
   const back = await send(paid.payer.address, 800_000n);
   await fixtures.caughtUp();
@@ -352,7 +352,7 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
   }
 });
 
-test('What is refunded after a first try, that was cancelled, is recorded with the request that the payment was attached to meanwhile', async () => {
+test('A refund after a cancelled first one is recorded with the request to which the payment was attached meanwhile', async () => {
   const paid = await stray(1_200_000n);
   await note(await pageOf(paid), paid, { return_tx_hash: hash('4') });
   await fixtures.db.sql`update returns set state = 'missing' where tx_hash = ${paid.txHash}`;

@@ -26,7 +26,7 @@ async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<
 const offered = (html: string) =>
   [...(html.split('Ask for the rest</h2>')[0] ?? '').matchAll(/name="request" value="([^"]+)"/g)].map(([, id]) => id);
 
-test('An unmatched payment is told with its reason, and attached to a request it pays in full: verified, told once, audited', async () => {
+test('An unmatched payment is shown with its reason, and attached to a request that it pays in full: verified, one event, audited', async () => {
   const [small, large] = [
     await fixtures.request({ exactMicro: 5_000_000n, memo: 'Small' }),
     await fixtures.request({ exactMicro: 900_000_000n, memo: 'Large' }),
@@ -57,7 +57,7 @@ test('An unmatched payment is told with its reason, and attached to a request it
   assert.equal((await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
 });
 
-test('What a payment pays in full is listed by the nearest amount, with what would be too much', async () => {
+test('Requests that a payment pays in full are listed by the nearest amount, with the surplus', async () => {
   const near = await fixtures.request({ exactMicro: 2_600_000_000n });
   const far = await fixtures.request({ exactMicro: 1_200_000_000n });
   const page = await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(await stray(2_700_000_000n))}`);
@@ -135,7 +135,7 @@ test('A second payment is refunded: prepared to its payer, recorded by its trans
   assert.equal((await fixtures.read(open)).proof_status, 'none');
 });
 
-test('Of an overpayment only what came too much is refunded', async () => {
+test('Only the surplus of an overpayment is refunded', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n });
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: 7_500_000n });
   await fixtures.node.mine(3);
@@ -161,7 +161,7 @@ test('A payment in full has nothing to refund', async () => {
   assert.equal((await fixtures.visitor.open(`/dashboard/give-back/${keyFor(txHash)}`)).status, 404);
 });
 
-test('A payer who paid several merchants is told of as an exchange', async () => {
+test('A payer who paid several merchants → the page warns that it may be an exchange', async () => {
   const from = fixtures.node.wallet();
   const txHash = await stray(1_110_000n, from);
   const others = [await makeOnboarded(fixtures.ctx, fixtures.scope), await makeOnboarded(fixtures.ctx, fixtures.scope)];

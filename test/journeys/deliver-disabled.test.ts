@@ -73,7 +73,7 @@ test('Endpoints that are disabled at the same time are each in the log of their 
   }
 });
 
-test('disabled a second time → told a second time', async () => {
+test('disabled a second time → mailed a second time', async () => {
   const email = 'twice@partner.example';
   const { scope } = await partnerWithReceiver(behaviours.status(410), email);
   await makeEvents(stage.db, scope);
@@ -83,7 +83,7 @@ test('disabled a second time → told a second time', async () => {
   assert.equal((await mailsTo(email)).length, 2);
 });
 
-test('a partner without an address → the operator alone is told', async () => {
+test('a partner without an e-mail address → only the operator’s alarm', async () => {
   const before = await stage.db.sql`select from mails`;
   const { scope, alarms } = await partnerWithReceiver(behaviours.status(410));
   await makeEvents(stage.db, scope);
@@ -92,7 +92,7 @@ test('a partner without an address → the operator alone is told', async () => 
   assert.equal((await stage.db.sql`select from mails`).length, before.length);
 });
 
-test('120 h without success and no attempt due → disabled and told all the same; later events wait', async () => {
+test('120 h without success and no attempt due → disabled and mailed nevertheless; later events wait', async () => {
   const email = 'dead@partner.example';
   const { receiver, scope, alarms } = await partnerWithReceiver(behaviours.status(500), email);
   const healthy = await partnerWithReceiver(behaviours.status(200));

@@ -168,7 +168,7 @@ describe('the delivery loop', () => {
     });
   });
 
-  test('attempts are told of: one event by its request, several of a partner once together', async () => {
+  test('attempts are announced: a single event by its request, several of a partner with one notification', async () => {
     const { scope } = await partnerWithReceiver();
     const told: Change[] = [];
     const listening = Promise.withResolvers<void>();
@@ -219,7 +219,7 @@ describe('the delivery loop', () => {
     assert.equal(post?.body, (await deliveryRow(fixtures.db, id)).body);
   });
 
-  test('who lost the lease leaves an attempt in the log and decides nothing', async () => {
+  test('a node that lost the lease adds its attempt to the log and decides nothing', async () => {
     const { receiver, scope } = await partnerWithReceiver();
     const [id = ''] = await makeEvents(fixtures.db, scope);
     const lease = crypto.randomUUID();
@@ -236,7 +236,7 @@ describe('the delivery loop', () => {
     assert.deepEqual([row.lease, row.attempts, row.state], [lease, 0, 'waiting']);
   });
 
-  test('a stop gives attempts under way back, to be made by the next process at once', async () => {
+  test('a stop returns attempts in progress, and the next process makes them at once', async () => {
     const { receiver, scope } = await partnerWithReceiver({ behave: behaviours.hang });
     const [id = ''] = await makeEvents(fixtures.db, scope);
     await delivering(1, () => until(() => receiver.open() === 1, 'the attempt is under way'));

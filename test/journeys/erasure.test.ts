@@ -129,7 +129,7 @@ test('Erasing again finds nothing, changes nothing and is logged', async () => {
   assert.equal((await logOf(partner.id)).length, 1);
 });
 
-test('A phone number is the same however it was written; what is none of the three is refused', async () => {
+test('A phone number is found however it was written; a search for none of the three is refused', async () => {
   const { scope, merchant } = await shop();
   const request = await makeRequest(app.db, scope, merchant, grace('p@example.com', '+49 (30) 555-9999'));
   assert.equal((await eraseCustomer(app.ctx, keyOf('phone', '49 30 5559999'), operator)).requests, 1);
@@ -307,7 +307,7 @@ test('Two nodes that come upon the same old plans log them once', { timeout: pat
   assert.equal(erased.length, 1);
 });
 
-test('What is old of one partner cannot be erased → that of others is, requests and plans', async () => {
+test('Old data of one partner cannot be erased → that of others is, requests and plans', async () => {
   const [first, other] = (await Promise.all([shop(), shop()])).sort((a, b) => (a.partner.id < b.partner.id ? -1 : 1));
   assert.ok(first && other);
   const node = testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: 40 }) });

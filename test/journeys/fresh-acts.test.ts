@@ -90,7 +90,7 @@ const ofOperators = [
   '/admin/users/switch',
 ];
 
-test('What changes who may act, or where money and events go, asks for more after ten minutes: these forms, and no others', async () => {
+test('Forms that change who may act, or where money and events go, require more after ten minutes: these and no others', async () => {
   const { visitor } = await signInPartnerUser(app, fixtures);
   const { visitor: operator } = await signInOperator(app);
   assert.deepEqual(await asking(visitor, '/portal', '?mode=live'), [], 'nothing within ten minutes of signing in');
@@ -147,7 +147,7 @@ test('A live key after ten minutes › asked for first, what was ticked is kept,
   assert.equal((await visitor.open('/portal/keys/revoke?mode=live')).status, 200, 'its address leads to the page');
 });
 
-test('Whoever signed in meanwhile as somebody else does not go on with what the first one sent', async () => {
+test('A user who signs in as somebody else to confirm cannot continue the first user’s action', async () => {
   const { user } = await signInPartnerUser(app, fixtures);
   const { visitor: other } = await signInPartnerUser(app, fixtures);
   const before = await keysMade();
@@ -166,7 +166,7 @@ async function withPasskey(visitor: Visitor, realm: string): Promise<Device> {
 const show = async (visitor: Visitor, realm: string, device: Device, lies = {}) =>
   device.show(JSON.parse((await visitor.open(`${realm}/passkeys/confirm/options`)).html), lies);
 
-test('Who has a passkey shows it with the act, once; a wrong one does nothing and is told', async () => {
+test('A user with a passkey confirms an action with it, once; a wrong one does nothing, and the page says so', async () => {
   const { visitor } = await signInOperator(app);
   const device = await withPasskey(visitor, '/admin');
   const set = { code: 'EUR', rate: '0.91', until: '' };
