@@ -77,7 +77,7 @@ test('every migration leaves the previous version working beside it', () => {
   assert.deepEqual(faults, []);
 });
 
-test('what breaks or blocks the previous version is found, and what does neither is not', () => {
+test('statements that break or block the previous version are found, and no others', () => {
   const refused = [
     'alter table requests drop column memo',
     'alter table requests rename column memo to note',

@@ -103,7 +103,7 @@ test('every table has one owner', () => {
   assert.deepEqual([...tables].sort(), [...Object.keys(owners), ...byFunctions].sort());
 });
 
-test('a table is written by its owner alone; others read it, or call the owner', () => {
+test('only its owner writes a table; other nouns read it, or call the owner', () => {
   const wrong = files.flatMap((file) =>
     writtenBy(readFileSync(file, 'utf8'))
       .filter((table) => !file.startsWith(`src/${owners[table]}/`) && strangers[file] !== table)

@@ -58,7 +58,7 @@ test('GET /readyz › anybody hears the verdict alone, ready or not; a silent pr
   assert.deepEqual([alive.status, alive.text], [200, '{"ok":true}']);
 });
 
-test('GET /metrics › without a token or a listener of its own there is none, whatever is sent', async () => {
+test('GET /metrics › without METRICS_TOKEN and METRICS_PORT → 404, whatever is sent', async () => {
   for (const path of ['/metrics', '/metrics?token=', '/metrics/']) {
     for (const options of [{}, bearer, { headers: { authorization: 'Bearer ' } }]) {
       assert.equal((await send(app.url, 'GET', path, options)).status, 404);
@@ -133,7 +133,7 @@ test('GET /readyz › fifty at once are one look at the providers, and so are th
   }
 });
 
-test('GET /readyz and /metrics › without the database nothing of what it said is told', async () => {
+test('GET /readyz and /metrics › without the database → no answer contains its error', async () => {
   const db = connect(accessTo('postgres://quittance:secret@127.0.0.1:9/nowhere'));
   try {
     await withNode({ db }, { token }, async ({ url, metricsUrl }) => {

@@ -155,7 +155,7 @@ for (const { what, call, ...expected } of table) {
   });
 }
 
-test('A key works on its partner’s own host and the shared one; elsewhere it is none, and an unknown host has no API', async () => {
+test('A key works on its partner’s own host and the shared one; another partner’s host refuses it, and an unknown host has no API', async () => {
   const [unclaimed = shared, foreign = shared] = ofNobody;
   for (const [tenant, stranger] of [
     [one, two],
@@ -170,7 +170,7 @@ test('A key works on its partner’s own host and the shared one; elsewhere it i
   }
 });
 
-test('A host is a partner’s from the moment there is one, also after it was asked for in vain', async () => {
+test('A host works as soon as its partner exists, also if it was requested before', async () => {
   const slug = 'late-bakery';
   const at = () => statusOf({ path: '/portal/sign-in' }, onHost({ slug }));
   assert.deepEqual([await at(), await at()], [404, 404]);

@@ -65,7 +65,7 @@ test('the portal’s list of a state that some of its requests only seem to have
   assert.deepEqual((await listed(visitor, '/portal/requests?status=paid')).flat(), []);
 });
 
-test('the dashboard’s list of such a state → full pages, and what was paid in part stands in a list of its own', async () => {
+test('the dashboard’s list of such a state → full pages, and partially paid requests have a list of their own', async () => {
   const { scope, merchant, ids, part } = await makeExpired(80);
   const visitor = startVisitor(app.url);
   visitor.cookies.set('dashboard-session', await sessionOf(app.ctx, scope, merchant));

@@ -75,7 +75,7 @@ test('a payment of before the wallet was watched → it will not appear, instead
   assert.match(await inPortal(txHash), /It arrived when no request was open.*will not appear in any list/s);
 });
 
-test('another token, one that waits, one unknown, and what is no hash → each is told, with what to do', async () => {
+test('another token, a pending or unknown transaction, a text that is no hash → the page explains each, with what to do', async () => {
   const { node, merchant } = fixtures;
   const from = node.wallet();
   await node.fund(from.address, 5_000_000n);

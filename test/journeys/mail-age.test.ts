@@ -74,7 +74,7 @@ test('In production the database never shows what a mail says, and holds nothing
   assert.ok(sent.sent_at > sent.created_at);
 });
 
-test('A mail that was given up stays encrypted, and says all when an operator lets it be sent anew', async () => {
+test('A mail that was given up stays encrypted, and is complete when an operator has it sent again', async () => {
   const ctx = production();
   await queueMail(ctx, ctx.db.sql, secret('two@example.com'));
   await ctx.db.sql`update mails set attempts = 11 where recipient = 'two@example.com'`;
@@ -91,7 +91,7 @@ test('A mail that was given up stays encrypted, and says all when an operator le
   assert.equal((await rowOf('two@example.com')).sealed, null);
 });
 
-test('What lies in the clear is encrypted while it waits and dropped where it was sent; the sandbox keeps its own', async () => {
+test('Unencrypted mails are encrypted while they wait and deleted once they were sent; the sandbox keeps its own', async () => {
   const sandbox = testContext(database.db);
   for (const name of ['three', 'four']) await queueMail(sandbox, sandbox.db.sql, secret(`${name}@example.com`));
   await sandbox.db.sql`update mails set sent_at = now() where recipient = 'four@example.com'`;

@@ -73,7 +73,7 @@ test('One partner’s mails hang at many servers → they take half of the place
   assert.equal(await finish(sending, transport), 14);
 });
 
-test('All places are taken by partners with many mails → the next one free goes to the partner with none under way', async () => {
+test('Partners with many mails have taken all places → the next free one goes to the partner with none under way', async () => {
   const [one, two, three] = [await newScope(), await newScope(), await newScope()];
   await queueOf(one, addresses('one', 9));
   await queueOf(two, addresses('two', 9));

@@ -103,7 +103,7 @@ test('A plan that is paid by link, then automatically, then by link again → it
   assert.equal(await mailsTo('flip@example.org'), 5);
 });
 
-test('A wallet that is changed again and again → ten times a day, each told to merchant and partner, then none', async () => {
+test('A wallet that is changed again and again → ten times a day, each mailed to merchant and partner, then none', async () => {
   const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'merchant@example.com' });
   const before = await mailsTo(partnerMail);
   const { visitor } = await signInMerchant(app.url, account);
@@ -125,7 +125,7 @@ test('A wallet that is changed again and again → ten times a day, each told to
   assert.equal((await mailsTo(partnerMail)) - before, 10);
 });
 
-test('A recovery that is started and cancelled again and again → five starts a day, each told to the merchant, then none', async () => {
+test('A recovery that is started and cancelled again and again → five starts a day, each mailed to the merchant, then none', async () => {
   const { id } = await makeOnboarded(app.ctx, scope, { email: 'recovering@example.com' });
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const before = await mailsTo('recovering@example.com');

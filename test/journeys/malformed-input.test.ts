@@ -319,12 +319,12 @@ test('Most routes are met by following links', () => {
   }
 });
 
-test('GET › whatever stands in the address → no fault of ours', async () => {
+test('GET › any text in the address → never a 5xx', async () => {
   for (const route of ofMethod('GET')) await walk(route);
   assert.deepEqual(faults.splice(0), []);
 });
 
-test('POST › whatever stands in the address or a field → no fault of ours', async () => {
+test('POST › any text in the address or a field → never a 5xx', async () => {
   for (const route of ofMethod('POST')) {
     await app.db.sql`delete from rate_counters`;
     cookie = await stand.renew();
@@ -339,7 +339,7 @@ test('POST › whatever stands in the address or a field → no fault of ours', 
   assert.deepEqual(faults.splice(0), []);
 });
 
-test('Whatever stands in headers that are read → no fault of ours', async () => {
+test('Any text in headers that are read → never a 5xx', async () => {
   for (const path of ['/portal', '/admin', '/dashboard', ...stand.starts]) {
     for (const route of routes.filter((one) => places.get(keyOf(one))?.path === path)) {
       await sendAll(route, headers(places.get(keyOf(route)) as Found));
@@ -365,7 +365,7 @@ test('NUL in a form or a query → 400 and the page for what cannot be read; in 
   assert.deepEqual(await ask('/portal/sign-in', { body: '{"email":"a"}', type: 'application/json' }), [415, unread]);
 });
 
-test('Of what a browser says of itself 512 characters are read, also by what tells previews from people', async () => {
+test('Only 512 characters of a user agent are read, also where previews are distinguished from people', async () => {
   const { test: scope } = await makePartner(app.db);
   const merchant = await makeOnboarded(app.ctx, scope);
   const opened = async (userAgent: string) => {

@@ -77,7 +77,7 @@ test('A link that says what was not done → its page says nothing of it; outsid
   }
 });
 
-test('Stopped by the link alone → at once in the service, told by mail to both, and revoked on the chain', async () => {
+test('Stopped by the link alone → at once in the service, mailed to both, and revoked on the chain', async () => {
   const { plan, payer, mails } = await agreed();
   const stopped = await fixtures.post(plan, 'stop', {});
   assert.equal(stopped.status, 303);
@@ -124,7 +124,7 @@ test('Somebody else with the link posts as often as may be, from many addresses 
   }
 });
 
-test('Stopped with the wallet’s signature → it is kept; one that is none stops as well', async () => {
+test('Stopped with the wallet’s signature → the signature is stored; an invalid one stops as well', async () => {
   const { plan, payer } = await agreed();
   const mandate = await fixtures.mandateOf(plan);
   const json = walletJson(revocationOf({ ...mandate, chain_id: fixtures.chain.chainId }));
@@ -270,7 +270,7 @@ test('More charges are allowed by the payer’s signatures; what was agreed stay
   assert.deepEqual([mandate.state, mandate.allowed_charges], ['active', 24]);
 });
 
-test('Who has the link alone learns no sum of a payer’s agreements, and changes no allowance', async () => {
+test('The link alone reveals no sum of a payer’s agreements, and changes no allowance', async () => {
   const { plan, payer } = await agreed();
   const stranger = { ...payer, privateKey: `0x${'5e'.repeat(32)}` as const };
   const signed = await fixtures.signRaise(plan, payer, '24');

@@ -148,7 +148,7 @@ test('The signature of another key is refused, and so is garbage', async () => {
   }
 });
 
-test('A smart wallet that is not deployed yet is told to deploy first (ERC-6492)', async () => {
+test('A smart wallet that is not deployed yet → the page says to deploy it first (ERC-6492)', async () => {
   const owner = newAccount();
   const wrapped = async (message: string) =>
     serializeErc6492Signature({

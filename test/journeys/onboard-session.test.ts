@@ -220,7 +220,7 @@ test('A signed message signs in once, for 15 minutes, and no other message does'
   assert.equal(back.status, 400);
 });
 
-test('A disabled merchant keeps its dashboard, and is told what is off and by whom', async () => {
+test('A disabled merchant keeps its dashboard, which says what is disabled and by whom', async () => {
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, account);
   assert.match(dashboard.html, /You are ready to receive payments/);

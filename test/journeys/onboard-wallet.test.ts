@@ -80,7 +80,7 @@ async function toTakeOver(visitor: Visitor, merchant: Onboarded, next: { address
   return signOn(visitor, first, merchant.account);
 }
 
-test('A wallet is changed by the signatures of both, at once; open requests keep theirs, and all are told', async () => {
+test('The signatures of both wallets change the wallet at once; open requests keep the old one, and all are mailed', async () => {
   const email = newEmail();
   const merchant = await makeOnboarded(app.ctx, fixtures.test, { email });
   const open = await makeRequest(app.db, fixtures.test, { id: merchant.id, wallet: merchant.wallet });
@@ -199,7 +199,7 @@ const after48Hours = async <T>(work: () => Promise<T>, ms = 48 * hour + 1000): P
   });
 };
 
-test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, and all are told each time', async () => {
+test('A recovery: the new wallet signs, 48 hours pass, the wallet is changed, and each step is mailed to all', async () => {
   const { email, merchant, next, signed, visitor, url } = await recovering();
   const open = await makeRequest(app.db, fixtures.test, { id: merchant.id, wallet: merchant.wallet });
   assert.match(signed?.html ?? '', /Your new wallet has signed/);
@@ -258,7 +258,7 @@ test('The present wallet objects by signing on the page of the notice, without a
   ]);
 });
 
-test('Who is signed in with the present wallet is told, and stops the recovery with one button', async () => {
+test('A merchant signed in with the current wallet sees the recovery, and stops it with one button', async () => {
   for (const sign of [true, false]) {
     const { merchant, next, sign: signNow } = await recovering({ sign });
     const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
@@ -317,7 +317,7 @@ test('A recovery is started for merchants that have a wallet; a new one replaces
   );
 });
 
-test('The command starts a recovery and takes it back; what it cannot do it says in a sentence', async () => {
+test('The command starts and cancels a recovery, and refuses in a sentence what it cannot do', async () => {
   const [{ run }] = recoveryCommands as [Command];
   const { id } = await makeOnboarded(app.ctx, fixtures.test);
   const started = await run(app.ctx, { words: [id.toUpperCase()], options: {} });
@@ -342,7 +342,7 @@ test('A wallet of another merchant cannot be recovered to; the present one need 
   assert.match(same.html, /This is already your wallet/);
 });
 
-test('A change by both signatures ends a recovery under way and frees its wallet', async () => {
+test('A change by both signatures ends a recovery in progress and frees its wallet', async () => {
   const { merchant, next } = await recovering();
   const chosen = newAccount();
   const { visitor } = await signInMerchant(app.url, merchant.account);

@@ -266,7 +266,7 @@ test('Two devices finishing the same merchant: one wins', async () => {
   assert.equal(claimed.length, 1);
 });
 
-test('A merchant goes on where it left off, after a reload and on another device, and can change what it said', async () => {
+test('A merchant continues where it left off, after a reload and on another device, and can change its answers', async () => {
   const { id, link } = await shell({ business_name: 'Ada’s Bakery' });
   const [account, second] = [newAccount(), newAccount()];
   const email = newEmail();
@@ -301,7 +301,7 @@ test('A merchant goes on where it left off, after a reload and on another device
   assert.equal(left.length, 0);
 });
 
-test('Where the partner gave an e-mail, nothing goes on without the code sent to it, in every browser anew', async () => {
+test('If the partner gave an e-mail address, every browser needs a code that is sent to it', async () => {
   const email = newEmail();
   const { id, link } = await shell({ email });
   const account = newAccount();

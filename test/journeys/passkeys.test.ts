@@ -87,7 +87,7 @@ test('A passkey is added in a fresh session, signs in by itself, and both stand 
   assert.deepEqual([kept?.counter, kept?.last_used_at.getTime()], ['2', nowMs]);
 });
 
-test('Who has a passkey does not come in with a mailed link or an invitation alone, and does again without one', async () => {
+test('A mailed link or an invitation alone does not sign in a user with a passkey; once it is removed, it does', async () => {
   const { user, visitor, device } = await holder('viewer');
   const { link } = await invitePartnerUser(app.ctx, fixtures, 'viewer', user.email);
   const path = new URL(link).pathname;
@@ -109,7 +109,7 @@ test('Who has a passkey does not come in with a mailed link or an invitation alo
   assert.ok(isInside(await acceptInvitation(startVisitor(app.url), link)), 'the link was not used up');
 });
 
-test('An answer is good for one try: neither the same nor another try with its challenge comes in', async () => {
+test('A passkey response is valid for one attempt: neither the same nor another response to its challenge signs in', async () => {
   const { device } = await holder();
   const visitor = startVisitor(app.url);
   const options = await optionsFrom(visitor, '/portal/sign-in/passkey');
@@ -147,7 +147,7 @@ test('A challenge lives for five minutes', async () => {
   assertRefused({ page, visitor }, tooLate);
 });
 
-test('Another origin or party, a forged signature, challenge or owner, and a locked device do not come in', async () => {
+test('Another origin or party, a forged signature, challenge or owner, and a locked device do not sign in', async () => {
   const { device } = await holder();
   const { user: other } = await holder();
   const lies = [
@@ -171,7 +171,7 @@ test('Another origin or party, a forged signature, challenge or owner, and a loc
   assert.ok(isInside((await enter(device)).page), 'the truth does');
 });
 
-test('A count that was told before means a copy: it is refused and logged, and only after its signature was right', async () => {
+test('A repeated signature counter means a copy: it is refused and logged, but only if its signature was right', async () => {
   const { user, device } = await holder();
   assert.ok(isInside((await enter(device, { counter: 10 })).page));
   const copies = async () =>
@@ -183,7 +183,7 @@ test('A count that was told before means a copy: it is refused and logged, and o
   assert.ok(isInside((await enter(device, { counter: 11 })).page));
 });
 
-test('A device that does not count comes in again and again', async () => {
+test('A device without a signature counter can sign in repeatedly', async () => {
   const { user, visitor } = await signInPartnerUser(app, fixtures);
   const device = softwareDevice(origin);
   const options = await optionsFrom(visitor, '/portal/passkeys');
@@ -232,7 +232,7 @@ test('A challenge for one purpose, realm, host or session serves no other', asyn
   assert.match((await sendForm(visitor, '/portal/passkeys/confirm', { passkey })).html, unknown, 'of somebody else');
 });
 
-test('After ten minutes a passkey is shown again before anything changes; without one, one signs in anew', async () => {
+test('After ten minutes a change requires the passkey again or, without one, a new sign-in', async () => {
   const { user, visitor, device } = await holder();
   const second = softwareDevice(origin);
   const options = await optionsFrom(visitor, '/portal/passkeys');
@@ -307,7 +307,7 @@ test('Nobody takes a passkey of somebody else away, and forms of another site ch
   assert.ok(isInside((await enter(device)).page));
 });
 
-test('What is asked for at the sign-in page names no account, whoever asks', async () => {
+test('The sign-in page’s request for a passkey names no account', async () => {
   const { visitor } = await holder();
   for (const browser of [visitor, startVisitor(app.url)]) {
     const { challenge, ...options } = await optionsFrom(browser, '/portal/sign-in/passkey');

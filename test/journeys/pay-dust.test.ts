@@ -53,7 +53,7 @@ test('Money that came too late, then dust that names the request → page and ti
   assert.ok((await owner.open(`/portal/requests/${request.id}`)).html.includes(real));
 });
 
-test('A second payment, then dust that names the request → its customer is told of the payment', async () => {
+test('A second payment, then dust that names the request → the page shows the payment', async () => {
   const request = await makeRequest(app.db, scope, merchant);
   await app.db.sql`
     update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = '0x', payer_address = '0x',

@@ -43,7 +43,7 @@ function assertHarmless(request: RequestRow, signatures: string[]): void {
   }
 }
 
-test('visit, proof and claim, well and ill → no reference, signature or cookie in the log', async () => {
+test('visits, proofs and claims, valid and invalid → no reference, signature or cookie in the log', async () => {
   const request = await fixtures.request();
   const { from, txHash } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 77n, tagged: false });
   await fixtures.turn();

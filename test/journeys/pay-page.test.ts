@@ -103,7 +103,7 @@ test('Memo and names are escaped', async () => {
   assert.ok(html.includes('&lt;script&gt;alert(1)'));
 });
 
-test('Pages are not stored, framed, sniffed, or told to others, and run no foreign script or style', async () => {
+test('Pages are not cached, framed, sniffed, or revealed by referrers, and run no foreign script or style', async () => {
   const row = await newRequest();
   for (const page of [await pay(row.id), await pay(randomUUID()), await visit(`${app.url}/onboard/x`)]) {
     const { headers } = page;
@@ -225,7 +225,7 @@ test('A payment being confirmed counts its confirmations', async () => {
   assert.ok(!html.includes('Send exactly'));
 });
 
-test('A chain that could not be read for a minute is told while money is awaited, and when the payment is over no more', async () => {
+test('The page says that a chain could not be read for a minute while it waits for money, and no longer once the payment is over', async () => {
   const row = await newRequest();
   const told = /We cannot reach Chain 31337 right now/;
   await app.db.sql`
@@ -242,7 +242,7 @@ test('A chain that could not be read for a minute is told while money is awaited
   }
 });
 
-test('A payment the network took back is told, and money is asked for again', async () => {
+test('A payment that a reorganisation removed is shown as such, and can be paid again', async () => {
   const row = await newRequest();
   await app.db.sql`update requests set proof_note = 'reorged' where id = ${row.id}`;
   const { html } = await pay(row.id);
@@ -349,7 +349,7 @@ test('A stranger who knows a pay link keeps nobody else from handing in a hash; 
   }
 });
 
-test('Who uses up the signed payments of a request keeps no neighbour of their network from handing one in', async () => {
+test('A client that uses up its signed payments of a request does not keep others of its network from submitting one', async () => {
   const behind = await startApp({ clock: stopped(), config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
   try {
     const { test: scope } = await makePartner(behind.db);

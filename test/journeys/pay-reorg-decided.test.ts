@@ -100,7 +100,7 @@ test('claim › the request is voided, or paid by another, before it is mined ag
   assert.deepEqual([row?.request_id, row?.reason, row?.candidate_request_id], [null, 'voided', asked.id]);
 });
 
-test('claim › another transfer stands at its place when it is mined again → the signature says nothing of it', async () => {
+test('claim › another transfer has its ordinal when it is mined again → the signature does not apply to it', async () => {
   const asked = await request(5n);
   const paid = await payUnnamed(asked, BigInt(asked.usdc_micro) + 77n);
   await claims(asked, paid);

@@ -74,7 +74,7 @@ test('two payments reorganised away and only the second mined again → that one
   assert.equal(row.payer_address, two.address);
 });
 
-test('verified, then reorganised → stays verified, and the operator is told', async () => {
+test('verified, then reorganised → stays verified, and an alarm is raised', async () => {
   const request = await fixtures.request();
   await fixtures.pay(request);
   await fixtures.node.mine(3);

@@ -126,7 +126,7 @@ test('wrong_token and wrong_network → misdirected payments that prove nothing'
   }
 });
 
-test('failed → a transaction that reverted, told of on the page', async () => {
+test('failed → a transaction that reverted, which the page says', async () => {
   const request = await fixtures.request();
   const { txHash } = await press(request, 'failed');
   const receipt = (await rpc('eth_getTransactionReceipt', [txHash])) as { status: string };

@@ -230,7 +230,7 @@ test('transactions of other people, other wallets and other requests are not kep
   assert.deepEqual(told(await read(request)), [[own.txHash, 'seen']]);
 });
 
-test('of one request the newest ten are kept, nobody else’s scope reads them, and after three days they are forgotten', async () => {
+test('the newest ten of a request are kept, no other scope can read them, and they are deleted after three days', async () => {
   const request = await fixtures.request();
   const from = await payer(1n);
   const hashes: string[] = [];

@@ -43,7 +43,7 @@ test('A contract wallet is offered only on the chains where it was checked: by a
   assert.match(assetOf(await create()), /^eip155:31337\//);
 });
 
-test('What reaches its address on another chain is unmatched as wrong_network, and it is applied to no request', async () => {
+test('Money at its address on another chain is unmatched as wrong_network, and applied to no request', async () => {
   await checkedOn([otherChainId]);
   const request = await create();
   const tagged = await fixtures.pay(request);

@@ -142,7 +142,7 @@ test('an underpaid request stays none and tells what is missing; topped up, the 
   assert.equal(verified.payer_address, second.from.address);
 });
 
-test('an overpaid request is paid; a second payment stands among the unmatched ones', async () => {
+test('an overpaid request is paid; a second payment is unmatched', async () => {
   const request = await fixtures.request();
   const first = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 5n });
   await fixtures.turn();
@@ -219,7 +219,7 @@ test('an expiry that readers have seen stays, also where it was not stored befor
   assert.equal(row.status, 'expired');
 });
 
-test('money for a voided request, and what came in part before, stands among the unmatched payments', async () => {
+test('money for a voided request, and an earlier partial payment, are unmatched', async () => {
   const request = await fixtures.request();
   const part = await fixtures.pay(request, { usdcMicro: 1_000_000n });
   await fixtures.turn();

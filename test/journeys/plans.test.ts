@@ -195,7 +195,7 @@ test('A node that dies in the middle of a charge leaves nothing of it, and the n
   assert.equal((await mails()).length, 1);
 });
 
-test('What fails on our side is noted on the plan, undone whole, and made later under the same number', async () => {
+test('A charge that fails on our side is recorded on the plan, rolled back as a whole, and made later under the same number', async () => {
   const { scope, merchant } = await shop();
   const plan = await makePlan(app.ctx, scope, merchant, { firstOn: day, maxCharges: 2 });
   await whileChargesDo(`raise exception 'spoiled'`, async () => {
@@ -280,7 +280,7 @@ test('Each reason is noted by its name, holds up no other plan, and ends by itse
   for (const { id } of plans) assert.deepEqual((await planOf(app.ctx, { id })).dates, [day]);
 });
 
-test('A pause charges nothing, also afterwards: the plan goes on with the next date ahead; what has ended stays so', async () => {
+test('A paused plan never charges for the pause: it continues with the next future date; an ended plan stays ended', async () => {
   const { scope, merchant } = await shop();
   const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2028-01-15', maxCharges: 3 });
   const which = { scope, accountId: merchant.id, id: plan.id };
@@ -299,7 +299,7 @@ test('A pause charges nothing, also afterwards: the plan goes on with the next d
   assert.deepEqual((await planOf(app.ctx, plan)).dates, ['2028-01-15', '2028-05-15']);
 });
 
-test('A plan that is paused while its charge is under way is charged before the pause or not at all', async () => {
+test('A plan that is paused while its charge is in progress is charged before the pause or not at all', async () => {
   const { scope, merchant } = await shop();
   const plans = [];
   for (let i = 0; i < 20; i++) plans.push(await makePlan(app.ctx, scope, merchant, { firstOn: day }));
@@ -352,7 +352,7 @@ const told = (account: { id: string }) =>
     select l.action from audit_log l join plans p on p.id::text = l.object_id
     where p.account_id = ${account.id} and l.action = 'plan.mails_stopped'`;
 
-test('Who gets the mails of a plan stops them by a link: looking changes nothing, the button does, and the plan goes on', async () => {
+test('The recipient of a plan’s mails stops them by a link: opening it changes nothing, its button does, and the plan continues', async () => {
   const { scope, merchant } = await shop();
   const customerEmail = 'stranger@example.com';
   const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2029-01-31', customerEmail });
@@ -507,7 +507,7 @@ test('A merchant’s open pages hear of what becomes of its plans; those of its 
   }
 });
 
-test('What is due, and a customer’s plans, are found by index, however many plans there are', async () => {
+test('Due plans and a customer’s plans are found by index, however many plans there are', async () => {
   await app.owner`analyze plans, plan_charges`;
   const looks = [
     app.db.sql`explain select id from plans p where p.partner_id = gen_random_uuid() and p.test_mode = true

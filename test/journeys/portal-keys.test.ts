@@ -29,7 +29,7 @@ const call = (key: string) => send(app.url, 'GET', '/api/v1/requests', { key });
 const acts = (action: string) =>
   app.db.sql`select * from audit_log where partner_id = ${fixtures.partner.id} and action = ${action} order by number`;
 
-test('making a key › it works with the scopes that were ticked, is shown this once, and stands in the log without itself', async () => {
+test('creating a key › it works with the ticked scopes and is shown once; the log does not contain it', async () => {
   const page = await postForm(app.url, developer, '/portal/keys?mode=test', [
     ['scopes', 'requests:read'],
     ['scopes', 'accounts:read'],

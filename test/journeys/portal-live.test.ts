@@ -137,7 +137,7 @@ test('news of one request › of that one only, and of confirmations only while 
   await refused.leave();
 });
 
-test('news of deliveries › each batch of attempts is told to the page of its request', async () => {
+test('changes of deliveries › each batch of attempts wakes the page of its request', async () => {
   const changes: Change[] = [];
   const stop = listenForChanges(
     fixtures.db,
@@ -239,7 +239,7 @@ test('a stop of the service ends the news at once', async () => {
   assert.match(await reading, /^: here/);
 });
 
-test('news › a merchant that is disabled, or becomes ready, is told to the lists of its partner', async () => {
+test('changes › a merchant that is disabled, or becomes ready, wakes the lists of its partner', async () => {
   const { scope } = fixtures;
   const merchant = await makeMerchant(fixtures.db, scope);
   const stranger = (await makePartner(fixtures.db)).partner.id;
@@ -258,7 +258,7 @@ test('news › a merchant that is disabled, or becomes ready, is told to the lis
   }
 });
 
-test('news › what people do is written into their partner’s log, and told to the lists of that partner alone', async () => {
+test('changes › users’ actions are written to their partner’s log, and wake the lists of that partner alone', async () => {
   const [partner, stranger] = [await makePartner(fixtures.db), await makePartner(fixtures.db)];
   const request = await makeRequest(fixtures.db, partner.test, await makeMerchant(fixtures.db, partner.test));
   const first = await listen(partner.partner.id);

@@ -190,7 +190,7 @@ test('disabling › new requests are refused until the partner’s switch is bac
   ]);
 });
 
-test('resetting › a merchant without money begins anew under a new link; one that took money stays', async () => {
+test('resetting › a merchant that has taken no money starts again with a new link; one that has taken money is refused', async () => {
   const { scope } = partner.test;
   const shell = await createShell(ctx, theService, scope, { display_currency: 'EUR' });
   const { wallet_address: wallet } = await onboardWithKey(ctx, shell.id);

@@ -50,7 +50,7 @@ async function verified(scope: Scope, row: RequestRow, daysAgo: number, seconds:
       payer_address = ${randomAddress()} where id = ${row.id} and partner_id = ${scope.partnerId}`;
 }
 
-test('a new partner › a call that works as it stands, but for the key', async () => {
+test('a new partner › a call that works once the key is filled in', async () => {
   const { overview, merchant, scope } = await partnerWithMerchant();
   const html = await overview();
   const curl = /<pre[^>]*>(.*?)<\/pre>/s.exec(html)?.[1]?.replaceAll('&#39;', "'").replaceAll('&quot;', '"') ?? '';
@@ -87,7 +87,7 @@ test('a new partner without a merchant › the call that makes one', async () =>
   assert.match((await owner.open('/portal')).html, /<pre[^>]*>curl http:\/\/localhost:3000\/api\/v1\/accounts/);
 });
 
-test('a new partner › a viewer, who may make no key, is told who can, and sent to no page that is not theirs', async () => {
+test('a new partner › a viewer, who may not create keys, sees who can, and no link to a page that they may not open', async () => {
   const { partner } = await makePartner(app.db);
   const { html } = await (await portalVisitor(app.ctx, app.url, partner.id, 'viewer')).open('/portal');
   assert.match(html, /an owner or a developer of [^<]*: ask one of them/);
@@ -141,7 +141,7 @@ test('a chain that falls silent, and one that is read again › wake every open 
   for (const end of ends) end();
 });
 
-test('“send me an event” › a chain that does not answer is told in a sentence', async () => {
+test('“send me an event” › a chain that does not answer → a sentence that says so', async () => {
   const { partner } = await makePartner(app.db);
   await setRate(app.db, partner.currency, '0.92');
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
@@ -177,7 +177,7 @@ test('figures › paid by day and currency, paid share and the median time to pa
   assert.doesNotMatch(await overview('?mode=live'), /€12/, 'live figures are live figures');
 });
 
-test('replays › those with other values are counted and told; a faithful one leaves no trace; the answer is the same', async () => {
+test('replays › those with other values are counted and shown; a faithful one leaves no trace; the answer is the same', async () => {
   const { overview, scope, merchant, partner } = await partnerWithMerchant();
   const { key } = await makeKey(app.db, scope);
   const body = {

@@ -48,7 +48,7 @@ test('the list › newest first, by pages that lose and repeat nothing while req
   assert.equal(listed((await visitor.open('/portal/requests')).html)[0], newer.id);
 });
 
-test('the list › a merchant that was chosen stands above it by name, and can be taken away', async () => {
+test('the list › the chosen merchant is shown above it by name, and can be removed', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
   const request = await makeRequest(fixtures.db, scope, merchant);
@@ -148,7 +148,7 @@ test('CSV › more than a batch, each request once, newest first', async () => {
   assert.ok(lines[0]?.includes(",'=1+1001,"), 'what a spreadsheet would take for a formula is none');
 });
 
-test('the list › what wants an eye stands out: paid in part, too much, too late, though cancelled, twice', async () => {
+test('the list › requests that need attention stand out: paid in part, too much, too late, though cancelled, twice', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
   const visitor = await portalVisitor(fixtures.ctx, url, partner.id);
@@ -300,7 +300,7 @@ test('cancel › a form of another site, or of another partner, changes nothing'
   assert.equal((await fixtures.read(request)).status, 'requested');
 });
 
-test('who is not signed in sees nothing of the portal', async () => {
+test('a visitor who is not signed in sees no page of the portal', async () => {
   for (const path of [
     '/portal',
     '/portal/requests',
@@ -315,7 +315,7 @@ test('who is not signed in sees nothing of the portal', async () => {
   }
 });
 
-test('the list › a cursor that is none of ours begins at the newest, one from beyond the year 9999 too', async () => {
+test('the list › a malformed cursor, or one beyond the year 9999, starts at the newest request', async () => {
   const newest = await fixtures.request();
   const hash = `0x${'a'.repeat(64)}`;
   for (const after of ['x', '-1', '253402300800000', '999999999999999', '9'.repeat(30)]) {

@@ -108,7 +108,7 @@ const receiptOf = async (request: RequestRow) => {
   return receiptNumber(request.id, paidAt);
 };
 
-test('the search field › finds a request by all that support is told, in any case, and another partner finds nothing', async () => {
+test('the search field › finds a request by everything that customers quote, ignoring case; another partner finds nothing', async () => {
   const { wanted, payment, visitor } = await makeSearched();
   const receipt = await receiptOf(wanted);
   const stranger = await portalVisitor(fixtures.ctx, url, (await makePartner(fixtures.db)).partner.id);

@@ -136,7 +136,7 @@ test('a rotation that is sent again, as by reloading its answer › the pending 
   assert.match((await owner.open(`${path}?done=repeated`)).html, /No second secret was created/);
 });
 
-test('a new secret › pending and shown once, then in force; each step stands in the log without the secret', async () => {
+test('a new secret › pending and shown once, then in force; each step is in the log without the secret', async () => {
   const { partner, test: scope, owner } = await newPartner();
   assert.match((await owner.send(await opened(owner), '/rotate?mode=test')).html, /New secret pending/);
   const page = await owner.send(await owner.open(path), '/rotate?mode=test');
@@ -166,7 +166,7 @@ test('a new secret › pending and shown once, then in force; each step stands i
   }
 });
 
-test('“send me an event” › a new partner gets a real event of a real payment, told of on the page', async () => {
+test('“send me an event” › a new partner gets a real event of a real payment, which the page shows', async () => {
   const { partner, test: scope, owner } = await newPartner();
   const secret = secretOn((await typeUrl(owner, receiver.url)).html) ?? '';
   const form = await owner.open(path);

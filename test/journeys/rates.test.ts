@@ -78,7 +78,7 @@ test('rates › the median of the sources that answered is stored and quoted, on
   ]);
 });
 
-test('rates › two sources more than 2 % from their middle → the last rate stands until it is 10 minutes old', async () => {
+test('rates › two sources more than 2 % from their middle → the last rate is used until it is 10 minutes old', async () => {
   await refreshRates(ctx, [source('a', { EUR: '0.90' })]);
   minutesLater(9);
   const result = await refreshRates(ctx, [source('a', { EUR: '0.92' }), source('b', { EUR: '0.97' })]);

@@ -120,7 +120,7 @@ test('Nothing in the answers tells whether an address is known, also when strang
   assert.deepEqual(await answersFor(email), await answersFor(newEmail()));
 });
 
-test('What a browser is known by serves its own address and realm only, cannot be changed, and ends after half a year', async () => {
+test('The proof that a browser is known is valid for its own address and realm only, cannot be forged, and ends after half a year', async () => {
   const { email, visitor } = await member('192.0.2.1');
   const proof = visitor.cookies.get('portal-browser') ?? '';
   assert.match(proof, /^[\w-]{72}$/);
@@ -153,7 +153,7 @@ test('What a browser is known by serves its own address and realm only, cannot b
   assert.equal(await askWith('portal-browser', proof, email), 'enough');
 });
 
-test('Who is locked out of a new browser by a flood comes in by another invitation', async () => {
+test('A user whom a flood of requests locks out of a new browser signs in by another invitation', async () => {
   const { email } = await member('192.0.2.1');
   for (let network = 0; network < 4; network++) await askTimes(5, `198.51.${network}.7`, email);
   const { link } = await invitePartnerUser(app.ctx, fixtures, 'owner', email);

@@ -145,7 +145,7 @@ function startClone(visitor: Visitor): Visitor {
   return clone;
 }
 
-test('A link opens only in the browser that asked for it; another is told so and offered a new one', async () => {
+test('A link opens only in the browser that requested it; another browser is offered a new one', async () => {
   const { email } = await member();
   const visitor = newVisitor();
   await ask(visitor, email);
@@ -292,7 +292,7 @@ test('An address is sent five links in 15 minutes, known or not; a client asks t
   nowMs += minuteMs;
 });
 
-test('What is no address is said at once and kept in the field', async () => {
+test('A text that is no e-mail address is refused at once and stays in the field', async () => {
   const visitor = newVisitor();
   for (const typed of [
     '',
@@ -343,7 +343,7 @@ test('Forms that another site sends change nothing', async () => {
   assert.ok(isInside(await visitor.send(await visitor.open(link), pathname)));
 });
 
-test('Who belongs to several partners chooses on the shared host; a partner’s own host decides by itself', async () => {
+test('A user of several partners chooses one on the shared host; a partner’s own host needs no choice', async () => {
   const other = await makePartner(app.db);
   await app.db.sql`update partners set name = 'Second Street Books' where id = ${other.partner.id}`;
   const email = newEmail();
@@ -408,7 +408,7 @@ test('A link of one kind, host or invitation opens nothing else', async () => {
   assert.match((await last.send(page, new URL(link).pathname)).html, new RegExp(user.email));
 });
 
-test('Somebody who is switched off after a link was sent does not come in with it', async () => {
+test('A user who is disabled after a link was sent cannot sign in with it', async () => {
   const user = await member('viewer');
   const visitor = newVisitor();
   await ask(visitor, user.email);

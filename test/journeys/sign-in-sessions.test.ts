@@ -235,7 +235,7 @@ test('A token of one kind opens nothing under the cookie of another, and a cooki
   assert.equal(await inside(visitor), true);
 });
 
-test('A merchant who signs in anew ends the session that the browser held before', async () => {
+test('A merchant who signs in again ends the browser’s previous session', async () => {
   const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, merchant.account);
   const copy = elsewhere(visitor, app.url);
@@ -248,7 +248,7 @@ test('A merchant who signs in anew ends the session that the browser held before
   assert.match((await copy.open('/dashboard')).html, /Sign in to your dashboard/);
 });
 
-test('Who is switched off is out at once on every node, and stays out of old sessions when switched on again', async () => {
+test('A disabled user’s sessions end at once on every node, and stay ended when the user is enabled again', async () => {
   const { user, visitor } = await signInPartnerUser(app, fixtures, 'developer');
   const copy = elsewhere(visitor, other.url);
   assert.equal(await inside(copy), true);

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => fixtures.drop());
 
-test('more events are used up than a page shows → the next page goes on after the last, even once that one is resent', async () => {
+test('more events are used up than a page shows → the next page continues after the last one, even once that was resent', async () => {
   const partners = await Promise.all([makePartner(fixtures.db), makePartner(fixtures.db)]);
   const made: string[] = [];
   for (const { test: scope, live } of partners) {

@@ -40,7 +40,7 @@ const holderOf = async ({ address }: Wallet) =>
 
 const mailsOn = (id: string) => api.db.sql`select recipient, subject, body from mails where body like ${`%${id}%`}`;
 
-test('A test key claims the wallet of a live merchant elsewhere → its signature takes it, and who claimed it is told', async () => {
+test('A test key claims the wallet of another partner’s live merchant → that one’s signature takes it, and the claimant is mailed', async () => {
   const wallet = newWallet();
   const [claimer, owner] = [await api.partner({ email: 'claimer@example.com' }), await api.partner()];
   const claim = { wallet_address: wallet.address, business_name: 'Ada’s Bakery', email: 'ada@example.com' };

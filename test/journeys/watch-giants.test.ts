@@ -59,7 +59,7 @@ async function places(txHash: string): Promise<{ ordinal: number; logIndex: numb
   );
 }
 
-test('a receipt of 38 MiB → its transfer is found in its place and confirmed, and the reading goes on', async () => {
+test('a receipt of 38 MiB → its transfer is found and confirmed, and reading continues', async () => {
   const reader = await fixtures.reader();
   await caughtUp(reader);
   const hashes: string[] = [];
@@ -98,7 +98,7 @@ test('a receipt of 38 MiB → its transfer is found in its place and confirmed, 
   }
 });
 
-test('two giants beside each other → the second is set aside and told of, and stands in its place once it can be read', async () => {
+test('two giant transactions in a row → the second is set aside with an alarm, and stored in its place once it can be read', async () => {
   const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   const hashes: string[] = [];
@@ -166,7 +166,7 @@ for (const [what, answer] of Object.entries({
   });
 }
 
-test('a transaction that nobody tells for two minutes → its payment is stored without a reference, and told of', async () => {
+test('a transaction that no endpoint returns for two minutes → its payment is stored without a reference, with an alarm', async () => {
   const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getTransactionByHash');
@@ -185,7 +185,7 @@ test('a transaction that nobody tells for two minutes → its payment is stored 
   assert.ok(!(await alarms()).includes('chain-unread:31337'));
 });
 
-test('what was set aside in a block that a reorganisation took away is forgotten', async () => {
+test('a transaction that was set aside is forgotten if a reorganisation removes its block', async () => {
   const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getTransactionByHash');

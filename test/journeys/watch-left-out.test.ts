@@ -269,7 +269,7 @@ test('an endpoint makes up more transactions in one block than are taken of one 
   assert.ok(await found(txHash));
 });
 
-test('the endpoint that leaves out a payment rests afterwards → what it told is compared with the other, not with itself', async () => {
+test('the endpoint that leaves out a payment rests afterwards → its answers are compared with the other’s, not with its own', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);
   liar.fake.lie = hidesAll;
@@ -298,7 +298,7 @@ test('the other endpoint is always a block behind → what it has is compared', 
   assert.equal(reader.comparison.upTo, head - 1);
 });
 
-test('of three endpoints the second stands still → the third is compared with', async () => {
+test('the second of three endpoints is stuck → the third is used for comparison', async () => {
   const third = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
   try {
     const reader = await readAll(await fixtures.reader([liar.url, other.url, third.url]));

@@ -108,7 +108,7 @@ test('a reorganisation to a shorter chain is seen as soon as the shorter one dif
   assert.ok(await found(lost), 'read again on the new branch');
 });
 
-test('a reorganisation deeper than what is kept → read again from before it, and the operator is told', async () => {
+test('a reorganisation deeper than the stored blocks → read again from before it, and an alarm is raised', async () => {
   const reader = await fixtures.reader();
   const paid = await fixtures.pay(15n);
   await fixtures.node.mine(2);
@@ -155,7 +155,7 @@ test('a wallet that is watched while its payment is on the way is known when the
   }
 });
 
-test('confirmTransfer › agreed for what stands in its block, or how it does not, unavailable without answer', async () => {
+test('confirmTransfer › agreed if the transfer is in its block, otherwise how it differs; unavailable without an answer', async () => {
   const reader = await fixtures.reader();
   const txHash = await fixtures.pay(40n);
   await pollUntil(reader, () => found(txHash));

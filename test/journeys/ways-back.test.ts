@@ -16,7 +16,7 @@ after(() => app?.stop());
 
 const homes = (html: string) => [...html.matchAll(/<a href="([^"]*)">Back to the overview/g)].map(([, to]) => to);
 
-test('what a role does not allow is said in the portal itself, which marks no place as the present one', async () => {
+test('a page that the role does not allow → refused within the portal, whose navigation marks no item', async () => {
   const { partner } = await makePartner(app.db);
   const viewer = await portalVisitor(app.ctx, app.url, partner.id, 'viewer');
   for (const page of [

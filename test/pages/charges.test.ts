@@ -92,7 +92,7 @@ test('A merchant sees in the list and on the plan’s page that a charge failed,
   await later.context().close();
 });
 
-test('What is past due, asked for, stopped or paid by hand is told in words on the plan’s page', async () => {
+test('The plan’s page says what is past due, requested, stopped or paid manually', async () => {
   const plan = await of.plan({ name: 'Piano lessons', currency: 'EUR' }, { scope: of.scope, merchant });
   const payer = await of.payer(0n);
   await of.agree(plan, payer, { cap_micro: '20000000' });

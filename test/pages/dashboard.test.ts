@@ -103,7 +103,7 @@ test('A merchant asks for money, shares the link, and sees it paid in detail, li
   await context.close();
 });
 
-test('What was paid twice is refunded with the merchant’s own wallet, and recorded by itself', async () => {
+test('A second payment is refunded with the merchant’s own wallet, and recorded automatically', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n, memo: 'Paid twice' });
   const payer = fixtures.node.wallet();
   await fixtures.pay(request);
@@ -160,7 +160,7 @@ test('What was paid twice is refunded with the merchant’s own wallet, and reco
   await context.close();
 });
 
-test('A hash that refunds nothing is refused beside its field, and stands on the merchant’s word when they say so', async () => {
+test('A hash that refunds nothing is refused beside its field, and recorded if the merchant says that they sent it from another wallet', async () => {
   const payer = fixtures.node.wallet();
   const txHash = await fixtures.node.pay({ from: payer, to: fixtures.merchant.wallet, usdcMicro: 1_234_567n });
   const other = await fixtures.node.pay({ from: payer, to: payer.address, usdcMicro: 1n });

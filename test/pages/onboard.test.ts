@@ -112,7 +112,7 @@ test('A merchant connects one of its wallets, reads the terms, signs, and is in 
   await page.context().close();
 });
 
-test('A merchant without a wallet in this browser is told so, and signs elsewhere with the keyboard alone', async () => {
+test('A merchant without a wallet in this browser sees that, and signs elsewhere with the keyboard alone', async () => {
   const { id, url } = await shell();
   const account = newAccount();
   const { page } = await toWallet(url, []);
@@ -160,7 +160,7 @@ test('A browser without script goes the whole way by forms', async () => {
   await context.close();
 });
 
-test('Who declines in the wallet is told that nothing happened, and goes on when ready', async () => {
+test('A merchant who declines in the wallet sees that nothing happened, and can continue', async () => {
   const { url } = await shell();
   const mine = wallet();
   mine.declines.add('eth_requestAccounts');
@@ -196,7 +196,7 @@ test('While the wallet asks its owner, the page says what it waits for', async (
   await page.context().close();
 });
 
-test('A wallet on another network is moved, is told of the network it does not know, or is refused in plain words', async () => {
+test('A wallet on another network is switched, has an unknown network added, or is refused in plain words', async () => {
   const elsewhere = { ...chains[0], chainId: 1, name: 'Elsewhere' } as (typeof chains)[0];
   const moved = wallet({ chains: [elsewhere, ...chains], chainId: 1 });
   const first = await toWallet((await shell()).url, [moved]);
@@ -266,7 +266,7 @@ test('A wallet that another merchant has is refused, and another one is taken', 
   await page.context().close();
 });
 
-test('A wallet whose owner chose another account meanwhile is told which one to take', async () => {
+test('A wallet whose owner chose another account meanwhile → the page says which account to use', async () => {
   const mine = wallet();
   const { page } = await toSign((await shell()).url, [mine]);
   const { account } = mine;
@@ -280,7 +280,7 @@ test('A wallet whose owner chose another account meanwhile is told which one to 
   await page.context().close();
 });
 
-test('The code from the e-mail is asked once in a browser, and a reload goes on', async () => {
+test('A browser asks for the e-mail code once, and a reload continues', async () => {
   const email = 'ada@example.com';
   const { url } = await shell({ email });
   const { page } = await open(url, []);
@@ -302,7 +302,7 @@ test('The code from the e-mail is asked once in a browser, and a reload goes on'
   await page.context().close();
 });
 
-test('A link that has run out, or is none of ours, says what to do', async () => {
+test('An expired or invalid link says what to do', async () => {
   const { url } = await shell();
   offsetMs = 7 * 24 * 3_600_000 + 1000;
   const { page } = await open(url, []).finally(() => {

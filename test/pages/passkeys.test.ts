@@ -127,7 +127,7 @@ test('A passkey is added, signs in by itself, is needed with a link, confirms a 
   assert.deepEqual(complaints, []);
 });
 
-test('A live key after ten minutes › the page asks for the passkey, keeps what was ticked, and goes on', async () => {
+test('A live key after ten minutes › the page asks for the passkey, keeps the ticked boxes, and continues', async () => {
   const { page } = await signedIn();
   await addPasskey(page, 'Laptop');
   aheadMs += 11 * 60_000;
@@ -147,7 +147,7 @@ test('A live key after ten minutes › the page asks for the passkey, keeps what
   assert.equal(key?.scopes.includes('requests:write'), true);
 });
 
-test('Without a passkey › the page mails a link in a tab of its own, and goes on once that has signed in', async () => {
+test('Without a passkey › the page requests a link in another tab, and continues once that has signed in', async () => {
   const { user, page } = await signedIn();
   aheadMs += 11 * 60_000;
   await page.goto(`${base}/portal/team`);

@@ -31,7 +31,7 @@ async function openWithPending(request: RequestRow) {
   return { ...opened, payment, from, txHash };
 }
 
-test('replaced in the mempool by another of its wallet → told, and the ways to pay are back', async () => {
+test('replaced in the mempool by another transaction of its wallet → the page says so, and the ways to pay are back', async () => {
   const request = await fixtures.request();
   const { page, check, says, loads, payment, from, close } = await openWithPending(request);
   assert.equal(await page.getByText('How do you want to pay?').count(), 0);
@@ -47,7 +47,7 @@ test('replaced in the mempool by another of its wallet → told, and the ways to
   await close();
 });
 
-test('dropped by the network → told that no money moved; sent again → paid', async () => {
+test('dropped by the network → the page says that no money moved; sent again → paid', async () => {
   const request = await fixtures.request();
   const { page, check, says, from, txHash, close } = await openWithPending(request);
   const signed = await rpc('eth_getRawTransactionByHash', [txHash]);
@@ -84,7 +84,7 @@ test('sent on a network that is not accepted → named while the page is open, w
   await close();
 });
 
-test('a chain that cannot be read → told while money is awaited, with nothing lost; read again → taken back', async () => {
+test('a chain that cannot be read → the page says so while it waits for money; read again → the note disappears', async () => {
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);
   await says('Waiting for your payment');

@@ -102,7 +102,7 @@ test('a wallet with coin pays its own fee, unless it chooses not to', async () =
   }
 });
 
-test('a wallet that has too little coin after all → told, and without a fee it goes on', async () => {
+test('a wallet that has too little coin after all → the page says so, and it can pay without a fee', async () => {
   const request = await fixtures.request();
   const faults = new Map([['eth_sendTransaction', { code: -32000, message: 'insufficient funds for gas * price' }]]);
   const violet = await wallet({ faults }, 10n ** 18n);
@@ -128,7 +128,7 @@ test('in every language the offer fits on a phone', async () => {
   }
 });
 
-test('declined in the wallet → told, nothing is sent, and it can be tried again', async () => {
+test('declined in the wallet → the page says so, nothing is sent, and it can be tried again', async () => {
   const request = await fixtures.request();
   const violet = await wallet({ declines: new Set(['eth_signTypedData_v4']) });
   const { page, says, close } = await fixtures.open(request, { wallets: [violet] });
@@ -143,7 +143,7 @@ test('declined in the wallet → told, nothing is sent, and it can be tried agai
   await close();
 });
 
-test('a wallet that signs something else → told, and nothing is sent', async () => {
+test('a wallet that signs something else → refused, and nothing is sent', async () => {
   const request = await fixtures.request();
   const [violet, other] = [await wallet(), await wallet()];
   const { signTypedData } = other.account;
@@ -156,7 +156,7 @@ test('a wallet that signs something else → told, and nothing is sent', async (
   await close();
 });
 
-test('what is missing of the amount is asked for, and signed under the next counter', async () => {
+test('the missing part of the amount is requested, and signed with the next counter', async () => {
   const request = await fixtures.request();
   await fixtures.pay(request, { usdcMicro: 5_000_000n });
   await fixtures.node.mine(3);
@@ -171,7 +171,7 @@ test('what is missing of the amount is asked for, and signed under the next coun
   await close();
 });
 
-test('the transaction fails → told with what to do, and signed again it is paid', async () => {
+test('the transaction fails → the page says what to do, and signing again pays', async () => {
   const request = await fixtures.request();
   const violet = await wallet();
   const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
@@ -211,7 +211,7 @@ async function moveAll({ account }: PageWallet): Promise<void> {
   await submit(url, () => rpc('eth_sendTransaction', [{ from, to, data, gas: '0x186a0' }]));
 }
 
-test('what takes long leaves the other ways open, with a warning', async () => {
+test('a signed payment that takes long leaves the other ways open, with a warning', async () => {
   const request = await fixtures.request();
   const violet = await wallet();
   const { page, check, says, close } = await fixtures.open(request, { wallets: [violet] });
@@ -257,7 +257,7 @@ test('no coin, no budget, or too little to pay → the ordinary ways stay, and n
   await close();
 });
 
-test('the budget is spent while the wallet is asked → told, and the fee can be paid', async () => {
+test('the budget is spent while the wallet is asked → the page says so, and the customer can pay with a fee', async () => {
   const { db, scope, node } = fixtures;
   const request = await fixtures.request();
   const violet = await wallet();

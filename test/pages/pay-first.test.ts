@@ -109,7 +109,7 @@ test('by hand: addresses with their checksum, codes of the address and of the tr
   await close();
 });
 
-test('no code of the page on the phone that shows it; on a desktop it stands there', async () => {
+test('a phone shows no QR code of its own page; a desktop does', async () => {
   const request = await fixtures.request();
   for (const [context, count] of [
     [onPhone, 0],

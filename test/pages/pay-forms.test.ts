@@ -68,7 +68,7 @@ test('the hash of a payment that is not in a block yet → seen, and that it wai
   await close();
 });
 
-test('what is being typed is not taken away by news', async () => {
+test('news does not replace text that is being typed', async () => {
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request);
   await page.getByText('Sent it, but it’s not showing?').click();

@@ -36,7 +36,7 @@ test('waiting → confirming, confirmation by confirmation → paid with a recei
   await close();
 });
 
-test('a payment in the mempool is seen; a reorganised one is told, and told again when it comes back', async () => {
+test('the page shows a payment in the mempool, that it was reorganised away, and that it was mined again', async () => {
   const request = await fixtures.request();
   const { page, check, says, close } = await fixtures.open(request);
   await says('Waiting for your payment');
@@ -119,7 +119,7 @@ test('underpaid → the rest is the amount on top, and paid by hand, naming noth
   await close();
 });
 
-test('expired while open → no more ways to pay; late money → paid late; far too late → told', async () => {
+test('expired while open → no more ways to pay; late money → paid late; far too late → the page says so', async () => {
   const soon = await fixtures.request();
   const late = await fixtures.request();
   // Both pages are open before: on a busy machine that takes seconds.
@@ -145,7 +145,7 @@ test('expired while open → no more ways to pay; late money → paid late; far 
   await Promise.all([first.close(), second.close()]);
 });
 
-test('voided while open → told, and no more ways to pay', async () => {
+test('voided while open → the page says so, and has no more ways to pay', async () => {
   const request = await fixtures.request();
   // A chat's link preview does not open the request, so the request can still be cancelled.
   const context = { userAgent: 'WhatsApp/2.23.20.0' };
@@ -202,7 +202,7 @@ test('a phone that slept while its connection died silently → shows on waking 
   await close();
 });
 
-test('a server that is away, and a browser without network → told, and taken back when they return', async (t) => {
+test('a server that is down, or a browser without network → the page says so until they return', async (t) => {
   const proxy = await startProxy(fixtures.app.url);
   t.after(() => proxy.close());
   const request = await fixtures.request();

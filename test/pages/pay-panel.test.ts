@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => fixtures?.stop());
 
-test('the test panel pays from the page: too little, then the rest → paid; failed → told; nothing is reloaded', async () => {
+test('the test panel pays from the page: too little, then the rest → paid; failed → the page says so; nothing is reloaded', async () => {
   const request = await fixtures.request();
   const { page, check, says, loads, complaints, close } = await fixtures.open(request);
   await page.getByRole('button', { name: 'Too little' }).waitFor();
@@ -26,7 +26,7 @@ test('the test panel pays from the page: too little, then the rest → paid; fai
   await close();
 });
 
-test('another token, and a payment taken back by the network: each is told while the page is open', async () => {
+test('another token, and a payment that a reorganisation removes → the open page says each', async () => {
   const outcomes: [outcome: string, words: string][] = [
     ['wrong_token', 'A token named USDC arrived, but it is a different token'],
     ['reorganised', 'The network reversed the payment'],
@@ -42,7 +42,7 @@ test('another token, and a payment taken back by the network: each is told while
   }
 });
 
-test('one that waits: told while the page is open', async () => {
+test('a pending payment → the open page says so', async () => {
   // It waits for some seconds only. A busy machine can need them to show it: then the next one is looked at.
   await until('a payment is shown while it waits', async () => {
     const { page, says, check, complaints, close } = await fixtures.open(await fixtures.request());

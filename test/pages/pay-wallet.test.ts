@@ -59,7 +59,7 @@ test('a wallet that offers it sends by wallet_sendCalls with the data suffix →
   await close();
 });
 
-test('what a wallet sent shows as seen before it is mined', async () => {
+test('a wallet’s transaction shows as seen before it is mined', async () => {
   const request = await fixtures.request();
   const wallet = await funded();
   const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });
@@ -163,7 +163,7 @@ test('a wallet that tells what it holds everywhere is led to the network with en
   await close();
 });
 
-test('every refusal is told in plain words, and the payment can be tried again', async () => {
+test('every refusal is explained in plain words, and the payment can be tried again', async () => {
   const request = await fixtures.request();
   const wallet = pageWallet({ name: 'Violet', chains: [base().chain] });
   const { page, check, says, close } = await fixtures.open(request, { wallets: [wallet] });
@@ -240,7 +240,7 @@ test('by the keyboard alone: choose the network, pay, and end with the focus on 
   await close();
 });
 
-test('a wallet that only stands in window.ethereum is offered as well', async () => {
+test('a wallet that is only in window.ethereum is offered as well', async () => {
   const request = await fixtures.request();
   const wallet = await funded();
   const { page, says, close } = await fixtures.open(request, {

@@ -95,7 +95,7 @@ test('a wallet elsewhere that holds no coin for the fee signs, and the payment i
   await wallet.stop();
 });
 
-test('declined: the connection, then the payment → told each time; tried again it goes on, over the connection there is', async () => {
+test('the connection is declined, then the payment → the page says each; tried again, it continues over the same connection', async () => {
   const request = await fixtures.request();
   const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
   await fixtures.node.fund(wallet.address, 50_000_000n);
@@ -119,7 +119,7 @@ test('declined: the connection, then the payment → told each time; tried again
   await wallet.stop();
 });
 
-test('a wallet that agrees only to another network than the chosen one → told which, and paid after choosing that', async () => {
+test('a wallet that accepts only another network than the chosen one → the page says which, and choosing it pays', async () => {
   const request = await fixtures.request();
   const polygon = fixtures.nodes[1] as PayPageFixtures['node'];
   const wallet = await walletElsewhere(relay.url, polygon.chain);
@@ -169,7 +169,7 @@ test('a page that is left ends the connection', async () => {
   await wallet.stop();
 });
 
-test('a relay that is away → told that no money was moved, and the other ways stay; back again → a code', async () => {
+test('a relay that is down → the page says that no money moved, and the other ways stay; back again → a code', async () => {
   await relay.stop();
   const request = await fixtures.request();
   const { page, check, close } = await fixtures.open(request);

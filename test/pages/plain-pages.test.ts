@@ -73,7 +73,7 @@ test('A customer opens the page in a browser without script: it opens the reques
   await photograph(page, 'pay-hash-refused');
 });
 
-test('Every state of a payment is told in words and fits', async () => {
+test('Every state of a payment has a text that fits', async () => {
   const states: [string, string, (id: string, due: bigint) => Promise<unknown>][] = [
     ['underpaid', 'is missing', (id, due) => countTransfer(id, due - 2_500_001n)],
     [

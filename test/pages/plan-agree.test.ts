@@ -96,7 +96,7 @@ test('Nobody agrees with a test wallet from another site, or outside a sandbox',
   assert.equal((await fixtures.mandatesOf(plan)).length, 0);
 });
 
-test('A wallet that signs no allowance is asked for a transaction; what declines is told, and nothing is agreed', async () => {
+test('A wallet that signs no allowance is asked for a transaction; if it declines, the page says so, and nothing is agreed', async () => {
   const plan = await fixtures.plan();
   const wallet = await walletWith(500_000_000n);
   const page = await openAt(plan, [wallet], 'desktop');

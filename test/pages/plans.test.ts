@@ -110,7 +110,7 @@ test('A merchant makes a plan on a phone, and sees its first charge, its payment
   await context.close();
 });
 
-test('What cannot be charged shows itself in the list and says why on the plan, which mends itself', async () => {
+test('A plan that cannot be charged is marked in the list and says why on its page, until it can be charged again', async () => {
   const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant, {
     firstOn: now().slice(0, 10),
     name: 'Choir',

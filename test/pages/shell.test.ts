@@ -131,7 +131,7 @@ for (const area of ['dashboard', 'portal', 'admin'] as const) {
   });
 }
 
-test('A merchant with a long name keeps it in four lines of a list, however much stands beside it', async () => {
+test('A merchant’s long name takes at most four lines of a list, however much is beside it', async () => {
   await page.setViewportSize(sizes.desktop);
   for (const path of ['/portal/merchants', '/admin/merchants']) {
     await page.goto(fixtures.url + path);
@@ -173,7 +173,7 @@ test('The bar of portal and administration has four places and More in sight on 
   }
 });
 
-test('The cashier’s screen stands in the middle of a wide screen', async () => {
+test('The cashier’s screen is centred on a wide screen', async () => {
   await page.setViewportSize(widths.wide);
   for (const path of ['/dashboard/cashier', `/dashboard/cashier/${fixtures.part.id}`]) {
     await page.goto(fixtures.url + path);

@@ -184,7 +184,7 @@ test('a merchant signs in with a wallet elsewhere, after declining first', async
   await page.context().close();
 });
 
-test('a relay that is away: told so, and the other ways stay; back again → a code', async () => {
+test('a relay that is down → the page says so, and the other ways stay; back again → a code', async () => {
   await relay.stop();
   const { page } = await open(app, '/dashboard/sign-in', 'desktop');
   await press(page, 'Connect with WalletConnect');

@@ -80,7 +80,7 @@ test('Somebody is invited, signs in, out, in again with a mailed link, and ends 
   assert.deepEqual(complaints, []);
 });
 
-test('Who belongs to two partners chooses by a button, and an operator comes into the administration', async () => {
+test('A user of two partners chooses one by a button, and an operator enters the administration', async () => {
   const second = await makePartner(app.db);
   await app.db.sql`update partners set name = 'Second Street Books' where id = ${second.partner.id}`;
   const email = 'both@example.com';

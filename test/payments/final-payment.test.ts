@@ -55,7 +55,7 @@ test('an unmatched payment → its refund neither started nor offered before it 
   assert.equal(await start(large, await finalOf(large)), 'started');
 });
 
-test('an unmatched payment whose block was told older when it was read, and by nobody now → refunded', async () => {
+test('an unmatched payment whose block was reported as older when it was read, and no longer is → refunded', async () => {
   fixtures.liar.fake.lie = async ({ method, params, ask }) => {
     if (method !== 'eth_getBlockByNumber') return null;
     const block = (await ask(method, params)) as { timestamp: string } | null;

@@ -115,7 +115,7 @@ test('handed in again, and simulated after the first is in the pool → sent, no
   await f.settle();
 });
 
-test('while one is under way, another wallet’s is refused; so is one for a request that is paid', async () => {
+test('while one is under way, another wallet’s is refused; so is one for a paid request', async () => {
   const request = await f.request();
   const [first, second] = [await f.sign(request, await f.payer()), await f.sign(request, await f.payer())];
   await unmined(async () => {
@@ -361,7 +361,7 @@ test('a contract wallet signs by its own code, with a signature of another lengt
   assert.equal(paid.payer_address, wallet.address);
 });
 
-test('a key’s wallet with EIP-7702 code that refuses every signature → told so; with code that agrees, it pays', async () => {
+test('a key’s wallet with EIP-7702 code that refuses every signature → refused with that reason; with code that agrees, it pays', async () => {
   const request = await f.request();
   const from = await f.payer();
   const [refuses, agrees] = [f.node.wallet().address, f.node.wallet().address];

@@ -81,7 +81,7 @@ const ruleOf = async (txHash: string) => {
   return { request: row?.request_id, rule: row?.rule };
 };
 
-test('another request’s nonce put into the log → applied by it at first, verified by nobody, and told', async () => {
+test('another request’s nonce is put into the log → applied to that request at first, never verified, and an alarm is raised', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
   const nonceOf = (request: RequestRow) => authorizationNonce(request.reference, 0).toString('hex');
   fixtures.liar.fake.lie = onLogs(({ topics }) => ({

@@ -44,7 +44,7 @@ async function settleAll(): Promise<void> {
   await fixtures.turn();
 }
 
-test('another request’s reference put into the calldata → applied by it at first, verified by nobody, and told', async () => {
+test('another request’s reference is put into the calldata → applied to that request at first, never verified, and an alarm is raised', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
   fixtures.liar.fake.lie = swapped(own, other);
   const { txHash } = await fixtures.pay(own, { usdcMicro: 50_000_000n });
@@ -61,7 +61,7 @@ test('another request’s reference put into the calldata → applied by it at f
 const longDenied = (txHash: string) => fixtures.db.sql`
   update transfers set denials = 7, denied_at = now() - interval '2 minutes', look_at = now() where tx_hash = ${txHash}`;
 
-test('another request’s reference, which no endpoint tells any more for two minutes → read and judged anew', async () => {
+test('another request’s reference, which no endpoint reports for two minutes → read and judged again', async () => {
   const [own, other] = [await fixtures.request(), await fixtures.request()];
   fixtures.liar.fake.lie = swapped(own, other);
   const { txHash } = await fixtures.pay(own);
@@ -122,7 +122,7 @@ const older: Lie = async ({ method, params, ask }) => {
   return { result: block && { ...block, timestamp: `0x${(Number(block.timestamp) - 1).toString(16)}` } };
 };
 
-test('a block that is told older than it is → what is in it is not verified', async () => {
+test('a block that is reported as older than it is → its transfers are not verified', async () => {
   const request = await fixtures.request();
   fixtures.liar.fake.lie = older;
   await fixtures.pay(request);
@@ -130,7 +130,7 @@ test('a block that is told older than it is → what is in it is not verified', 
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
 });
 
-test('a block that no endpoint tells older any more for two minutes → what is in it is read anew and verified', async () => {
+test('a block that no endpoint reports as older for two minutes → its transfers are read again and verified', async () => {
   const request = await fixtures.request();
   fixtures.liar.fake.lie = older;
   const { txHash } = await fixtures.pay(request);

@@ -124,7 +124,7 @@ test('a part is paid → only what is near to the rest; all is paid → nothing'
   assert.deepEqual(await found(request), []);
 });
 
-test('a stranger sends dust to the wallet, again and again → the payment that is near is told all the same', async () => {
+test('a stranger sends dust to the wallet, again and again → the near payment is still found', async () => {
   const { ask, found, arrive } = await shop();
   const request = await ask(12_500_000n);
   await arrive({ value: 12_000_000n });
@@ -142,7 +142,7 @@ test('another request asks for a rest of nearly that amount → the payment may 
   assert.deepEqual(await found(request), [[12_000_000n, 12_500_000n, 1]]);
 });
 
-test('what names a request, another token, another network, another merchant’s, refunded money → not near', async () => {
+test('a payment that names a request, of another token, network or merchant, or refunded → not near', async () => {
   const { merchant, ask, found, arrive } = await shop();
   const [request, late] = [await ask(12_500_000n), await ask(80_000_000n)];
   const elsewhere = await makeMerchant(database.db, scope);

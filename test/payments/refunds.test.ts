@@ -85,7 +85,7 @@ test('thousands of refunds whose transactions nobody knows hold up no other merc
   assert.deepEqual({ ...looked }, { count: 18, later: true });
 });
 
-test('What one transaction refunded of many payments is shared out once in a pass, and written by one statement', async () => {
+test('The refunds that one transaction made of many payments are divided once per pass, and written by one statement', async () => {
   const { test: scope } = await makePartner(database.db);
   const to = await payee(scope);
   const [hash = ''] = await store(database.db, chain, to, [{ blockNumber: 100, value: '200' }]);

@@ -131,7 +131,7 @@ test('final parts without end of one merchant delay no payment to another of its
   await database.db.sql`delete from transfers where to_address = ${flooded.wallet}`;
 });
 
-test('an endpoint that refuses one receipt → the others are verified, that one waits and is told of after 2 minutes', async () => {
+test('an endpoint that refuses one receipt → the others are verified; that one waits, and an alarm is raised after 2 minutes', async () => {
   const lies = {
     refused: { error: { code: -32000, message: 'response too large' } },
     malformed: { result: { status: 'well' } },
@@ -235,7 +235,7 @@ test('a request that is attached by what no endpoint confirms → its next suffi
   }
 });
 
-test('a final transfer that all endpoints deny for two minutes → taken back as by a reorganisation, and told; of one, it waits', async () => {
+test('a final transfer that all endpoints deny for two minutes → removed as by a reorganisation, with an alarm; if one denies it, it waits', async () => {
   const payee = await newPayee();
   for (const liars of [endpoints.slice(1), endpoints]) {
     const request = await ask(payee);

@@ -136,7 +136,7 @@ test('a request that somebody holds → the others are verified meanwhile, and i
 });
 
 /** Several payments of two requests of one merchant, as fractions of what is due, in the order of the chain. */
-test('more parts than a pass takes one by one → what is paid meanwhile comes in the next pass, before the rest', async () => {
+test('more partial payments than a pass takes one by one → a request paid meanwhile comes in the next pass, before the rest', async () => {
   const value = '20000';
   for (let i = 0; i < 5; i++) {
     const payee = await newPayee();

@@ -36,7 +36,7 @@ test('all is well → the page, the metrics and doctor say so', async () => {
   assert.ok([...figures.keys()].every((name) => !name.includes(f.scope.partnerId)));
 });
 
-test('a call is under way, and stuck → counted, with what a provider says', async () => {
+test('a call is under way, and stuck → counted, with the provider’s message', async () => {
   await f.rpc('evm_setAutomine', [false]);
   const id = await f.allot(f.call());
   await dispatch(f.ctx, id);

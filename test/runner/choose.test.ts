@@ -44,7 +44,7 @@ test('a change reaches the tests whose imports lead to it, the nearest first', (
   assert.deepEqual(reached('test/api/create.test.ts').slice(0, 1), ['test/api/create.test.ts']);
 });
 
-test('what is read by name counts: migrations, styles, texts, documents', () => {
+test('files that are read by name count: migrations, styles, texts, documents', () => {
   const ofMigration = new Set(reached('migrations/0001_init.sql'));
   assert.deepEqual(
     all.filter((file) => needsDatabase(file) && !ofMigration.has(file)),
@@ -57,7 +57,7 @@ test('what is read by name counts: migrations, styles, texts, documents', () => 
   assert.deepEqual(reached('docs/operating.md'), []);
 });
 
-test('what all tests run on, and what no test leads to, reaches all of them', () => {
+test('a file that all tests run on, or that no test leads to, affects all tests', () => {
   for (const file of ['package-lock.json', 'test/run.ts', 'src/of-unknown-use.json'])
     assert.deepEqual(reached(file), all);
 });

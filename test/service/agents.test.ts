@@ -28,7 +28,7 @@ function documentedProgram(): string {
   return program.replace(limit, '.setSpendControls(false)');
 }
 
-test('docs/agents.md › its program pays a request of a new sandbox: verified, in the wallet, and told to the partner', async () => {
+test('docs/agents.md › its program pays a request of a new sandbox: verified, in the wallet, with an event for the partner', async () => {
   const dataDir = dataFolder();
   const service = await startService({ DATA_DIR: dataDir });
   const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Demo;

@@ -209,7 +209,7 @@ const partsOf = (node: Node): string[] => [
   ...(node.Plans ?? []).flatMap(partsOf),
 ];
 
-test('each statement about attempts → touches the one part of its event’s time, with custom and generic plans', async () => {
+test('each statement about attempts → reads only the partition of its event’s time, with custom and generic plans', async () => {
   await divideThePast();
   const { test: scope } = await makePartner(fixtures.db);
   const { ctx } = deliveryContext(fixtures.db);
@@ -239,7 +239,7 @@ test('each statement about attempts → touches the one part of its event’s ti
   );
 });
 
-test('months that ended before a day are detached while attempts are written → the others stay, what is taken off is kept', async () => {
+test('months that ended before a day are detached while attempts are written → the others stay, and detached ones are kept', async () => {
   const { test: scope } = await makePartner(fixtures.db);
   const { ctx } = deliveryContext(fixtures.db, { databaseUrl: fixtures.url });
   const old = await deliveredOn(scope, '2025-01-20T12:00:00Z');

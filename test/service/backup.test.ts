@@ -126,7 +126,7 @@ describe('a backup', { skip }, () => {
     assert.equal((await after.stop()).stderr, '');
   });
 
-  test('what would mix or is none → refused with a sentence', async () => {
+  test('a restore into a database with data, of a file that is no backup, or without its keys → refused with a sentence', async () => {
     const file = join(folder, 'backup.dump');
     const used = { DATABASE_URL: Object.assign(new URL(server.url), { pathname: '/second' }).href, DATA_DIR: folder };
     const mixed = await quittance({ ...used, SECRET_KEYS: secretsText }, 'restore', file);

@@ -209,7 +209,7 @@ test('a statement that comes after its transaction ended is refused', async () =
   );
 });
 
-test('a statement sent after its savepoint was released or rolled back → refused, and the transaction goes on', async () => {
+test('a statement sent after its savepoint was released or rolled back → refused, and the transaction continues', async () => {
   await withPool(async (db) => {
     const codes = await db.transaction(async (tx) => {
       const late: Tx[] = [];

@@ -113,7 +113,7 @@ test('contracts deploy › nobody to pay → said; a chain that is not configure
   await assert.rejects(run('contracts deploy', context(), { chain: '5' }), UsageFault);
 });
 
-test('contracts show › each chain with the address and what stands there', async () => {
+test('contracts show › each chain with the address and the state of its code', async () => {
   const { answer, lines } = await run('contracts show', context());
   assert.equal(answer.address, recurringAddress());
   assert.deepEqual(
@@ -130,7 +130,7 @@ test('contracts deploy › with chains of the operator’s own → names the set
   assert.match(String(answer.next), new RegExp(`^Set RECURRING_CONTRACT=${recurringAddress()} and restart`));
 });
 
-test('doctor › what stands on each chain', async () => {
+test('doctor › the state of the contract on each chain', async () => {
   const states = async (change: Partial<typeof node.chain> = {}) => {
     const ctx = { ...context(), chains: { test: [{ ...node.chain, ...change }], live: [] } };
     const [finding] = await checkContracts(ctx);

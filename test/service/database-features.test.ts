@@ -106,7 +106,7 @@ const excludedUses: Record<string, (text: string) => string[]> = {
   'Types copied from columns': (text) => all(text, /(\w+(?:\.\w+)?)%(?:row)?type/g),
 };
 
-test('what YugabyteDB excludes → stands in the schema only where the list says', () => {
+test('a feature that YugabyteDB excludes → only in the places of the schema that the list names', () => {
   const text = schema.replace(/--.*$/gm, '').toLowerCase();
   const rows = Object.fromEntries(rowsBelow(excluded).map(([feature, places]) => [feature, quoted(places)]));
   assert.deepEqual(Object.keys(rows).sort(), Object.keys(excludedUses).sort());
@@ -124,7 +124,7 @@ test('indexes over lists, JSON and addresses, other than GIN → none', async ()
   assert.deepEqual([...found], []);
 });
 
-test('what is excluded or not listed → is found', async () => {
+test('features that are excluded or not listed → found', async () => {
   const words = await wordsOf(
     bare('select ctid from a tablesample system (1); merge into a using b on true; create index on a using brin (b)'),
   );

@@ -113,7 +113,7 @@ test('a session ended before each statement of any other call → answered as us
   for (const [name, call] of Object.entries(calls)) assert.ok((await interruptEach(call)) > 0, name);
 });
 
-test('a node that stands still in the middle of a claim until the server ends its transaction → 503, and it counts when sent again', async () => {
+test('a node that stalls in the middle of a claim until the server ends its transaction → 503, and the claim counts when sent again', async () => {
   const { request, post } = await unclaimed();
   let stood = false;
   for (const pool of db.pools) {

@@ -67,7 +67,7 @@ test('an owner who is no superuser › migrates, makes the logins, and what runs
   }
 });
 
-test('an owner who may not create roles › is told what to run', async () => {
+test('an owner who may not create roles › the error says what to run', async () => {
   const plain = await plainDatabase('nocreaterole');
   try {
     await migrate(plain.owner);

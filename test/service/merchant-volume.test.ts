@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => fixtures?.drop());
 
-test('what a merchant was paid, asked for again → reads the payments of a day or two, by the index alone, and is exact', async () => {
+test('a merchant’s volume, read again → reads the payments of a day or two, by the index alone, and is exact', async () => {
   const { db, owner, url } = fixtures;
   const { test: scope } = await makePartner(db);
   const merchant = await makeMerchant(db, scope);

@@ -52,7 +52,7 @@ test('three nodes that start at once on an empty database → one migrates it, a
   assert.equal(new Set(applied).size, applied.length, 'no migration ran twice');
 });
 
-test('a newer version has added to the schema → this one goes on; it has removed from it → this one refuses', async () => {
+test('a newer version has added to the schema → this one starts; it has removed from it → this one refuses', async () => {
   const [owner] = (await emptyDatabase()) as [Sql];
   const old = version(first);
   await migrate(owner, old);

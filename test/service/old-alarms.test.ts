@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => database?.drop());
 
-test('Alarms that earlier versions have raised are told by their kind, in the words of today', async () => {
+test('Alarms that earlier versions raised are shown by their kind, with today’s texts', async () => {
   const { owner } = database;
   await owner`drop table alarms`;
   await owner`create table alarms (name text primary key, message text not null,

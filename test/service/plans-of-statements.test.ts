@@ -84,7 +84,7 @@ test('plans kept from when tables were empty → once the tables have grown, the
   assert.deepEqual(await analyzeGrown(fixtures.db), [], 'what has not grown since is left alone');
 });
 
-test('calls of the API → each statement with a parameter is prepared: no call has the gate planned anew', async () => {
+test('calls of the API → each statement with a parameter is prepared, so no call plans the gate’s statement again', async () => {
   const api = await startApi();
   try {
     const { test: shop } = await api.partner();

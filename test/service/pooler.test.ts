@@ -92,7 +92,7 @@ describe('behind pgbouncer in transaction mode', () => {
     await db.close();
   });
 
-  test('what a transaction left in its session, and defaults that its login gave itself → no other transaction has them', async () => {
+  test('a transaction’s changes to its session, and defaults that its login set for itself → do not affect other transactions', async () => {
     const db = connect(accessOf(pooler.url, testSecrets, database.url), { service: 1, scoped: 4 });
     const { test: scope } = await makePartner(db);
     await db.scoped(scope, async (tx) => {
@@ -143,7 +143,7 @@ describe('behind pgbouncer in transaction mode', () => {
     await db.close();
   });
 
-  test('a change → told to who listens, over a connection to the server itself', async () => {
+  test('a change → listeners receive it, over a connection to the server itself', async () => {
     const db = connect(accessOf(pooler.url, testSecrets, database.url), { service: 1, scoped: 1 });
     const heard: string[] = [];
     const stop = listenForChanges(

@@ -32,7 +32,7 @@ after(async () => {
 const copied = () =>
   [...text('Containerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
 
-test('what the container holds, installed as its file says → production starts, is ready, and its commands run', async () => {
+test('the container’s files, installed as the Containerfile says → production starts, is ready, and its commands run', async () => {
   for (const name of new Set(copied())) cpSync(join(root, name), join(image, name), { recursive: true });
   const node = dirname(process.execPath);
   const env = { PATH: `${node}${delimiter}${process.env.PATH}`, HOME: process.env.HOME };
@@ -54,7 +54,7 @@ test('what the container holds, installed as its file says → production starts
   assert.equal((await service.stop()).code, 0);
 });
 
-test('the container runs as an ordinary user, is told to stop as the service expects, and waits as long', () => {
+test('the container runs as an ordinary user, stops with the signal that the service expects, and waits long enough', () => {
   const file = text('Containerfile');
   assert.match(file, /^USER node$/m);
   assert.match(file, /^STOPSIGNAL SIGTERM$/m);

@@ -205,7 +205,7 @@ for (const [name, { codes, run }] of Object.entries(endings)) {
   });
 }
 
-test('a proof of another scope, or none › the statement does not run, on a session that goes on', async () => {
+test('a proof of another scope, or none › the statement does not run, and the session stays usable', async () => {
   await withOne(async (db, pool) => {
     const before = await session(pool);
     await merchants(db, own);

@@ -47,6 +47,6 @@ for (const what of refused) {
   });
 }
 
-test('what a request may become is accepted', async () => {
+test('every change that a request may make is accepted', async () => {
   for (const what of accepted) assert.equal(await change(what), null, what);
 });

@@ -72,7 +72,7 @@ const untilCreated = (answers: Answer[], more: number) => {
   return until(() => answers.length >= goal, `${more} more creates`);
 };
 
-test('a node told to stop → not ready at once, still answering, and each answer closes its connection', async () => {
+test('a node is told to stop → not ready at once, still answering, and each answer closes its connection', async () => {
   const node = await startNode(await freePort(), 10);
   const port = Number(new URL(node.url).port);
   const kept = connect(port, '127.0.0.1').setEncoding('utf8');

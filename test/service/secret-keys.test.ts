@@ -38,7 +38,7 @@ beforeEach(async () => {
   await database.db.sql`delete from webhook_endpoints`;
 });
 
-test('the same keys, and a new one in front → the start goes on; they are known from then on', async () => {
+test('the same keys, and a new one in front → the start succeeds; they are known from then on', async () => {
   await check(a);
   await check(a);
   await check(b, a);
