@@ -20,7 +20,7 @@ test('TRUST_PROXY › nobody unless said; addresses and networks of both kinds',
   assert.deepEqual(trustProxy, ['10.0.0.0/8', '192.0.2.7/32', 'fd00::/8', '::1/128']);
 });
 
-test('TRUST_PROXY and WEBHOOK_ALLOW_CIDRS › what is no network → a fault for each, with all others', () => {
+test('TRUST_PROXY and WEBHOOK_ALLOW_CIDRS › a text that is no network → one fault each, together with all others', () => {
   const wrong = [
     '10.0.0.0/33',
     '::/129',

@@ -119,7 +119,7 @@ test('the environment is read in one file', () => {
   assert.deepEqual(readers.sort(), ['src/cli.ts', 'src/main.ts']); // both pass it to config.ts
 });
 
-test('chains are asked through chain/rpc.ts alone: a client of viem follows the addresses that contracts name', () => {
+test('chains are queried only through chain/rpc.ts, because viem’s client follows URLs that contracts name', () => {
   const makers = files.filter((file) =>
     /\b(?:create(?:Public|Wallet|Test)?Client|verify(?:Message|TypedData|Hash|SiweMessage)|fallback|http)\b[^;]*?from 'viem/.test(
       readFileSync(file, 'utf8'),

@@ -20,7 +20,7 @@ test('every act is written by somebody', () => {
   assert.deepEqual(unwritten, []);
 });
 
-test('an act is written by its verb, whoever calls it: pages and commands write none', () => {
+test('each verb writes its own audit entry, whoever calls it: pages and commands write none', () => {
   const found = Object.keys(actions).flatMap((action) => {
     const pages = writersOf(action).filter(isCaller);
     return pages.length > 0 ? [[action, pages.sort()] as const] : [];

@@ -21,7 +21,7 @@ test('Keys, signing secrets and tokens are left out of details, wherever they st
   }
 });
 
-test('What people need to understand an act stays in its details', () => {
+test('An action’s details keep what people need to understand it', () => {
   const details = {
     email: 'ada.lovelace@example.com',
     rate: '0.92',

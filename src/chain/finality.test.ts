@@ -29,7 +29,7 @@ test('a tag decides where it is configured, never beyond what was read; an unkno
   assert.equal(isFinal(0, 1n, byTag, { latest: 9, safe: null, finalized: null }), false);
 });
 
-test('what finalNumber covers is final for every amount, and the block after it is not final for some', () => {
+test('blocks up to finalNumber are final for every amount, and the next block is not final for some', () => {
   const number = fc.integer({ min: 0, max: 60 });
   const amount = fc.bigInt({ min: 1n, max: 2_000_000_000n });
   fc.assert(

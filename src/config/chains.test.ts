@@ -60,7 +60,7 @@ test('all faults of a chains file at once, each with its place', () => {
   assert.match(faultsOf('{').join(), /^it is not valid JSON: /);
 });
 
-test('RECURRING_CONTRACT › on every chain, in lower case; null without it; what is no address → a fault', () => {
+test('RECURRING_CONTRACT › on every chain, in lower case; null without it; a text that is no address → a fault', () => {
   const folder = mkdtempSync(join(tmpdir(), 'quittance-chains-'));
   const CHAINS_FILE = join(folder, 'chains.json');
   writeFileSync(CHAINS_FILE, JSON.stringify({ test: [good], live: [{ ...good, chain_id: 2 }] }));

@@ -32,7 +32,7 @@ test('A limit counts each subject separately, and starts again with each window'
 
 const madeUp = Array.from({ length: 10_000 }, (_, i) => `made up ${i}`);
 
-test('However many subjects are made up, who comes then is served, and held to the limit like all', () => {
+test('However many subjects somebody invents, a new subject is served, and has the same limit as all', () => {
   const limit = new AttemptLimit(5, 60_000, 100);
   for (const subject of madeUp) limit.take(subject, at(0));
   const newcomers = Array.from({ length: 1_000 }, (_, i) => `newcomer ${i}`);

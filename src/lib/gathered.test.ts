@@ -41,7 +41,7 @@ test('questions that come while rounds are under way are collected for the next 
   assert.equal(await all[5], 'answer 6');
 });
 
-test('a round that fails fails for its own questions, and the next one is asked', async () => {
+test('a failed round fails only its own questions, and the next round runs', async () => {
   const { gathered, rounds, answer } = held({ rounds: 1, ofRound: 10 });
   const [first, second] = [gathered.ask(1, always), gathered.ask(2, always)];
   rounds[0]?.reject(new Error('away'));

@@ -42,7 +42,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await setImmediate();
 }
 
-test('work that finds nobody before it goes alone at once; what comes meanwhile goes together, so much at most', async () => {
+test('work that finds nothing under way runs alone at once; work that comes meanwhile runs together, up to the limit', async () => {
   const { run, end, answer, alone, items } = held();
   const first = run('a', 'a1');
   await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -180,7 +180,7 @@ test('work alone that fails → its own error, and the next has its place', asyn
   assert.equal(await next, 'b1 alone');
 });
 
-test('work that takes longer than patience lasts → others go on beside it, and its owner’s wait for it', async () => {
+test('work that takes longer than the patience → other work runs beside it, and its owner’s waits for it', async () => {
   const { run, end, answer, together, alone, items } = held({ patienceMs: 1 });
   const stuck = run('a', 'a1');
   const others = [run('b', 'b1'), run('c', 'c1')];

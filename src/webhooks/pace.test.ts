@@ -61,7 +61,7 @@ describe('the pace of deliveries', () => {
     assert.equal(most, maxWindow);
   });
 
-  test('a failure → what was claimed ahead is given back, and its place stays taken until it is recorded', () => {
+  test('a failure → deliveries claimed ahead are returned, and its place stays taken until it is recorded', () => {
     const { pace, begin } = paced();
     pace.add(claimed('a', 20, new Date()));
     const [first] = begin() as [Claimed];
@@ -106,7 +106,7 @@ describe('the pace of deliveries', () => {
     assert.ok(begin().length > answered.length);
   });
 
-  test('all answers take two seconds, as on a busy machine → nothing is given back', () => {
+  test('all answers take two seconds, as on a busy machine → no delivery is returned', () => {
     const { pace, begin, forward } = paced();
     const underWay: Claimed[][] = [];
     for (let step = 0; step < 40; step++) {
@@ -181,7 +181,7 @@ describe('the pace of deliveries', () => {
     assert.ok((pace.rooms()[0]?.room ?? 1) <= 0);
   });
 
-  test('the whole room is for endpoints that answer; what was held for long is given back instead of begun', () => {
+  test('all places are for endpoints that answer; a delivery that was held for long is returned instead of begun', () => {
     const { pace, begin, forward } = paced();
     for (let n = 0; n < 100; n++) pace.add(claimed(`${n}`, firstWindow, new Date()));
     assert.equal(begin().length, maxPosts);

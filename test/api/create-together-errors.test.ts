@@ -154,7 +154,7 @@ test('a server that stops while groups wait in the database → each create is a
   await own.db.close();
 });
 
-test('store_together › who may call it, and a wallet, merchant or key of another partner → nothing is stored', async () => {
+test('store_together › only the service may call it, and a wallet, merchant or key of another partner stores nothing', async () => {
   const [one, other] = (await several(node, 2)) as [Situation, Situation];
   const [rights] = await api.owner`
     select p.prosecdef as as_owner, coalesce(array_agg(a.grantee::regrole::text order by 1)

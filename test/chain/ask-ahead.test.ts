@@ -228,7 +228,7 @@ test(`${many} payments in a block of ${4 * many + 1} transactions → they are a
     }
   }));
 
-test('many payments by one transaction → it is one that is wanted, and is asked for once', () =>
+test('many payments by one transaction → the transaction is queried once', () =>
   withProvider(async (provider) => {
     const [{ txHash }] = (await payTogether(1)) as [Payment];
     await readThrough(provider);
@@ -261,7 +261,7 @@ test(`a block with ${many} payments whose whole answers are larger than 64 KiB f
     }
   }));
 
-test('an endpoint that tells another receipt in a block than by itself → what it says by itself counts', () =>
+test('an endpoint whose receipt differs in a block’s list → its answer for the single receipt counts', () =>
   withProvider(async (provider) => {
     const payments = await payTogether(many);
     await readThrough(provider);

@@ -50,7 +50,7 @@ async function agreed(details: Parameters<typeof of.plan>[0] = {}) {
 
 const actOn = (plan: PlanRow) => ({ scope: of.scope, accountId: plan.account_id, id: plan.id });
 
-test('A part that was paid by hand leaves the rest to be charged, and the sum is exact', async () => {
+test('After a manual partial payment the rest is charged, and the sum is exact', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
   const request = await requestOf(plan);
@@ -70,7 +70,7 @@ test('A part that was paid by hand leaves the rest to be charged, and the sum is
   assert.equal(await of.balance(payer.address), 100_000_000n - BigInt(request.usdc_micro) + 5_000_000n);
 });
 
-test('A request that was paid by hand in whole is not charged', async () => {
+test('A request that was paid manually in full is not charged', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
   const request = await requestOf(plan);

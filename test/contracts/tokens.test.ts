@@ -189,7 +189,7 @@ test('permit › used by somebody else before the charge → charged all the sam
   assert.equal(await allowanceOf(own.payer.address), 10n);
 });
 
-test('permit › expired, or of somebody else → what counts is the allowance that there is', async () => {
+test('permit › expired, or of somebody else → only the existing allowance counts', async () => {
   const own = await unapproved();
   const stranger = await stage.payer(10n);
   const useless = [await stage.permit(own.payer, 12n, 1n), await stage.permit(stranger, 12n)];

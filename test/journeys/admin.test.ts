@@ -275,7 +275,7 @@ test('Merchants of all partners and modes are found by number, wallet and name; 
   assert.match(said(on) ?? '', /You have enabled this merchant again/);
 });
 
-test('Long lists go on by cursor without a gap, and export whole', async () => {
+test('Long lists continue by cursor without a gap, and export completely', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   for (let i = 0; i < 60; i++) await makeMerchant(app.db, scope);
   const seen: string[] = [];

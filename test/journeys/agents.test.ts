@@ -125,7 +125,7 @@ test('A header sent again → the same settlement, however often and whenever', 
   assert.equal(await fixtures.relayed(), before + 1);
 });
 
-test('While no block comes → 202 with the transaction, no other payment is asked for or taken; then the same one counts', async () => {
+test('While no block comes → 202 with the transaction, and no other payment is requested or accepted; then the same one counts', async () => {
   const request = await fixtures.request();
   const agent = agentOf((await fixtures.payer()).privateKey);
   const terms = await required(request);

@@ -197,7 +197,7 @@ test('A row says who did it, from where, when, and on what', async () => {
   });
 });
 
-test('The database refuses to change, take out or empty rows, whoever asks', async () => {
+test('The database refuses to change, delete or truncate rows, whatever the role', async () => {
   const id = await chainOf(2);
   const sql = app.owner;
   const refused = { code: '23000' };

@@ -51,7 +51,7 @@ test('a payment below a request’s amount is shown on the request, attached as 
   assert.equal((await fixtures.events(request)).length, 1);
 });
 
-test('it suffices for one, others have ended → only open requests that need more are asked for the rest; twice is refused', async () => {
+test('it suffices for one, others have ended → only open requests that need more accept it as a part; a second time is refused', async () => {
   const small = await fixtures.request({ exactMicro: 20_000_000n });
   const expired = await fixtures.request({ exactMicro: 31_000_000n });
   const open = await fixtures.request({ exactMicro: 32_000_000n });

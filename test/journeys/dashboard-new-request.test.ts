@@ -125,7 +125,7 @@ test('An amount that was typed in another currency is not taken for one in this'
   await change('EUR');
 });
 
-test('Without a usable rate, and for a partner that is switched off, nothing is asked for', async () => {
+test('Without a usable rate, or with a disabled partner, no request is created', async () => {
   const before = (await requests()).length;
   const form = await fixtures.visitor.open('/dashboard/ask');
   await fixtures.db.sql`delete from rate_overrides where code = 'EUR'`;

@@ -192,7 +192,7 @@ test('A transaction is recorded for at most 500 payments of one payer, because m
   await fixtures.db.sql`delete from returns where return_tx_hash = ${back}`;
 });
 
-test('A failed transaction is not recorded; what failed or was never found afterwards can be sent again, or cancelled', async () => {
+test('A failed transaction is not recorded; one that fails or is never found afterwards can be sent again, or cancelled', async () => {
   const paid = await stray(5_000_000n);
   const empty = fixtures.node.wallet();
   await fixtures.node.fund(empty.address, 0n);

@@ -93,7 +93,7 @@ describe('the delivery loop', () => {
     assert.equal(await waitingOf(scope), 0);
   });
 
-  test('an endpoint that answered and then hangs → what was claimed ahead for it is free for other processes', async () => {
+  test('an endpoint that answered and then hangs → deliveries claimed ahead for it are free for other processes', async () => {
     const { receiver, scope } = await partnerWithReceiver();
     await makeEvents(fixtures.db, scope, 60);
     const later = await makeEvents(fixtures.db, scope, 150);

@@ -20,7 +20,7 @@ after(async () => {
   await fixtures?.stop();
 });
 
-test('a partner and its merchant are disabled → what was asked before is still verified, and its event delivered', async () => {
+test('a partner and its merchant are disabled → earlier requests are still verified, and their events delivered', async () => {
   const { ctx, scope, merchant, db } = fixtures;
   const { ctx: sending } = deliveryContext(db);
   await setUrl(sending, theService, scope, receiver.url);

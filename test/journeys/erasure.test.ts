@@ -76,7 +76,7 @@ function keyOf(by: 'email' | 'phone' | 'request', typed: string) {
   return key;
 }
 
-test('A customer’s data goes from every request of every partner and from the mails; what was traded stays', async () => {
+test('A customer’s data is erased from every request of every partner and from the mails; amounts and payments stay', async () => {
   const email = 'Grace.One@Example.com';
   const [one, two] = [await shop(), await shop()];
   const first = await makeRequest(app.db, one.scope, one.merchant, grace(email, '+49 30 1'));

@@ -119,7 +119,7 @@ const liveKey: [string, string][] = [
 const sendKept = (visitor: Visitor, path: string, fields: Record<string, string>) =>
   visitor.send({ forms: [{ action: path, fields }] } as unknown as Visit, path);
 
-test('A live key after ten minutes › asked for first, what was ticked is kept, and a mailed link lets it go on', async () => {
+test('A live key after ten minutes › a confirmation comes first, ticked boxes are kept, and a mailed link continues it', async () => {
   const { user, visitor } = await signInPartnerUser(app, fixtures);
   await age(11);
   const before = await keysMade();

@@ -92,7 +92,7 @@ test('another token, a pending or unknown transaction, a text that is no hash �
   assert.match(await inPortal('%3Cb%3E'), /&lt;b&gt;/);
 });
 
-test('one asker looks up more than twenty in a minute → chains are not asked for them, and are for all others', async () => {
+test('one asker looks up more than twenty in a minute → chains are not queried for that one, and are for all others', async () => {
   const { ctx, db } = fixtures;
   const { test: scope } = await makePartner(db);
   const now = new Date();

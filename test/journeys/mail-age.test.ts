@@ -17,7 +17,7 @@ before(async () => {
 after(() => database?.drop());
 beforeEach(() => database.db.sql`delete from mails`);
 
-test('Mails are forgotten a month after they were sent or given up; what still waits stays however old it is', async () => {
+test('Mails are deleted a month after they were sent or given up; a waiting mail stays, however old it is', async () => {
   const { sql } = database.db;
   const queue = (recipient: string) =>
     queueMail(testContext(database.db), sql, { recipient, subject: 'A link', body: 'https://…' });

@@ -94,7 +94,7 @@ test('Where nobody’s language is known, a mail is in English', async () => {
   assert.match(mail.html, /<html lang="en" dir="ltr">/);
 });
 
-test('A link to sign in is mailed in the language of the page it is asked for on; the next invitation in that of the last sign-in', async () => {
+test('A sign-in link is mailed in the language of the page that requested it; the next invitation in that of the last sign-in', async () => {
   const { partner, test: scope, live, user } = await partnerReading('ja');
   assert.equal(await languageOf('users', user.id), 'ja');
   const visitor = reading('fr');

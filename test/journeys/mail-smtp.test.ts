@@ -186,7 +186,7 @@ test('A server that takes the connection and says nothing → given up when the 
   await Promise.all([outcome, closed]);
 });
 
-test('Servers that hang hold up their own mails only; what somebody waits for goes out although all other places are taken', async (t) => {
+test('Servers that hang delay only their own mails; a mail that somebody waits for is sent although all other places are taken', async (t) => {
   await database.db.sql`update mails set sent_at = now() where sent_at is null`;
   const held: (() => void)[] = [];
   const reachedHanging: string[] = [];

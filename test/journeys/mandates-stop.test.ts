@@ -205,7 +205,7 @@ test('The merchant stops it, or ends the plan → at once, and revoked; another 
   assert.match((await fixtures.open(second.plan)).html, /This plan has ended/);
 });
 
-test('A higher amount than agreed, or another currency → ended, the customer is asked again, and the page says why', async () => {
+test('A higher amount than agreed, or another currency → the agreement ends, the customer is asked again, and the page says why', async () => {
   const { plan, payer, mails } = await agreed();
   const automatic = { ...byLink, collect: 'automatic' as const };
   const lower = { ...automatic, fiatInt: 1100, capFiatInt: 1100 };
@@ -259,7 +259,7 @@ test('Erasing a customer ends the agreement, deletes the plan’s mails, and the
   assert.equal(await onChain(plan), true);
 });
 
-test('More charges are allowed by the payer’s signatures; what was agreed stays', async () => {
+test('The payer’s signature allows more charges; the agreement stays the same', async () => {
   const { plan, payer } = await agreed();
   const signed = await fixtures.signRaise(plan, payer, '24');
   const step = await fixtures.post(plan, 'raise-step', signed);

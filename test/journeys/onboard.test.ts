@@ -384,7 +384,7 @@ test('A code dies after five wrong tries, and new ones give no more tries until 
   }
 });
 
-test('Codes asked for several times at once → one is sent', async () => {
+test('Several requests for a code at once → one is sent', async () => {
   const email = newEmail();
   const { link } = await shell({ email });
   const visitor = startVisitor(app.url);

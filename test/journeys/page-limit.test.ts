@@ -88,7 +88,7 @@ test('Pages › two hundred in ten seconds are a client’s; then a small page s
   assert.match(commonTexts(wordsOf('en')).errors.slowDownRest, /^Wait ten seconds/);
 });
 
-test('Pages › another client, the API, health and browser code go on meanwhile; ten seconds later so does the client', async () => {
+test('Pages › another client, the API, health and browser code are served meanwhile; ten seconds later so is the client', async () => {
   clock.forward(10_000);
   const client = '203.0.113.2';
   const asset = /\/assets\/[^"]+\.js/.exec((await open(payPath, '203.0.113.9')).html)?.[0] ?? '';
@@ -103,7 +103,7 @@ test('Pages › another client, the API, health and browser code go on meanwhile
   assert.equal((await open(payPath, client)).status, 200);
 });
 
-test('Pages › a /64 of IPv6 is one client; somebody who is signed in nearby is not locked out by it', async () => {
+test('Pages › a /64 of IPv6 is one client; a signed-in user at the same address is not locked out', async () => {
   clock.forward(10_000);
   for (let opened = 0; opened < 200; opened++) await open(payPath, `2001:db8::${opened.toString(16)}`);
   assert.equal((await open(payPath, '2001:db8::ffff')).status, 429);

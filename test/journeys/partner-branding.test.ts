@@ -69,7 +69,7 @@ test('partner look › sets what is named, leaves the rest, and none takes away'
   assert.deepEqual(shown(await runPartnerLook(slug, { logo: 'none' })), bare);
 });
 
-test('partner look › what cannot be taken is said in a sentence, and nothing changes', async () => {
+test('partner look › an invalid value is refused in a sentence, and nothing changes', async () => {
   const { partner } = await makePartner(app.db);
   const { slug } = partner;
   const before = shown(await runPartnerLook(slug, { accent: '#123456', logo: file('good.png', red) }));

@@ -86,7 +86,7 @@ test('a claim for a voided request → refused, and the money stays unmatched', 
   assert.equal((await fixtures.transfer(key.txHash))?.request_id, null);
 });
 
-test('the data as JSON → what a wallet signs by eth_signTypedData_v4 is taken', async () => {
+test('the data as JSON → a signature of it by eth_signTypedData_v4 is accepted', async () => {
   const request = await fixtures.request();
   const { key, from } = await payMore(request);
   const json = claimTypedDataJson(fixtures.ctx.config, request.id, key);

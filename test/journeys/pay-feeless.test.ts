@@ -109,7 +109,7 @@ test('a payment of less than least_payment → not offered without a fee to anyb
   assert.equal(await f.sent(), before);
 });
 
-test('POST authorized › what was signed is sent and pays the request; the page says so at each step', async () => {
+test('POST authorized › the signed payment is sent and pays the request; the page shows each step', async () => {
   const request = await f.request();
   assert.ok(await says(request, 'name="feeless"'));
   assert.deepEqual(await pay(request, await f.payer()), { status: 200, ok: true });

@@ -58,7 +58,7 @@ test('a look-alike token in the amount due → wrong_token with what it calls it
   assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
-test('of another amount → found only with the request’s reference; accepted tokens never', async () => {
+test('a payment of another amount → found only with the request’s reference; accepted tokens never', async () => {
   const request = await newRequest();
   await payLookalike(fixtures.node, request, 5_000_000n);
   await fixtures.pay(request, { tagged: false });
@@ -109,7 +109,7 @@ test('at most five, the newest; nothing for another scope, and a chain in troubl
   assert.deepEqual(await findMisdirected(ctx, stranger.test, request.id), []);
 });
 
-test('a provider that tells of few blocks only is asked of fewer, and is left alone for ten seconds', async () => {
+test('a provider that answers for few blocks only is asked for fewer, and then not for ten seconds', async () => {
   const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
   try {
     provider.fake.lie = async ({ method, params }) => {

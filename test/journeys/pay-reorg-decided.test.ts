@@ -71,7 +71,7 @@ for (const [rule, decide] of [
   });
 }
 
-test('merchant › what completed a sum is mined again before the partial payment → it counts as one until that comes', async () => {
+test('merchant › the completing payment is mined again before the partial one → it counts as partial until that is mined too', async () => {
   const asked = await request(3n);
   const part = await payUnnamed(asked, 500_000_077n);
   assert.equal((await claims(asked, part)).kind, 'underpaid');

@@ -62,7 +62,7 @@ const becomes = (request: RequestRow, state: SubmittedTransaction['state']) =>
     return submitted?.state === state && submitted;
   });
 
-test('a transaction in the mempool → seen on the page, no state changed; mined → mined, and then told by its transfer', async () => {
+test('a transaction in the mempool → shown on the page without a change of state; mined → mined, and then by its transfer', async () => {
   const request = await fixtures.request();
   const { txHash, from } = await waiting(request, { reference: request.reference });
   assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
@@ -182,7 +182,7 @@ test('endpoints that never answer hold nobody up for good', async () => {
   await becomes(request, 'gone');
 });
 
-test('however many ask, a chain is asked once a second', async () => {
+test('a chain is queried once a second, however many pages ask', async () => {
   const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);

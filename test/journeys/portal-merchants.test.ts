@@ -60,7 +60,7 @@ test('making a merchant › by form, under the rules of the API; its invitation 
   assert.notEqual(/data-copy="([^"]+)"/.exec((await developer.open(`${path}/${id}`)).html)?.[1], link);
 });
 
-test('making a merchant › faults are said beside their fields, what was typed stays, and nothing is made', async () => {
+test('creating a merchant › faults are shown beside their fields, typed values stay, and nothing is created', async () => {
   const before = await search({});
   const typed = { business_name: 'x'.repeat(121), email: 'nobody', country: 'Germany', display_currency: 'EUR' };
   const page = await owner.send(await owner.open(path), `${path}?mode=test`, typed);
@@ -214,7 +214,7 @@ test('resetting › a merchant that has taken no money starts again with a new l
   );
 });
 
-test('recovery › its link is shown once and opens; taken back, the link is dead', async () => {
+test('recovery › its link is shown once and opens; after a cancel, the link is invalid', async () => {
   const merchant = await makeOnboarded(ctx, partner.test.scope);
   const page = await owner.send(await owner.open(`${path}/${merchant.id}`), '/recover?mode=test');
   const link = /data-copy="([^"]+\/recover\/[^"]+)"/.exec(page.html)?.[1] ?? assert.fail('no link of the recovery');
@@ -234,7 +234,7 @@ test('recovery › its link is shown once and opens; taken back, the link is dea
   assert.equal(refused.location, `${path}/${shell.id}?done=no_recovery`);
 });
 
-test('merchants › what a role does not allow is neither shown nor done', async () => {
+test('merchants › actions that a role does not allow are neither shown nor done', async () => {
   const shell = await createShell(ctx, theService, partner.test.scope, { display_currency: 'EUR' });
   const seen = await viewer.open(`${path}/${shell.id}`);
   assert.doesNotMatch(seen.html, /\/onboard\//, 'a link with which anybody could connect a wallet');

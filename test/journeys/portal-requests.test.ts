@@ -201,7 +201,7 @@ test('the list › requests that need attention stand out: paid in part, too muc
   for (const [request, text] of texts) assert.match((await visitor.open(`/portal/requests/${request.id}`)).html, text);
 });
 
-test('underpaid requests are noted at commit, and forgotten when a reorganisation takes the payment back', async () => {
+test('underpaid requests are recorded at commit, and no longer after a reorganisation removes the payment', async () => {
   const part = await fixtures.request();
   await fixtures.pay(part, { usdcMicro: 1_000_000n });
   await fixtures.turn();
@@ -256,7 +256,7 @@ test('a detail › another partner’s, unknown and malformed ids are the same p
   await owner.open('/portal?mode=test');
 });
 
-test('cancel › a developer cancels and it is written down; what was opened stays; a viewer cannot', async () => {
+test('cancel › a developer cancels a request, which is logged; an opened one stays; a viewer cannot', async () => {
   const { partnerId } = fixtures.scope;
   const developer = await portalVisitor(fixtures.ctx, url, partnerId, 'developer');
   const viewer = await portalVisitor(fixtures.ctx, url, partnerId, 'viewer');

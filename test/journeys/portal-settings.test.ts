@@ -79,7 +79,7 @@ test('forms › a currency that has lost its rate stays chosen until another one
   assert.match(unmade.html, /no exchange rate for this currency/);
 });
 
-test('settings › each fault is said in its place, what was typed stays, and nothing changes', async () => {
+test('settings › each fault is shown beside its field, typed values stay, and nothing changes', async () => {
   const { partner, owner } = await newPartner();
   const wrong: [Record<string, string>, string[], RegExp][] = [
     [{ name: ' ' }, ['5'], /Enter a name of 1 to 120 characters/],

@@ -239,7 +239,7 @@ test('a delivery › every attempt with what was sent and what came back, whole'
   assert.match(list.html, /data-name="Last response">204 · \d+ ms/);
 });
 
-test('replays › one event, and all that failed since a time; what was delivered stays', async () => {
+test('replays › one event, or all that failed since a time; delivered ones stay', async () => {
   const { partner, test: scope, owner } = await newPartner();
   await typeUrl(owner, receiver.url);
   const ids = await makeEvents(ctx.db, scope, 3);
@@ -302,7 +302,7 @@ test('the log › filters, pages, and CSV', async () => {
   assert.match(csv[0] ?? '', /^delivery_id,event,request_id,state/);
 });
 
-test('a disabled endpoint › says why; enabled again, what waited goes out', async () => {
+test('a disabled endpoint › says why; enabled again, waiting events go out', async () => {
   const { partner, test: scope, owner } = await newPartner();
   await typeUrl(owner, receiver.url);
   await ctx.db

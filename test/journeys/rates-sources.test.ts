@@ -52,7 +52,7 @@ test('coinbase: an answer about another currency is refused', async () => {
   await assert.rejects(fetchAll('coinbase', ['EUR']), /another currency/);
 });
 
-test('kraken: the middle of ask and bid, only pairs it trades are asked for', async () => {
+test('kraken: the mid-price of ask and bid; only pairs that it trades are requested', async () => {
   answers.set(
     '/0/public/Ticker?pair=USDCUSD,USDCEUR',
     '{"error":[],"result":{"USDCUSD":{"a":["1.0001","1","1.000"],"b":["0.9999","1","1.000"],"c":["2.0","1"]},' +

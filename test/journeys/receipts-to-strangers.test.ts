@@ -79,7 +79,7 @@ test('A merchant pays its own requests with a stranger’s number → ten messag
   assert.equal(await owing(), 0);
 });
 
-test('A gateway that fails is asked again for the same message, which counts once', async () => {
+test('A message is sent again after the gateway failed, and counts once', async () => {
   const merchant = await makeMerchant(database.db, scope);
   const { gateway, sentTo } = countingGateway();
   const failing: Gateway = { ...gateway, send: async () => ({ kind: 'failed', why: 'it answered 500' }) };

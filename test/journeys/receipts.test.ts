@@ -141,7 +141,7 @@ test('A customer’s phone is sent a message by the operator’s gateway, once, 
   );
 });
 
-test('A gateway that fails is asked again later and an alarm says so; one that refuses a message is not asked again', async () => {
+test('A message that the gateway failed to send is retried, with an alarm; one that it refused is not', async () => {
   const { request } = await paid({ customerPhone: '+49 30 111111' });
   gateway.behave(behaviours.status(500));
   assert.equal(await sendAll(), 0);
@@ -252,7 +252,7 @@ test('A receipt speaks the language in which its customer read the pay page; a p
   assert.equal(await languageOf(), 'en');
 });
 
-test('A receipt that could not be written at the verification comes later, once; what still fails raises an alarm', async () => {
+test('A receipt that could not be written at the verification comes later, once; if that keeps failing, an alarm is raised', async () => {
   const sql = fixtures.owner;
   await sql`alter table receipts add constraint broken check (channel = 'none') not valid`;
   const [email, unusable] = [newEmail(), 'a@b.example, c@d.example'];

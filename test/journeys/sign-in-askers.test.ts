@@ -54,7 +54,7 @@ async function member(ip: string) {
   return { email: user.email, visitor };
 }
 
-test('A stranger who asks for links under an address takes none from its owner, who asks from elsewhere', async () => {
+test('A stranger who requests links for an address uses up none of its owner’s, who is on another network', async () => {
   const { email } = await member('192.0.2.1');
   assert.equal(await askTimes(8, '198.51.100.7', email), 5);
   const own = from('192.0.2.1');
@@ -83,7 +83,7 @@ test('However many networks strangers ask from, a browser that has signed in bef
   assert.ok(isInside(await visitor.send(await visitor.open(link), new URL(link).pathname)));
 });
 
-test('Links that were asked for before a flood go on opening in their browsers', async () => {
+test('Links that were requested before a flood still open in their browsers', async () => {
   const { email } = await member('192.0.2.1');
   const visitor = from('192.0.2.9');
   await ask(visitor, email);

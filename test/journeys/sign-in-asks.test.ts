@@ -48,13 +48,13 @@ async function tryInVain(wallet: string, times: number): Promise<number[]> {
   return statuses;
 }
 
-test('Sign-in › for a wallet that is no merchant’s no chain is asked', async () => {
+test('Sign-in › no chain is queried for a wallet that is no merchant’s', async () => {
   asked = 0;
   assert.deepEqual(new Set(await tryInVain(newAccount().address, 10)), new Set([403]));
   assert.equal(asked, 0);
 });
 
-test('Sign-in › for a merchant’s contract wallet chains are asked five times about one message', async () => {
+test('Sign-in › chains are queried at most five times about one message of a merchant’s contract wallet', async () => {
   const { test: scope } = await makePartner(app.db);
   const { id, wallet } = await makeOnboarded(app.ctx, scope);
   await app.db.sql`update merchants set wallet_chain_ids = '{31337}' where id = ${id}`;

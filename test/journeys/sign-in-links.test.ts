@@ -170,7 +170,7 @@ test('A link opens only in the browser that requested it; another browser is off
   assert.ok(isInside(await visitor.send(await visitor.open(link), path)), 'the first one still works');
 });
 
-test('An invitation opens in any browser, once, for 15 minutes; after that an ordinary link is asked for', async () => {
+test('An invitation opens in any browser, once, for 15 minutes; after that, its page offers an ordinary link', async () => {
   const first = await invitePartnerUser(app.ctx, fixtures);
   assert.match((await latestMail(app.db.sql, first.user.email))?.subject ?? '', /You are invited to Corner Shops Ltd/);
   assert.equal(await mailedLink(first.user.email), first.link);
@@ -192,7 +192,7 @@ test('An invitation opens in any browser, once, for 15 minutes; after that an or
   assert.ok(isInside(await tardy.send(await tardy.open(link), new URL(link).pathname)));
 });
 
-test('A link that was asked for lives for 15 minutes too', async () => {
+test('A requested link is valid for 15 minutes too', async () => {
   const { email } = await member();
   const visitor = newVisitor();
   await ask(visitor, email);

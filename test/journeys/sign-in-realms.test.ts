@@ -88,7 +88,7 @@ test('The routes were found', () => {
     assert.ok(forms.includes(known), known);
 });
 
-test('No form is taken from another site, whoever is signed in', async () => {
+test('No form of another site is accepted, whoever is signed in', async () => {
   const acts = async () => (await app.db.sql`select count(*)::int as acts from audit_log`)[0]?.acts;
   const before = await acts();
   // Mail programs stop a plan's mails from any origin (RFC 8058). The link is enough; no session is read.

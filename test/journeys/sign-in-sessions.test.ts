@@ -357,7 +357,7 @@ test('People of one partner are not seen or changed through another, and operato
   );
 });
 
-test('Invitations refuse what is no address, another role, who was switched off, and more than ten a minute', async () => {
+test('Invitations are refused for a malformed address, another role, a disabled user, and beyond ten a minute', async () => {
   const there = await makePartner(app.db);
   const words = wordsOf('en');
   const invite = (email: string, role: (typeof roles)[number] = 'viewer') =>

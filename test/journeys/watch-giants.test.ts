@@ -197,7 +197,7 @@ test('a transaction that was set aside is forgotten if a reorganisation removes 
   await pollUntil(reader, async () => (await unread()).length === 0);
 });
 
-test('a block with more transfers than a provider tells → those to watched wallets are asked for', async () => {
+test('a block with more transfers than a provider returns → only those to watched wallets are requested', async () => {
   const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = async ({ method, params }) => {

@@ -280,7 +280,7 @@ test('the endpoint that leaves out a payment rests afterwards → its answers ar
   assert.deepEqual(await waiting(), [txHash]);
 });
 
-test('the other endpoint is always a block behind → what it has is compared', async () => {
+test('the other endpoint is always a block behind → the blocks that it has are compared', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);
   liar.fake.lie = hidesAll;
@@ -319,7 +319,7 @@ test('the second of three endpoints is stuck → the third is used for compariso
   }
 });
 
-test('a block is replaced while the other endpoint is asked about it → what replaced it is compared too', async () => {
+test('a block is replaced while the other endpoint is asked about it → the new block is compared too', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);
   const { url } = other;
@@ -378,7 +378,7 @@ test('a transaction that was made up in a block that nobody has → given up aft
   assert.deepEqual(await waiting(), []);
 });
 
-test('a block that is replaced after it was compared → what replaced it is compared too', async () => {
+test('a block that is replaced after it was compared → the new block is compared too', async () => {
   const reader = await readAll();
   const { url } = other;
   const snapshot = await callRpc(url, 'evm_snapshot', []);

@@ -216,7 +216,7 @@ test('Lists of partners, people, rates and the log renew themselves when somethi
   assert.deepEqual(complaints, []);
 });
 
-test('What is stuck, and a customer who is erased', async () => {
+test('Stuck things are shown, and a customer is erased', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
   const request = await makeRequest(fixtures.db, scope, merchant, {

@@ -30,7 +30,7 @@ async function withdraw(request: RequestRow, usdcMicro: bigint): Promise<string>
   return txHash;
 }
 
-test('an exchange took its fee from the amount → the open page says what arrived and what to do, of its payer nothing', async () => {
+test('an exchange took its fee from the amount → the open page says what arrived and what to do, but nothing about the payer', async () => {
   const [request] = (await requests(12_500_000n)) as [RequestRow];
   const { page, check, says, loads, close } = await fixtures.open(request);
   const txHash = await withdraw(request, 12_000_000n);
@@ -72,7 +72,7 @@ test('it can be meant for two customers → neither page tells of it; its hash l
   await close();
 });
 
-test('more than was asked for → the page says so; a request that has expired → the merchant sees it all the same', async () => {
+test('more than the amount → the page says so; a request that has expired → the merchant still sees the payment', async () => {
   const [rounded] = (await requests(14_501_162n)) as [RequestRow];
   await withdraw(rounded, 15_000_000n);
   const first = await fixtures.open(rounded);

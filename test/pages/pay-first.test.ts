@@ -78,7 +78,7 @@ test('nothing has come → said below the ways; something is seen → it leads, 
   await close();
 });
 
-test('by hand: addresses with their checksum, codes of the address and of the transfer, the token closed and never copied', async () => {
+test('paying manually: addresses with their checksum, QR codes of the address and of the transfer, the token folded and never copied', async () => {
   const request = await fixtures.request();
   const { page, check, close } = await fixtures.open(request, { context: onPhone });
   const [base] = fixtures.nodes;

@@ -116,7 +116,7 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   await close();
 });
 
-test('a signature of somebody else → the fault beside it, what was typed stays, and the right one still counts', async () => {
+test('a signature of somebody else → the fault beside it, typed values stay, and the right one still counts', async () => {
   const request = await fixtures.request();
   const { from, txHash } = await payUntagged(request);
   const payer = pageWallet({

@@ -100,7 +100,7 @@ test('a pending transaction takes the ways to pay away only where it would pay, 
   await close();
 });
 
-test('underpaid → the rest is the amount on top, and paid by hand, naming nothing → paid', async () => {
+test('underpaid → the rest is the amount on top, and a manual payment without a reference pays it', async () => {
   const request = await fixtures.request();
   const { page, check, says, loads, close } = await fixtures.open(request);
   await says('Waiting for your payment');

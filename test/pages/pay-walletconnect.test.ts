@@ -136,7 +136,7 @@ test('a wallet that accepts only another network than the chosen one → the pag
   await wallet.stop();
 });
 
-test('while the code is shown, a wallet of this browser can pay instead; asked for again, the same code is shown', async () => {
+test('while the code is shown, a wallet of this browser can pay instead; a second press shows the same code', async () => {
   const request = await fixtures.request();
   const violet = pageWallet({ name: 'Violet', chains: [fixtures.node.chain] });
   await fixtures.node.fund(violet.account.address.toLowerCase(), 50_000_000n);

@@ -43,7 +43,7 @@ test('part of the amount comes while an authorization of all of it is handed in 
   assert.equal((await f.read(request)).proof_status, 'verified');
 });
 
-test('a payment by hand was read and is not matched yet, with a reference or by its amount → nothing is sent', async () => {
+test('a manual payment was read and is not matched yet, with a reference or by its amount → nothing is sent', async () => {
   for (const tagged of [true, false]) {
     const request = await f.request();
     const signed = await f.sign(request, await f.payer());

@@ -134,7 +134,7 @@ test('the truth → both verified; a receipt that the reading endpoint refuses i
   }
 });
 
-test('a receipt that no endpoint returns → what a transfer was made for is read from the logs of its block', async () => {
+test('a receipt that no endpoint returns → the binding of its transfer is read from the logs of its block', async () => {
   for (const [act, rule] of acts) {
     fixtures.liar.fake.lie = honest;
     const request = await fixtures.request();

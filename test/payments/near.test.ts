@@ -62,7 +62,7 @@ async function shop() {
   };
 }
 
-test('an exchange took its fee from the amount → the payment is near, with what was asked for, and changes nothing', async () => {
+test('an exchange took its fee from the amount → the payment is near, with the requested amount, and changes nothing', async () => {
   const { ask, near, arrive } = await shop();
   const request = await ask(12_500_000n);
   const txHash = await arrive({ value: 12_000_000n });
@@ -80,7 +80,7 @@ test('an exchange took its fee from the amount → the payment is near, with wha
   assert.deepEqual({ ...row }, { proof_status: 'none', bound: 0 });
 });
 
-test('two customers were asked for nearly the same → near to both, and each says that it may be the other’s', async () => {
+test('two requests of almost the same amount → near to both, and each says that it may be the other’s', async () => {
   const { ask, found, arrive } = await shop();
   const [first, second, dear] = [await ask(12_500_000n), await ask(12_900_000n), await ask(90_000_000n)];
   await arrive({ value: 12_000_000n });
@@ -160,7 +160,7 @@ test('a payment that names a request, of another token, network or merchant, or 
   assert.deepEqual(await found(request), []);
 });
 
-test('asked for by another partner, or without such a request → nothing', async () => {
+test('read by another partner, or without such a request → nothing', async () => {
   const { ask, near, arrive } = await shop();
   const request = await ask(12_500_000n);
   await arrive({ value: 12_000_000n });

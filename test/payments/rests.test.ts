@@ -114,7 +114,7 @@ test('paid in part → exactly the rest is reserved; a transfer of it that names
   assert.deepEqual([progress.proofStatus, progress.missingMicro, progress.overpaidMicro], ['attached', 0n, 0n]);
 });
 
-test('less than a cent came → the whole amount is asked for, and nothing else is reserved', async () => {
+test('less than a cent arrived → the whole amount is due, and nothing else is reserved', async () => {
   const request = await ask(12_345_678n);
   await payPart(request, 9_999n);
   assert.deepEqual(await asked(request), whole(12_345_678n));
@@ -175,7 +175,7 @@ test('a second part came meanwhile → the new rest is reserved, and the earlier
   assert.equal((await progressOf(request)).proofStatus, 'attached');
 });
 
-test('a reorganisation takes a part → what is left now is reserved; it takes all → the whole amount is asked for', async () => {
+test('a reorganisation removes a part → the new rest is reserved; it removes all → the whole amount is due', async () => {
   const request = await ask(12_345_678n);
   const first = await payPart(request, 5_000_000n);
   const second = await payPart(request, 2_000_000n);
@@ -191,7 +191,7 @@ test('a reorganisation takes a part → what is left now is reserved; it takes a
   assert.deepEqual(await asked(odd), rest(4_000_000n));
 });
 
-test('the completing part is reorganised away → attached no more, and the same rest is asked for', async () => {
+test('the completing part is reorganised away → no longer attached, and the same rest is due', async () => {
   const request = await ask(12_345_678n);
   await payPart(request, 5_000_000n);
   const last = await arrive({ value: 7_345_678n });
@@ -225,7 +225,7 @@ test('the rest is freed with the request’s own amount: a day after it was veri
   assert.equal(await fate(await arrive({ value: 7_345_678n, block: head + 4 })), 'no_match');
 });
 
-test('at most ten rests are reserved for a request; beyond that the exact rest is asked for, without an amount of its own', async () => {
+test('at most ten rests are reserved for a request; beyond that the exact rest is due, without a reserved amount', async () => {
   const request = await ask(90_000_000n);
   for (let i = 0; i < 11; i++) await payPart(request, 1_000_003n);
   assert.deepEqual(await asked(request), { micro: 90_000_000n - 11_000_033n, isRest: true, isReserved: false });

@@ -260,7 +260,7 @@ test('a final transfer that all endpoints deny for two minutes → removed as by
   await database.db.sql`delete from alarms`;
 });
 
-test('endpoints fail to confirm a part for long → what is left without it is asked for, and reserved', async () => {
+test('endpoints fail to confirm a part for long → the rest without it is due, and reserved', async () => {
   const payee = await newPayee();
   const request = await ask(payee, { exactMicro: 12_345_678n });
   const [doubted = ''] = await pay(payee, request, pair, 60, ['5000000', '2000000']);

@@ -123,7 +123,7 @@ test('a huge estimate, or huge calldata, is not taken on', async () => {
   assert.equal(await spent(scope), 0n);
 });
 
-test('without a key nothing is offered; with another one than is asked for, neither', async () => {
+test('nothing is offered without a key, nor with another key than the wanted one', async () => {
   const ctx = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers: [] } } };
   assert.equal(await canRelay(ctx, f.chain), false);
   await assert.rejects(

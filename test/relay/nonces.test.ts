@@ -139,7 +139,7 @@ test('a gap that calls wait behind → transfers of nothing close it, and they a
   assert.equal(row?.gap_nonce, null);
 });
 
-test('the chain goes back beyond what was final → what was there is handed on again, so later calls are mined', async () => {
+test('the chain is reorganised beyond final blocks → their calls are sent again, so later calls are mined', async () => {
   const old = await f.allot(f.call());
   await dispatch(f.ctx, old);
   await f.node.mine(4);

@@ -95,7 +95,7 @@ test('one endpoint refuses a call or does not answer it → the next one gets it
   }
 });
 
-test('an endpoint gives no receipt of more calls than are asked about in a pass → a later one is decided all the same', async () => {
+test('an endpoint returns no receipts for more calls than a pass queries → a later call is still decided', async () => {
   const provider = await fakeProvider(f.url);
   try {
     const ids: string[] = [];

@@ -150,7 +150,7 @@ test('the account is emptied → the call waits with its nonce, an alarm says wh
   assert.equal(await f.state(id), 'mined');
 });
 
-test('refused by every endpoint as it is → a transfer of nothing takes its nonce, it is lost, and later calls go on', async () => {
+test('a call that every endpoint refuses → a transfer of nothing takes its nonce, the call is lost, and later calls continue', async () => {
   const [stuck, next] = [await f.allot(f.call()), await f.allot(f.call())];
   await f.db.sql`update relay_transactions set gas = 20000 where id = ${stuck}`; // below what any transaction needs
   for (const id of [stuck, next]) await dispatch(f.ctx, id);

@@ -189,7 +189,7 @@ test('a signer that refuses higher fees for a call that was lost → the same by
   await f.rpc('evm_setAutomine', [true]);
 });
 
-test('a signer that refused everything for a minute and is back → what is first in line is signed as it is', async () => {
+test('a signer that refused everything for a minute and is back → the first call in line is signed unchanged', async () => {
   const ids = [await f.allot(f.call(), ctx), await f.allot(f.call(), ctx)];
   signer.forbids = () => true;
   await dispatchAll(ctx, ids);

@@ -32,7 +32,7 @@ const columns = `partner_id, test_mode, delivery_id, id, url, started_at, durati
   response_headers, response_body`;
 const migrations = join(import.meta.dirname, '../../migrations');
 
-test('migrated under a node of the previous version → every attempt is kept, and its statements go on unchanged', async () => {
+test('migrated under a node of the previous version → every attempt is kept, and that node’s statements still work', async () => {
   const name = `before_months_${process.pid}`;
   const folder = mkdtempSync(join(tmpdir(), 'quittance-before-'));
   await fixtures.owner`create database ${identifiers(name)}`;

@@ -85,7 +85,7 @@ describe('a backup', { skip }, () => {
     return send(service.url, 'POST', '/api/v1/requests/create', { key, body });
   }
 
-  test('restored under another owner → a replay, a pending event and an unpaid request go on', async () => {
+  test('restored under another owner → a replay, a pending event and an unpaid request continue', async () => {
     const [first, keys] = [await newDatabase('first'), [randomUUID(), randomUUID()] as const];
     const before = await startService(first);
     const slug = /Partner +(\S+)/.exec(before.stdout())?.[1] ?? 'demo';

@@ -103,7 +103,7 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
   );
 });
 
-test('partner email › is kept at creation, set and taken away; what is no address is refused in a sentence', async () => {
+test('partner email › stored at creation, changed and removed; a malformed address is refused in a sentence', async () => {
   const named = ['--name', 'N', '--currency', 'EUR'];
   const emailOf = async (...words: string[]) => ((await answer(...words)).partner as Record<string, unknown>).email;
   assert.equal(
@@ -276,7 +276,7 @@ test('a database that does not answer › a sentence with the way out', async ()
   assert.match(stderr, /does not answer.*npm start/);
 });
 
-test('portal invite, admin invite › answer a link that signs in; what cannot be invited is refused in a sentence', async () => {
+test('portal invite, admin invite › print a link that signs in; an invalid invitation is refused in a sentence', async () => {
   const { partner } = await makePartner(database.db);
   const invite = ['portal', 'invite', '--partner', partner.slug, '--email'];
   const owner = await answer(...invite, 'Ada@Example.com');

@@ -322,7 +322,7 @@ test('a statement that cannot be written → its own fault; answers go to those 
   );
 });
 
-test('all connections in use for long → whoever waits for one fails in time, and is not run later', async () => {
+test('all connections in use for long → a statement that waits for one fails in time, and does not run later', async () => {
   await withPool(
     async (db) => {
       const freed = Promise.withResolvers<void>();

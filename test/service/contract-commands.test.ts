@@ -207,7 +207,7 @@ test('the command line › deploys by the key in the environment, which it never
   }
 });
 
-test('DEPLOYER_KEY › what is no key → a fault that does not repeat it', () => {
+test('DEPLOYER_KEY › a text that is no key → a fault that does not quote it', () => {
   for (const DEPLOYER_KEY of ['0x12', 'z'.repeat(64), `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`]) {
     assert.throws(
       () => readConfig({ SECRET_KEYS: secretsText, DEPLOYER_KEY }),

@@ -378,7 +378,7 @@ test('a statement planted in the session › ends the session before the next sc
   assert.deepEqual(JSON.parse(left.answer), [{ stolen: null, kept: null, planted: '0', style: 'ISO, MDY' }]);
 });
 
-test('a role, a lock and defaults left in the session › are taken back, and the session serves the next scope', async () => {
+test('a role, a lock and defaults left in the session › are reset, and the session serves the next scope', async () => {
   const lock = 'select pg_advisory_lock(7188254)';
   for (const left of [
     'set role quittance_app',
@@ -433,7 +433,7 @@ test('a planted statement behind a role that may not end the session › is neve
   assert.deepEqual(stolen, ['nothing']);
 });
 
-test('settings left in the session › are taken back before the next scope is entered', async () => {
+test('settings left in the session › are reset before the next scope is entered', async () => {
   assert.equal(
     (await inject(`set datestyle = 'German'; set search_path = 'nowhere'; set statement_timeout = 1`)).code,
     null,

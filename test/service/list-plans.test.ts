@@ -248,7 +248,7 @@ test('Dashboard › payments, unmatched payments and plans by every filter → r
   await readAll('dashboard', '/dashboard/plans', combinations({ state: displayStatus, after }));
 });
 
-test('lists of what is open, of a partner that has nothing open › none of the many open requests of others is read', async () => {
+test('lists of open requests, of a partner without any › none of the many open requests of others is read', async () => {
   const others = openOne(app.databaseUrl, { session_replication_role: 'replica' });
   await others`
     insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate, payment_mode,

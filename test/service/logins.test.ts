@@ -98,7 +98,7 @@ test('nodes and installations of one server that start at once › all make thei
   }
 });
 
-test('a new secret in front › has logins of its own, and those of the earlier one go on', async () => {
+test('a new secret in front › has its own logins, and those of the earlier one still work', async () => {
   const database = await testDatabase();
   const secrets = newSecrets();
   const { test: scope } = await makePartner(database.db);

@@ -66,7 +66,7 @@ for (const [name, programs] of versions) {
       assert.match(findings.find(({ check }) => check === `login ${username}`)?.advice ?? '', /bypasses row-level/);
     });
 
-    test('an owner who may not create roles → a sentence; the logins made by hand → the service works', async () => {
+    test('an owner who may not create roles → a sentence; the logins created manually → the service works', async () => {
       const env = {
         ...(await envFor('bound', 'nocreaterole')),
         SECRET_KEYS: `bound:${Buffer.alloc(32, 9).toString('base64')}`,

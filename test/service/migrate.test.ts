@@ -98,7 +98,7 @@ test('a table that a long transaction holds → the migration steps back, lets o
   assert.deepEqual(await migrating, ['0002_more.sql']);
 });
 
-test('a migration without a transaction that failed half-way → what it did stays, and the next start completes it', async () => {
+test('a migration without a transaction that failed half-way → its finished statements stay, and the next start completes it', async () => {
   const [owner] = (await emptyDatabase()) as [Sql];
   const index = 'create index concurrently if not exists things_by_id on things (id);';
   const name = '0002_index.sql';

@@ -133,7 +133,7 @@ describe('several services on one database', { concurrency: true }, () => {
     assert.deepEqual([requests.length, charges.length], [plans, plans]);
   });
 
-  test('the leader of a chain killed, or stopped in its tracks → another one takes over, and payments go on', async () => {
+  test('the leader of a chain is killed or suspended → another one takes over, and payments continue', async () => {
     const own = await nodeFixtures(chains);
     const started = await Promise.all(Array.from({ length: 3 }, () => startService({ ...own.env, LOG_LEVEL: 'info' })));
     const fence = async () => {

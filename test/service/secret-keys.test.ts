@@ -53,7 +53,7 @@ test('another key under a known id → refused, and nothing is noted of what was
   await check(a);
 });
 
-test('a database that knows no marks yet → what is encrypted says which keys it needs, and whether they are the same', async () => {
+test('a database without marks → encrypted values show which keys it needs, and whether they are the same', async () => {
   await encryptWith(a);
   await assert.rejects(check(b), /lacks the key "a".*webhook secrets \(1\)/);
   await assert.rejects(check(otherA), /a different key "a"/);
@@ -65,7 +65,7 @@ test('two nodes that start at once with different keys under one id → not both
   assert.deepEqual(started.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
-test('secrets forget › a lost key is asked for no more, until it comes back; one in use is not given up', async () => {
+test('secrets forget › a lost key is no longer required, until it comes back; one in use is not forgotten', async () => {
   await check(a);
   await encryptWith(a);
   await assert.rejects(async () => forget('a', a), /"a" is still in SECRET_KEYS/);

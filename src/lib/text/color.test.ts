@@ -39,7 +39,7 @@ test('OKLCH › any colour comes back as it was', () => {
   );
 });
 
-test('fromOklch › what a screen cannot show keeps its lightness and hue', () => {
+test('fromOklch › a colour that a screen cannot show keeps its lightness and hue', () => {
   const asked = { l: 0.6, c: 0.4, h: 150 };
   const shown = toOklch(fromOklch(asked));
   assert.ok(Math.abs(shown.l - asked.l) < 0.01 && Math.abs(shown.h - asked.h) < 2, JSON.stringify(shown));

@@ -69,7 +69,7 @@ test('A charge collects what is missing: the whole amount, or the rest after a p
   assert.deepEqual(judge(known({ countedMicro: 5_000_000n }), now), { kind: 'charge', amountMicro: 7_000_000n });
 });
 
-test('Whatever was paid by hand, or is on its way, holds the charge back', () => {
+test('A manual payment, or one that is on its way, holds the charge back', () => {
   assert.deepEqual(judge(known({ proofStatus: 'verified' }), now), { kind: 'paid' });
   const held = { kind: 'delay', reason: 'payment_seen', until: null };
   assert.deepEqual(judge(known({ proofStatus: 'attached' }), now), held);
@@ -120,7 +120,7 @@ test('A mandate that does not cover the price is not used: the customer is asked
   assert.equal(coverage(terms, { ...price, usdcMicro: terms.capMicro }, true, now), null, 'the cap itself is covered');
 });
 
-test('For any state of request and mandate, what is charged is what is missing and never above the cap', () => {
+test('For any state of request and mandate, a charge is exactly what is missing, and never above the cap', () => {
   const micro = fc.bigInt({ min: 0n, max: 20_000_000n });
   fc.assert(
     fc.property(
