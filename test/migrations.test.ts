@@ -13,7 +13,7 @@ const first = '0057';
 
 type Rule = { forbidden: RegExp; instead: string };
 
-/** What breaks the previous version. A file named `NNNN_contract_…` may do it: that version no longer uses the thing. */
+/** Statements that break the previous version. A file named `NNNN_contract_…` may have them: its things are unused. */
 const breaking: Rule[] = [
   {
     forbidden: /\bdrop (?!index concurrently if exists\b|policy\b|trigger\b|not null\b|default\b|constraint\b)/,
@@ -25,7 +25,7 @@ const breaking: Rule[] = [
   { forbidden: /\brevoke\b/, instead: 'revoke it in a contract' },
 ];
 
-/** What holds a lock for as long as a table is large. */
+/** Statements that hold a lock for a time that grows with the table. */
 const locking: Rule[] = [
   {
     forbidden: /\bcreate (?:unique )?index (?!concurrently\b)/,

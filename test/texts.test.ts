@@ -50,7 +50,7 @@ function emptied(group: Group, path: string): string {
   return `{ group: '${path}'; ${groups.join(' ')} }`;
 }
 
-/** What the compiler reports about our pages when every text is removed. */
+/** The compiler's errors about our pages if every text is removed. */
 async function complaints(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'texts-'));
   try {

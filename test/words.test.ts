@@ -4,7 +4,7 @@ import { errors } from '../src/errors.ts';
 import { apiGuide } from '../src/http/api-guide.ts';
 import { allTexts, type Group, isPlural } from './support/texts.ts';
 
-/** What English-speaking readers stumble over, and what is said instead. */
+/** Words that English-speaking readers stumble over, and their replacements. */
 const avoided: [phrase: RegExp, instead: string][] = [
   [/\bis like this\b/i, 'No … match'],
   [/\banew\b/i, 'again'],

@@ -5,10 +5,10 @@ import { type GroupOptions, Groups } from './groups.ts';
 
 type Group = { items: string[] } & PromiseWithResolvers<string[] | undefined>;
 
-/** Groups whose work waits until the test ends it. Nothing runs out of patience but where a test says so. */
+/** Groups whose work waits until the test ends it. No patience ends unless a test says so. */
 function held(options: Partial<GroupOptions<string, string>> = {}) {
   const together: Group[] = [];
-  /** What went alone, in order. */
+  /** The work that ran alone, in order. */
   const alone: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
   const endOf = (item: string) => {
@@ -37,7 +37,7 @@ function held(options: Partial<GroupOptions<string, string>> = {}) {
   return { run, end, fail, answer, together, alone, items: () => together.map(({ items }) => items) };
 }
 
-/** So many turns of the event loop as any of this takes. */
+/** Waits for more turns of the event loop than any of this takes. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await setImmediate();
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Turns } from './turns.ts';
 
-/** Work that runs until it is told to end, and notes its name when it begins. */
+/** Work that records its name when it begins, and runs until the test ends it. */
 function worker(began: string[]) {
   const ends = new Map<string, () => void>();
   const work = (name: string) => async () => {

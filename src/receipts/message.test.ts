@@ -9,7 +9,7 @@ const facts = (merchant: string) =>
     row: { test_mode: false, fiat_int: '1250', fiat_code: 'EUR' },
     ...{ merchant, number: 'Q-20261101-0123456789', link: 'https://pay.example/pay/1/receipt', words: wordsOf('en') },
   }) as unknown as ReceiptFacts;
-/** What a message says before the amount. */
+/** The text of a message before the amount. */
 const nameIn = (merchant: string) => receiptMessage(facts(merchant)).split(': we have')[0];
 
 test('A message has no link but ours, whatever its merchant is called', () => {

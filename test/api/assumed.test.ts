@@ -189,7 +189,7 @@ test('a key used by a remembered create that is not stored yet, and by one that 
   assert.deepEqual([await storedBy(situation), await reservedBy(situation)], [before + 1, reserved + 1]);
 });
 
-/** Until so many creates wait for a wallet. */
+/** Waits until this many creates wait for a wallet. */
 const waiting = (count: number) =>
   until(async () => {
     const rows = await api.db.sql`

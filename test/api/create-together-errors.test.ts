@@ -22,7 +22,7 @@ import { testContext } from '../support/app.ts';
 import { openOne } from '../support/database.ts';
 import { until } from '../support/net/receiver.ts';
 
-/** What goes wrong with a group must not change what each of its creates is told, or store one twice. */
+/** A failure of a group must not change the answers to its creates, or store one twice. */
 let api: Api;
 let node: Node & { close(): Promise<unknown> };
 let lines: Record<string, unknown>[];

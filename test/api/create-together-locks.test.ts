@@ -34,7 +34,7 @@ const storedBy = async ({ merchant }: Situation) =>
   (await api.db.sql`select from requests where account_id = ${merchant.id}`).length;
 const reservedBy = async ({ merchant }: Situation) =>
   (await api.db.sql`select from amount_reservations where wallet_address = ${merchant.wallet}`).length;
-/** Until so many sessions wait for a lock. */
+/** Waits until this many sessions wait for a lock. */
 const waiting = (count: number) =>
   until(async () => {
     const rows = await api.owner`
@@ -93,7 +93,7 @@ const assumedOf = (one: Situation, more?: Partial<Assumed['request']>): Assumed 
   return { request: request(one, more), caller, rateAt: null, paidOn: null, chainIds: [31337] };
 };
 const rule = { endpoint: 'requests.create', perMinute: 1_000_000, scope: 'requests:write' } as const;
-/** The statement that stores a group, by itself. */
+/** The statement that stores a group, without a server. */
 const store = (sql: Sql | Tx, all: { key: string; assumed: Assumed }[]) =>
   passTogether(
     sql as Sql,
@@ -186,12 +186,12 @@ test('two nodes whose groups have the same partners, keys and amounts in any ord
 });
 
 test('groups of the same partners in opposite orders, by the statement itself → none waits for another in a circle', async () => {
-  // Earlier than a group gives up waiting, so that a circle is told from any other wait.
+  // Before a group gives up waiting, so that a deadlock is distinguished from any other wait.
   await api.owner.unsafe(`do $$ begin
     execute format('alter database %I set deadlock_timeout = ''5ms''', current_database()); end $$`);
   const eight = await several(api, 8);
   const sessions = Array.from({ length: 4 }, () => connect(api.access, { service: 1, scoped: 1 }));
-  // Each session has keys of its own, so that they do not already wait for each other's counts.
+  // Each session has its own keys, so that they do not already wait for each other's counts.
   const keys = await Promise.all(
     sessions.map(() => Promise.all(eight.map(async (one) => ({ one, key: await one.one.test.api.newKey() })))),
   );

@@ -29,7 +29,7 @@ async function jump({ partnerId, testMode }: Scope, ms: number): Promise<number>
   return row?.last_at.getTime() ?? 0;
 }
 
-/** Of times that are days or minutes apart. */
+/** For times that are days or minutes apart. */
 const isNear = (at: string | Date, ms: number) => Math.abs(new Date(at).getTime() - Date.now() - ms) < minute;
 
 test('POST requests › the partner’s clock is 30 days ahead → the order continues from there, times count from now', async () => {
@@ -74,7 +74,7 @@ const operator = {
 } as const;
 const actor = { ...operator, ip: '127.0.0.1', userAgent: undefined };
 
-/** Makes something manually in a transaction that stays open until it is told to end. */
+/** Creates something manually in a transaction that stays open until the test ends it. */
 async function held(partner: ApiPartner, make: (inner: Context) => Promise<unknown>) {
   const [made, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async (inner: Context) => {

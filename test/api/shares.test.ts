@@ -17,7 +17,7 @@ after(() => app?.stop());
 
 type Till = { key: string; account: string; wallet: string; partnerId: string };
 
-/** A partner with so many keys, each with a merchant of its own, which this node has seen before or not. */
+/** A partner with this many keys, each with its own merchant, which this node has seen before or not. */
 async function tills(count: number, isSeen = true): Promise<Till[]> {
   const { test: scope } = await makePartner(app.database.db);
   const all: Till[] = [];

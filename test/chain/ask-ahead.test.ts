@@ -31,7 +31,7 @@ const noBlocks = without('eth_getBlockReceipts');
 /** JSON that cannot be made text. */
 const noText = { toString: 1 };
 
-/** So many payments in one block, each with its own reference. */
+/** Makes this many payments in one block, each with its own reference. */
 async function payTogether(count: number): Promise<Payment[]> {
   const { node, merchant } = fixtures;
   const url = node.chain.rpcUrls[0] ?? '';
@@ -79,7 +79,7 @@ async function assertRead(payments: Payment[]): Promise<void> {
 const unread = async () =>
   (await fixtures.db.sql`select tx_hash from unread_transactions`).map(({ tx_hash }) => tx_hash);
 
-/** What a provider makes of calls and batches, and how often it is asked for single transactions then. */
+/** How a provider changes calls and batches, and how often it is then asked for single transactions. */
 const providers: Record<
   string,
   { lie?: Lie; batch?: (answers: object[]) => unknown; singly: number; messages: number }
@@ -195,7 +195,7 @@ for (const [what, fault] of Object.entries(faults)) {
     }));
 }
 
-/** A provider's whole blocks are larger by so many bytes, which nobody wanted. */
+/** Makes a provider's whole blocks larger by this many useless bytes. */
 const withBallast =
   (bytes: number, transactions = many): Lie =>
   async ({ method, params, ask }) => {

@@ -22,7 +22,7 @@ after(async () => {
   await proxy?.close();
 });
 
-/** Pays so many requests in one block, each by its reference. */
+/** Pays this many requests in one block, each by its reference. */
 async function payTogether(count: number) {
   const requests: RequestRow[] = [];
   for (let i = 0; i < count; i++) requests.push(await makeRequest(of.db, of.scope, of.merchant));

@@ -20,7 +20,7 @@ before(async () => {
   of = await collectFixtures();
 });
 after(() => of?.stop());
-/** What earlier tests have left takes no part in later ones. */
+/** Removes what earlier tests have left, so that it does not affect later ones. */
 beforeEach(async () => {
   const { sql } = of.db;
   await sql`update collections set state = 'stopped', due_at = null, ended_at = now() where state in ('waiting', 'sent')`;
@@ -34,7 +34,7 @@ const one = async (plan: { id: string }) => {
   assert.ok(collection, 'the plan has a charge');
   return collection;
 };
-/** The mails about a charge, and the subjects of those that tell the end of what was agreed. */
+/** The mails about a charge, and the subjects of those about the end of an agreement. */
 const splitMails = (mails: readonly { subject: string; body: string }[]) => {
   const isEnd = ({ subject }: { subject: string }) => subject.includes('are stopped') || subject.includes('agree');
   return [mails.filter((mail) => !isEnd(mail)), mails.filter(isEnd).map(({ subject }) => subject)] as const;
@@ -288,7 +288,7 @@ test('A customer who takes the money away between simulation and inclusion costs
   await of.collect();
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
-  // Back again: what would pass now waits for its day all the same.
+  // Back again: a charge that would succeed now still waits for its day.
   await of.node.fund(payer.address, 50_000_000n);
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['waiting', 'balance_low', 1]);
@@ -304,7 +304,7 @@ test('A customer who takes the money away between simulation and inclusion costs
   assert.equal((await of.requests(plan))[0]?.proof_status, 'verified');
 });
 
-/** Code that says yes to every signature after so many rounds of nothing. */
+/** Code that accepts every signature, after this many empty rounds. */
 function slowWallet(rounds: number): Hex {
   const count = rounds.toString(16).padStart(6, '0');
   return `0x62${count}5b6001900380600457631626ba7e60e01b60005260206000f3`;

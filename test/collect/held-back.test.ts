@@ -22,7 +22,7 @@ before(async () => {
   of = await collectFixtures();
 });
 after(() => of?.stop());
-/** What earlier tests have left takes no part in later ones. */
+/** Removes what earlier tests have left, so that it does not affect later ones. */
 beforeEach(async () => {
   const { sql } = of.db;
   await sql`update collections set state = 'stopped', due_at = null, ended_at = now() where state in ('waiting', 'sent')`;

@@ -36,7 +36,7 @@ after(async () => {
   await of?.stop();
   await provider?.stop();
 });
-/** What earlier tests have left takes no part in later ones. */
+/** Removes what earlier tests have left, so that it does not affect later ones. */
 beforeEach(async () => {
   const { sql } = of.db;
   await sql`update collections set state = 'stopped', due_at = null, ended_at = now() where state in ('waiting', 'sent')`;
@@ -54,7 +54,7 @@ const besides = async ({ scope }: Party): Promise<Party> => ({
   scope,
   merchant: await makeMerchant(of.db, scope, { currency: 'USD' }),
 });
-/** So many plans of one partner, whose customers have agreed and hold so much, each with a charge that is due. */
+/** Makes plans of one partner, whose customers have agreed and hold an amount, each with a due charge. */
 async function duePlans(count: number, micro = (_: number) => 100_000_000n, party?: Party): Promise<PlanRow[]> {
   const whose = party ?? (await newParty());
   const plans: PlanRow[] = [];
@@ -338,7 +338,7 @@ test('A charge waits → it is sent at once, without a poll', async () => {
   }
 });
 
-/** What the relayer reserves at most for one charge, in wei. */
+/** The most that the relayer reserves for one charge, in wei. */
 async function feeOfOne(): Promise<bigint> {
   const party = await newParty();
   await duePlans(1, undefined, party);
@@ -349,7 +349,7 @@ async function feeOfOne(): Promise<bigint> {
   return BigInt(row?.wei ?? 0);
 }
 
-/** What is reserved for the charges of a merchant, in wei. */
+/** The sum reserved for the charges of a merchant, in wei. */
 async function reservedBy({ merchant }: Party): Promise<bigint> {
   const [row] = await of.db.sql<{ wei: string }[]>`
     select coalesce(sum(t.fee_wei), 0)::text as wei from relay_transactions t join collections c on c.relay_id = t.id

@@ -22,7 +22,7 @@ import { randomFrom } from '../support/random.ts';
 const seed = Number(process.env.YEAR_SEED ?? randomInt(2 ** 31));
 const firstDay = '2027-01-31';
 const lastDay = '2028-01-30';
-/** A turn of the loops takes so many steps at most, where a handful of charges are due. */
+/** The most steps that one run of the loops takes with a handful of due charges. */
 const mostSteps = 160;
 
 test(`A year of monthly, weekly and month-end plans, with kills between any two steps → each date is charged exactly once`, {

@@ -18,7 +18,7 @@ const builder = imageBuilder();
 let chains: Awaited<ReturnType<typeof twoChains>>;
 let fixtures: NodeFixtures;
 let image: Image;
-/** What this machine lacks; null where the image can be built. */
+/** What this machine lacks; null if the image can be built. */
 let hindrance: string | null = null;
 const running: ChildProcess[] = [];
 

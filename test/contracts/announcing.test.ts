@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => node?.stop());
 
-/** What a start says, a line for each. */
+/** The log lines of a start. */
 async function said(test: ChainConfig[], live: ChainConfig[], change: Partial<Config> = {}): Promise<string[]> {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });

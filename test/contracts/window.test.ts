@@ -89,7 +89,7 @@ test('a mandate that ends before it starts is never charged', async () => {
   assert.equal(await charge(time), 'ended');
 });
 
-/** What a mandate allows, told as plainly as possible. */
+/** What a mandate allows, written as simply as possible. */
 function judge(mandate: Mandate, past: { at: number; reference: string }[], next: Attempt & { at: number }): string {
   const { at, amount, reference } = next;
   if (at < mandate.startsAt) return 'not_started';

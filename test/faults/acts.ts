@@ -12,19 +12,19 @@ import { isOnChain, type MadeOrder, type Order, type Payment, rates } from './mo
 import { sendBack } from './payments.ts';
 import type { Stage } from './stage.ts';
 
-/** What partners, customers and merchants do over HTTP, and what they make of the answers. */
+/** The actions of partners, customers and merchants over HTTP, and what they conclude from the answers. */
 
 const weekMinutes = 10_080;
 const copies = 6;
-/** So long its log may take to reach us. */
+/** How long its log may take to arrive. */
 const logMs = 400;
-/** What a call may be answered while something is broken. */
+/** The statuses that a call may have while something is broken. */
 const busy = [503, 429];
 
-/** So far an expiry may be from what was asked for: a create takes its time while things are broken. */
+/** How far an expiry may be from the requested one: a create takes longer while things are broken. */
 const expirySlackMs = 60_000;
 const centExponent = 2;
-/** Of multiples of these the amount would be a whole cent, at one of the rates. */
+/** Multiples of these would give a whole cent, at one of the rates. */
 const wholeCents = [23, 431, 873, 1041];
 
 /** An answer that no fault excuses. */
@@ -32,7 +32,7 @@ export class Broken extends Error {}
 
 let calls = 0;
 
-/** Calls a node as a partner. @returns null where no answer came, or the service says that it is not available */
+/** Calls a node as a partner. @returns null if no answer came, or the service says that it is unavailable */
 async function call(
   stage: Stage,
   partner: number,
@@ -125,7 +125,7 @@ export async function acknowledge(stage: Stage, order: Order, share: number): Pr
   order.reference = keyedHash(newest(testSecrets), 'reference', id).subarray(0, 16);
 }
 
-/** Whether an amount is due for so many cents at a rate: to tell it apart, up to a cent may have been added. */
+/** Whether an amount is right for these cents at a rate: up to a cent may have been added as a surcharge. */
 function isDueAt(rate: string, fiatInt: number, dueMicro: bigint): boolean {
   const addedMicro = dueMicro - toUsdcMicro(BigInt(fiatInt), centExponent, rate);
   return addedMicro >= 0n && addedMicro < 10_000n;
@@ -246,7 +246,7 @@ export class Follower {
     this.partner = partner;
   }
 
-  /** @returns whether it has seen all that there is; false where it was not answered */
+  /** @returns whether it has seen everything; false if it got no answer */
   follow(stage: Stage, share: number, mostPages: number): Promise<boolean> {
     this.following ??= this.goOn(stage, share, mostPages).finally(() => {
       this.following = null;

@@ -17,7 +17,7 @@ type Place = readonly [which: number, how: number, long: number];
 /**
  * Breaks something.
  *
- * @returns what mends it and after how long; null where nothing is left to mend, or it could not be broken
+ * @returns what repairs it and after how long; null if there is nothing to repair, or it could not be broken
  */
 export async function breakIt(
   stage: Stage,
@@ -82,7 +82,7 @@ export async function breakIt(
   }
 }
 
-/** So often there is no rate at all that could be used. */
+/** How often there is no usable rate at all. */
 const vanishShare = 0.4;
 
 /** Changes the rate, or leaves only one that is too old. @returns what sets one again */
@@ -100,7 +100,7 @@ async function spoilRates({ database: { owner } }: Stage, share: number): Promis
   return () => untilDone(() => set(at(rates, 1 - share) ?? ''));
 }
 
-/** What the database is asked for must be done, however long that is away. */
+/** Repeats a query until it succeeds, however long the database is down. */
 async function untilDone(ask: () => Promise<unknown>): Promise<void> {
   while (
     !(await ask().then(

@@ -11,7 +11,7 @@ const boundMs = 120_000;
 /** Waits that the service counts in minutes are shortened from then on. */
 const patienceMs = 12_000;
 const shown = 12;
-/** So often parties look before they do what only a lying endpoint makes necessary. */
+/** How often parties check before they do what only a lying endpoint makes necessary. */
 const patientTurns = 8;
 
 /**
@@ -32,7 +32,7 @@ export async function calm(stage: Stage, followers: readonly Follower[]): Promis
     left = await differences(stage);
     wrongSums = [];
     if (asked && left.length === 0) {
-      // What is sent just now can be mined between the look at the chain and the look at the balance.
+      // A transaction can be mined between reading the chain and reading the balance.
       wrongSums = await compareSums(stage);
       if (wrongSums.length === 0) return performance.now() - startedAt;
     }
@@ -63,11 +63,11 @@ async function askAgain(
     payment.refund = rows.length > 0 ? 'yes' : 'no';
   }
   const unpaid = left.flatMap(({ order }) => order?.payments ?? []);
-  // What was misread as a payment of a request that takes none is unmatched: its payer says by signature what it was.
+  // A payment that was misread as one of a request that takes none is unmatched. Its payer claims it by a signature.
   const isMisread = ({ txHash }: Payment) => turn > patientTurns && model.misread.has(txHash);
   for (const payment of unpaid.filter((one) => one.refund !== 'yes' && (one.claimed || isMisread(one))))
     await claimFor(stage, payment, share);
-  // An endpoint can have hidden it from all who read: its payer hands in the hash.
+  // An endpoint can have hidden the payment, so its payer submits the hash.
   for (const { missing } of left)
     if (missing && turn > patientTurns) await handIn(stage, missing, missing.order as MadeOrder, share);
   const seen = await Promise.all(followers.map((follower) => follower.follow(stage, share, 1000)));

@@ -27,7 +27,7 @@ export function chanceOf(seed: number): Chance {
   };
 }
 
-/** The element of a list that a share of 0 to 1 points at; undefined where the list is empty. */
+/** The element of a list that a share of 0 to 1 points at; undefined if the list is empty. */
 export function at<T>(list: readonly T[], share: number): T | undefined {
   return list[Math.min(list.length - 1, Math.floor(share * list.length))];
 }

@@ -6,7 +6,7 @@ import { at } from './chance.ts';
 import { isForClaim, type MadeOrder, type Payer, type Payment } from './model.ts';
 import { chainOf, type Stage } from './stage.ts';
 
-/** Who signs for payments, with and without right. */
+/** Signs claims for payments, rightly and wrongly. */
 
 const signatureOfNobody = `0x${'00'.repeat(64)}1b`;
 
@@ -15,7 +15,7 @@ function signAs({ privateKey }: Payer, data: ReturnType<typeof claimTypedData>):
   return privateKey ? privateKeyToAccount(privateKey).signTypedData(data) : Promise.resolve(hashTypedData(data));
 }
 
-/** The sender of a payment that tells nothing signs that it was for the order, also of one that was sent back. */
+/** The sender of a payment without a reference signs that it was for the order, also if it was refunded. */
 export async function claim(stage: Stage, [which = 0, , share = 0]: readonly number[]): Promise<boolean> {
   const payment = at(
     stage.model.payments.filter(({ how, refund }) => isForClaim(how) && refund !== 'unsure').slice(-30),

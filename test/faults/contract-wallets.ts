@@ -4,7 +4,7 @@ import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { randomAddress } from '../support/fixtures.ts';
 import type { Payer, Where } from './model.ts';
 
-/** A second chain of the same mode, and contract wallets whose code stands on one of both only. */
+/** A second chain of the same mode, and contract wallets whose code is on only one of the two. */
 
 const fundsMicro = 10n ** 15n;
 const elsewhereId = 31_339;
@@ -23,7 +23,7 @@ export async function placeWallet({ chain }: TestChain, address = randomAddress(
   return address;
 }
 
-/** A contract wallet with money on both chains, whose code stands on the first only. */
+/** A contract wallet with money on both chains, whose code is only on the first. */
 export async function makeContractPayer(here: TestChain, elsewhere: TestChain): Promise<Payer> {
   const address = await placeWallet(here);
   for (const { chain } of [here, elsewhere]) {

@@ -17,7 +17,7 @@ const leastFreeBytes = 64 * 1024;
 const startTries = 10;
 const mostFreeBytes = 16 * 1024 * 1024;
 
-/** Makes a file of this size; false where it does not fit. */
+/** Makes a file of this size; false if it does not fit. */
 const allocate = (file: string, bytes: number) =>
   promisify(execFile)('fallocate', ['-l', String(bytes), file]).then(
     () => true,
@@ -26,7 +26,7 @@ const allocate = (file: string, bytes: number) =>
 
 export type FaultyDatabase = Awaited<ReturnType<typeof startDatabase>>;
 
-/** A PostgreSQL server on a disk of its own in memory, where this user may mount one: only then can the disk be full. */
+/** A PostgreSQL server, on its own disk in memory if this user may mount one: only such a disk can become full. */
 export async function startDatabase() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quittance-faults-')));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMiB}m`, 'tmpfs', folder]).status === 0;

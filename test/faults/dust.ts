@@ -25,7 +25,7 @@ export async function sendDust(stage: Stage, [which = 0, whose = 0]: readonly nu
     const txHash = await stranger.send(giant);
     if ((await waitMined(url, txHash)) !== '0x1') throw new Error(`the dust ${txHash} was not mined`);
     const block = await blockOf(stage, txHash, 'here');
-    // What a reorganisation took may be sent again: the same nonce and wallet make the same transaction.
+    // A removed transaction may be sent again: the same nonce and wallet make the same transaction.
     const others = stage.model.dust.filter((one) => one.txHash !== txHash);
     stage.model.dust = [...others, { txHash, order, transfers: transfersEach, block }];
   }

@@ -2,9 +2,9 @@ import { isUnreachable } from '../../src/db/connection.ts';
 import { Broken } from './acts.ts';
 import type { Stage } from './stage.ts';
 
-/** What the database must hold at every moment, whatever has just happened. */
+/** What must be true of the database at any time, whatever has just happened. */
 export class Invariants {
-  /** Of each event, its body as it was first seen. */
+  /** The first seen body of each event. */
   private readonly bodies = new Map<string, string>();
   private readonly stage: Stage;
   checks = 0;
@@ -14,7 +14,7 @@ export class Invariants {
   }
 
   /**
-   * @returns false where the database cannot be asked at this moment
+   * @returns false if the database cannot be queried now
    * @throws Broken naming the first that does not hold
    */
   async check(): Promise<boolean> {

@@ -18,7 +18,7 @@ const aboutSome =
   async ({ method, params }) =>
     method === 'eth_getTransactionReceipt' && /[048c]$/.test(String(params[0])) ? answer : null;
 
-/** What comes in an order comes in another one, and twice. */
+/** Shuffles and repeats the entries of ordered answers. */
 const shuffled: Lie = async ({ method, params, ask }) => {
   if (method !== 'eth_getLogs' && method !== 'eth_getBlockReceipts') return null;
   const answer = (await ask(method, params)) as unknown[] | null;
@@ -89,7 +89,7 @@ const hidden: Lie = async ({ method, params, ask }) => {
   return answer ? { result: { ...answer, ...changed } } : null;
 };
 
-/** @param swap puts another request's reference into a transaction's calldata, where that ends with one */
+/** @param swap puts another request's reference into a transaction's calldata, if it ends with one */
 export function lieOf(wrong: Wrong, swap: (txHash: string, input: string) => string): Lie {
   const status = (code: number, retryAfter?: string): Lie =>
     half(async () => ({ status: code, ...(retryAfter && { retryAfter }) }));

@@ -2,13 +2,13 @@ import type { Hex } from '../../src/chain/rpc.ts';
 import type { Merchant } from './stage.ts';
 import type { PaymentKind } from './steps.ts';
 
-/** What a party asked for and was not answered: it did or did not happen. */
+/** A call without an answer: it may or may not have happened. */
 export type Known = 'no' | 'unsure' | 'yes';
 
-/** The chain that is reorganised, or another one of the same mode, where nothing breaks. */
+/** The chain that is reorganised, or another one of the same mode, on which nothing breaks. */
 export type Where = 'here' | 'elsewhere';
 
-/** Who pays: with a key, or a contract wallet. */
+/** The kind of payer: a wallet with a key, or a contract wallet. */
 export type Payer = { address: Hex; privateKey: Hex | null };
 
 /** A payment that somebody sent. */
@@ -16,12 +16,12 @@ export type Payment = {
   how: PaymentKind;
   order: Order;
   txHash: string;
-  /** As its payer signed it, to be sent again after a reorganisation; null where the chain signed. */
+  /** The signed transaction, to be sent again after a reorganisation; null if the chain signed it. */
   signed: Hex | null;
   usdcMicro: bigint;
   from: Payer | null;
   where: Where;
-  /** Where it stands on the chain; null while it stands nowhere. */
+  /** Its position on the chain; null while it is not mined. */
   block: number | null;
   /** Its sender signs that it pays the order. */
   claimed: boolean;
@@ -82,15 +82,15 @@ const worthless: readonly PaymentKind[] = [
   ...(['wrong-token', 'rounded', 'foreign-reference', 'too-late', 'cancelled', 'contract-claim-elsewhere'] as const),
 ];
 
-/** Whether nothing but a signature tells whom a payment is for. */
+/** Whether only a signature shows whom a payment is for. */
 export const isForClaim = (how: PaymentKind): boolean =>
   how === 'claim' || how === 'contract-claim' || how === 'contract-claim-elsewhere';
 
-/** Whether a merchant's wallet can be paid on a chain: one that is a contract only where its code stands. */
+/** Whether a merchant's wallet can be paid on a chain: a contract wallet only where its code is. */
 export const canBePaid = ({ merchant }: Pick<Order, 'merchant'>, where: Where): boolean =>
   merchant.isOn === null || merchant.isOn === where;
 
-/** Whether a payment that stands on the chain counts for its order, by the rules of matching. */
+/** Whether a mined payment counts for its order, by the rules of matching. */
 export function counts({ how, claimed, refund, order, where }: Payment): boolean {
   if (worthless.includes(how) || !canBePaid(order, where)) return false;
   return refund !== 'yes' && (!isForClaim(how) || claimed);
@@ -107,7 +107,7 @@ export function paidMicro(order: Order, stands = isOnChain): bigint {
   return order.payments.reduce((sum, one) => (stands(one) && counts(one) ? sum + one.usdcMicro : sum), 0n);
 }
 
-/** What the order's proof must be once everything has settled; `either` where it depends on who came first. */
+/** The order's proof once everything has settled; `either` if it depends on which came first. */
 export function expectedProof(order: Order): 'verified' | 'none' | 'either' {
   if (order.wasVerified) return 'verified';
   if (order.cancelled === 'yes') return 'none';
@@ -120,11 +120,11 @@ export class Model {
   orders: Order[] = [];
   payments: Payment[] = [];
   dust: Dust[] = [];
-  /** Those whose block can still be reorganised away, or that stand nowhere. */
+  /** Payments whose block can still be reorganised away, or that are not mined. */
   loose = new Set<Payment>();
   /** The chain was this high when a reorganisation came; one that shortens it makes nothing less final. */
   private highest = 0;
-  /** Hashes of transactions of which an endpoint told another reference. */
+  /** Hashes of transactions for which an endpoint returned another reference. */
   misread = new Set<string>();
 
   made(): MadeOrder[] {

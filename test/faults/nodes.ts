@@ -26,7 +26,7 @@ export type FaultyNode = {
 
 const isOurFault = (line: string) => line.includes('"route":') && !line.includes('"msg":"unavailable"');
 
-/** @param onEnd told when a process ends that nobody killed */
+/** @param onEnd called when a process ends that nobody killed */
 export async function makeNode(
   name: string,
   env: Record<string, string>,

@@ -14,7 +14,7 @@ import { isForClaim, isOnChain, type MadeOrder, type Payment, paidMicro, type Wh
 import { chainOf, type Stage } from './stage.ts';
 import type { PaymentKind } from './steps.ts';
 
-/** What a customer adds so that no amount tells whom the payment is for. */
+/** What a customer adds so that the amount does not show whom the payment is for. */
 const oddMicro = 77n;
 const centMicro = 10_000n;
 const daySeconds = 86_400;
@@ -57,7 +57,7 @@ const expiredMinutes = { late: 2, 'too-late': 50 } as const;
  * A customer pays one of the newest orders.
  *
  * @param isWanted of the orders that can be paid in this way, those that may be chosen
- * @returns the payment as the chain took it; null where no order can be paid in this way
+ * @returns the payment as the chain took it; null if no order can be paid in this way
  */
 export async function pay(
   stage: Stage,
@@ -134,7 +134,7 @@ async function send(
   return sendCall(stage, payer, usdc, transferCall({ to, usdcMicro, reference }), whereOf(how));
 }
 
-/** A contract wallet sends what its owner told it; the chain signs for it. */
+/** Sends a payment of a contract wallet; the chain signs for its owner. */
 async function sendByContract(stage: Stage, { merchant }: MadeOrder, where: Where, usdcMicro: bigint) {
   const { url, usdc } = endpointOf(chainOf(stage, where));
   const data = transferCall({ to: merchant.wallet, usdcMicro });
@@ -180,7 +180,7 @@ async function sendCall(
 /**
  * Sends what is signed already.
  *
- * @returns null where it would not be mined at once: its nonce is used, or not the wallet's next one
+ * @returns null if it would not be mined at once: its nonce is used, or not the wallet's next one
  */
 export async function sendAgain(
   stage: Stage,
@@ -202,7 +202,7 @@ async function minedBy(stage: Stage, txHash: string | null, where: Where): Promi
   return txHash && block ? { txHash, block, signed: null } : null;
 }
 
-/** The block in which a transaction succeeded; null where it stands in none. */
+/** The block in which a transaction succeeded; null if it is in none. */
 export async function blockOf(stage: Stage, txHash: string, where: Where): Promise<number | null> {
   const { url } = endpointOf(chainOf(stage, where));
   const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [txHash])) as Record<string, Hex> | null;
@@ -220,6 +220,6 @@ export async function sendBack(stage: Stage, { order, from, usdcMicro }: Payment
   return sent?.txHash ?? null;
 }
 
-/** What a reorganisation took and its payer can send again; a late one could be too late by then. */
+/** Removed payments that their payers can send again. A late one is left out, because it could be too late by then. */
 export const lostPayments = ({ model }: Stage): Payment[] =>
   [...model.loose].filter((payment) => !isOnChain(payment) && payment.signed !== null && payment.how !== 'late');

@@ -20,14 +20,14 @@ const states = ['unread', 'seen', 'attached', 'verified'] as const;
 type State = (typeof states)[number];
 type Aim = { depth: (typeof depths)[number]; state: State };
 
-/** So many reorganisations have an aim; the others come as they come. */
+/** The share of reorganisations with a target; the others are random. */
 const aimedShare = 0.7;
-/** So many of those wait for a payment that counts and is not final. */
+/** The share of those that wait for a payment that counts and is not final. */
 const waitShare = 0.5;
 /** While nothing hinders it, a payment gets there within half a second. */
 const stateLimitMs = 7_000;
 const attachedLimitMs = 1_500;
-/** So many leave the chain shorter, until what they took is mined again, in lower blocks. */
+/** The share that leaves the chain shorter, until the removed transactions are mined again, in lower blocks. */
 const shorterShare = 0.25;
 
 /** Each depth with each state, in an order of their own; what was missed comes again. */
@@ -61,7 +61,7 @@ export type Reorganised = { depth: number; lost: Lost[]; reached: `${number} ${S
 type Place = readonly [which: number, how: number, long: number];
 
 /**
- * Replaces the newest blocks of the chain by empty ones, or takes them away. What was verified before stays so.
+ * Replaces the newest blocks of the chain by empty ones, or removes them. Verified payments stay verified.
  *
  * @param aims with an aim, somebody first pays what it is to take
  */
@@ -87,7 +87,7 @@ export async function reorganise(stage: Stage, shares: Place, aims: Aims): Promi
   return { depth, lost: lost.map((payment) => ({ payment, proof: proofOf(payment) })), reached };
 }
 
-/** The blocks that a payment may have above it, to be taken all the same; the fewer, the shallower its finality. */
+/** Whether an order fits: its payment can be in this state while a reorganisation of this depth can remove it. */
 const fits: Record<State, (order: MadeOrder, depth: number) => boolean> = {
   unread: () => true,
   seen: () => true,
@@ -98,7 +98,7 @@ const fits: Record<State, (order: MadeOrder, depth: number) => boolean> = {
 /** The share by which `create` asks for a sum that fits: less than 100 dollars, or some 500. */
 const muchFor = ({ depth, state }: Aim): number => (state === 'verified' && depth < 4 ? 0.005 : 0.05);
 
-/** Somebody pays a request, which comes into the wanted state where nothing hinders it. */
+/** Pays a request, which reaches the wanted state if nothing prevents it. */
 async function payFor({ depth, state }: Aim, stage: Stage, shares: Place): Promise<Payment | null> {
   const how = state === 'seen' ? 'part' : 'reference';
   const isWanted = (order: MadeOrder) =>

@@ -16,7 +16,7 @@ type TransferRow = {
   is_judged: boolean;
 };
 
-/** What still differs between the service and the model. It must go by itself, within a bound. */
+/** The differences between the service and the model. They must disappear by themselves within a time limit. */
 export type Difference = { what: string; missing?: Pick<Payment, 'txHash' | 'order'>; order?: Order };
 
 /** Compares every order and payment with what the service stores, once nothing is broken any more. */
@@ -57,7 +57,7 @@ async function compareDust({ database, model }: Stage): Promise<Difference[]> {
   return found;
 }
 
-/** One payment and its row. What was final stays stored, also where a reorganisation took it. */
+/** One payment and its row. A final payment stays stored, even if a reorganisation removed it. */
 function compare(payment: Payment, row: TransferRow | undefined): Difference[] {
   const { txHash, order, how, block } = payment;
   const name = `${how} payment ${txHash} of ${order.id}`;
@@ -115,7 +115,7 @@ function judge(
 const describe = ({ how, usdcMicro, block, refund, claimed }: Payment, reason: string | null | undefined): string =>
   `${how} ${usdcMicro} in ${block}${reason ? ` (${reason})` : ''}${claimed ? ' claimed' : ''}${refund === 'yes' ? ' refunded' : ''}`;
 
-/** Reads anew where everything that can still move stands on the chain. */
+/** Reads the chain positions of all payments that can still move again. */
 export async function lookAtChain(stage: Stage, head: number, buriedDepth: number): Promise<void> {
   for (const payment of stage.model.loose) {
     payment.block = await blockOf(stage, payment.txHash, 'here');
@@ -123,7 +123,7 @@ export async function lookAtChain(stage: Stage, head: number, buriedDepth: numbe
   }
 }
 
-/** Final with so many blocks more. */
+/** After this many blocks more, every payment is final. */
 export const blocksToFinality = deepestFinality + 1;
 
 /** The money of each merchant's wallet on each chain is what the service stored of it, less what was sent back. */

@@ -25,11 +25,11 @@ export type Figures = {
   orders: number;
   payments: number;
   events: number;
-  /** Of each depth, how many reorganisations there were. */
+  /** The number of reorganisations, by depth. */
   depths: Record<number, number>;
-  /** Of each depth, how often a reorganisation of it took a payment that it waited for, by the state of that. */
+  /** How often a reorganisation removed a payment that it waited for, by its depth and the payment's state. */
   reached: Record<string, number>;
-  /** By the proof that its request had, how many payments reorganisations took. */
+  /** How many payments reorganisations removed, by the proof that the request had. */
   lost: Record<Lost['proof'], number>;
   checks: number;
   longestCalmMs: number;
@@ -40,7 +40,7 @@ export type Simulation = {
   steps: number;
   kinds: readonly FaultKind[];
   print(line: string): void;
-  /** Breaks it off; everything is stopped all the same. */
+  /** Aborts the run. Everything is still stopped. */
   signal: AbortSignal;
 };
 
@@ -80,7 +80,7 @@ class Run {
   private readonly invariants: Invariants;
   private readonly followers: acts.Follower[];
   private readonly underWay = new Set<Promise<unknown>>();
-  /** What is broken now, by what it concerns: one fault of each at a time. */
+  /** The current faults, by what they break: one of each at a time. */
   private readonly faults = new Map<string, Promise<unknown>>();
   private readonly aims: Aims;
   private isOver = false;
@@ -261,7 +261,7 @@ class Run {
   }
 }
 
-/** What a fault breaks: one fault of it at a time. */
+/** What a fault breaks. There is one fault of each at a time. */
 function concernOf(fault: FaultKind, [which, how]: Step['shares']): string {
   if (/^(kill-node|freeze-node)$/.test(fault)) return `node ${which < 0.5 ? 1 : 2}`;
   if (fault === 'clock') return `clock ${which < 0.5 ? 1 : 2}`;

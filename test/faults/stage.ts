@@ -27,10 +27,10 @@ const partnerCount = 3;
 const keysEach = 25;
 const payerCount = 240;
 const fundsMicro = 10n ** 15n;
-/** The set-up lies deeper than any reorganisation. */
+/** How many blocks follow the set-up, so that no reorganisation reaches it. */
 const blocksBefore = 45;
 
-/** `privateKey`, `isOn`: null for a contract wallet, and for one that is none. */
+/** `privateKey` is null for a contract wallet, `isOn` for any other wallet. */
 export type Merchant = { id: string; wallet: Hex; privateKey: Hex | null; isOn: Where | null };
 export type Partner = { scope: Scope; keys: string[]; merchants: Merchant[]; receiver: Receiver };
 type Endpoint = Awaited<ReturnType<typeof fakeProvider>>;
@@ -40,18 +40,18 @@ export type Stage = {
   database: FaultyDatabase;
   /** The truth: nobody lies between us and it. */
   chain: TestChain;
-  /** Another chain of the same mode, where nothing breaks. */
+  /** Another chain of the same mode, on which nothing breaks. */
   elsewhere: TestChain;
-  /** What the nodes read: the first may lie, the second only fails. */
+  /** The endpoints of the nodes: the first may lie, the second only fails. */
   endpoints: [Endpoint, Endpoint];
   nodes: [FaultyNode, FaultyNode];
   partners: Partner[];
   /** Customers with money, each with coin for fees and an allowance for the contract of automatic charges. */
   payers: TestWallet[];
   executor: TestWallet;
-  /** Its code stands on the first chain only. */
+  /** Its code is on the first chain only. */
   contractPayer: Payer;
-  /** Who sends thousands of transfers. */
+  /** The sender of thousands of transfers. */
   strangers: Stranger[];
   /** The simulator's own connection to database and chain, for what merchants do. */
   ctx: Context;
@@ -62,7 +62,7 @@ export type Stage = {
 export const chainOf = ({ chain, elsewhere }: Stage, where: Where): ChainConfig =>
   (where === 'here' ? chain : elsewhere).chain;
 
-/** @param onBroken told what must never happen, as it happens */
+/** @param onBroken called when something happens that must never happen */
 export async function makeStage(onBroken: (what: string) => void): Promise<Stage> {
   const stops: (() => unknown)[] = [];
   const end = async () => {
@@ -162,7 +162,7 @@ function writeEnvironment(
   const entry = { finality, poll_ms: 100, tokens: chain.tokens };
   const own = { ...entry, chain_id: chain.chainId, rpc_urls: endpoints.map(({ url }) => url) };
   const second = { chain_id: elsewhere.chain.chainId, rpc_urls: elsewhere.chain.rpcUrls };
-  // Nobody pays on it; it stands because each mode needs one.
+  // Nobody pays on it, but each mode needs a chain.
   const other = { ...entry, chain_id: chain.chainId + 1, rpc_urls: ['http://127.0.0.1:9'] };
   writeFileSync(chainsFile, JSON.stringify({ test: [own, { ...entry, ...second }], live: [other] }));
   return {

@@ -1,6 +1,6 @@
 import type { Chance } from './chance.ts';
 
-/** How a customer pays. What each is worth stands in `model.ts`. */
+/** How a customer pays. `model.ts` says what each way is worth. */
 export const paymentKinds = [
   'reference',
   'amount',

@@ -19,7 +19,7 @@ after(() => fixtures?.stop());
 
 type Made = Awaited<ReturnType<AgentFixtures['request']>>;
 
-/** What a link asks to be paid, once the service offers it. */
+/** What a link requires as payment, once the service offers it. */
 async function required(request: Made): Promise<PaymentRequired> {
   const answer = await ask(request.url);
   assert.equal(answer.status, 402, JSON.stringify(answer.json));
@@ -319,7 +319,7 @@ test('Less than a minute left, a budget that is spent, or too little to be worth
 test('Too many headers for one request from one client → 429', async () => {
   const request = await fixtures.request();
   const answers = [];
-  // More than two minutes' worth: the count begins anew with each minute.
+  // More than two minutes' worth, because the count starts again with each minute.
   for (let i = 0; i < 21; i++) answers.push((await ask(request.url, { 'payment-signature': 'AAAA' })).status);
   assert.ok(answers.includes(429), answers.join());
   assert.equal((await ask(request.url)).status, 402, 'without one it can be read');

@@ -57,7 +57,7 @@ test('Without a trusted proxy › X-Forwarded-For changes no address', async () 
   assert.equal(await acceptTerms(wary, '203.0.113.7'), '127.0.0.1');
 });
 
-/** Submits a hash for a request that does not exist, and tells whether the client was still allowed to. */
+/** Submits a hash for a request that does not exist; returns whether the client was still allowed to. */
 async function mayTry(app: typeof trusting, forwardedFor: string): Promise<boolean> {
   const headers = { 'x-forwarded-for': forwardedFor };
   const body = new URLSearchParams({ tx_hash: 'x' });

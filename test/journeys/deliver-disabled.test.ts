@@ -48,7 +48,7 @@ test('410 → the partner is mailed once and the operator alarmed; nothing is lo
   assert.equal((await alarms()).length, 0);
 });
 
-/** What the service did according to the partner's audit log, oldest first. */
+/** The service's actions in the partner's audit log, oldest first. */
 async function logged(scope: Scope) {
   const rows = await stage.db.sql<{ action: string; details: string; object_id: string }[]>`
     select action, details, object_id from audit_log

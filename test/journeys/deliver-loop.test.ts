@@ -31,7 +31,7 @@ describe('the delivery loop', () => {
     await fixtures.drop();
   });
 
-  // What one test leaves waiting must not reach the next test.
+  // Events that one test leaves waiting must not reach the next test.
   afterEach(() => fixtures.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => stage?.stop());
 
-/** An event for a receiver of its own. Returns its id. */
+/** Makes an event for a separate receiver. Returns its id. */
 async function eventFor(behave: Behaviour): Promise<string> {
   const receiver = await stage.receiver({ behave });
   const { test: scope } = await makePartner(stage.db);

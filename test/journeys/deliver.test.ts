@@ -34,7 +34,7 @@ describe('delivering', () => {
   });
   after(() => stage?.stop());
 
-  // What one test leaves waiting must not reach the next test, however long that one takes.
+  // Events that one test leaves waiting must not reach the next test, however long it takes.
   afterEach(() => stage.db.sql`update webhook_endpoints set disabled_at = now()`);
 
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {

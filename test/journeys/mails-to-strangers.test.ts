@@ -25,7 +25,7 @@ import { makeOnboarded, newAccount, signInMerchant, signOn } from '../support/pe
 import { portalVisitor } from '../support/people/portal.ts';
 import { makePlan, turnAt } from '../support/plans.ts';
 
-// A merchant may name anybody's address, and nobody has proved it. What such an address is sent has a limit.
+// A merchant may name anybody's address without proof, so the mails to such an address are limited.
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let scope: Scope;
@@ -236,7 +236,7 @@ test('The limits of a day hold over all nodes together, and a partner keeps no o
   const count = (action: string, subject: string) =>
     app.db.scoped(scope, (tx) => takeOfDay(tx, scope, action, { subject, most: 10 }));
   const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'shared@example.com' });
-  // What another node has counted.
+  // The count of another node.
   for (let n = 0; n < 10; n++) await count('email_change', id);
   for (let n = 0; n < 5; n++) await count('recovery_start', id);
   const { visitor } = await signInMerchant(app.url, account);

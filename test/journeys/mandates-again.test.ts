@@ -12,7 +12,7 @@ before(async () => {
   of = await agreeFixtures();
 });
 after(() => of?.stop());
-/** The limits per client and minute begin anew. */
+/** Starts the limits per client and minute again. */
 beforeEach(() => of.forward(2 * minuteMs));
 
 const inDays = (days: number) => dayOf(new Date(of.clock.now().getTime() + days * dayMs));

@@ -11,7 +11,7 @@ before(async () => {
   fixtures = await agreeFixtures();
 });
 after(() => fixtures?.stop());
-/** One client may post so often in a minute, and each test is one more visitor. */
+/** A client's posts per minute are limited, so each test begins in a later minute. */
 beforeEach(() => fixtures.forward(61_000));
 
 test('A customer signs the terms and an allowance without a fee → charged on the date, and the page shows both', async () => {
@@ -153,14 +153,14 @@ test('With a second plan of the same payer the allowance is for the sum; without
     permits.map(({ value }) => value),
     [both.step.value],
   );
-  // Who has not signed the agreement learns nothing of the sum.
+  // Somebody who has not signed the agreement does not learn the sum.
   const { offered } = await fixtures.sign(first, payer);
   const unsigned = { offer: String(offered.offer), signature: `0x${'11'.repeat(65)}` };
   assert.deepEqual(await fixtures.post(first, 'allowance', unsigned), { status: 409, fault: 'bad_signature' });
   const limitless = await fixtures.agreeByPage(first, payer, 'limitless');
   assert.equal(limitless.step.value, String(2n ** 256n - 1n));
   assert.equal(limitless.step.limitless, true);
-  // What suffices for all is not asked for again, a minute later either: one signature.
+  // An allowance that suffices is not requested again, even a minute later: one signature.
   await fixtures.db.sql`update permits set deadline = deadline - 60 where payer = ${payer.address}`;
   assert.deepEqual((await fixtures.agreeByPage(second, payer, '3')).step, { status: 200, step: 'enough' });
 });
@@ -208,7 +208,7 @@ test('A contract wallet signs in its own form, or approves by a transaction of i
     const brought = way === 'permit' ? { ...numbers, permit_signature: '0x2612' } : {};
     assert.equal((await fixtures.post(plan, 'agree', { ...signed, ...brought })).done, 'agreed', way);
     await fixtures.turn();
-    // Requests of one amount are told apart by a few micro units.
+    // Requests of the same amount differ by a few micro units.
     const charged = 500_000_000n - (await fixtures.balance(payer.address));
     assert.ok(charged >= 12_000_000n && charged <= 12_010_000n, way);
   }

@@ -22,10 +22,10 @@ before(async () => {
   await fixtures.db.sql`update merchants set email = 'ada@example.com' where id = ${fixtures.merchant.id}`;
 });
 after(() => fixtures?.stop());
-/** One client may post so often in a minute, and each test is one more visitor. */
+/** A client's posts per minute are limited, so each test begins in a later minute. */
 beforeEach(() => fixtures.forward(61_000));
 
-/** A plan whose customer has agreed, with an address of its own for mails. */
+/** A plan whose customer has agreed, with a new e-mail address. */
 async function agreed(details: { fiatInt?: number } = {}) {
   const address = `${crypto.randomUUID()}@example.com`;
   const plan = await fixtures.plan({ customerEmail: address, ...details });
@@ -134,7 +134,7 @@ test('Stopped with the wallet’s signature → the signature is stored; an inva
   await fixtures.post(other.plan, 'stop', { signature: `0x${'11'.repeat(65)}` });
   assert.deepEqual(await standingOf(other.plan), ['stopped', 'stopped_by_customer']);
   assert.equal((await fixtures.mandateOf(other.plan)).stop_signature, null);
-  // Where the key that charged is gone, anybody can tell the chain by the signature.
+  // If the charging key is gone, anybody can submit the signature to the chain.
   await fixtures.db.sql`update mandates set executor = ${`0x${'ee'.repeat(20)}`} where plan_id = ${other.plan.id}`;
   await revoke();
   assert.equal(await onChain(plan), true);

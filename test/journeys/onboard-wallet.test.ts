@@ -73,7 +73,7 @@ async function canClaim(account: ReturnType<typeof newAccount>): Promise<boolean
   return done.status === 200;
 }
 
-/** Goes from the dashboard to the page where the new wallet signs. */
+/** Opens, from the dashboard, the page on which the new wallet signs. */
 async function toTakeOver(visitor: Visitor, merchant: Onboarded, next: { address: string }): Promise<Visit> {
   const start = await visitor.open('/dashboard/wallet');
   const first = await visitor.send(start, '/hand-over', { wallet_address: next.address });

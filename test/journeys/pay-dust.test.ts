@@ -8,7 +8,7 @@ import { makeMerchant, makePartner, makeRequest, randomAddress } from '../suppor
 import { portalVisitor } from '../support/people/portal.ts';
 import { startVisitor, type Visitor } from '../support/people/visitor.ts';
 
-// A reference stands in the customer's transaction, where everybody reads it: dust that names a request hides nothing.
+// Everybody can read the reference in the customer's transaction, so dust that names a request must not hide anything.
 
 let app: Awaited<ReturnType<typeof startApp>>;
 let scope: Scope;
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => app?.stop());
 
-/** What came of a payment and, newer than it, of forty transfers of a unit each; all name the request. */
+/** Stores a judged payment and, after it, forty transfers of one micro unit each; all name the request. */
 async function storeUnmatched(request: RequestRow, reason: 'late' | 'already_paid'): Promise<string> {
   const real = `0x${'a'.repeat(64)}`;
   await app.db.sql`

@@ -47,7 +47,7 @@ async function post(
 const place = () => ({ chain_id: String(f.chain.chainId), token: f.token.address });
 const prepare = (request: RequestRow, from: TestWallet, at = url) =>
   post(request, 'authorization', { ...place(), from: from.address }, { at });
-/** What the page does: asks what to sign, signs it, and hands it in. */
+/** Pays as the page does: requests what to sign, signs it, and submits it. */
 async function pay(request: RequestRow, from: TestWallet, change: Record<string, string> = {}): Promise<Answer> {
   const { typed = '', nonce = '', valid_before = '' } = await prepare(request, from);
   const signature = await privateKeyToAccount(from.privateKey).signTypedData(JSON.parse(typed));

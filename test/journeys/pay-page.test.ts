@@ -10,7 +10,7 @@ import { submit, visit } from '../support/people/forms.ts';
 
 let offsetMs = 0;
 const clock = { now: () => new Date(Date.now() + offsetMs) };
-/** Stands still: limits count by the minute, and a test that goes past the end of one starts anew. */
+/** A stopped clock, because limits count per minute, and a new minute during a test would reset them. */
 const stopped = () => {
   const now = new Date();
   return { now: () => now };

@@ -147,7 +147,7 @@ test('pending → seen in the mempool first, then verified', async () => {
   assert.equal((await becomes(request, 'verified')).tx_hash, txHash);
 });
 
-/** Pays a request that is then without its payment; another request where a busy machine was too slow to see it paid. */
+/** Pays a request, then removes the payment. Takes another request if a busy machine was too slow to see it paid. */
 const reorganised = () =>
   until('a payment is reorganised away', async () => {
     const request = await fixtures.request();

@@ -83,7 +83,7 @@ test('a transaction in the mempool → shown on the page without a change of sta
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).proof_status, 'none');
 
-  await fixtures.db.sql`update chain_cursors set fence = 9000000`; // the watcher stands still
+  await fixtures.db.sql`update chain_cursors set fence = 9000000`; // the watcher can no longer write
   await fillGap(from);
   await becomes(request, 'mined');
   await fixtures.db.sql`update chain_cursors set fence = 1`;

@@ -45,10 +45,10 @@ function watch(details: Partial<Watcher>): () => number {
 }
 
 const known = new Set<string>();
-/** Waits until all changes so far are told, and the clock is known: who begins to listen then is told of neither. */
+/** Waits until all earlier changes were announced and the clock is known, so that a new listener gets neither. */
 async function settle(scope: Scope, accountId: string | undefined): Promise<void> {
   const marker = randomUUID();
-  // What is told comes in order.
+  // Notifications arrive in order.
   const marked = watch({ userId: marker, requestId: marker });
   await fixtures.db.sql`select pg_notify('changes', ${`user ${marker}`})`;
   await until('what was before is told', async () => marked() > 0);
@@ -152,10 +152,10 @@ test('changes of deliveries › each batch of attempts wakes the page of its req
   await fixtures.turn();
   await setUrl(fixtures.ctx, theService, fixtures.scope, 'http://127.0.0.1:9/hook');
   const page = await listen(fixtures.scope.partnerId, `?request=${paid.id}`);
-  // Several events in a batch would be told as news of the whole scope.
+  // Several events in a batch would be announced as a change of the whole scope.
   await fixtures.db.sql`
     update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where request_id <> ${paid.id}`;
-  // What is told comes in order: nothing of before is told after this.
+  // Notifications arrive in order, so no earlier one comes after this.
   await fixtures.db.sql`select pg_notify('changes', 'user marker')`;
   const marker = () => changes.findIndex((change) => change.kind === 'user' && change.userId === 'marker');
   await until('all of before is told', async () => marker() >= 0);

@@ -30,7 +30,7 @@ const pageOf = async (who: Visitor, query: Record<string, string>) =>
   (await who.open(`/portal/requests?${new URLSearchParams({ mode: 'test', ...query })}`)).html;
 const idsOn = (html: string) =>
   [...html.matchAll(/<th scope="row"><a href="\/portal\/requests\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
-/** What one search finds, however far it went. */
+/** The results of one search, however far it went. */
 const findOnce = async (who: Visitor, q: string) => idsOn(await pageOf(who, { q }));
 /** A page of what a search has found at its end: a busy machine has no time for the whole list. */
 const searched = (who: Visitor, q: string, query: Record<string, string> = {}) =>

@@ -263,7 +263,7 @@ async function ratioOfTimes(): Promise<number> {
 }
 
 test('Known and unknown addresses take equally long', async () => {
-  // What else a machine does disturbs one measurement; a difference would show in each.
+  // Other load disturbs one measurement, but a real difference would show in each.
   const ratios: number[] = [];
   const isNear = (ratio = 0) => ratio > 0.75 && ratio < 1.33;
   while (!isNear(ratios.at(-1)) && ratios.length < 6) ratios.push(await ratioOfTimes());

@@ -32,7 +32,7 @@ after(async () => {
 
 const cookieOf = (visitor: Visitor) => [...visitor.cookies].map((pair) => pair.join('=')).join('; ');
 
-/** Listens on the other node until a change is announced; `rest` is what follows until the stream ends by itself. */
+/** Listens on the other node until a change is announced; `rest` is everything after it until the stream ends. */
 async function listen(visitor: Visitor, path: string) {
   const { statusCode, body } = await request(other.url + path, { headers: { cookie: cookieOf(visitor) } });
   assert.equal(statusCode, 200);

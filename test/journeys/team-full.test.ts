@@ -46,6 +46,6 @@ test('A team takes as many as its list shows and not one more, also at once: who
   assert.equal(again.status, 400);
   assert.match(again.html, /A team has at most 1,000 people, counting those who were removed/);
   assert.equal((await listUsers(app.ctx, team)).length, maxTeam);
-  // Who is in the team already gets another link.
+  // An existing member of the team gets another link.
   assert.equal((await invite(team, 'a1@example.com').catch((error) => error.reason)) as unknown, 'role_differs');
 });

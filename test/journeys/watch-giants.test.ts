@@ -103,7 +103,7 @@ test('two giant transactions in a row → the second is set aside with an alarm,
   await caughtUp(reader);
   const hashes: string[] = [];
   await giant.together(async () => {
-    // Together they are more than one message may hold; each is more than may be asked for by itself.
+    // Together they exceed the size of a message, and each exceeds that of a single query.
     for (let i = 0; i < 2; i++) {
       hashes.push(await giant.send({ logs: 52_000, transfers: 1, to: fixtures.merchant.wallet, usdcMicro: 1n }));
     }

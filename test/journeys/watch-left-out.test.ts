@@ -70,7 +70,7 @@ async function readAll(reader?: Reader): Promise<Reader> {
   await poll(leader);
   return leader;
 }
-/** A payment to the merchant, in one block with another to somebody else, of which its filter tells. */
+/** A payment to the merchant, in one block with another to somebody else, which is in the block's filter. */
 async function payBesides(reference: Uint8Array): Promise<string> {
   const { node, merchant } = fixtures;
   const payers = [node.wallet(), node.wallet()] as const;

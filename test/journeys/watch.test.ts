@@ -96,7 +96,7 @@ test('a reorganisation to a shorter chain is seen as soon as the shorter one dif
   const lost = await fixtures.pay(14n);
   await pollUntil(reader, () => found(lost));
   const number = (await fixtures.cursor())?.number ?? 0;
-  // What a node shows while it switches branches: the new branch, still shorter than the old one.
+  // A node that switches branches shows the new branch, which is still shorter than the old one.
   const fork = `0x${'ab'.repeat(32)}`;
   await fixtures.db.sql`update chain_blocks set hash = ${fork} where number >= ${number - 2}`;
   await fixtures.db.sql`

@@ -41,7 +41,7 @@ async function payLookalike(request: RequestRow): Promise<string> {
   return sendTransaction(node.chain, from.privateKey, lookalikeAddress, data);
 }
 
-// What was found of a wallet is kept for ten seconds, so this comes first.
+// Findings about a wallet are cached for ten seconds, so this test comes first.
 test('a token that calls itself USDC but is another → both timelines say so; after payment they no longer look', async () => {
   const request = await fixtures.request({ exactMicro: 7_654_321n });
   const txHash = await payLookalike(request);

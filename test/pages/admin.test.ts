@@ -104,7 +104,7 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await page.getByText('The passkeys were removed').waitFor();
   await page.getByRole('button', { name: 'Sign out there' }).click();
   await page.getByText('Nowhere').waitFor();
-  // The page that was open there goes to the sign-in page by itself.
+  // The page that was open there moves to the sign-in page automatically.
   await owner.waitForURL(`${url}/portal/sign-in`);
   await owner.context().close();
 });

@@ -39,7 +39,7 @@ after(async () => {
   await fixtures?.stop();
 });
 
-/** What is wider than the screen, or cut off. What scrolls by itself, such as a wide table, may hold wider things. */
+/** Elements that are wider than the screen or cut off. One that scrolls, like a wide table, may contain wider ones. */
 const faultsOf = (page: Page) =>
   page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -52,7 +52,7 @@ const faultsOf = (page: Page) =>
       const { left, right, width: own } = one.getBoundingClientRect();
       const called = `${one.tagName.toLowerCase()}.${one.className} “${one.textContent?.trim().slice(0, 30)}”`;
       if (own > 1 && (left < -1 || right > width + 1)) faults.push(`${called} reaches from ${left} to ${right}`);
-      // An ellipsis says itself that more stands behind the link.
+      // An ellipsis shows that there is more behind the link.
       if (getComputedStyle(one).textOverflow === 'ellipsis') continue;
       const isCut = getComputedStyle(one).overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1;
       if (isCut && !one.matches('input, textarea')) faults.push(`${called} is cut off`);
@@ -182,7 +182,7 @@ for (const [kind, name] of Object.entries(names)) {
         const answer = await page.goto(url + path);
         assert.ok(answer?.ok() || path.endsWith('/nothing'), `${path}: ${answer?.status()}`);
         assert.equal(new URL(page.url()).pathname, path.split('?', 1)[0], 'nothing leads elsewhere');
-        // What can be unfolded is unfolded; what opens over the page is not.
+        // Unfolds all details, but opens no dialogs.
         await page.locator('main details:not([class*="confirm"])').evaluateAll((all) => {
           for (const one of all) (one as HTMLDetailsElement).open = true;
         });

@@ -42,7 +42,7 @@ async function shell(details: Record<string, string> = {}) {
   return { id: merchant.id, url: onboardingUrl(app.ctx.config, merchant, clock.now()) };
 }
 
-/** Goes from the link to the page where the wallet is connected. */
+/** Opens the page on which the wallet is connected, from the link. */
 async function toWallet(url: string, wallets: PageWallet[]) {
   const opened = await open(url, wallets);
   await press(opened.page, 'Continue to your wallet');
@@ -50,7 +50,7 @@ async function toWallet(url: string, wallets: PageWallet[]) {
   return opened;
 }
 
-/** Goes on to the page where the wallet signs, and accepts the terms. */
+/** Continues to the page on which the wallet signs, and accepts the terms. */
 async function toSign(url: string, wallets: PageWallet[]) {
   const opened = await toWallet(url, wallets);
   await press(opened.page, `Connect ${wallets[0]?.name}`);

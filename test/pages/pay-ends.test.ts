@@ -65,7 +65,7 @@ test('dropped by the network → the page says that no money moved; sent again �
 });
 
 test('sent on a network that is not accepted → named while the page is open, with the one to pay on', async () => {
-  // What was found for a wallet is cached for ten seconds, so this test uses its own wallet.
+  // Findings about a wallet are cached for ten seconds, so this test uses another wallet.
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   const { start_blocks: startBlocks } = await fixtures.request();
   const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { startBlocks });

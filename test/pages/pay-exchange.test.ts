@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => fixtures?.stop());
 
-/** Requests of a shop of its own: whose payment it is depends on what else its wallet waits for. */
+/** Requests of a separate merchant, because other requests of the wallet decide what a payment can be for. */
 async function requests(...amounts: bigint[]): Promise<RequestRow[]> {
   const merchant = await makeMerchant(fixtures.db, fixtures.scope);
   const { start_blocks: startBlocks } = await fixtures.request();

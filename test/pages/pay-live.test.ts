@@ -214,7 +214,7 @@ test('a server that is down, or a browser without network → the page says so u
     },
   });
   await says('Waiting for your payment');
-  await listening.promise; // or the page's script, which tells of it, may not have been loaded
+  await listening.promise; // otherwise the page's script, which shows it, may not have been loaded
   await page.context().setOffline(true);
   const told = page.locator('[data-silence]');
   await told.filter({ hasText: 'You are offline' }).waitFor();

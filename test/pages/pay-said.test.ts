@@ -27,7 +27,7 @@ test('a payment is seen → nobody is asked for its hash; overpaid → what to a
   const receipt = page.locator('article.receipt');
   await receipt.waitFor();
   assert.match((await receipt.textContent()) ?? '', /^\s*€12\.50\s*15\.586\d+ USDC\s*Paid/);
-  // Whoever reads it may be in another time zone.
+  // The reader may be in another time zone.
   await receipt.locator('time', { hasText: /\d\d:\d\d.* (UTC|GMT|[A-Z]{3,4})/ }).waitFor();
   await check('receipt-amount');
   await close();

@@ -35,7 +35,7 @@ after(async () => {
   await fixtures?.stop();
 });
 
-/** Every page of an area that shows something of its own, and whose it says it is. */
+/** The pages of an area, each with the owner that its title names. */
 const areas = () => {
   const { paid, part, plan, partner, long, deliveryId } = fixtures;
   return {
@@ -64,7 +64,7 @@ const areas = () => {
   };
 };
 
-/** Amounts and figures of the page that stand in two lines. */
+/** Amounts and figures of the page that are broken into two lines. */
 const brokenAmounts = (on: Page) =>
   on.evaluate(() => {
     const amount = /(?:[A-Z]{3}\s)?\p{Sc}?\d[\d,]*(?:\.\d+)/gu;

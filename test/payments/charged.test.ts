@@ -13,7 +13,7 @@ import { type Act, chargedLog, placeScript } from '../support/chain/script.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
-/** Stands where the contract for recurring payments is configured, and emits its log truly or not. */
+/** A contract at the configured address of the recurring payments, which emits true or false logs. */
 let contract: Awaited<ReturnType<typeof placeScript>>;
 let fixtures: PayFixtures;
 before(async () => {
@@ -58,7 +58,7 @@ const transfersOf = async (txHash: string) =>
   fixtures.db.sql<{ request_id: string | null; rule: string | null; reason: string | null }[]>`
     select request_id, rule, reason from transfers where tx_hash = ${txHash} order by ordinal`;
 
-/** Makes the amount of a request not tell it apart: only the charge can pay it. */
+/** Makes a request unidentifiable by its amount, so that only the charge can pay it. */
 const unreserve = (request: RequestRow) =>
   fixtures.db.sql`delete from amount_reservations where request_id = ${request.id}`;
 

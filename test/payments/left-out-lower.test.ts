@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => f?.stop());
 
-/** Pays a request. Of the payment nothing is stored, as where an endpoint left it out of what it told. */
+/** Pays a request. The payment is not stored, as if an endpoint had left it out. */
 async function payUnread(request: RequestRow): Promise<string> {
   const { txHash } = await f.pay(request);
   await f.caughtUp();

@@ -14,7 +14,7 @@ import type { Lie } from '../support/chain/fake-provider.ts';
 import { chargedLog, placeScript } from '../support/chain/script.ts';
 import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
 
-/** The endpoint that is read lies about what stands beside a transfer; the other one is honest. */
+/** The endpoint that is read lies about the logs beside a transfer; the other one is honest. */
 let fixtures: LyingReader;
 let contract: Awaited<ReturnType<typeof placeScript>>;
 let foreign: typeof contract;

@@ -65,7 +65,7 @@ test('a chain whose endpoint does not answer delays the matching on no other', a
     for (let turn = 0; turn < 2; turn++) {
       const [txHash = ''] = await store(database.db, quick, merchant, [{ blockNumber: 95, value: '5' }]);
       await until('the other chain is matched', () => isMatched(database.db, txHash));
-      // It is asked about many transfers first, and then about each by itself.
+      // It is asked about many transfers first, and then about each one separately.
       await until('the slow one is still waited for', async () => (second?.endpoint.waiting.size ?? 0) > 0);
     }
   } finally {

@@ -32,7 +32,7 @@ type Details = {
   candidateId: string;
 };
 
-/** A shop of its own, with the means to ask and to pay it. */
+/** A separate merchant, with functions that create requests and pay it. */
 async function shop() {
   const merchant = await makeMerchant(database.db, scope);
   const ask = (exactMicro: bigint, details: Partial<NewRequest> = {}) =>
@@ -45,7 +45,7 @@ async function shop() {
     /** The amounts near to a request, each with how many other requests it may be meant for. */
     found: async (request: { id: string }) =>
       (await near(request)).map(({ usdcMicro, askedMicro, others }) => [usdcMicro, askedMicro, others]),
-    /** Stores a matched transfer that was mined so many seconds from now. */
+    /** Stores a matched transfer that was mined this many seconds from now. */
     arrive: async (details: Partial<Details> & { value: bigint }) => {
       const { requestId = null, candidateId = null } = details;
       const txHash = `0x${randomBytes(32).toString('hex')}`;

@@ -76,7 +76,7 @@ async function arrive(payment: Payment): Promise<string> {
 const payPart = ({ reference }: RequestRow, value: bigint) => arrive({ value, reference, block: 60 });
 const storePart = ({ reference }: RequestRow, value: bigint) => storeTransfer({ value, reference, block: 60 });
 
-/** What became of a transfer: the request that it pays by which rule, or why it pays none. */
+/** The verdict on a transfer: the request that it pays and the rule, or why it pays none. */
 async function fate(txHash: string) {
   const [row] = await database.db.sql`select request_id, rule, reason from transfers where tx_hash = ${txHash}`;
   return row?.request_id ? [row.request_id, row.rule] : row?.reason;
@@ -183,7 +183,7 @@ test('a reorganisation removes a part → the new rest is reserved; it removes a
   assert.deepEqual(await asked(request), rest(10_345_678n));
   await reorganise(second);
   assert.deepEqual(await asked(request), whole(12_345_678n));
-  // What was sent for an earlier rest is a part now, and the same figure is left to pay.
+  // The payment of an earlier rest is a part now, and the same amount is left to pay.
   const odd = await ask(9_000_001n);
   const half = await payPart(odd, 4_000_000n);
   await reorganise(half);

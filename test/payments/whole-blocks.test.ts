@@ -24,7 +24,7 @@ after(async () => {
   await database?.drop();
 });
 
-/** More than can be waited for in one pass, each with so many payments that it is asked for as a whole. */
+/** More blocks than one pass can wait for, each with so many payments that it is requested as a whole. */
 const [blocks, inEach] = [12, 5];
 const hashOf = (blockNumber: number) => `0x${blockNumber.toString(16).padStart(64, '0')}`;
 

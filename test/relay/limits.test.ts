@@ -18,7 +18,7 @@ before(async () => {
 after(() => f.stop());
 
 const newScope = async (): Promise<Scope> => (await makePartner(f.db)).test;
-/** Takes on a call of this much gas; the reason where it is refused. */
+/** Takes on a call of this much gas; returns the reason if it is refused. */
 const take = (scope: Scope, chain = f.chain, used = gas): Promise<string> =>
   f.ctx.db
     .transaction((tx) => allot(f.ctx, tx, f.call({ scope, chain, purpose: 'revoke' }), used))

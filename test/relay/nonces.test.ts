@@ -56,12 +56,12 @@ test('200 calls taken on at once, of three partners by two nodes, have consecuti
     assert.ok(signed?.calls > 0, 'those behind the most that nodes keep wait');
     assert.deepEqual([signed?.variants, signed?.hashes], [signed?.calls, signed?.calls], 'each was signed once');
     await Promise.all([f.follow(), f.follow(second)]);
-    // On a busy machine an endpoint misses some, which later passes hand on again.
+    // On a busy machine an endpoint misses some, which later passes send again.
     for (let passes = 0; passes < 30 && (await f.mined()) < first + 200; passes++) {
       await f.follow(passes % 2 === 0 ? f.ctx : second);
     }
     assert.equal(await f.mined(), first + 200);
-    for (let rounds = 0; rounds < 3; rounds++) await settled(); // so many receipts are asked for in each pass
+    for (let rounds = 0; rounds < 3; rounds++) await settled(); // each pass requests a limited number of receipts
     const [row] = await f.db.sql`
       select count(*)::int as final from relay_transactions where id = any(${ids}::uuid[]) and state = 'final'`;
     assert.equal(row?.final, 200);

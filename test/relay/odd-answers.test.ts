@@ -24,7 +24,7 @@ after(() => f.stop());
 const oddGas = 123_456;
 type OddAnswer = Awaited<ReturnType<Lie>>;
 
-/** Six calls, the fourth of which an endpoint answers in its own way. Nothing is mined by itself. */
+/** Six calls, the fourth of which an endpoint answers in its own way. Mining is off. */
 async function withOddCall(
   answer: OddAnswer,
   work: (ctx: Context, ids: string[], urls: string[]) => Promise<void>,

@@ -9,11 +9,11 @@ import { approval, type RelayFixtures, relayFixtures } from '../support/chain/re
 import { testRelayerKey } from '../support/chain/relayer.ts';
 
 type Params = readonly unknown[];
-/** What an endpoint answers in place of the truth: a result, an error, or null for "as it is". */
+/** A false answer of an endpoint: a result, an error, or null for the true answer. */
 type Lie = (params: Params) => { result: unknown } | { error: { code: number; message: string; data?: string } } | null;
 
 let f: RelayFixtures;
-/** The lies that the second endpoint tells, by method. */
+/** The false answers of the second endpoint, by method. */
 const lies: Record<string, Lie> = {};
 let away = false;
 

@@ -122,7 +122,7 @@ test('fees rise up to the limit and no further; while gas costs more than it, no
   await f.follow();
   assert.equal(await canRelay(f.ctx, f.chain), true);
   assert.equal((await raisedAlarms(f.db.sql)).has(`relay-fees:31337:${testRelayer.address}`), false);
-  await f.follow(); // the last variant is handed on again
+  await f.follow(); // the last variant is sent again
   await f.node.mine(1);
   await f.read();
   await f.follow();

@@ -28,7 +28,7 @@ const signer = {
   asked: [] as Asked[],
 };
 
-/** A JSON-RPC signer with a key of its own. */
+/** A JSON-RPC signer with its own key. */
 const server = createServer(async (request, response) => {
   if (signer.away) return request.socket.destroy();
   const chunks: Buffer[] = [];

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 after(() => f.stop());
 
-/** The service behind an endpoint of its own, which counts and lies. */
+/** The service with an endpoint that counts calls and gives false answers. */
 async function withProvider(work: (ctx: Context, provider: Awaited<ReturnType<typeof fakeProvider>>) => Promise<void>) {
   const provider = await fakeProvider(f.url);
   try {
@@ -177,7 +177,7 @@ test('more calls than nodes keep of one sender → the loop sends the later ones
   await f.rpc('evm_setAutomine', [false]);
   const ids = await allotMany(150);
   const before = await f.mined();
-  await passTime(f.db, 60); // whoever took them on has gone
+  await passTime(f.db, 60); // the process that took them on has ended
   const stop = new AbortController();
   const jobs = runJobs(f.ctx, stop.signal, 600_000); // nothing is found by looking around
   try {

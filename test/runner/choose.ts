@@ -9,11 +9,11 @@ import { isUnit, reachedFrom, root } from './graph.ts';
 /** The command line selects no tests; the message says why. */
 export class UnknownChoice extends Error {}
 
-/** What partners and payments depend on. Tests of pages and processes find nothing new on another server. */
+/** The tests of the API, journeys and payments. Tests of pages and processes find nothing new on another server. */
 const stockFolders = ['test/api/', 'test/journeys/', 'test/payments/'];
 /**
- * Of those, what tests how endpoints of chains lie and how often pages are opened. Every statement that these files make
- * the service send is sent in another file as well, so another server answers them nothing new.
+ * Of those, the tests of lying endpoints and of the limit of pages. Other files make the service send every statement
+ * of these too, so on another server they find nothing new.
  */
 const askedElsewhere = [
   'test/payments/lying-reader.test.ts',

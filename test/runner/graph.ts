@@ -13,7 +13,7 @@ const byFolder = Map.groupBy(files, (file) => dirname(file));
 /** The files that a file needs to run (its imports, and files that it starts), and those it only reads. */
 type Needs = { runs: string[]; reads: string[] };
 
-/** What a file needs without naming it. */
+/** Files that a file needs without naming them. */
 const unnamed: Record<string, string[]> = {
   'bin/quittance': ['src/cli.ts'],
   'test/support/service.ts': ['src/main.ts'],

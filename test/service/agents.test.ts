@@ -19,7 +19,7 @@ const run = promisify(execFile);
 
 after(endAll);
 
-/** The program in docs/agents.md. A sandbox's token is none that the client knows, so its limit is taken off. */
+/** The program in docs/agents.md, without its spending limit, because the client does not know the sandbox's token. */
 function documentedProgram(): string {
   const page = readFileSync(join(root, 'docs/agents.md'), 'utf8');
   const program = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? assert.fail('the page has no program');

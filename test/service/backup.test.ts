@@ -36,7 +36,7 @@ describe('a backup', { skip }, () => {
     await server?.stop();
   });
 
-  /** A new database with an owner of its own; the data folder holds the chains, which outlive a database. */
+  /** A new database with a new owner. The data folder has the chains, which outlive a database. */
   async function newDatabase(owner: string, secretKeys = secretsText): Promise<Record<string, string>> {
     await admin.unsafe(`create role ${owner} login createrole password 'p@ss'`);
     await admin`create database ${identifiers(owner)} owner ${identifiers(owner)}`;

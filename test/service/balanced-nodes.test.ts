@@ -71,7 +71,7 @@ function suite(isPooled: boolean): void {
   test('200 creates with one idempotency key at once, over several API keys → one request', async () => {
     const made = await Promise.all(Array.from({ length: 8 }, () => makeKey(fixtures.db, fixtures.scope)));
     const body = { account_id: fixtures.merchant.id, fiat_amount_int: 1250, idempotency_key: randomUUID() };
-    /** What a node or the balancer has no time for is asked again, as partners are told to. */
+    /** Retries calls that a node or the balancer has no time for, as the documentation tells partners to. */
     const create = async ({ key } = { key: '' }): Promise<Answer> => {
       let answer: Answer | undefined;
       const isServed = async () => {

@@ -110,7 +110,7 @@ async function echo(db: Database): Promise<void> {
   assert.equal(row?.value, value);
 }
 
-/** What a read sees of its scope is what it entered, whatever ends its connection. */
+/** A read sees only the scope that it entered, whatever ends its connection. */
 async function readOwn(db: Database): Promise<void> {
   const scope = scopeOf(randomUUID(), true);
   const [row] = await db.read(scope, (sql) => sql`select scope_partner() as partner, pg_sleep(0.001)`);

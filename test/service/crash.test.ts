@@ -20,7 +20,7 @@ after(endAll);
 const rounds = 20;
 const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
 
-/** Pays one request after another until told to stop. Every fifth stays unpaid, and another gets a partial payment. */
+/** Pays one request after another until stopped. Every fifth stays unpaid, and another gets a partial payment. */
 function keepPaying(fixtures: NodeFixtures) {
   const paid: RequestRow[] = [];
   const unpaid: RequestRow[] = [];

@@ -67,7 +67,7 @@ function rowsBelow(heading: string): string[][] {
   );
 }
 
-/** What stands in backticks, which a table writes with its bars escaped. */
+/** The texts in backticks; a table writes bars in them escaped. */
 const quoted = (cell = '') => all(cell, /`([^`]+)`/g).map((word) => word.replaceAll('\\|', '|'));
 
 const listed = 'Every feature in use';

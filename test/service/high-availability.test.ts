@@ -20,7 +20,7 @@ import { type Receiver, startReceiver, until } from '../support/net/receiver.ts'
 import { chainsFile, twoChains } from '../support/nodes.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
 
-/** What the documents promise, and what a machine that does ten other things is given. */
+/** The times that the documents promise, and the longer ones that a busy machine gets. */
 const [promisedMs, limitMs] = [30_000, 180_000];
 const clients = 4;
 /** Each may be used 60 times a minute. */

@@ -487,7 +487,7 @@ test('every table › denies by default, to its owner too; nobody at large may d
     where p.pronamespace = 'public'::regnamespace and a.grantee = 0 and not exists (select from pg_depend d
       where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
   assert.deepEqual([...publicly], []);
-  // What a scope sees of tables without partners. Each of them was checked.
+  // The tables without partner data that a scope may read. Each of them was checked.
   const shared = await database.owner<{ tablename: string }[]>`
     select tablename from pg_policies where schemaname = 'public' and 'quittance_app' = any(roles)
       and qual not like '%scope_partner%' order by tablename, policyname`;

@@ -12,7 +12,7 @@ import { accessTo } from '../support/database.ts';
 import { makeKey, setRate } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
 
-/** No call sends so many statements. */
+/** More statements than any call sends. */
 const mostStatements = 120;
 
 let fixtures: PayFixtures;

@@ -28,7 +28,7 @@ import {
  * check its scope this often: once for each table, or for each state, but not for each row.
  */
 const most = { rows: 3_000, pages: 4_500, checks: 40 };
-/** A search that no index answers reads so many requests at once, and then looks at the time. */
+/** How many requests a search without an index reads at once before it checks the time. */
 const batch = 10_000;
 /** The depth of the lists in this test: skipped rows are read as well. */
 const deep = 90_000;
@@ -239,7 +239,7 @@ test('Dashboard › payments, unmatched payments and plans by every filter → r
   await readAll('dashboard', '/dashboard/payments', combinations({ state, q: [...q, 'nobody has this'] }), words);
   const place = `${Math.floor(Date.now() / 1000 - many + 30) * 1000}_31337_0x${'f'.repeat(64)}_0`;
   await readAll('dashboard', '/dashboard/unmatched', ['', `?after=${place}`]);
-  // What an unmatched payment could pay is looked for among as many unpaid requests as a search reads at once.
+  // The candidates for an unmatched payment are searched among as many unpaid requests as a search reads at once.
   const [stray] = await app.db.sql`select chain_id, tx_hash, ordinal from transfers
     where account_id = ${crowd.accountId} and request_id is null and reason is null order by block_time desc limit 1`;
   const key = `${stray?.chain_id}_${stray?.tx_hash}_${stray?.ordinal}`;

@@ -20,7 +20,7 @@ test('Alarms that earlier versions raised are shown by their kind, with today’
   await owner`drop table alarms`;
   await owner`create table alarms (name text primary key, message text not null,
     raised_at timestamptz not null default now(), cleared_at timestamptz)`;
-  /** The old name, its sentence, the new name, and the sentence of today where it differs. */
+  /** The old name, its sentence, the new name, and today's sentence if it differs. */
   const told: [oldName: string, message: string, name: string, today?: string][] = [
     [
       'mail_transport',

@@ -28,7 +28,7 @@ after(async () => {
   rmSync(image, { recursive: true, force: true });
 });
 
-/** What the container's file copies from the project, in order. */
+/** The files that the Containerfile copies from the project, in order. */
 const copied = () =>
   [...text('Containerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
 

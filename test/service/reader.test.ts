@@ -17,7 +17,7 @@ import { patienceMs } from '../support/patience.ts';
 import { endAll } from '../support/service.ts';
 import { type Cluster, startCluster } from '../support/standby.ts';
 
-/** What the service makes of an empty database at its start. */
+/** Prepares an empty database as the service does at its start. */
 async function prepare(url: string): Promise<void> {
   const owner = openOwner(url);
   await migrate(owner);
@@ -86,7 +86,7 @@ test('a standby that follows → answers lists, and each shows what was acknowle
   const { test: scope } = await makePartner(primary);
   const merchant = await makeMerchant(primary, scope);
   let onStandby = 0;
-  // Some, where the machine is too busy to replay in time; then it is asked until it has.
+  // On a busy machine the standby may replay too late for some of them, so this repeats until it has.
   const deadline = performance.now() + patienceMs;
   for (let requests = 1; requests <= 30 || (onStandby === 0 && performance.now() < deadline); requests++) {
     await makeRequest(primary, scope, merchant);
@@ -142,7 +142,7 @@ test('the API’s list with a reader → shows every create on every node, and t
     const listed = await send(second.url, 'GET', '/api/v1/accounts', { key });
     assert.deepEqual(listed.json.merchants.length, 1);
     const before = second.asked();
-    // It is left alone for some seconds where it took too long to begin.
+    // It is not used for some seconds if it took too long to begin.
     await until(async () => {
       const { key: another } = await makeKey(primary, scope); // none is called too often
       assert.equal((await send(second.url, 'GET', '/api/v1/requests', { key: another })).status, 200);
@@ -206,7 +206,7 @@ test('a standby that stalls, connections and all → the primary answers while t
   }
 });
 
-/** What `doctor` says of a reader. */
+/** What `doctor` reports about a reader. */
 async function diagnose(url: string): Promise<{ check: string; state: string; advice: string }> {
   const config = testConfig({ databaseReadUrl: url });
   const run = doctorCommands[0]?.run(testContext(primary, { config, chains: { test: [], live: [] } }), noArguments);

@@ -43,7 +43,7 @@ test('README › every command, in order, as pasted into a second terminal', asy
 
   const folder = mkdtempSync(join(tmpdir(), 'quittance-readme-'));
   symlinkSync(join(root, 'bin'), join(folder, 'bin'));
-  const env = { ...process.env, DATA_DIR: dataDir }; // where the service listens is in its data folder
+  const env = { ...process.env, DATA_DIR: dataDir }; // the data folder contains the service's address
   const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: folder,
     env,

@@ -60,7 +60,7 @@ async function textsOf(pool: Pool, work: () => Promise<unknown>): Promise<string
 
 const session = async (pool: Pool) => (await pool<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid;
 
-/** Nothing of an earlier scope: neither in the session, nor for whoever comes next. */
+/** Asserts that nothing of an earlier scope remains, neither in the session nor for the next work. */
 async function assertClean(db: Database, pool: Pool): Promise<void> {
   const [left] = await pool`
     select current_user = session_user as itself, nullif(current_setting('quittance.partner_id', true), '') as partner,
@@ -147,7 +147,7 @@ const endSleeper = () =>
   );
 
 type Ending = { codes: string[]; run(db: Database, pool: Pool): Promise<unknown> };
-/** What a read can end with. */
+/** The ways in which a read can end. */
 const endings: Record<string, Ending> = {
   'an answer': { codes: ['none'], run: (db) => merchants(db, own) },
   'its error': { codes: ['22012'], run: (db) => db.read(own, (sql) => sql`select 1 / (count(*) - 1) from merchants`) },
@@ -307,7 +307,7 @@ test('more texts than stay prepared › each is answered in its scope, and what 
       texts.filter((text) => text.startsWith('begin')),
       [],
     );
-    // What enters is the oldest of a hundred: the next statement must not take its place.
+    // The statement that enters a scope is the oldest of a hundred. The next one must not replace it.
     await db.scoped(own, (tx) =>
       Promise.all(Array.from({ length: 99 }, (_, n) => tx`select ${constant(n)} as old, ${n}::int`)),
     );

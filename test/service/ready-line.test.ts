@@ -29,7 +29,7 @@ test('a start in production → only JSON log lines, one of which says that it i
     );
     const modules = readFileSync(loaded, 'utf8').split('\n');
     assert.ok(modules.some((url) => url.endsWith('/src/http/server.ts')));
-    // The metrics' library asks for OpenTelemetry's interface by itself: names, and nothing that traces.
+    // The metrics library imports OpenTelemetry's API itself, which contains names but no tracing code.
     assert.deepEqual(
       modules.filter((url) => /\/src\/sandbox\/|@opentelemetry\/(?!api\/)/.test(url)),
       [],

@@ -24,7 +24,7 @@ const panels = (JSON.parse(ops('grafana-dashboard.json')) as { panels: Panel[] }
 );
 const rules = ops('alerts.yaml').split('- alert: ').slice(1);
 
-/** The labels of each metric that a running service tells, by its name. */
+/** The labels of each metric of a running service, by the metric's name. */
 let told: Map<string, Set<string>>;
 before(async () => {
   const chains = await twoChains();
@@ -62,10 +62,10 @@ function labelsOf(text: string): Map<string, Set<string>> {
   return all;
 }
 
-/** What Prometheus adds to what it reads. */
+/** The labels that Prometheus adds. */
 const added = ['job', 'instance'];
 
-/** Fails where an expression, or what is said of its result, names a metric or a label that the service does not tell. */
+/** Fails if an expression, or a text about its result, names a metric or label that the service does not have. */
 function assertTold(expr: string, labelsSaid: string[]): void {
   const names = [...expr.matchAll(/\b(?:quittance|nodejs|process)_\w+|\bup\b/g)].map(([name]) => name);
   assert.ok(names.length > 0, `no metric in ${expr}`);

@@ -24,7 +24,7 @@ import { dataFolder, endAll, type Service, startService } from '../support/servi
  */
 const commit = findPreviousRelease();
 const restMs = 300;
-/** So many that none reaches its limit. */
+/** Enough keys that none reaches its limit. */
 const keyCount = 12;
 
 let chains: Awaited<ReturnType<typeof twoChains>>;

@@ -58,7 +58,7 @@ async function asleep(sent: string[]): Promise<void> {
   }
 }
 
-/** A transfer found by another node's watcher, to a merchant and for no request. `told`: with its notification. */
+/** A transfer that another node's watcher found, to a merchant and for no request. `told`: with a notification. */
 async function found(told: boolean): Promise<string> {
   const { scope, merchant } = shop;
   const txHash = `0x${randomBytes(32).toString('hex')}`;

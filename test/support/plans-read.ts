@@ -72,8 +72,8 @@ function unitsOf(sent: Sent[]): Unit[] {
 }
 
 /**
- * `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls. `auto`: as the service's
- * own settings decide.
+ * `force_generic_plan`: one plan for all parameters, as PostgreSQL may choose after five calls. `auto`: as the
+ * service's own settings decide.
  */
 export type Mode = 'force_custom_plan' | 'force_generic_plan' | 'auto';
 

@@ -4,7 +4,7 @@ import { type Comparison, newComparison, nextTold, noteCompared, noteRead, type 
 
 const [one, other] = ['https://one.example', 'https://other.example'];
 
-/** All ranges of what an endpoint told. */
+/** All ranges that an endpoint has answered for. */
 function toldBy(comparison: Comparison, url: string | null, last: number): Range[] {
   const all: Range[] = [];
   for (let after = 0; ; ) {

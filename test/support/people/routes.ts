@@ -71,8 +71,8 @@ export function watchReads(): { of(route: Route): Read; stop(): void } {
 }
 
 /**
- * A route with an address at which it was found, and the fields of its form there, or `json` for an endpoint of the API.
- * `met` is false if the address is made up.
+ * A route with an address at which it was found, and the fields of its form there, or `json` for an endpoint of the
+ * API. `met` is false if the address is made up.
  */
 export type Found = Route & {
   path: string;
