@@ -14,7 +14,7 @@ function faultsOf(env: Record<string, string>): string[] {
   return [];
 }
 
-test('TRUST_PROXY › nobody unless said; addresses and networks of both kinds', () => {
+test('TRUST_PROXY › nobody by default; IPv4 and IPv6 addresses and networks', () => {
   assert.deepEqual(readConfig(secrets).trustProxy, []);
   const { trustProxy } = readConfig({ ...secrets, TRUST_PROXY: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1' });
   assert.deepEqual(trustProxy, ['10.0.0.0/8', '192.0.2.7/32', 'fd00::/8', '::1/128']);
@@ -88,7 +88,7 @@ test('PHONE_GATEWAY_URL and its token › read together; https for other machine
   }
 });
 
-test('ERASE_CUSTOMER_DATA_AFTER_DAYS › never unless said; whole days, not before requests have ended', () => {
+test('ERASE_CUSTOMER_DATA_AFTER_DAYS › never by default; whole days, not before requests have ended', () => {
   assert.equal(readConfig(secrets).eraseCustomersAfterDays, null);
   assert.equal(readConfig({ ...secrets, ERASE_CUSTOMER_DATA_AFTER_DAYS: '31' }).eraseCustomersAfterDays, 31);
   for (const ERASE_CUSTOMER_DATA_AFTER_DAYS of ['0', '30', '-1', '90.5', 'soon', '1e9']) {
@@ -96,7 +96,7 @@ test('ERASE_CUSTOMER_DATA_AFTER_DAYS › never unless said; whole days, not befo
   }
 });
 
-test('HSTS › on unless it is switched off', () => {
+test('HSTS › on by default', () => {
   assert.equal(readConfig(secrets).hsts, true);
   assert.equal(readConfig({ ...secrets, HSTS: 'off' }).hsts, false);
   assert.equal(faultsOf({ HSTS: 'no' }).length, 1);
@@ -110,7 +110,7 @@ test('DRAIN_SECONDS › 5 in production, 0 in a sandbox; 15 at most', () => {
   }
 });
 
-test('PAGE_LIMIT › 200 unless said otherwise; no less than 10', () => {
+test('PAGE_LIMIT › 200 by default; no less than 10', () => {
   assert.equal(readConfig(secrets).pageLimit, 200);
   assert.equal(readConfig({ ...secrets, PAGE_LIMIT: '5000' }).pageLimit, 5000);
   for (const PAGE_LIMIT of ['0', '9', '05', '-20', '1e3', 'many', '1000000']) {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { checksum62, randomBase62 } from '../lib/text/base62.ts';
 import { contentOf, detailsJson, type Entry, hashOf, noHash } from './rules.ts';
 
-test('Keys, signing secrets and tokens are left out of details, wherever they stand and whatever they are called', () => {
+test('Keys, signing secrets and tokens are left out of details, at any place and under any name', () => {
   for (let i = 0; i < 200; i++) {
     const body = `qt_${i % 2 ? 'test' : 'live'}_${randomBase62(32)}`;
     const secrets = [

@@ -45,7 +45,7 @@ test('Every role may do exactly what its table says, in each mode', () => {
     assert.equal(may({ role, partner: { disabled: false } }, name, mode), has, `${role} ${name} ${mode}`);
 });
 
-test('While the partner is switched off, every role only reads', () => {
+test('While the partner is disabled, every role can only read', () => {
   for (const { role, name, mode } of cases)
     assert.equal(may({ role, partner: { disabled: true } }, name, mode), name === 'read', `${role} ${name} ${mode}`);
 });

@@ -9,7 +9,7 @@ function read(env: Record<string, string>) {
 
 const token = 'x'.repeat(24);
 
-test('METRICS_HOST, METRICS_PORT and METRICS_TOKEN › none unless said; on loopback unless said', () => {
+test('METRICS_HOST, METRICS_PORT and METRICS_TOKEN › no listener by default; on loopback by default', () => {
   assert.deepEqual(read({}), { host: '127.0.0.1', port: null, token: null, faults: [] });
   assert.deepEqual(read({ METRICS_PORT: '9464' }), { host: '127.0.0.1', port: 9464, token: null, faults: [] });
   const all = { METRICS_HOST: '10.0.0.5', METRICS_PORT: '9464', METRICS_TOKEN: token };

@@ -60,7 +60,7 @@ test('SANDBOX › on for a service that others can reach, off for one that they 
   assert.match(faultsOf({ SANDBOX: 'yes' }), /^SANDBOX must be on or off/m);
 });
 
-test('DEV_ALLOW_CIDRS › nobody unless said; only with SANDBOX=on', () => {
+test('DEV_ALLOW_CIDRS › nobody by default; only with SANDBOX=on', () => {
   const networks = { DEV_ALLOW_CIDRS: '10.0.0.0/8, 192.0.2.7' };
   assert.deepEqual(readConfig(secrets).devAllowCidrs, []);
   assert.deepEqual(readConfig({ ...secrets, ...networks, SANDBOX: 'on' }).devAllowCidrs, [

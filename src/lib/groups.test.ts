@@ -211,7 +211,7 @@ test('work behind its owner’s other work for long → alone beside it, before 
   await Promise.all(all);
 });
 
-test('work whose turn does not come in time → fails as unreachable, and is forgotten', async () => {
+test('work whose turn does not come in time → fails as unreachable, and never runs', async () => {
   const { run, end, alone, items } = held({ longestWaitMs: -1 });
   const [first, late] = [run('a', 'a1'), run('b', 'b1')];
   await assert.rejects(late, { code: 'CONNECTION_TIMEOUT' });

@@ -68,7 +68,7 @@ test('The slot after a day is the first one whose date is later, whatever the pl
   );
 });
 
-test('Dates only ever go forward, each in a period of its own', () => {
+test('Dates only move forward, each in its own period', () => {
   fc.assert(
     fc.property(
       anyDay,

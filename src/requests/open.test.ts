@@ -41,7 +41,7 @@ test('A prefetch or prerender opens nothing', () => {
   }
 });
 
-test('Anything but the navigation of a document opens nothing, where the client tells', () => {
+test('If the client sends Sec-Fetch headers, only a document navigation opens a request', () => {
   for (const fetched of [
     { 'sec-fetch-dest': 'iframe' },
     { 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors' },

@@ -5,7 +5,7 @@ import { wordsOf } from './language.ts';
 
 const format = (value: number) => `${value} EUR`;
 
-test('each column says its values, and the same figures stand in a table', () => {
+test('each column names its values, and a table has the same figures', () => {
   const bars = [
     { label: '1 May', values: [120, 7] },
     { label: '2 <May>', values: [0, 3] },
@@ -28,7 +28,7 @@ test('the scale has room for its longest figure', () => {
   assert.ok(grid > 'KWD 123,456,2.5.000'.length * 7, `the lines begin at ${grid}`);
 });
 
-test('a chart without values, or without columns, is drawn all the same', () => {
+test('a chart without values, or without columns, is still drawn', () => {
   for (const bars of [[], [{ label: 'x', values: [0] }]]) {
     const { text } = chart(wordsOf('en'), { title: 'Paid', series: ['Shop'], bars, format });
     assert.ok(text.includes('<svg') && !text.includes('NaN'));

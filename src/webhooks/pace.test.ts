@@ -73,7 +73,7 @@ describe('the pace of deliveries', () => {
     assert.equal(pace.rooms()[0]?.room, 1);
   });
 
-  test('one delivery claimed twice, as after a replay → each attempt takes and leaves a place of its own', () => {
+  test('one delivery claimed twice, as after a replay → each attempt takes and frees its own place', () => {
     const { pace, begin } = paced();
     const [row] = claimed('a', 1) as [Claimed];
     pace.add([row, { ...row, lease: 'another' }]);

@@ -212,7 +212,7 @@ test('a key used before → the stored request whatever else is sent, nothing re
   assert.deepEqual([await storedBy(one), await reservedBy(one), await storedBy(other)], [stored, reserved, more + 3]);
 });
 
-test('creates of one partner in one moment → each in a statement of its own', async () => {
+test('simultaneous creates of one partner → each in its own statement', async () => {
   const one = await remembered(api);
   const { key, key_id: keyId } = await makeKey(api.db, one.one.test.scope);
   const again = { ...one, key, keyId };

@@ -57,7 +57,7 @@ test('GET /openapi.json › every body has an example that keeps its own contrac
   }
 });
 
-test('GET /openapi.json › every object has a name of its own', () => {
+test('GET /openapi.json › every object has its own name', () => {
   const names = Object.keys((served as unknown as { components: { schemas: object } }).components.schemas);
   assert.deepEqual(names, [
     'Amount',

@@ -101,7 +101,7 @@ test('Limits › exact over two nodes at once', async () => {
   }
 });
 
-test('Limits › calls without a right to count do not use up anything: a wrong host, a partner switched off', async () => {
+test('Limits › calls that are refused before the count use up nothing: a wrong host, a disabled partner', async () => {
   const off = await api.partner();
   await withinOneMinute(api.db, async () => {
     const key = await off.test.api.newKey();

@@ -183,7 +183,7 @@ test('A manual create and one by API under the same key, at the same time → on
   assert.equal((await replay).json.request_id, row?.id);
 });
 
-test('60 creates of one amount at the same time → each has an amount of its own', async () => {
+test('60 creates of one amount at the same time → each has its own amount', async () => {
   const { test: side } = await api.partner();
   const keys = await Promise.all([side.api.newKey(), side.api.newKey()]);
   const made = await Promise.all(

@@ -46,7 +46,7 @@ test('Order › key before host, partner, limit, scope and body', async () => {
   await expect(raw('x', { key: null, headers: { 'content-type': 'text/plain' } }), 401, 'unauthorized');
 });
 
-test('Order › host before a partner that is switched off', async () => {
+test('Order › host before a disabled partner', async () => {
   await expect(off.test.api.list('', { headers: { host: 'example.com' } }), 404, 'not_found');
   await expect(off.test.api.list('', { headers: { host: `${one.partner.slug}.localhost` } }), 401, 'unauthorized');
 });
@@ -56,7 +56,7 @@ test('Order › host before scope and body', async () => {
   await expect(raw('{', { key, headers: { host: 'example.com' } }), 404, 'not_found');
 });
 
-test('Order › a partner that is switched off before limit, scope and body', async () => {
+test('Order › a disabled partner before limit, scope and body', async () => {
   const own = await api.partner();
   const key = await own.test.api.newKey(['accounts:read']);
   await Promise.all(Array.from({ length: 61 }, () => own.test.api.list('', { key })));

@@ -16,7 +16,7 @@ const contract: Hex = `0x${'c0'.repeat(20)}`;
 const token = () => node.chain.tokens[0]?.address as Hex;
 const rpc = () => connectRpc(node.chain.rpcUrls[0] ?? '');
 
-test('One call tells the balances and allowances of as many wallets as it may ask about', async () => {
+test('One call returns the balances and allowances of the maximum number of wallets', async () => {
   const wallets = Array.from({ length: mostWallets }, () => node.wallet());
   const [first, last] = [wallets[0], wallets.at(-1)];
   assert.ok(first && last);

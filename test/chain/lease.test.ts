@@ -66,7 +66,7 @@ test('a deposed leader writes nothing, neither before nor after its successor ha
   assert.equal((await fixtures.transfers()).length, 0);
 });
 
-test('work ends when the lease is taken away, and begins again when it is won back', async () => {
+test('work ends when the lease is lost, and begins again when it is regained', async () => {
   const stop = new AbortController();
   const name = 'taken';
   let fence = 0;

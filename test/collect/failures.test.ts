@@ -357,7 +357,7 @@ test('Two plans of a wallet that can pay one of them: the second waits for the f
   );
 });
 
-test('A newer address of the relayer has no coin → the mandates of an earlier one are charged all the same', async () => {
+test('A newer address of the relayer has no coin → the mandates of an earlier one are still charged', async () => {
   const plan = await of.plan();
   await of.agree(plan, await of.payer(50_000_000n));
   const newer = localSigner(`0x${'53'.repeat(32)}`);

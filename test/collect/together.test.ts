@@ -180,7 +180,7 @@ test('One merchant’s customers agree and stop again and again → telling the 
   assert.deepEqual(new Set((await statesOf(others)).map(String)), new Set(['sent,']));
 });
 
-test('A single charge that costs more than a merchant’s half is sent all the same', async () => {
+test('A single charge that costs more than a merchant’s half is still sent', async () => {
   const budgetWei = ((await feeOfOne()) * 14n) / 9n;
   const chain: ChainConfig = { ...of.chain, relayer: { ...limitsOf(of.chain), budgetWei } };
   const party = await newParty();

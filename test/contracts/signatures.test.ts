@@ -143,7 +143,7 @@ test('a contract wallet (ERC-1271) → its owner signs for it in its own form; t
   assert.equal(await stage.balanceOf(mandate.payee), 1n);
 });
 
-test('a wallet with EIP-7702 code that refuses plain signatures → its key signs all the same', async () => {
+test('a wallet with EIP-7702 code that refuses plain signatures → the signature of its key is still valid', async () => {
   const { payer, mandate, signature } = await agreed();
   await stage.delegate(payer, await stage.deploy('RefusingDelegate'));
   assert.equal(await tried(mandate, await stage.sign(privateKeyToAccount(randomWord()), mandate)), 'signature');

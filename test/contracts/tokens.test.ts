@@ -174,7 +174,7 @@ test('permit › signed without a transaction → the first charge sets the allo
   assert.equal(await allowanceOf(own.payer.address), 11n);
 });
 
-test('permit › used by somebody else before the charge → charged all the same', async () => {
+test('permit › used by somebody else before the charge → still charged', async () => {
   const own = await unapproved();
   const permit = await stage.permit(own.payer, 12n);
   const { value, deadline, signature } = permit;

@@ -177,7 +177,7 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   assert.equal((await admin.open('/admin/partners/nobody')).status, 404);
 });
 
-test('People of all teams are listed, given roles, and switched off: never the last owner, and never oneself', async () => {
+test('Users of all teams are listed, given roles, and disabled: never the last owner, and never oneself', async () => {
   const fixtures = await makePartner(app.db);
   const owner = await signInPartnerUser(app, fixtures, 'owner');
   const viewer = await signInPartnerUser(app, fixtures, 'viewer');

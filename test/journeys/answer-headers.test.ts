@@ -19,7 +19,7 @@ after(() => app.stop());
 
 const headersOf = async (url: string, headers: Record<string, string> = {}) => (await visit(url, { headers })).headers;
 
-test('Over https every answer tells browsers to come by https only: the base host for the hosts below it too', async () => {
+test('Over https every answer tells browsers to use https only: the base host also for the hosts below it', async () => {
   const config = testConfig({ baseUrl: 'https://pay.example.com', payUrl: 'https://till.example.net' });
   const secure = await startApp({ config });
   try {
@@ -36,7 +36,7 @@ test('Over https every answer tells browsers to come by https only: the base hos
   }
 });
 
-test('Over plain http, and where an operator has switched it off, nothing is said of https', async () => {
+test('Over plain http, or if an operator has turned it off, no answer has the header', async () => {
   for (const path of ['/portal/sign-in', '/api/v1/requests']) {
     assert.equal((await headersOf(app.url + path)).get('strict-transport-security'), null, path);
   }

@@ -271,7 +271,7 @@ test('A check finds the first row that was changed, deleted, inserted or moved, 
   await assert.rejects(run('audit check'), /audit log is broken[\s\S]*row 3: this row, or its hash, was changed/);
 });
 
-test('The command checks one log or all, and tells the hash of its end', async () => {
+test('The command checks one log or all, and prints the hash of each log’s end', async () => {
   const { partner } = await makePartner(app.db);
   await append(partner.id);
   const one = await run('audit check', [], { partner: partner.slug });
@@ -321,7 +321,7 @@ test('A long chain is checked to its end', async () => {
   assert.equal((await checkOf(partner.id)).broken?.number, '1203');
 });
 
-test('Rows that are written at the same time stand one after the other, and a chain knows only its own', async () => {
+test('Rows that are written at the same time follow each other in the chain, and each log has its own chain', async () => {
   const [one, other] = await Promise.all([makePartner(app.db), makePartner(app.db)]);
   await Promise.all(Array.from({ length: 40 }, (_, i) => append(i % 2 ? one.partner.id : other.partner.id, String(i))));
   for (const { partner, live } of [one, other]) {

@@ -84,7 +84,7 @@ test('The list is filtered by state and day, in the address, and paged by cursor
 const idsOn = (html: string) =>
   [...html.matchAll(/href="\/dashboard\/payments\/([0-9a-f-]{36})"/g)].map(([, id]) => id ?? '');
 
-test('The detail tells what happened in order, with what is missing, the link and its code', async () => {
+test('The detail shows what happened in order, with the missing amount, the link and its QR code', async () => {
   const row = await fixtures.request({ memo: 'Two loaves' });
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
@@ -139,7 +139,7 @@ test('Requests of another merchant, partner or mode are not there: the same 404 
   for (const row of rows) assert.ok(!csv.includes(row.id));
 });
 
-test('No page tells a browser by which address we ask a network, only what wallets may know of it', async () => {
+test('No page reveals our RPC addresses of a network, only what wallets may know of it', async () => {
   const secret = 'http://127.0.0.1:9/key-of-ours';
   fixtures.node.chain.rpcUrls.push(secret);
   const row = await fixtures.request();

@@ -90,7 +90,7 @@ test('A value that breaks a rule is refused beside its field, typed values stay,
   assert.equal((await plans()).length, before);
 });
 
-test('A merchant that is switched off, and an amount that was typed in another currency, start no plan', async () => {
+test('A disabled merchant, or an amount that was typed in another currency, starts no plan', async () => {
   const before = (await plans()).length;
   const { sql } = fixtures.db;
   const form = await fixtures.visitor.open('/dashboard/plans/new');

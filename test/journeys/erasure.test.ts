@@ -153,7 +153,7 @@ test('A receipt that waits for somebody whose data was erased becomes no mail', 
   assert.equal((await mailsTo(email)).length, 0);
 });
 
-test('More than one call takes is said, and the next call takes the rest', async () => {
+test('If there is more than one call erases, the answer says so, and the next call erases the rest', async () => {
   const { scope, merchant } = await shop();
   for (let i = 0; i < 10; i++) {
     await Promise.all(

@@ -178,7 +178,7 @@ test('A host works as soon as its partner exists, also if it was requested befor
   assert.deepEqual([await at(), await at()], [200, 200]);
 });
 
-test('On its own host a partner’s name and logo stand where people sign in', async () => {
+test('The sign-in page on a partner’s own host has its name and logo', async () => {
   for (const { partner, name } of [one, two]) {
     for (const path of ['/dashboard/sign-in', '/portal/sign-in']) {
       const { html } = await visit(app.url + path, { headers: onHost(partner) });

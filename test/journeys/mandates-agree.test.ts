@@ -187,7 +187,7 @@ test('A permit with another sum, nonce or deadline than asked for, or of another
   assert.equal((await fixtures.mandatesOf(plan)).length, 0);
 });
 
-test('A contract wallet signs in its own form, or approves by a transaction of its own → charged', async () => {
+test('A contract wallet signs in its own format, or approves by its own transaction → charged', async () => {
   for (const way of ['permit', 'approve'] as const) {
     const plan = await fixtures.plan();
     const payer = await fixtures.payer(500_000_000n);
@@ -236,7 +236,7 @@ test('An address without code that has not signed, with a longer signature → n
   assert.equal((await fixtures.post(plan, 'agree', signed)).fault, 'not_deployed');
 });
 
-test('A plan that asks by link, has ended, or whose merchant is switched off offers nothing', async () => {
+test('A plan that is paid by link, has ended, or whose merchant is disabled offers nothing', async () => {
   const payer = await fixtures.payer(1n);
   const asked = (plan: { id: string }) =>
     fixtures.post(plan, 'offer', {

@@ -98,7 +98,7 @@ test('Stopped by the link alone → at once in the service, mailed to both, and 
   assert.equal((await fixtures.post(plan, 'stop', {})).status, 303); // a second time changes nothing
 });
 
-test('Somebody else with the link posts as often as may be, from many addresses → its customer stops it all the same', async () => {
+test('Somebody else with the link uses up all posts, from many addresses → the customer can still stop it', async () => {
   const { plan } = await agreed();
   const config = { ...fixtures.ctx.config, trustProxy: ['127.0.0.0/8'] };
   // Limits count by the minute, which must not end meanwhile.

@@ -326,7 +326,7 @@ test('Who has the link of a merchant makes chains be queried 30 times in a quart
   }
 });
 
-test('Somebody else who was mailed the link to object signs it wrongly, again and again → the wallet objects all the same', async () => {
+test('Somebody else with the link to object signs it wrongly, again and again → the wallet can still object', async () => {
   const [first] = configs() as [ChainConfig];
   const owner = newAccount();
   const address = randomAddress();

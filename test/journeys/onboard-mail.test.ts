@@ -34,7 +34,7 @@ test('The sandbox prints mails, keeps them, and shows them escaped under /dev/ma
   assert.ok(!page.html.includes('<b>@'));
 });
 
-test('A mail in HTML is shown as its recipient sees it: on a page of its own that runs, sends and loads nothing', async () => {
+test('A mail in HTML is shown as its recipient sees it: on a separate page that runs, sends and loads nothing', async () => {
   const html = '<!doctype html><p style="color:red">A code<script>alert(1)</script></p>';
   await queueMail(app.ctx, app.db.sql, { ...mail('html@example.com'), html });
   await sendDueMails(app.ctx, running);

@@ -116,7 +116,7 @@ test('A session ends after 12 hours without a call, and after 7 days with howeve
   }
 });
 
-test('Each sign-in has a token of its own; a merchant sees where it is signed in and ends it there', async () => {
+test('Each sign-in has its own token; a merchant sees its sessions and can end each', async () => {
   const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const other = await signInMerchant(app.url, account, { 'user-agent': 'Phone <b>' });
   const own = await signInMerchant(app.url, account, { 'user-agent': 'Desk' });

@@ -67,7 +67,7 @@ function assertRefused({ page, visitor }: { page: Visit; visitor: Visitor }, why
 const unknown = /We do not recognise it/;
 const tooLate = /took longer than five minutes, or was submitted twice/;
 
-test('A passkey is added in a fresh session, signs in by itself, and both stand in the audit log', async () => {
+test('A passkey is added in a fresh session and signs in alone, and the audit log has both', async () => {
   const { user, device } = await holder();
   const mail = await latestMail(app.db.sql, user.email);
   assert.equal(mail?.subject, 'A passkey was added to your account at Corner Shops Ltd');
@@ -191,7 +191,7 @@ test('A device without a signature counter can sign in repeatedly', async () => 
   for (let i = 0; i < 3; i++) assert.ok(isInside((await enter(device, { counter: 0 })).page), user.email);
 });
 
-test('A passkey opens one account: not another partner’s host, nor the other realm, nor for who is switched off', async () => {
+test('A passkey opens one account: not on another partner’s host, not in the other realm, and not for a disabled user', async () => {
   const { user, visitor, device } = await holder('viewer');
   const there = await makePartner(app.db);
   const own = { origin: `http://${fixtures.partner.slug}.localhost:3000`, rpId: `${fixtures.partner.slug}.localhost` };

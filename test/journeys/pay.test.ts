@@ -121,7 +121,7 @@ test('an untagged whole cent while an amount close to it is reserved → unmatch
   );
 });
 
-test('an underpaid request stays none and tells what is missing; topped up, the second transfer is its proof', async () => {
+test('an underpaid request stays none and shows what is missing; topped up, the second transfer is its proof', async () => {
   const request = await fixtures.request();
   const due = BigInt(request.usdc_micro);
   const first = await fixtures.pay(request, { usdcMicro: due - 1_000_000n });

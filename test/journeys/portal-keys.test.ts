@@ -92,7 +92,7 @@ test('a key › has a name, says who created it, and is refused from its end on'
   assert.match((await developer.open('/portal/keys')).html, /Expired/);
 });
 
-test('the log says from where a key was made, although whoever asked hung up at once', async () => {
+test('the log has the address from which a key was created, even if the client disconnected at once', async () => {
   const { length } = await acts('key.created');
   const body = 'scopes=requests%3Aread';
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1');

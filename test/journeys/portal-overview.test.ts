@@ -67,7 +67,7 @@ test('a new partner › a call that works once the key is filled in', async () =
   assert.doesNotMatch(await overview(), /<pre/);
 });
 
-test('a new partner › each empty list says what will stand there; one that a filter empties, that nothing fits', async () => {
+test('a new partner › each empty list says what will be there; if a filter empties it, that nothing matches', async () => {
   const { partner } = await makePartner(app.db);
   const visitor = await portalVisitor(app.ctx, app.url, partner.id);
   for (const [path, empty, unlike] of [

@@ -223,7 +223,7 @@ test('the team › invited by mail, another role, removed at once and let in aga
   assert.equal((await act('remove', [], 'x')).status, 404);
 });
 
-test('the team › the only owner can neither go nor become less; faults of an invitation are said beside it', async () => {
+test('the team › the only owner can be neither disabled nor given a lower role; faults of an invitation are shown beside it', async () => {
   const { partner } = await newPartner();
   await app.db.sql`delete from sessions where partner_id = ${partner.id}`;
   await app.db.sql`delete from users where partner_id = ${partner.id}`;

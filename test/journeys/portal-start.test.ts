@@ -151,7 +151,7 @@ describe('receivers take what is signed with the secret, and answer 400 to every
   });
 });
 
-test('the example of docs/webhooks.md tells genuine events from forged ones', async () => {
+test('the example of docs/webhooks.md distinguishes genuine events from forged ones', async () => {
   const guide = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
   const examples = [...guide.matchAll(/```(\w+)\n(.*?)```/gs)];
   assert.deepEqual(

@@ -104,7 +104,7 @@ test('a URL › one that cannot be used is refused in words, and stays to be men
   assert.equal((await readEndpoint(ctx, live))?.url, 'https://shop.example/hook');
 });
 
-test('a URL that was never reached › is said to be untried, whatever reached the one before', async () => {
+test('a URL that was never reached › shown as untried, whatever reached the previous one', async () => {
   const { test: scope, owner } = await newPartner();
   assert.match((await typeUrl(owner, receiver.url)).html, /Not tried yet/);
   await ctx.db.sql`update webhook_endpoints set last_success_at = now() where partner_id = ${scope.partnerId}`;

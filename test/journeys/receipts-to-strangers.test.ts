@@ -136,7 +136,7 @@ test('A number beside made-up ones, or in the digits of another script → it is
   assert.equal(await owing(), 0);
 });
 
-test('A number with signs between its digits that gateways leave out → it is that number all the same', async () => {
+test('A number with signs between its digits that gateways leave out → counts as the same number', async () => {
   const merchant = await makeMerchant(database.db, scope);
   const { gateway } = countingGateway();
   const between = ['\u2013', '\u00b7', '\u200b', '\u00ad', '~', '\u2212', '_', ']['];

@@ -107,7 +107,7 @@ test('One network sends an address twenty links a day and no more, known or not'
   }
 });
 
-test('Nothing in the answers tells whether an address is known, also when strangers have used it up', async () => {
+test('No answer reveals whether an address is known, even after strangers have used up its links', async () => {
   const { email } = await member('192.0.2.1');
   const answersFor = async (address: string) => {
     const answers: string[] = [];

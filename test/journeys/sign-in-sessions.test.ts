@@ -96,7 +96,7 @@ test('Signing in makes a new session, and the one that the browser held before i
   assert.deepEqual([await inside(visitor), await inside(copy)], [true, false]);
 });
 
-test('Sessions that ended more than 30 days ago are forgotten at the next sign-in', async () => {
+test('Sessions that ended more than 30 days ago are deleted at the next sign-in', async () => {
   const { user } = await signInPartnerUser(app, fixtures, 'viewer');
   const kept = async () => (await app.db.sql`select from sessions where user_id = ${user.id}`).length;
   const again = async () =>
@@ -261,7 +261,7 @@ test('A disabled user’s sessions end at once on every node, and stay ended whe
   assert.equal(await inside(operator.visitor, '/admin'), false);
 });
 
-test('While a partner is switched off its portal can be read, says so, and its people still sign in', async () => {
+test('While a partner is disabled, its users can sign in and read the portal, which says that it is disabled', async () => {
   const there = await makePartner(app.db);
   const { visitor } = await signInPartnerUser(app, there);
   await setPartnerDisabled(app.ctx, theService, there.partner.slug, true);

@@ -57,7 +57,7 @@ test('News of the portal end when the session is ended from elsewhere, on whiche
   assert.match(await stream.rest, over);
 });
 
-test('News of the portal end when the role changes, and when its person is switched off', limited, async () => {
+test('The portal’s stream ends when the user’s role changes, and when the user is disabled', limited, async () => {
   for (const change of [
     (id: string) => changeRole(app.ctx, fixtures.test, id, 'viewer', commandLine),
     (id: string) => setUserDisabled(app.ctx, fixtures.test, id, true, commandLine),

@@ -23,7 +23,7 @@ const invite = async (team: Scope, email: string) => {
   return inviteUser(app.ctx, team, { email, role: 'owner', place: 'Tills', host: null }, theService, wordsOf('en'));
 };
 
-test('A team takes as many as its list shows and not one more, also at once: whoever joins can be seen and removed', async () => {
+test('A team has at most as many users as its list shows, also with concurrent invitations: everyone can be seen and removed', async () => {
   const { partner, test: team } = await makePartner(app.db);
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   await app.db.sql`

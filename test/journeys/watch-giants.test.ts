@@ -208,7 +208,7 @@ test('a block with more transfers than a provider returns → only those to watc
   await pollUntil(reader, () => found(txHash));
 });
 
-test('a block whose logs nobody tells → set aside as a whole, and read once somebody does', async () => {
+test('a block whose logs no endpoint returns → set aside as a whole, and read once one does', async () => {
   const reader = await fixtures.reader([provider.url]);
   await caughtUp(reader);
   provider.fake.lie = refuse('eth_getLogs');

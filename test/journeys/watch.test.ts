@@ -197,7 +197,7 @@ test('confirmTransfer › agreed if the transfer is in its block, otherwise how 
   assert.equal(await confirmTransfer(away, key), 'unavailable');
 });
 
-test('chainStatus tells reach and lag; checkTokens refuses another chain and a token without six decimals', async () => {
+test('chainStatus reports reachability and lag; checkTokens refuses another chain and a token without six decimals', async () => {
   const { chain } = fixtures.node;
   const [status] = await chainStatus(fixtures.ctx);
   assert.equal(status?.reachable, true);

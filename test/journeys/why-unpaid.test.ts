@@ -60,7 +60,7 @@ test('a token that calls itself USDC but is another → both timelines say so; a
   for (const told of [paid.portal, paid.dashboard]) assert.doesNotMatch(told, /wrong token/);
 });
 
-test('a stranger sends a token of no worth in the amount due → the page still tells of the real payment that is near', async () => {
+test('a stranger sends a worthless token in the amount due → the page still shows the near real payment', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const request = await makeRequest(fixtures.db, fixtures.scope, merchant, { exactMicro: 21_000_000n });
   await payLookalike(request);

@@ -51,7 +51,7 @@ test('an exchange took its fee from the amount → the open page says what arriv
   await close();
 });
 
-test('it can be meant for two customers → neither page tells of it; its hash leads to the sentence, with the signature closed', async () => {
+test('it can be meant for two customers → neither page shows it; its hash leads to the sentence, with the signature form folded', async () => {
   const [request, other] = (await requests(12_500_000n, 12_700_000n)) as [RequestRow, RequestRow];
   const txHash = await withdraw(request, 12_000_000n);
   const { page, check, says, close } = await fixtures.open(request);

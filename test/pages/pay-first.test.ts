@@ -60,7 +60,7 @@ test('a phone shows on its first screen who is paid, how much on which network, 
   }
 });
 
-test('nothing has come → said below the ways; something is seen → it leads, and the ways are gone', async () => {
+test('no payment has arrived → the page says so below the ways to pay; one is seen → it comes first, and the ways are gone', async () => {
   const request = await fixtures.request();
   const { page, says, check, close } = await fixtures.open(request, { context: onPhone });
   const topOf = async (part: string) => (await page.locator(`[data-part="${part}"]`).boundingBox())?.y ?? Number.NaN;

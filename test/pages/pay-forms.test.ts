@@ -51,7 +51,7 @@ test('the form for a hash answers in its place: what was typed stays, the focus 
   await close();
 });
 
-test('the hash of a payment that is not in a block yet → seen, and that it waits to be confirmed is said once', async () => {
+test('the hash of a payment that is not in a block yet → seen, and the page says once that it waits for confirmation', async () => {
   const request = await fixtures.request();
   const [from, usdcMicro] = [fixtures.node.wallet(), BigInt(request.usdc_micro)];
   await fixtures.node.fund(from.address, usdcMicro);

@@ -152,7 +152,7 @@ test('the network that the wallet holds funds on comes first and is chosen; the 
   await second.close();
 });
 
-test('a wallet that tells what it holds everywhere is led to the network with enough, from whichever it is on', async () => {
+test('a wallet that reports all its balances is switched to the network with enough, from whichever it is on', async () => {
   const request = await fixtures.request();
   const wallet = await funded({ offersAssets: true }, [polygon()]);
   wallet.chains.unshift(base().chain);

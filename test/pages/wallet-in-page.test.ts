@@ -84,7 +84,7 @@ test('A wallet sends real transactions, in both ways, and fails without funds', 
   assert.deepEqual(inputs, [data, `${data}abcd`]);
 });
 
-test('A wallet can decline, stand on a foreign chain, and learn to know one', async () => {
+test('A wallet can decline, be on a foreign chain, and add one', async () => {
   const wallet = pageWallet({ chains: [], chainId: 1, addable: [node.chain] });
   const { ask } = await openPage([wallet]);
   wallet.declines.add('eth_requestAccounts');

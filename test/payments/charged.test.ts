@@ -100,7 +100,7 @@ test('a mandate charged in the contract itself → paid by the payer, who sends 
   assert.equal(paid.payer_address, from.address);
 });
 
-test('a charge that names a request → paid by the payer of the mandate, whoever sent the transaction', async () => {
+test('a charge that names a request → paid by the payer of the mandate, regardless of the transaction’s sender', async () => {
   const due = await request();
   const { address: from } = await payer();
   const txHash = await contract.run([moveOf(due, from), logOf(due, from)]);

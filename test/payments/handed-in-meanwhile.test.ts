@@ -69,7 +69,7 @@ test('submitted by somebody else, read and not matched yet → another wallet’
   assert.equal((await f.read(request)).payer_address, first.from);
 });
 
-test('less is signed and executed under the same nonce → a failure of the wallet, and not what was handed in', async () => {
+test('less is signed and executed under the same nonce → counts as a failure of the wallet, not as the handed-in payment', async () => {
   const request = await f.request();
   const from = await f.payer();
   for (let counter = 0; counter < 3; counter++) {

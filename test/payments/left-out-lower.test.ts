@@ -38,7 +38,7 @@ test('a payment that was left out, in a block lower than at the create since the
   assert.equal((await f.read(request)).proof_status, 'attached');
 });
 
-test('a payment that was left out, older than the newest block at the create, which still stands → before_request', async () => {
+test('a payment that was left out, in a block before the newest one at the create, which still exists → before_request', async () => {
   const txHash = await payUnread(await f.request());
   await f.node.mine(1);
   await f.caughtUp();

@@ -77,7 +77,7 @@ test('another request’s reference, which no endpoint reports for two minutes �
   assert.equal((await fixtures.read(own)).proof_status, 'verified');
 });
 
-test('a payment that all endpoints deny for two minutes, and then one tells of again → read and verified by itself', async () => {
+test('a payment that all endpoints deny for two minutes, and that one then reports again → read and verified automatically', async () => {
   const request = await fixtures.request();
   fixtures.liar.fake.lie = async () => null;
   const { txHash } = await fixtures.pay(request);

@@ -82,7 +82,7 @@ test('a request keeps the newest block that was read of each chain of its mode, 
   assert.deepEqual(start, { [chainId]: headNumber, heads: { [chainId]: { hash, time } } });
 });
 
-test('a head that a provider says and nobody read, however high → pays by amount all the same', async () => {
+test('a head that a provider reported and nobody read, however high → the amount still pays', async () => {
   await readUpTo(5);
   const request = await create();
   assert.equal(await pay(request.due, 0), null);

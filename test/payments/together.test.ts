@@ -78,7 +78,7 @@ async function refuseChangesOf(txHash: string): Promise<() => Promise<unknown>> 
 
 const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
 
-test('payments to many partners in one pass → each verifies its request, with one event of its own body', async () => {
+test('payments to many partners in one pass → each verifies its request, with one event with its own body', async () => {
   const paid = await payMany(final);
   assert.equal(await matchPending(ctx), parties);
   for (const one of paid) await assertVerified(one);

@@ -62,7 +62,7 @@ test('a call that fails when it is mined is reverted once its block is final, an
   assert.equal(await f.state(next), 'mined');
 });
 
-test('a charge that pays a merchant is found by the reader: the relayer asks for no receipt, and tells of it', async (t) => {
+test('the reader finds a charge that pays a merchant: the relayer requests no receipt, and announces it', async (t) => {
   await f.node.mine(5);
   await f.read();
   await f.follow(); // what earlier tests have left

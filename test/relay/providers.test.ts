@@ -44,7 +44,7 @@ function withSecond(first = false) {
 }
 const hex = (value: number | bigint) => `0x${value.toString(16)}`;
 
-test('one endpoint denies a receipt, or tells another outcome → the call is mined, and ends only once they agree', async () => {
+test('one endpoint denies a receipt, or reports another outcome → the call is mined, and ends only once they agree', async () => {
   const { ctx, chain } = withSecond();
   const id = await f.allot(f.call({ chain }), ctx);
   await dispatch(ctx, id);
@@ -129,7 +129,7 @@ test('lost needs every endpoint: one that knows a variant, or does not answer, k
   assert.equal(await f.state(id), 'lost');
 });
 
-test('an endpoint takes a transaction and drops it → it is handed to all once it is late', async () => {
+test('an endpoint accepts a transaction and drops it → it is sent to all once it is late', async () => {
   const { ctx, chain } = withSecond(true);
   lies.eth_sendRawTransaction = () => ({ result: `0x${'11'.repeat(32)}` });
   const id = await f.allot(f.call({ chain }), ctx);

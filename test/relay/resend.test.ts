@@ -89,7 +89,7 @@ test('dropped by the nodes → sent again; the first variant is mined after all 
   assert.deepEqual([mined?.state, mined?.hash], ['mined', (await variants(id))[0]?.hash]);
 });
 
-test('those behind a dropped one are handed on again as they are, and all are mined in order', async () => {
+test('transactions behind a dropped one are sent again unchanged, and all are mined in order', async () => {
   const ids: string[] = [];
   for (let i = 0; i < 5; i++) ids.push(await f.allot(f.call()));
   for (const id of ids) await dispatch(f.ctx, id);

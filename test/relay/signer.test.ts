@@ -168,7 +168,7 @@ test('a signer that refuses one call for a minute → a transfer of nothing uses
   await f.rpc('evm_setAutomine', [true]);
 });
 
-test('a signer that refuses higher fees for a call that was lost → the same bytes are handed on again, and mined', async () => {
+test('a signer that refuses higher fees for a call that was lost → the same bytes are sent again, and mined', async () => {
   await f.rpc('evm_setAutomine', [false]);
   const id = await f.allot(f.call(), ctx);
   await dispatch(ctx, id);

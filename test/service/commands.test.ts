@@ -131,7 +131,7 @@ test('partner disable and enable › switch a partner', async () => {
   await refused(/no partner "nobody"/, 'partner', 'disable', 'nobody');
 });
 
-test('key create, list, revoke › the key is shown once; all scopes unless said; unknown scopes are refused', async () => {
+test('key create, list, revoke › the key is shown once; all scopes by default; unknown scopes are refused', async () => {
   const { partner } = await makePartner(database.db);
   const made = await answer('key', 'create', '--partner', partner.slug, '--mode', 'live', '--scopes', 'requests:read');
   assert.match(made.key as string, /^qt_live_/);
@@ -293,7 +293,7 @@ test('portal invite, admin invite › print a link that signs in; an invalid inv
   await refused(/--email is missing/, 'admin', 'invite');
 });
 
-test('audit check › tells that the log is whole, and fails with the row where it is not', async () => {
+test('audit check › reports that the log is intact, and otherwise fails with the first wrong row', async () => {
   const { partner } = await makePartner(database.db);
   await answer('partner', 'disable', partner.slug);
   await answer('partner', 'enable', partner.slug);

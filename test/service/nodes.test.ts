@@ -76,7 +76,7 @@ describe('several services on one database', { concurrency: true }, () => {
     }
   });
 
-  test('a node with a new key in front of SECRET_KEYS → works beside those without it, by logins of its own', async () => {
+  test('a node with a new key in front of SECRET_KEYS → works beside those without it, with its own logins', async () => {
     const secrets = `new:${randomBytes(32).toString('base64')},${fixtures.env.SECRET_KEYS}`;
     const node = await startService({ ...fixtures.env, SECRET_KEYS: secrets });
     const logins = await fixtures.owner`

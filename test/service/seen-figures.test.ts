@@ -84,7 +84,7 @@ function assertTold(expr: string, labelsSaid: string[]): void {
   for (const label of labelsSaid) assert.ok(kept ? kept.includes(label) : labels.has(label), `${label} of ${expr}`);
 }
 
-test('the dashboard › each panel has a title, a unit and a description, and uses what the service tells', () => {
+test('the dashboard › each panel has a title, a unit and a description, and uses metrics that the service has', () => {
   assert.ok(panels.length >= 15);
   assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
   for (const { title, description, fieldConfig, targets = [] } of panels) {
@@ -100,7 +100,7 @@ test('the dashboard › each panel has a title, a unit and a description, and us
   }
 });
 
-test('the alert rules › each uses what the service tells', () => {
+test('the alert rules › each uses metrics that the service has', () => {
   for (const rule of rules) {
     const expr = /\bexpr: (.+)$/m.exec(rule)?.[1] ?? '';
     assertTold(

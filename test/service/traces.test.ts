@@ -169,7 +169,7 @@ test('a create that is paid and delivered → one tree for the call with its sta
   for (const { headers } of receiver.received) assert.equal(headers.traceparent, undefined);
 });
 
-test('creates that are stored together → each has a tree of its own, which says how long it took to store it', async () => {
+test('creates that are stored together → each has its own trace, which says how long storing took', async () => {
   await setRate(fixtures.db, 'USD', '1');
   const node = { db: fixtures.db, url: service.url };
   const all = await several(node, 4);

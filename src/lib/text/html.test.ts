@@ -38,7 +38,7 @@ test('a space within a line is kept', () => {
   assert.equal(html`<p>${amount} <b>USDC</b> ${amount}</p>`.text, '<p>5 <b>USDC</b> 5</p>');
 });
 
-test('attributes may stand in lines of their own, also where their values hold marks', () => {
+test('attributes may be on separate lines, also if their values contain tag characters', () => {
   const form = html`<form
     method="post"
     title="a > b"
