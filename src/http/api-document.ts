@@ -60,7 +60,7 @@ const webhookHeaders = [
   schema: { type: 'string' as const },
 }));
 
-/** The API is not licensed to anybody, but linters of OpenAPI documents require a licence. */
+/** No licence is granted, but linters of OpenAPI documents require this field. */
 const license = { name: 'All rights reserved', identifier: 'LicenseRef-proprietary' };
 
 /** Serves the OpenAPI document, generated from the contracts, and a reference page for trying requests. */
