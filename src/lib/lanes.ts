@@ -4,22 +4,22 @@ import { missedTurn } from './missed-turn.ts';
 type Lane = { running: number; waiting: Set<() => void> };
 
 /**
- * Limits how much work runs at once: of each key, and of all together. The rest waits, and holds nothing meanwhile: that
- * of a key in order, and of the keys, the one of which least runs comes next. A key leaves others twice as much room as
- * it takes, so a few keys do not fill it.
+ * Limits how much work runs at once, per key and for all together. The rest waits, and holds nothing meanwhile. The
+ * work of one key waits in order; among the keys, the one with the least running work comes next. A key's work begins
+ * only while more than twice as much room is free as the key already takes, so a few keys cannot take all of it.
  */
 export class Lanes {
   readonly #mostOfOne: number;
   readonly #most: number;
   readonly #longestWaitMs: number | null;
   readonly #lanes = new Map<string, Lane>();
-  /** Lanes whose next work waits for room alone; whose turn was longest ago is first. */
+  /** Lanes whose next work waits only for room; the one whose turn was longest ago comes first. */
   readonly #ready = new Set<Lane>();
   #running = 0;
 
   /**
-   * @param mostOfOne of a key
-   * @param most of all
+   * @param mostOfOne how much work of one key runs at once
+   * @param most how much work of all keys together runs at once
    * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
    */
   constructor(mostOfOne: number, most = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {

@@ -102,8 +102,9 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome
 /**
  * Makes one charge, all or nothing: plan, request and the link between them. With them it writes either the mail that
  * asks the customer to pay or, if the customer has agreed to automatic charges, the charge that the loops of `collect`
- * make next. The request comes as late as possible, because from then on the transaction holds its partner's clock. It has
- * no idempotency key, which a call of the API could take before it: the plan's lock and its charge's number make it once.
+ * make next. The request comes as late as possible, because from then on the transaction holds its partner's clock. It
+ * has no idempotency key, because an API call could use the same one first: the plan's lock and the charge's number
+ * ensure that it is created once.
  */
 async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;

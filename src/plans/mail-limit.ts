@@ -5,8 +5,8 @@ import { mailboxOf } from '../lib/text/email.ts';
 import type { PlanRow } from './store.ts';
 
 /**
- * How many mails a day one mailbox is sent about plans. Nobody has proved that it is a customer's, and whoever can become
- * one merchant can become many.
+ * How many mails a day one mailbox is sent about plans. Nobody has proved that it is a customer's, and whoever can
+ * become one merchant can become many.
  */
 export const mostPlanMails: MostToPerson = { ofPartner: 200, ofMerchant: 100 };
 

@@ -1,7 +1,7 @@
 /**
- * Counts what stays open in this process, streams or exports, so that neither one holder nor all together have too
- * many. A holder leaves the others as many as it has: a few holders do not take all. It is the user or merchant, never a
- * session, because anybody can have many sessions.
+ * Limits how many streams or exports are open in this process, for one holder and for all together. A holder leaves the
+ * others as many places as it has, so a few holders cannot take all. A holder is a user or merchant, never a session,
+ * because anybody can have many sessions.
  */
 export class Places {
   readonly #most: number;

@@ -96,10 +96,10 @@ export function selectRelays(sql: Sql | Tx, ids: readonly string[]): Promise<Rel
 }
 
 /**
- * The calls of an account that the chain has not decided, by nonce: the first of those to be mined, of those whose nonce
- * was used, and of those that were mined. So calls that wait to be final, or that no endpoint decides, do not keep
- * others from being sent. Of the last two kinds, some from anywhere come with them: if the first ones are never decided,
- * the later ones are all the same.
+ * Undecided calls of an account, by nonce: the first that wait to be mined, the first whose nonce was used, and the
+ * first that were mined. So calls that wait to be final, or that no endpoint decides, do not keep others from being
+ * sent. For the last two kinds, some at a random position are added, so that later calls are decided even if the first
+ * ones never are.
  *
  * @param most how many of each kind are the first, and how many come from anywhere
  */
