@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { withAuditIn } from '../audit/write.ts';
 import { compileCheck } from '../auth/validate.ts';
@@ -8,7 +8,7 @@ import { refuse } from '../errors.ts';
 import { CreateRequest } from './contract.ts';
 import { createRequest } from './create.ts';
 import { selectExpiries, selectManualFacts } from './manual-store.ts';
-import { type CreateFields, invoiceExpiryMinutes } from './rules.ts';
+import { type CreateFields, invoiceExpiryMinutes, isIdempotencyKey } from './rules.ts';
 import type { RequestRow } from './store.ts';
 
 const checkFields = compileCheck(CreateRequest);
@@ -17,17 +17,28 @@ type ManualFields = CreateFields & { idempotency_key: string };
 type Created = { row: RequestRow; replayed: boolean };
 
 /**
+ * The key under which the request of a form is stored. Whoever sends the form chooses its key, so it must never be one
+ * that the partner's API calls use.
+ */
+function keyOfForm(key: string): string {
+  if (!isIdempotencyKey(key)) throw refuse('invalid_idempotency_key');
+  return createHash('sha256').update(`form ${key}`).digest('base64url');
+}
+
+/**
  * Creates a request for a merchant at a page, as `createInScope` does, and writes it into the audit log unless it was
  * created before.
  *
+ * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests
  * @throws Refusal as `createInScope`
  */
-export function createManually(ctx: Context, actor: Actor, scope: Scope, fields: ManualFields): Promise<Created> {
+export async function createManually(ctx: Context, actor: Actor, scope: Scope, fields: ManualFields): Promise<Created> {
+  const idempotency_key = keyOfForm(fields.idempotency_key);
   return withAuditIn(
     ctx,
     scope,
     actor,
-    (inner) => createInScope(inner, scope, fields),
+    (inner) => createInScope(inner, scope, { ...fields, idempotency_key }),
     ({ row, replayed }) =>
       replayed
         ? null
@@ -44,7 +55,6 @@ export function createManually(ctx: Context, actor: Actor, scope: Scope, fields:
  * Creates a request for a merchant or for a plan: the same call as by API, with the same rules and reserved amount,
  * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
- * @param fields `idempotency_key` keeps a form that is sent twice from creating two requests; a plan needs none
  * @param more `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values of `expiry_minutes`
  * that are allowed whatever the partner has chosen
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses

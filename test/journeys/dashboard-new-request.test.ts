@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ApiClient } from '../support/api/client.ts';
 import { setRate } from '../support/fixtures.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 import type { Visit } from '../support/people/forms.ts';
@@ -54,6 +55,19 @@ test('A form that is sent twice asks once, and is written into the log once', as
   assert.equal(idIn(first), idIn(again));
   assert.equal((await requests()).length, before + 1);
   assert.equal((await fixtures.audit()).length, acts + 1);
+});
+
+test('The key of a form is none of the API: a merchant cannot take the place of a request that its partner creates', async () => {
+  const key = 'b3JkZXItQS0xMDQyLWF0dGVtcHQtMDAwMDAx';
+  const form = await fixtures.visitor.open('/dashboard/ask');
+  await fixtures.visitor.send(form, '/ask', { amount: '900', key });
+  const planted = (await requests()).at(-1);
+  assert.equal(planted?.fiat_int, '90000');
+  const api = new ApiClient(fixtures.db, fixtures.url, fixtures.scope);
+  const order = { account_id: fixtures.merchant.id, fiat_amount_int: 1250, idempotency_key: key };
+  const { status, json } = await api.create(order);
+  assert.deepEqual([status, json.amount.fiat_int], [201, 1250]);
+  assert.notEqual(json.request_id, planted?.id);
 });
 
 test('Enter the customer’s name for an invoice and is open for seven days', async () => {

@@ -117,6 +117,28 @@ test('A charge is an ordinary invoice: its amount is reserved, it is open for se
   assert.equal(request?.reserved, true);
 });
 
+test('A charge is a request of its own, whatever idempotency keys API calls used before', async () => {
+  const { scope, merchant } = await shop();
+  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-04-01', maxCharges: 1 });
+  const api = new ApiClient(app.db, app.url, scope);
+  const planted = await api.create({
+    account_id: merchant.id,
+    fiat_amount_int: 1,
+    idempotency_key: `plan-${plan.id}-1`,
+  });
+  assert.equal(planted.status, 201);
+  assert.equal(await turnAt(app.ctx, '2027-04-01T00:00:00.000Z'), 1);
+  const { charges } = await planOf(app.ctx, plan);
+  const requests = await requestsOf(merchant);
+  assert.deepEqual(
+    requests.map(({ id, fiat_int }) => [id, fiat_int]),
+    [
+      [planted.json.request_id, '1'],
+      [charges[0]?.request_id, '8000'],
+    ],
+  );
+});
+
 test('After an outage every date that was missed is charged, one a turn, and then no more', async () => {
   const { scope, merchant } = await shop();
   const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-05-03', period: 'week' });
