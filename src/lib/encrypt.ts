@@ -16,6 +16,7 @@ type Purpose =
   | 'mark'
   | 'api-key'
   | 'reference'
+  | 'charge'
   | 'onboarding'
   | 'session'
   | 'sign-in'

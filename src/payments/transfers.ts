@@ -152,3 +152,19 @@ export async function selectWithRefund(tx: Tx, scope: Scope, keys: TransferKey[]
 export async function hasRefund(tx: Tx, scope: Scope, key: TransferKey): Promise<boolean> {
   return (await selectWithRefund(tx, scope, [key])).length > 0;
 }
+
+/**
+ * Lets unmatched transfers to a merchant be matched again that an automatic charge made for a reference: they may have
+ * been read before its request was known.
+ */
+export async function updateRematchCharged(
+  tx: Tx,
+  scope: Scope,
+  accountId: string,
+  reference: Uint8Array,
+): Promise<void> {
+  await tx`
+    update transfers set judged_at = null, reason = null
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and request_id is null and reason = 'no_match' and charged_reference = ${Buffer.from(reference)}`;
+}

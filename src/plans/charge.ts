@@ -5,6 +5,7 @@ import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
+import { keyedHash, newest } from '../lib/encrypt.ts';
 import { mapFew } from '../lib/map-few.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
@@ -16,7 +17,7 @@ import { collectMinutes } from './collect/rules.ts';
 import { planMail } from './mail.ts';
 import { takePlanMail } from './mail-limit.ts';
 import { readActiveMandate } from './mandates/read.ts';
-import { afterCharge, retryMs, startOf } from './rules.ts';
+import { afterCharge, type Day, retryMs, startOf } from './rules.ts';
 import {
   courseOf,
   type DuePlan,
@@ -133,7 +134,11 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
       ...(customer_phone !== null && { customer_phone }),
       ...(mandate !== null && { expiry_minutes: collectMinutes }),
     },
-    { keyOrder: keyOrderOf(plan.metadata), allowedMinutes: [collectMinutes] },
+    {
+      id: requestIdOf(inner, plan.id, next_on),
+      keyOrder: keyOrderOf(plan.metadata),
+      allowedMinutes: [collectMinutes],
+    },
   );
   const charging = { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now };
   if (mandate !== null) {
@@ -145,6 +150,19 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
   if (!(await takePlanMail(inner, tx, scope, plan, customer_email))) return;
   const mail = planMail(inner, { plan, request, branding, to: customer_email });
   await queueCustomerMail(inner, tx, scope, request.id, mail, 'ask');
+}
+
+/**
+ * The id of the request for a date of a plan: always the same, and its reference with it. If the database loses a
+ * charge, for example because a backup is restored, the charge that is made again is found as paid on the chain, and
+ * the contract refuses to charge it twice. Like other ids it begins with its time.
+ */
+function requestIdOf({ config }: Pick<Context, 'config'>, planId: string, dueOn: Day): string {
+  const bytes = keyedHash(newest(config.secretKeys), 'charge', `${planId} ${dueOn}`).subarray(0, 16);
+  bytes.writeUIntBE(startOf(dueOn).getTime(), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6); // version 7
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8); // the variant of RFC 9562
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** JavaScript moves keys that look like numbers to the front; the stored text keeps the order typed. */

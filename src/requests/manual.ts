@@ -14,6 +14,7 @@ import type { RequestRow } from './store.ts';
 const checkFields = compileCheck(CreateRequest);
 
 type ManualFields = CreateFields & { idempotency_key: string };
+type More = { id?: string; keyOrder?: Map<string, string[]>; allowedMinutes?: number[] };
 type Created = { row: RequestRow; replayed: boolean };
 
 /**
@@ -55,15 +56,15 @@ export async function createManually(ctx: Context, actor: Actor, scope: Scope, f
  * Creates a request for a merchant or for a plan: the same call as by API, with the same rules and reserved amount,
  * without a key. Its `created_at` is known once the surrounding transaction has committed.
  *
- * @param more `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values of `expiry_minutes`
- * that are allowed whatever the partner has chosen
+ * @param more `id`: the request's; `keyOrder`: the keys of `metadata` in the order written; `allowedMinutes`: values
+ * of `expiry_minutes` that are allowed whatever the partner has chosen
  * @throws Refusal partner_disabled, and everything that `createRequest` refuses
  */
 export async function createInScope(
   ctx: Context,
   scope: Scope,
   fields: CreateFields,
-  { keyOrder = new Map(), allowedMinutes = [] }: { keyOrder?: Map<string, string[]>; allowedMinutes?: number[] } = {},
+  { id = randomUUIDv7(), keyOrder = new Map(), allowedMinutes = [] }: More = {},
 ): Promise<Created> {
   const body: Record<string, unknown> = { ...fields };
   const facts = await selectManualFacts(ctx.db.sql, scope, body);
@@ -75,7 +76,7 @@ export async function createInScope(
     defaultExpiryMinutes: facts.default_expiry_minutes,
   };
   const faults = checkFields(body);
-  return createRequest(ctx, { id: randomUUIDv7(), caller, facts, body, keyOrder, faults, ordered: 'at commit' });
+  return createRequest(ctx, { id, caller, facts, body, keyOrder, faults, ordered: 'at commit' });
 }
 
 /** How long a manual request may last, in minutes. */

@@ -13,7 +13,7 @@ import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
 import { judge, type Known, mostGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
-import { ask, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
+import { ask, endMade, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
 export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
@@ -90,7 +90,7 @@ async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: Re
   const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
   switch (verdict.kind) {
     case 'paid':
-      await endPaid(ctx, one, 'paid');
+      await endPaid(ctx, one);
       return false;
     case 'stop':
       await stop(ctx, one, verdict.reason);
@@ -195,7 +195,7 @@ async function settleRevert(
 ): Promise<void> {
   switch (revert.kind) {
     case 'reference_used':
-      return endPaid(ctx, one, 'charged');
+      return endMade(ctx, one);
     case 'revoked':
       return ask(ctx, one, 'revoked');
     case 'ended':

@@ -3,6 +3,7 @@ import { scopeOfRow } from '../../auth/scope.ts';
 import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { nestedInScope } from '../../db/nested.ts';
+import { updateRematchCharged } from '../../payments/transfers.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { MandateRow } from '../mandates/read.ts';
 import { updateEnded as updatePlanEnded } from '../store.ts';
@@ -31,9 +32,17 @@ const within = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Pro
   return ctx.db.scoped(scope, (tx) => work(tx, scope));
 };
 
-/** Ends a charge that was made on the chain, or paid manually. */
-export async function endPaid(ctx: Context, { row }: InHand, state: 'charged' | 'paid'): Promise<void> {
-  await within(ctx, row, (tx) => updateEnded(tx, row, { state, reason: null, now: ctx.clock.now() }));
+/** Ends a charge that was paid manually. */
+export async function endPaid(ctx: Context, { row }: InHand): Promise<void> {
+  await within(ctx, row, (tx) => updateEnded(tx, row, { state: 'paid', reason: null, now: ctx.clock.now() }));
+}
+
+/** Ends a charge that was made on the chain, although that is not stored. Its payment counts if it was read. */
+export async function endMade(ctx: Context, { row }: InHand): Promise<void> {
+  await within(ctx, row, async (tx, scope) => {
+    await updateEnded(tx, row, { state: 'charged', reason: null, now: ctx.clock.now() });
+    await updateRematchCharged(tx, scope, row.account_id, row.reference);
+  });
 }
 
 /** Ends a charge that is not to be collected any more. */
