@@ -7,6 +7,8 @@ type Most = { perClient: number; perClientAndRequest: number; perRequest: number
  * addresses.
  */
 const partOfNetwork = 4;
+/** What one network may post for all requests, in clients' worth: whoever can make requests can make any number. */
+const clientsOfNetwork = 10;
 
 /**
  * Limits what is posted for requests. Whoever knows a pay link can use up their own attempts, but hardly those of
@@ -18,11 +20,13 @@ const partOfNetwork = 4;
  */
 export function postLimits(most: Most, windowMs: number) {
   const perClient = new AttemptLimit(most.perClient, windowMs);
+  const perNetwork = new AttemptLimit(clientsOfNetwork * most.perClient, windowMs);
   const perClientAndRequest = new AttemptLimit(most.perClientAndRequest, windowMs);
   const perNetworkAndRequest = new AttemptLimit(Math.ceil(most.perRequest / partOfNetwork), windowMs);
   const perRequest = new AttemptLimit(most.perRequest, windowMs);
   return {
-    ofClient: (ip: string, now: Date): boolean => perClient.take(clientSubject(ip), now),
+    ofClient: (ip: string, now: Date): boolean =>
+      perClient.take(clientSubject(ip), now) && perNetwork.take(networkSubject(ip), now),
     ofRequest: (ip: string, id: string, now: Date): boolean =>
       perClientAndRequest.take(`${clientSubject(ip)} ${id}`, now) &&
       perNetworkAndRequest.take(`${networkSubject(ip)} ${id}`, now) &&

@@ -376,3 +376,13 @@ test('A refund after a cancelled first one is recorded with the request to which
   await note(await pageOf(paid), paid, { return_tx_hash: hash('5') });
   assert.equal((await row(paid))?.request_id, request.id);
 });
+
+test('A merchant that looks at a refund again and again is answered that this is too often, and no endpoint is asked', async () => {
+  const paid = await stray(4_300_000n);
+  const look = () => fixtures.visitor.open(`/dashboard/give-back/${paid.key}`);
+  let asked = 0;
+  // Twice as many as are allowed, since a minute may turn meanwhile. The limit of pages says something else.
+  while (!(await look()).html.includes('Too many attempts')) assert.ok(++asked <= 300);
+  fixtures.clock.forward(60_000);
+  assert.equal((await look()).status, 200);
+});

@@ -27,8 +27,9 @@ const longestField = 20_000;
 export function planPages(app: FastifyInstance, ctx: Context): void {
   const route = planRoute(ctx.config);
   const views = new AttemptLimit(60, minuteMs);
-  // Whoever knows a link can use up their own attempts, but hardly those of everybody.
-  const posts = { perClient: new AttemptLimit(60, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
+  // Whoever knows a link can use up their own attempts, but hardly those of everybody. A merchant can make many plans.
+  const posts = { perNetwork: new AttemptLimit(600, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
+  const postsOfClient = new AttemptLimit(60, minuteMs);
   // Stops are limited per network and not per plan: the merchant also has the link, and must not prevent them.
   const stops = new AttemptLimit(20, minuteMs);
   const viewOf = (request: Visit): Promise<PlanView | null> => {
@@ -56,12 +57,15 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
         if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
         const now = ctx.clock.now();
         const tooMany = () => (name === 'stop' ? sendTooMany(reply) : reply.code(429).send({ fault: 'too_many' }));
-        if (!posts.perClient.take(clientSubject(request.ip), now)) return tooMany();
+        if (!postsOfClient.take(clientSubject(request.ip), now)) return tooMany();
         const view = await viewOf(request);
         if (!view) return sendNotFound(reply);
         const { id } = view.facts;
+        const network = networkSubject(request.ip);
         const isAllowed =
-          name === 'stop' ? stops.take(`${networkSubject(request.ip)} ${id}`, now) : posts.perPlan.take(id, now);
+          name === 'stop'
+            ? stops.take(`${network} ${id}`, now)
+            : posts.perNetwork.take(network, now) && posts.perPlan.take(id, now);
         return isAllowed ? run(view, request, reply) : tooMany();
       },
     });

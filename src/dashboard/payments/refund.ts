@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
+import { AttemptLimit } from '../../lib/attempts.ts';
+import { minuteMs } from '../../lib/durations.ts';
 import { formatMicro } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readFinalPayment } from '../../payments/proof/final-payment.ts';
@@ -22,6 +24,7 @@ import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { sendTooMany } from '../../web/error-page.ts';
 import { confirmButton } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
@@ -32,12 +35,26 @@ import { refundFacts, refundLine } from './refunded.ts';
 const path = '/dashboard/give-back';
 
 /**
+/**
+ * Each view of a refund queries every endpoint of a chain, and payments are read from the same endpoints. The limits
+ * hold for a minute and a process: one for a merchant, one for all merchants of a partner.
+ */
+const looks = new AttemptLimit(150, minuteMs);
+const partnersLooks = new AttemptLimit(600, minuteMs);
+
+const isAllowed = (ctx: Context, { session: { scope, accountId } }: MerchantVisit): boolean => {
+  const now = ctx.clock.now();
+  return looks.take(accountId, now) && partnersLooks.take(`${scope.partnerId} ${scope.testMode}`, now);
+};
+
+/**
  * `GET /dashboard/give-back/<key>`: shows how much can be refunded to the payer and, once the refund is started (`POST
  * …/take`), a prepared transfer. `POST` records the transaction that was sent, `…/put-back` cancels the refund, and
  * `…/part` detaches a partial payment first.
  */
 export function refundPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: `${path}/:key` }, async (visit) => {
+    if (!isAllowed(ctx, visit)) return sendTooMany(visit.reply);
     const prepared = await prepareRefund(ctx, visit.session.scope, visit.session.accountId, keyIn(visit));
     return showRefund(ctx, visit, prepared, null);
   });
@@ -54,6 +71,7 @@ export function refundPages(pages: MerchantPages, ctx: Context): void {
 async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { scope, accountId } = visit.session;
   const key = keyIn(visit);
+  if (!isAllowed(ctx, visit)) return sendTooMany(visit.reply);
   // Outside the transaction: the chain may be slow.
   const final = await readFinalPayment(ctx, scope, accountId, key);
   await startRefund(ctx, merchantActor(visit), scope, accountId, key, final);
@@ -82,6 +100,7 @@ async function record(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const { session, fields, reply } = visit;
   const { scope, accountId } = session;
   const key = keyIn(visit);
+  if (!isAllowed(ctx, visit)) return sendTooMany(reply);
   const said = { refundTxHash: fields.return_tx_hash ?? '', elsewhere: fields.elsewhere === '1' };
   // Outside the transaction: the chain may be slow.
   const checked = await checkRefund(ctx, scope, accountId, key, said);
