@@ -191,6 +191,22 @@ test('A revocation that is lost, as where every endpoint refuses it → the next
   assert.equal((await fixtures.mandateOf(plan)).revoke_failures, 0);
 });
 
+test('A node that does not know the network, or has no key, leaves a revocation to those that do', async () => {
+  const { plan } = await agreed();
+  await fixtures.post(plan, 'stop', {});
+  const { ctx } = fixtures;
+  const elsewhere = { ...ctx, chains: { test: [], live: [] } };
+  const without = { ...ctx, config: { ...ctx.config, relayer: { ...ctx.config.relayer, signers: [] } } };
+  for (const node of [elsewhere, without]) {
+    await revokeStopped(node, running);
+    const { revoke_due_at: dueAt } = await fixtures.mandateOf(plan);
+    assert.ok(dueAt !== null && dueAt > ctx.clock.now(), 'not at once, since nothing changes so soon');
+    await fixtures.forward(dueAt.getTime() - ctx.clock.now().getTime());
+  }
+  await revoke();
+  assert.equal(await onChain(plan), true);
+});
+
 test('The merchant stops it, or ends the plan → at once, and revoked; another merchant cannot', async () => {
   const { plan } = await agreed();
   const foreign = { ...placeOf(plan), accountId: crypto.randomUUID() };

@@ -52,9 +52,11 @@ export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<
 async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> {
   const mandate = await ctx.db.scoped(scope, (tx) => readRevokeDue(tx, scope, id));
   if (!mandate) return;
+  // It can never be charged again.
+  if (mandate.ends_at <= ctx.clock.now()) return keep(ctx, scope, mandate, { dueAt: null });
   const chain = chainOf(ctx, mandate);
-  // Mandates that can never be charged again, or that we cannot reach, are left alone.
-  if (!chain || mandate.ends_at <= ctx.clock.now()) return keep(ctx, scope, mandate, { dueAt: null });
+  // Other nodes may know the network, and so may this one later.
+  if (!chain) return postpone(ctx, scope, mandate);
   if (await isRevoked(chain, mandate)) {
     return keep(ctx, scope, mandate, { dueAt: null, revokedAt: ctx.clock.now(), failures: 0 });
   }
@@ -65,6 +67,8 @@ async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> 
   // fee.
   if (sent) return postpone(ctx, scope, { ...mandate, revoke_relay_id: null });
   const call = callOf(ctx, scope, chain, mandate);
+  // A node without any key leaves it to others. If there are other keys, the executor's was removed.
+  if (!call && relayerAddresses(ctx).length === 0) return postpone(ctx, scope, mandate);
   if (!call) return keep(ctx, scope, mandate, { dueAt: null });
   await send(ctx, scope, mandate, call);
 }
