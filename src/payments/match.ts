@@ -26,6 +26,8 @@ const mostAlone = 100;
 const lanes = 2;
 /** How long endpoints are queried in one pass. */
 const crossCheckMs = 1_500;
+/** How often a transfer of a token that this node does not know is looked at before it is unmatched: about an hour. */
+const mostForeignLooks = 60;
 
 /**
  * Matches the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or
@@ -41,7 +43,10 @@ export async function matchPending(ctx: Context, chains = [...ctx.chains.test, .
 }
 
 async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
-  const rows = await selectPending(ctx.db, chain.chainId, passSize);
+  const pending = await selectPending(ctx.db, chain.chainId, passSize);
+  // Whoever read it has the token in its CHAINS_FILE. That file may be about to reach this node.
+  const foreign = pending.filter((row) => row.looks < mostForeignLooks && !hasToken(chain, row));
+  const rows = pending.filter((row) => !foreign.includes(row));
   const agreed = await crossCheckFinal(ctx, chain, rows);
   const left = await matchBatches(ctx, chain, rows, agreed);
   let matched = rows.length - left.length;
@@ -58,9 +63,12 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
       late.push(row);
     }
   }
-  await postpone(ctx.db, late, 'pending');
+  await postpone(ctx.db, [...late, ...foreign], 'pending');
   return matched;
 }
+
+const hasToken = (chain: ChainConfig, row: TransferRow) =>
+  chain.tokens.some(({ address }) => address === row.token_address);
 
 /**
  * Matches transfers in batches over all scopes.

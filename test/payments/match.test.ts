@@ -7,7 +7,7 @@ import { runJobs } from '../../src/jobs.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
 import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 
@@ -73,4 +73,28 @@ test('a chain whose endpoint does not answer delays the matching on no other', a
     for (const endpoint of endpoints) await endpoint.stop();
     await jobs;
   }
+});
+
+test('a node that does not have a token yet leaves its payments to those that do; one that nobody knows is unmatched', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await payee(scope);
+  const added = { symbol: 'USDX', address: `0x${'6f'.repeat(20)}` } as const;
+  const newer: ChainConfig = { ...quick, tokens: [added] };
+  const payable = { id: merchant.accountId, wallet: merchant.wallet };
+  const request = await makeRequest(database.db, scope, payable, { exactMicro: 5_000_000n });
+  const payment = { blockNumber: 95, value: '5000000', request };
+  const [paid = ''] = await store(database.db, newer, merchant, [payment]);
+  await matchPending(ctx);
+  assert.equal(await isMatched(database.db, paid), false);
+
+  await database.db.sql`update transfers set look_at = now() where tx_hash = ${paid}`;
+  await matchPending({ ...ctx, chains: { test: [newer], live: [] } });
+  const [row] = await database.db.sql`select request_id, reason from transfers where tx_hash = ${paid}`;
+  assert.deepEqual({ ...row }, { request_id: request.id, reason: null });
+
+  const [unknown = ''] = await store(database.db, newer, merchant, [payment]);
+  await database.db.sql`update transfers set looks = 60 where tx_hash = ${unknown}`;
+  await matchPending(ctx);
+  const [left] = await database.db.sql`select reason from transfers where tx_hash = ${unknown}`;
+  assert.equal(left?.reason, 'wrong_token');
 });
