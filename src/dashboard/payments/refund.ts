@@ -35,7 +35,6 @@ import { refundFacts, refundLine } from './refunded.ts';
 const path = '/dashboard/give-back';
 
 /**
-/**
  * Each view of a refund queries every endpoint of a chain, and payments are read from the same endpoints. The limits
  * hold for a minute and a process: one for a merchant, one for all merchants of a partner.
  */
