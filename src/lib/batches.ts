@@ -21,7 +21,11 @@ export async function readPage<Row>(
   return { rows, next: found.length > pageSize && last !== undefined ? cursorOf(last) : null };
 }
 
-/** All rows in batches of 500, each read separately. */
+/**
+ * All rows in batches of 500, each read separately.
+ *
+ * @throws Error beyond the limit of an export: its download fails, so nobody takes it for complete
+ */
 export async function* batchesOf<Row>(read: ReadFrom<Row>, cursorOf: (row: Row) => string): AsyncGenerator<Row[]> {
   let after: string | null = null;
   for (let batch = 0; batch < mostBatches; batch++) {
@@ -31,6 +35,7 @@ export async function* batchesOf<Row>(read: ReadFrom<Row>, cursorOf: (row: Row) 
     if (last === undefined || rows.length < batchSize) return;
     after = cursorOf(last);
   }
+  if ((await read(after, 1)).length > 0) throw new Error(`an export has more than ${mostBatches * batchSize} rows`);
 }
 
 const cursorPattern = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
