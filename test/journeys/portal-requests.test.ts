@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildServer } from '../../src/http/server.ts';
+import { readPortalStatus } from '../../src/requests/lists/browse.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -199,6 +200,32 @@ test('the list › requests that need attention stand out: paid in part, too muc
     [late, /A payment arrived too late/],
   ];
   for (const [request, text] of texts) assert.match((await visitor.open(`/portal/requests/${request.id}`)).html, text);
+});
+
+test('the status of a request › the larger amount decides, so nobody hides a surplus by sending a little', async () => {
+  const statusOf = async (request: RequestRow) => readPortalStatus(fixtures.ctx, fixtures.scope, request.id);
+  const settle = async () => {
+    await fixtures.node.mine(5);
+    await fixtures.turn();
+    await fixtures.turn();
+  };
+  const [over, late] = [await fixtures.request(), await fixtures.request()];
+  await fixtures.pay(over, { usdcMicro: BigInt(over.usdc_micro) + 1_000_000n });
+  await fixtures.pay(late);
+  await settle();
+  assert.deepEqual([await statusOf(over), await statusOf(late)], ['overpaid', 'paid']);
+  await fixtures.pay(over, { usdcMicro: 1n });
+  const second = await fixtures.pay(late);
+  await settle();
+  assert.deepEqual([await statusOf(over), await statusOf(late)], ['overpaid', 'paidTwice']);
+  await fixtures.pay(over, { usdcMicro: 2_000_000n });
+  await fixtures.db.sql`
+    insert into returns (partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, to_address, usdc_micro,
+      return_tx_hash, noted_at, state)
+    select partner_id, test_mode, chain_id, tx_hash, ordinal, account_id, from_address, value,
+      ${`0x${'ab'.repeat(32)}`}, now(), 'confirmed' from transfers where tx_hash = ${second.txHash}`;
+  await settle();
+  assert.deepEqual([await statusOf(over), await statusOf(late)], ['paidTwice', 'paid'], 'the second was refunded');
 });
 
 test('underpaid requests are recorded at commit, and no longer after a reorganisation removes the payment', async () => {

@@ -11,8 +11,9 @@ export const portalStatuses = [
 ] as const;
 /**
  * What needs a person's attention comes before the status itself. `underpaid`: part of the amount arrived. `overpaid`:
- * more than the amount arrived, and the excess was not refunded. `paidTwice`, `late`, `paidVoided`: the newest money
- * probably meant for it arrived a second time, too late, or after it was cancelled, and does not count.
+ * more than the amount arrived, and the excess was not refunded. `paidTwice`, `late`, `paidVoided`: money probably meant
+ * for it arrived a second time, too late, or after it was cancelled, does not count and was not refunded. The larger
+ * amount decides, since anybody can send a little.
  */
 export type PortalStatus = (typeof portalStatuses)[number];
 
@@ -20,7 +21,8 @@ export type PortalStatus = (typeof portalStatuses)[number];
 export const portalStatus = (sql: Tag) => sql`(
   case when r.proof_status = 'attached' then 'confirming'
     when r.proof_status = 'verified' then
-      case when stray.reason = 'already_paid' then 'paidTwice' when ${isOverpaid(sql)} then 'overpaid' else 'paid' end
+      case when ${isOverpaid(sql)} and received.micro - r.usdc_micro > coalesce(stray.micro, 0) then 'overpaid'
+        when stray.reason = 'already_paid' then 'paidTwice' when ${isOverpaid(sql)} then 'overpaid' else 'paid' end
     when stray.reason = 'voided' then 'paidVoided'
     when stray.reason = 'late' then 'late'
     when lacking.request_id is not null then 'underpaid'

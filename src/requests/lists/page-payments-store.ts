@@ -10,7 +10,7 @@ import { refundedStates } from '../refunded.ts';
  * - `paid`: the transfers that count for a request; without proof, only those that are lacking have any
  * - `strays`: those that were probably meant for it (`request_id`) and do not count
  * - `received`: of a request that got any, the micro units that count, and whether some of them were refunded
- * - `stray`: of a request with strays, the micro units that were not refunded, and why the newest does not count
+ * - `stray`: of a request with strays, the micro units that were not refunded, and why the largest of these does not count
  */
 export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
   const own = sql`t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}`;
@@ -37,7 +37,7 @@ export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
       from paid p left join refunded b using (chain_id, tx_hash, ordinal) group by p.request_id
     ), stray as materialized (
       select s.request_id, sum(s.value) filter (where b.ordinal is null) as micro,
-        (array_agg(s.reason order by s.block_time desc))[1] as reason
+        (array_agg(s.reason order by s.value desc, s.block_time desc) filter (where b.ordinal is null))[1] as reason
       from strays s left join refunded b using (chain_id, tx_hash, ordinal) group by s.request_id
     )`;
 }
