@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../config/chains.ts';
+import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 
 /**
  * The chains on which a wallet can be paid.
@@ -8,3 +8,7 @@ import type { ChainConfig } from '../config/chains.ts';
 export function offeredChains(chains: readonly ChainConfig[], walletChainIds: readonly number[] | null): ChainConfig[] {
   return chains.filter(({ chainId }) => walletChainIds?.includes(chainId) ?? true);
 }
+
+/** The tokens of a chain that customers are offered: at least one. */
+export const offeredTokens = ({ tokens }: Pick<ChainConfig, 'tokens'>): TokenConfig[] =>
+  tokens.filter(({ offered }) => offered !== false);

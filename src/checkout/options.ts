@@ -1,4 +1,5 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
+import { offeredTokens } from '../chain/offered.ts';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
 import { checksummed } from '../ui/address.ts';
 import type { Checkout } from './read.ts';
@@ -12,7 +13,7 @@ export function payOptions({ chains, state, progress }: Pick<Checkout, 'chains' 
   if (payable(state) === 'no') return [];
   const amountMicro = 'missingMicro' in state ? state.missingMicro : progress.dueMicro;
   return chains
-    .flatMap((chain) => chain.tokens.map((token) => ({ chain, token, amountMicro })))
+    .flatMap((chain) => offeredTokens(chain).map((token) => ({ chain, token, amountMicro })))
     .map((option, index) => ({ index, ...option }));
 }
 

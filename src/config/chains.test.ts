@@ -31,6 +31,24 @@ test('a good chains file is read', () => {
   ]);
 });
 
+test('a token that is read but not offered is marked; one of a chain must be offered', () => {
+  const [first] = good.tokens;
+  const second = { symbol: 'USDX', address: `0x${'cd'.repeat(20)}`, offered: false };
+  const withTokens = (...tokens: unknown[]) => ({ test: [{ ...good, tokens }], live: [{ ...good, chain_id: 2 }] });
+  const { test: chains } = readChains(JSON.stringify(withTokens(second, { ...first, offered: true })), null);
+  assert.deepEqual(
+    chains[0]?.tokens.map(({ symbol, offered }) => [symbol, offered]),
+    [
+      ['USDX', false],
+      ['USDC', undefined],
+    ],
+  );
+  assert.deepEqual(faultsOf(withTokens(second)), ['chain 1: one token must be offered']);
+  assert.deepEqual(faultsOf(withTokens({ ...first, offered: 'no' })), [
+    'chain 1: offered of token 1 must be true or false',
+  ]);
+});
+
 test('a chain that lists an endpoint twice, however written → refused', () => {
   const twice = { ...good, rpc_urls: ['https://a.example/', 'https://b.example', 'https://A.example:443'] };
   assert.deepEqual(faultsOf({ test: [twice], live: [{ ...good, chain_id: 2 }] }), [

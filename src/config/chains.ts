@@ -6,6 +6,8 @@ export type TokenConfig = {
   symbol: string;
   /** Contract address in lower case. Six decimals and one US dollar, checked at start. */
   address: `0x${string}`;
+  /** False: payments in it count, but customers are not offered it. So nodes add and remove it one by one. */
+  offered?: false;
 };
 
 /**
@@ -212,12 +214,15 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 
 function readTokens(list: unknown[], fail: Tell): TokenConfig[] {
   if (list.length === 0) fail('tokens must list at least one token');
-  return list.map(entryOf).flatMap(({ address, symbol }, index) => {
+  const tokens = list.map(entryOf).flatMap(({ address, symbol, offered = true }, index): TokenConfig[] => {
+    if (typeof offered !== 'boolean') fail(`offered of token ${index + 1} must be true or false`);
     if (isAddress(address) && typeof symbol === 'string')
-      return [{ symbol, address: address.toLowerCase() as `0x${string}` }];
+      return [{ symbol, address: address.toLowerCase() as `0x${string}`, ...(offered === false && { offered }) }];
     fail(`token ${index + 1} needs symbol and address`);
     return [];
   });
+  if (tokens.length > 0 && tokens.every(({ offered }) => offered === false)) fail('one token must be offered');
+  return tokens;
 }
 
 function readFinality(list: unknown[], fail: Tell): FinalityTier[] {

@@ -1,4 +1,4 @@
-import { offeredChains } from '../chain/offered.ts';
+import { offeredChains, offeredTokens } from '../chain/offered.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -8,7 +8,7 @@ import type { ShownRequest } from './store.ts';
 /** CAIP-19 name of the first asset offered; if the operator removed all its chains, of the mode's first. */
 function firstAsset(chains: ChainConfig[], walletChainIds: number[] | null): string {
   const chain = offeredChains(chains, walletChainIds)[0] ?? chains[0];
-  return `eip155:${chain?.chainId}/erc20:${chain?.tokens[0]?.address}`;
+  return `eip155:${chain?.chainId}/erc20:${chain && offeredTokens(chain)[0]?.address}`;
 }
 
 /** The link a partner gives to the customer. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
+import type { TokenConfig } from '../../src/config/chains.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
@@ -91,4 +92,28 @@ test('A key’s wallet is paid on every chain', async () => {
   await fixtures.node.mine(3);
   await fixtures.turn();
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
+});
+
+test('A token that is not offered › neither asset_id nor the page names it, and a payment in it counts', async () => {
+  await checkedOn(null);
+  const chain = fixtures.ctx.chains.test.find(({ chainId }) => chainId === 31337);
+  const [usdc] = chain?.tokens ?? [];
+  assert.ok(chain && usdc);
+  const added: TokenConfig = { symbol: 'USDX', address: `0x${'6f'.repeat(20)}` };
+  try {
+    chain.tokens = [{ ...added, offered: false }, usdc];
+    const before = await create();
+    assert.equal(assetOf(before), `eip155:31337/erc20:${usdc.address}`);
+    assert.ok(!(await page(before)).includes('USDX'));
+    chain.tokens = [{ ...usdc, offered: false }, added];
+    const request = await create();
+    assert.equal(assetOf(request), `eip155:31337/erc20:${added.address}`);
+    assert.match(await page(request), /USDX/);
+    await fixtures.pay(request);
+    await fixtures.node.mine(3);
+    await fixtures.turn();
+    assert.equal((await fixtures.read(request)).proof_status, 'verified');
+  } finally {
+    chain.tokens = [usdc];
+  }
 });

@@ -1,3 +1,4 @@
+import { offeredTokens } from '../../chain/offered.ts';
 import type { WalletConnectConfig } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
@@ -69,6 +70,6 @@ async function offeredTerms(ctx: Context, facts: PlanFactsRow): Promise<OfferedT
   const places = 'chains' in found ? await withContract(found.chains) : [];
   const now = ctx.clock.now();
   return places
-    .flatMap((place) => place.chain.tokens.map((token) => termsNow(facts, place, token, now)))
+    .flatMap((place) => offeredTokens(place.chain).map((token) => termsNow(facts, place, token, now)))
     .filter((terms) => terms !== null);
 }

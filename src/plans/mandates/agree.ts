@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { audit, theService } from '../../audit/write.ts';
+import { offeredTokens } from '../../chain/offered.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
@@ -61,7 +62,7 @@ export async function offerTo(
   const { payer, chainId, token: address, charges } = wanted;
   const chains = await withContract(chainsOf(ctx, facts).filter(({ chain }) => chain.chainId === chainId));
   const [place] = chains;
-  const token = place?.chain.tokens.find((one) => one.address === address);
+  const token = place && offeredTokens(place.chain).find((one) => one.address === address);
   const terms = place && token ? termsNow(facts, place, token, ctx.clock.now()) : null;
   if (!terms) return { fault: 'none' };
   if (!isPayer(payer) || payer === terms.payee || payer === address || payer === terms.contract) {
