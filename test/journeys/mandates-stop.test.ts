@@ -13,6 +13,7 @@ import { revokeStopped } from '../../src/plans/mandates/revoke.ts';
 import { revocationOf, stopByMerchant } from '../../src/plans/mandates/stop.ts';
 import type { PlanRow } from '../../src/plans/read.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
+import { until } from '../support/net/receiver.ts';
 import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
 
 const running = new AbortController().signal;
@@ -96,6 +97,28 @@ test('Stopped by the link alone → at once in the service, mailed to both, and 
   assert.ok((await fixtures.mandateOf(plan)).revoked_at);
   assert.match((await fixtures.open(plan)).html, /This is recorded on the network too/);
   assert.equal((await fixtures.post(plan, 'stop', {})).status, 303); // a second time changes nothing
+});
+
+test('Its customer stops it while its merchant ends the plan → both are done, whoever waits for whom', async () => {
+  const { plan } = await agreed();
+  const { ctx, scope, db } = fixtures;
+  const blocked = async () => {
+    const [row] = await db.sql<{ n: number }[]>`
+      select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
+    return row?.n ?? 0;
+  };
+  const both = await db.transaction(async (tx) => {
+    // Whoever mails the customer waits here.
+    await tx`select from day_counters where partner_id = ${scope.partnerId} for update`;
+    const stopped = stopByMerchant(ctx, theService, placeOf(plan));
+    await until(async () => (await blocked()) === 1, 'the stop to wait');
+    const ended = endPlan(ctx, theService, placeOf(plan));
+    await until(async () => (await blocked()) === 2, 'the end to wait');
+    return [stopped, ended];
+  });
+  assert.deepEqual(await Promise.all(both), [true, true]);
+  assert.deepEqual(await standingOf(plan), ['stopped', 'stopped_by_merchant']);
 });
 
 test('Somebody else with the link uses up all posts, from many addresses → the customer can still stop it', async () => {

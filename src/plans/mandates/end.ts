@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { selectPlanFacts } from './facts-store.ts';
 import { queueEndMails } from './mails.ts';
-import { type EndReason, type MandateRow, updateEnded } from './store.ts';
+import { type EndReason, lockPlanOfMandate, type MandateRow, updateEnded } from './store.ts';
 
 /** After these nothing can be charged on the chain any more, so no revocation is needed. */
 const overOnChain: readonly EndReason[] = ['revoked_on_chain', 'expired'];
@@ -30,6 +30,8 @@ export function endMandate(
     actor,
     ({ db, clock }) =>
       db.scoped(scope, async (tx) => {
+        // First, as everybody does: whoever has locked the plan may end the mandate next, and mail the same person.
+        await lockPlanOfMandate(tx, scope, mandateId);
         const end = { reason, now: clock.now(), revoke: !overOnChain.includes(reason), stopSignature };
         const mandate = await updateEnded(tx, scope, mandateId, end);
         const facts = mandate && (await selectPlanFacts(tx, scope, mandate.plan_id));

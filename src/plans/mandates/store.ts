@@ -145,6 +145,13 @@ export async function updateReplaced(tx: Tx, scope: Scope, planId: string, now: 
     where ${inScope(tx, scope)} and a.plan_id = ${planId} and a.state = 'active'`;
 }
 
+/** Locks a mandate's plan until the transaction ends. */
+export async function lockPlanOfMandate(tx: Tx, scope: Scope, id: string): Promise<void> {
+  await tx`
+    select from plans p where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode}
+      and p.id = (select a.plan_id from mandates a where ${inScope(tx, scope)} and a.id = ${id}) for update`;
+}
+
 /**
  * Ends a mandate.
  *
