@@ -70,3 +70,19 @@ test('room for little of all keys together › a few keys leave some, and the ke
   await Promise.all(all);
   assert.equal(await lanes.run('a', async () => 'again'), 'again');
 });
+
+test('work of a key that waits too long › leaves what the key has waiting its turn', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lanes = new Lanes(1, 1, 100);
+  const begun: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const run = (key: string, name: string) =>
+    lanes.run(key, async () => void begun.push(name)).catch(() => `${name} late`);
+  const all = [lanes.run('x', () => first.promise), run('a', 'a1')];
+  t.mock.timers.tick(50);
+  all.push(run('b', 'b1'), run('a', 'a2'));
+  t.mock.timers.tick(50);
+  first.resolve();
+  await Promise.all(all);
+  assert.deepEqual(begun, ['a2', 'b1']);
+});

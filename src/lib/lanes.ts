@@ -66,19 +66,18 @@ export class Lanes {
   #wait(key: string, lane: Lane): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { waiting } = lane;
-    const leave = () => {
+    const go = () => {
       clearTimeout(timer);
+      this.#begin(lane);
       waiting.delete(go);
       this.#ready.delete(lane);
       if (waiting.size > 0 && lane.running < this.#mostOfOne) this.#ready.add(lane);
-    };
-    const go = () => {
-      this.#begin(lane);
-      leave();
       resolve();
     };
+    // Its lane keeps its place among the others: the work behind it has waited, too.
     const giveUp = () => {
-      leave();
+      waiting.delete(go);
+      if (waiting.size === 0) this.#ready.delete(lane);
       if (waiting.size === 0 && lane.running === 0) this.#lanes.delete(key);
       reject(missedTurn());
     };
