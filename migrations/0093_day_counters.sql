@@ -5,7 +5,7 @@ create table day_counters (
   partner_id uuid not null,
   day date not null, -- UTC
   action text not null,
-  subject text not null, -- a merchant, or a keyed hash of a mailbox or phone number
+  subject text not null, -- a merchant or request, or a keyed hash of a mailbox or phone number
   calls integer not null,
   primary key (partner_id, day, action, subject)
 );

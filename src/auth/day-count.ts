@@ -9,7 +9,7 @@ const today = (tx: Tx) => tx`(clock_timestamp() at time zone 'UTC')::date`;
  * Takes one of what somebody may do in a calendar day (UTC, the database's clock), exactly, over all nodes. It counts
  * with the transaction: what is refused later, or fails, uses up nothing.
  *
- * @param subject whose: a merchant's id
+ * @param subject whose: the id of a merchant or request
  * @returns false when they are used up
  */
 export async function takeOfDay(

@@ -1,6 +1,8 @@
+import { takeOfDay } from '../auth/day-count.ts';
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import { workThrough } from '../lib/work-through.ts';
 import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
@@ -43,10 +45,8 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
       return false;
     }
     const message = { channel: 'phone', accountId: facts.row.account_id, to: phone } as const;
-    // Once for all attempts.
-    if (attempts === 1 && !(await ctx.db.scoped(scope, (tx) => takeReceipt(ctx, tx, scope, message)))) {
+    if (!(await ctx.db.scoped(scope, (tx) => countOrDrop(ctx, tx, scope, requestId, message)))) {
       ctx.log.warn({ request_id: requestId }, 'a message was not sent: too many were sent today');
-      await updateDone(sql, scope, requestId, 'phone');
       return false;
     }
     const answer = await gateway.send({ id: requestId, to: phone, text: receiptMessage(facts) });
@@ -64,5 +64,23 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
   } catch (error) {
     ctx.log.error({ err: error, request_id: requestId }, 'a message was refused');
   }
+  return false;
+}
+
+/**
+ * Counts a message once a day for all its attempts, at the first that gets this far.
+ *
+ * @returns false when too many were sent: it is given up
+ */
+async function countOrDrop(
+  ctx: Context,
+  tx: Tx,
+  scope: Scope,
+  requestId: string,
+  message: Parameters<typeof takeReceipt>[3],
+): Promise<boolean> {
+  if (!(await takeOfDay(tx, scope, 'message', { subject: requestId, most: 1 }))) return true;
+  if (await takeReceipt(ctx, tx, scope, message)) return true;
+  await updateDone(tx, scope, requestId, 'phone');
   return false;
 }

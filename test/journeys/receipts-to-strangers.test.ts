@@ -146,3 +146,18 @@ test('A number with signs between its digits that gateways leave out → counts 
   assert.equal(await sendMessages(ctx, running, gateway), 11);
   assert.equal(await owing(), 0);
 });
+
+test('A message whose first attempt fails before it is counted › is counted by the next one', async () => {
+  const merchant = await makeMerchant(database.db, scope);
+  const { gateway, sentTo } = countingGateway();
+  const number = '+49 40 7654321';
+  await owe(merchant, 'phone', times(10, number));
+  assert.equal(await sendMessages(ctx, running, gateway), 10);
+  await owe(merchant, 'phone', [number]);
+  const failing = { ...database.db, scoped: () => Promise.reject(new Error('deadlock detected')) };
+  assert.equal(await sendMessages({ ...ctx, db: failing }, running, gateway), 0);
+  await database.db.sql`update receipts set next_attempt_at = now() where done_at is null`;
+  assert.equal(await sendMessages(ctx, running, gateway), 0);
+  assert.equal(sentTo(number), 10);
+  assert.equal(await owing(), 0);
+});
