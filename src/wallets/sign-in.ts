@@ -27,6 +27,8 @@ const contractsPerNetwork = 20;
 const contractChecksOfNetwork = new AttemptLimit(contractsPerNetwork, minuteMs);
 /** Browsers in which a wallet has signed in before have their own, of each wallet: strangers cannot use these up. */
 const checksOfKnown = new AttemptLimit(contractsPerNetwork, minuteMs);
+/** Together those of a partner have a limit, too: anybody can have many wallets. Beyond it they count as strangers. */
+const checksOfKnownTogether = new AttemptLimit(contractsPerMinute, minuteMs);
 
 const signInRequest: WalletRequest = {
   path: '/dashboard/sign-in',
@@ -84,10 +86,13 @@ export async function signInWithWallet(
   const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
   const chains = merchant ? provableChains(ctx, merchant) : [];
+  const takeKnown = (now: Date) =>
+    holder !== null &&
+    isKnown(claimed.address) &&
+    checksOfKnown.take(claimed.address, now) &&
+    checksOfKnownTogether.take(holder.scope.partnerId, now);
   const mayQuery = (now: Date) =>
-    isKnown(claimed.address)
-      ? checksOfKnown.take(claimed.address, now)
-      : contractChecksOfNetwork.take(networkSubject(client.ip), now) && contractChecks.take('', now);
+    takeKnown(now) || (contractChecksOfNetwork.take(networkSubject(client.ip), now) && contractChecks.take('', now));
   const signed = await proveMessage(ctx, signInRequest, chains, handedIn, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (!holder) throw new MerchantRefusal('wallet_unknown');

@@ -5,6 +5,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { theService } from '../../src/audit/write.ts';
 import { readMerchantSession } from '../../src/auth/session.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
+import type { Scope } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
@@ -52,9 +53,14 @@ async function deploy(chain: ChainConfig, address: string, owner: string): Promi
 const configs = () => chains.map(({ chain }) => chain);
 
 /** Onboards a new merchant with a wallet at this address; `sign` signs the message. */
-async function onboard(address: string, sign: (message: string) => Promise<Hex>, offered = configs()) {
+async function onboard(
+  address: string,
+  sign: (message: string) => Promise<Hex>,
+  offered = configs(),
+  of = fixtures.test,
+) {
   const ctx = testContext(database.db, { chains: { test: offered, live: [idleChain(31338)] } });
-  const merchant = await createShell(ctx, theService, fixtures.test, { display_currency: 'EUR' });
+  const merchant = await createShell(ctx, theService, of, { display_currency: 'EUR' });
   const token = makeOnboardingToken(testSecrets, merchant, ctx.clock.now());
   const wallet = await chooseWallet(ctx, { token, emailPass: null, address, chainId: null, host: null });
   const message = onboardingMessage(ctx, merchant, wallet);
@@ -292,6 +298,36 @@ test('Strangers of many networks who try at contract wallets › use up no sign-
     await assert.rejects(trySignIn(`2001:db8:${n.toString(16)}::1`, stranger, false), refusedFor('signature_invalid'));
   await assert.rejects(trySignIn('2001:db8:ffff::1', owner, false), refusedFor('too_many_attempts'));
   assert.equal((await trySignIn('2001:db8:ffff::1', owner, true)).walletAddress, address);
+});
+
+test('Browsers that know many wallets of a partner › use up what its merchants have together, and nothing of another’s', async () => {
+  const [first] = configs() as [ChainConfig];
+  const owner = newAccount();
+  const now = new Date(Date.now() + 360_000); // a minute that no other test counts in
+  const chains = { test: [first], live: [idleChain(31338)] };
+  const ctx = testContext(database.db, { chains, clock: { now: () => now } });
+  const onboarded = async (partner?: Scope) => {
+    const address = randomAddress();
+    await deploy(first, address, owner.address);
+    await onboard(address, signedBy(owner), [first], partner);
+    return address;
+  };
+  const trySignIn = async (address: string, account: PrivateKeyAccount) => {
+    const message = signInMessage(ctx, { address, chainId: first.chainId, host: null });
+    const signature = await signedBy(account)(message);
+    return signInWithWallet(ctx, { message, signature, host: null }, visitor, { ...unknown, isKnown: () => true });
+  };
+  const reasons = new Map<string, number>();
+  for (let wallet = 0; wallet < 17; wallet++) {
+    const address = await onboarded();
+    for (let n = 0; n < 20; n++) {
+      const reason = await trySignIn(address, newAccount()).catch((error) => (error as MerchantRefusal).reason);
+      reasons.set(String(reason), (reasons.get(String(reason)) ?? 0) + 1);
+    }
+  }
+  assert.deepEqual(Object.fromEntries(reasons), { signature_invalid: 320, too_many_attempts: 20 });
+  const other = await onboarded((await makePartner(database.db)).test);
+  assert.equal((await trySignIn(other, owner)).walletAddress, other);
 });
 
 test('Who has the link of a merchant makes chains be queried 30 times in a quarter of an hour, with whatever messages', async () => {
