@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import { connect, type Scope } from '../../src/db/connection.ts';
 import type { Gateway, Message } from '../../src/receipts/gateway.ts';
+import { takeReceipt } from '../../src/receipts/limits.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import { sendMessages } from '../../src/receipts/send-messages.ts';
 import type { Channel } from '../../src/receipts/store.ts';
@@ -160,4 +161,28 @@ test('A message whose first attempt fails before it is counted › is counted by
   assert.equal(await sendMessages(ctx, running, gateway), 0);
   assert.equal(sentTo(number), 10);
   assert.equal(await owing(), 0);
+});
+
+test('Texts that hold the same numbers in any order, counted at once on two nodes → none is given up, and none counts too much', async () => {
+  const node = connect(database.access);
+  const numbers = ['+49 89 11111111', '+49 89 22222222', '+49 89 33333333'] as const;
+  const merchants = await Promise.all(Array.from({ length: 8 }, () => makeMerchant(database.db, scope)));
+  const [a, b, c] = numbers;
+  const texts = [`${a} or ${b}`, `${b} or ${a}`, `${c} or ${a}`, `${b} or ${c}`, `${c}, ${b}, ${a}`];
+  try {
+    const take = (n: number) =>
+      (n % 2 ? node : database.db).scoped(scope, (tx) =>
+        takeReceipt(ctx, tx, scope, {
+          channel: 'phone',
+          accountId: merchants[n % merchants.length]?.id ?? '',
+          to: texts[n % texts.length] ?? '',
+        }),
+      );
+    const taken = await Promise.all(Array.from({ length: 120 }, (_, n) => take(n)));
+    const sent = (number: string) => taken.filter((isTaken, n) => isTaken && texts[n % texts.length]?.includes(number));
+    for (const number of numbers) assert.ok(sent(number).length <= 40, `${sent(number).length} to ${number}`);
+    assert.ok(taken.includes(true) && taken.includes(false));
+  } finally {
+    await node.close();
+  }
 });
