@@ -51,6 +51,14 @@ test('one reader has so many exports, those of a group so many more, others a pa
   assert.equal(await open('f/9'), 429, 'all places are taken');
 });
 
+test('a few readers of a group that take all they can › leave places to its others', async () => {
+  const { open } = await exportsWith({ most: 100, mostOfGroup: 10, mostOfOne: 5, stalledMs: 600_000 });
+  const taken: Record<string, number> = {};
+  for (const reader of ['1', '2', '3', '4', '5'])
+    for (let n = 0; n < 5; n++) if ((await open(`a/${reader}`)) === 200) taken[reader] = (taken[reader] ?? 0) + 1;
+  assert.deepEqual(taken, { 1: 5, 2: 3, 3: 1, 4: 1 });
+});
+
 test('an export whose client reads nothing for long → ended, and its place is free', async () => {
   const { open, closed } = await exportsWith({ most: 1, mostOfGroup: 1, mostOfOne: 1, stalledMs: 500 });
   assert.equal(await open('a/1'), 200);

@@ -27,17 +27,21 @@ const usual: ExportLimits = { most: 100, mostOfGroup: 20, mostOfOne: 5, stalledM
 export class ExportPlaces {
   readonly #ofReaders: Places;
   readonly #ofGroups: Places;
+  readonly #mostOfGroup: number;
   readonly #stalledMs: number;
 
   constructor({ most, mostOfGroup, mostOfOne, stalledMs }: ExportLimits = usual) {
     this.#ofReaders = new Places(most, mostOfOne);
     this.#ofGroups = new Places(most, mostOfGroup);
+    this.#mostOfGroup = mostOfGroup;
     this.#stalledMs = stalledMs;
   }
 
   /** Takes a place until the response has ended, however it ends; false if there is none. */
   take({ request, raw }: FastifyReply): boolean {
     const { id, group } = request.reader ?? { id: request.ip, group: request.ip };
+    // A reader leaves the others of its group as many as it has, as a group does the others.
+    if (this.#ofReaders.takenBy(id) >= this.#mostOfGroup - this.#ofGroups.takenBy(group)) return false;
     const leave = takeEach([this.#ofGroups, group], [this.#ofReaders, id]);
     if (!leave) return false;
     finished(raw, leave);

@@ -14,9 +14,14 @@ export class Places {
     this.#mostOfOne = mostOfOne;
   }
 
+  /** How many a holder has. */
+  takenBy(holder: string): number {
+    return this.#byHolder.get(holder) ?? 0;
+  }
+
   /** Takes a place; false if there is none. */
   take(holder: string): boolean {
-    const own = this.#byHolder.get(holder) ?? 0;
+    const own = this.takenBy(holder);
     if (own >= this.#mostOfOne || own >= this.#most - this.#taken) return false;
     this.#taken++;
     this.#byHolder.set(holder, own + 1);
@@ -25,7 +30,7 @@ export class Places {
 
   /** Returns a place that was taken. */
   leave(holder: string): void {
-    const left = (this.#byHolder.get(holder) ?? 1) - 1;
+    const left = this.takenBy(holder) - 1;
     this.#taken--;
     if (left > 0) this.#byHolder.set(holder, left);
     else this.#byHolder.delete(holder);

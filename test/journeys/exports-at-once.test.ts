@@ -67,13 +67,13 @@ for (const [name, begin] of Object.entries(places)) {
   });
 }
 
-test('GET /dashboard/plans.csv › a partner’s merchants have twenty exports together → the next is refused, another partner’s merchant’s is not', async () => {
+test('GET /dashboard/plans.csv › a partner’s merchants have twenty exports together, a few of them fewer → the next is refused, another partner’s merchant’s is not', async () => {
   const [{ test: scope }, { test: elsewhere }] = [await makePartner(app.db), await makePartner(app.db)];
   const cookieIn = async (where: typeof scope) =>
     `dashboard-session=${await sessionOf(app.ctx, where, await makeOnboarded(app.ctx, where))}`;
   const busy = [];
   for (let i = 0; i < 4; i++) busy.push(...Array<string>(5).fill(await cookieIn(scope)));
-  const others = [await cookieIn(scope), await cookieIn(elsewhere)];
+  const others = await Promise.all([scope, scope, scope, elsewhere].map(cookieIn));
   const pages = connect(app.access, { service: 8, scoped: 30 }); // each export keeps one while it waits
   const server = await buildServer(app.ctx, pages);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -95,5 +95,5 @@ test('GET /dashboard/plans.csv › a partner’s merchants have twenty exports t
   await server.close();
   await pages.close();
   const statuses = all.map(({ status }) => status);
-  assert.deepEqual(statuses, [...Array<number>(20).fill(200), 429, 200]);
+  assert.deepEqual(statuses, [...Array<number>(18).fill(200), 429, 429, 200, 200, 429, 200]);
 });
