@@ -11,9 +11,9 @@ export function isOneAddress(text: string): boolean {
 }
 
 /**
- * The mailbox that an address most likely leads to, for limits of what somebody is sent: many servers ignore case, dots,
- * what follows a plus sign, and characters that nobody sees. Two people who share a limit because of this lose nothing
- * else.
+ * The mailbox that an address most likely leads to, for limits of what somebody is sent: many servers ignore case,
+ * dots, what follows a plus sign, and characters that nobody sees. Two people who share a limit because of this lose
+ * nothing else.
  */
 export function mailboxOf(address: string): string {
   const [, name = '', server = ''] = /^([^@]*)@?(.*)$/s.exec(address.normalize('NFKC').toLowerCase()) ?? [];
