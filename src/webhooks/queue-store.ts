@@ -247,8 +247,8 @@ export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<voi
 type DisabledRow = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };
 
 /**
- * Disables the endpoint that has been failing longest, since this instant at least; a locked one is left to the next
- * pass.
+ * Disables an endpoint that has been failing since this instant or longer. Which one is random, so that those that
+ * cannot be disabled do not come first in every pass. A locked one is left to the next pass.
  *
  * @param except endpoints that could not be disabled
  * @returns null when there is none
@@ -266,7 +266,7 @@ export async function disableFailing(
           select from unnest(${except.map((row) => row.partner_id)}::uuid[],
             ${except.map((row) => row.test_mode)}::boolean[]) as x (partner_id, test_mode)
           where x.partner_id = webhook_endpoints.partner_id and x.test_mode = webhook_endpoints.test_mode)
-      order by failing_since limit 1 for update skip locked) dead
+      order by random() limit 1 for update skip locked) dead
     where e.partner_id = dead.partner_id and e.test_mode = dead.test_mode
     returning e.partner_id, e.test_mode, e.url, e.disabled_reason`;
   return row ?? null;

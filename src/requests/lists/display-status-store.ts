@@ -11,9 +11,9 @@ export const portalStatuses = [
 ] as const;
 /**
  * What needs a person's attention comes before the status itself. `underpaid`: part of the amount arrived. `overpaid`:
- * more than the amount arrived, and the excess was not refunded. `paidTwice`, `late`, `paidVoided`: money probably meant
- * for it arrived a second time, too late, or after it was cancelled, does not count and was not refunded. The larger
- * amount decides, since anybody can send a little.
+ * more than the amount arrived, and the excess was not refunded. `paidTwice`, `late`, `paidVoided`: money probably
+ * meant for it arrived a second time, too late, or after it was cancelled, does not count and was not refunded. The
+ * larger amount decides, since anybody can send a little.
  */
 export type PortalStatus = (typeof portalStatuses)[number];
 
