@@ -45,8 +45,9 @@ export async function matchPending(ctx: Context, chains = [...ctx.chains.test, .
 async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const pending = await selectPending(ctx.db, chain.chainId, passSize);
   // Whoever read it has the token in its CHAINS_FILE. That file may be about to reach this node.
-  const foreign = pending.filter((row) => row.looks < mostForeignLooks && !hasToken(chain, row));
-  const rows = pending.filter((row) => !foreign.includes(row));
+  const isForeign = (row: TransferRow) => row.looks < mostForeignLooks && !hasToken(chain, row);
+  const foreign = pending.filter(isForeign);
+  const rows = pending.filter((row) => !isForeign(row));
   const agreed = await crossCheckFinal(ctx, chain, rows);
   const left = await matchBatches(ctx, chain, rows, agreed);
   let matched = rows.length - left.length;

@@ -141,11 +141,8 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
     },
   );
   const charging = { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now };
-  if (mandate !== null) {
-    await insertCharge(tx, scope, charging);
-    return beginCollecting(inner, tx, scope, { plan, request, mandate, number, now });
-  }
   await insertCharge(tx, scope, charging);
+  if (mandate !== null) return beginCollecting(inner, tx, scope, { plan, request, mandate, number, now });
   if (customer_email === null || branding === null) return;
   if (!(await takePlanMail(inner, tx, scope, plan, customer_email))) return;
   const mail = planMail(inner, { plan, request, branding, to: customer_email });

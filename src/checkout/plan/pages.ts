@@ -28,8 +28,11 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
   const route = planRoute(ctx.config);
   const views = new AttemptLimit(60, minuteMs);
   // Whoever knows a link can use up their own attempts, but hardly those of everybody. A merchant can make many plans.
-  const posts = { perNetwork: new AttemptLimit(600, minuteMs), perPlan: new AttemptLimit(120, minuteMs) };
-  const postsOfClient = new AttemptLimit(60, minuteMs);
+  const posts = {
+    perClient: new AttemptLimit(60, minuteMs),
+    perNetwork: new AttemptLimit(600, minuteMs),
+    perPlan: new AttemptLimit(120, minuteMs),
+  };
   // Stops are limited per network and not per plan: the merchant also has the link, and must not prevent them.
   const stops = new AttemptLimit(20, minuteMs);
   const viewOf = (request: Visit): Promise<PlanView | null> => {
@@ -57,7 +60,7 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
         if (!isOwnForm(request.headers, ctx.config.payUrl)) return sendForeignForm(reply);
         const now = ctx.clock.now();
         const tooMany = () => (name === 'stop' ? sendTooMany(reply) : reply.code(429).send({ fault: 'too_many' }));
-        if (!postsOfClient.take(clientSubject(request.ip), now)) return tooMany();
+        if (!posts.perClient.take(clientSubject(request.ip), now)) return tooMany();
         const view = await viewOf(request);
         if (!view) return sendNotFound(reply);
         const { id } = view.facts;
