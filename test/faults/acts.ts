@@ -66,7 +66,7 @@ export async function post(
   share: number,
   form: string,
   fields: Record<string, string>,
-) {
+): Promise<Answer | null> {
   const node = stage.nodes[share < 0.5 ? 0 : 1];
   const n = ++calls;
   const headers = {
@@ -80,6 +80,7 @@ export async function post(
     await pause(logMs);
     throw new Broken(`${form} of ${order.id} was answered ${answer.status}\n${node.log()}`);
   }
+  return answer;
 }
 
 /** A partner asks for money; sometimes several times at once, over both nodes. */
@@ -202,8 +203,18 @@ export async function nameHash(stage: Stage, [which = 0, whose = 0, share = 0]: 
   return payment !== undefined;
 }
 
-export const handIn = (stage: Stage, { txHash }: Pick<Payment, 'txHash'>, order: MadeOrder, share: number) =>
-  post(stage, order, share, 'proof', { tx_hash: txHash });
+/** Submits a transaction's hash on the page of an order, and notes what the page says of it. */
+export async function handIn(
+  stage: Stage,
+  { txHash }: Pick<Payment, 'txHash'>,
+  order: MadeOrder,
+  share: number,
+): Promise<void> {
+  const answer = await post(stage, order, share, 'proof', { tx_hash: txHash });
+  const told = answer?.text.matchAll(/<[a-z]+ (?:role="status"|class="fault")[^>]*>([^<]+)/g) ?? [];
+  const text = [...told].map(([, one]) => one).join(' / ');
+  stage.model.handedIn.set(txHash, answer ? `${answer.status} ${text}` : 'no answer');
+}
 
 /** A merchant sends money back that pays nothing: first the payment is taken, then the transfer is made. */
 export async function refund(stage: Stage, [which = 0]: readonly number[]): Promise<boolean> {

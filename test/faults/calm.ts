@@ -2,6 +2,7 @@ import { pause } from '../../src/lib/time.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { acknowledge, Broken, cancelAgain, type Follower, handIn } from './acts.ts';
 import { claimFor } from './claims.ts';
+import { explainMissing } from './explain.ts';
 import { buriedDepth, type MadeOrder, type Payment } from './model.ts';
 import { blocksToFinality, compareSums, type Difference, differences, lookAtChain } from './settled.ts';
 import type { Stage } from './stage.ts';
@@ -42,6 +43,7 @@ export async function calm(stage: Stage, followers: readonly Follower[]): Promis
   const lines = left.slice(0, shown).map(({ what }) => `  ${what}`);
   lines.push(...wrongSums.map((sum) => `  ${sum}`));
   if (lines.length === 0) lines.push('  a call is answered by nobody');
+  lines.push(...(await explainMissing(stage, left)));
   throw new Broken(`after ${boundMs / 1000} s of calm ${left.length} differ:\n${lines.join('\n')}`);
 }
 

@@ -15,6 +15,8 @@ export type FaultyNode = {
   isUp(): boolean;
   /** The newest lines of its log about what was our own fault. */
   log(): string;
+  /** The newest lines of its log since it was started. */
+  lastLines(most: number): string;
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops it in its tracks; `thaw` lets it go on as if nothing had been. */
@@ -66,6 +68,7 @@ export async function makeNode(
     url: `http://127.0.0.1:${port}`,
     isUp: () => service !== null,
     log: () => (service?.stdout() ?? '').split('\n').filter(isOurFault).slice(-3).join('\n'),
+    lastLines: (most) => (service?.stdout() ?? '').split('\n').slice(-most).join('\n'),
     kill: async () => {
       await starting;
       if (!service) return;

@@ -15,7 +15,7 @@ import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
 const usualRound = 500;
 /** Calls under way at a time; a node that does not answer holds up no more. */
 const mostUnderWay = 48;
-const remembered = 40;
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
 export type Figures = {
   steps: number;
@@ -57,7 +57,7 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
   try {
     return await Promise.race([run.all(), aborted(simulation.signal)]);
   } catch (error) {
-    throw new Error(`${(error as Error).stack}\nthe last steps:\n${run.last.join('\n')}`);
+    throw new Error(`${(error as Error).stack}\nthe steps since it last settled:\n${run.last.join('\n')}`);
   } finally {
     await run.mended(); // what is to be started again would be started after the end
     await stage.end();
@@ -73,6 +73,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 class Run {
+  /** What happened since the service last agreed with the model. */
   readonly last: string[] = [];
   private readonly stage: Stage;
   private readonly simulation: Simulation;
@@ -123,15 +124,21 @@ class Run {
   private async make(step: Step): Promise<void> {
     if (this.isOver) throw new Error('broken off');
     const name = nameOf(step);
+    const { payments } = this.stage.model;
+    const before = payments.length;
+    const beganAt = this.sinceStart();
     const did = step.kind === 'fault' ? await this.break(step.fault, step) : await this.act(step);
-    this.last.push(
-      `${step.number} ${name} ${step.shares.map((share) => share.toFixed(3)).join(' ')}${did ? '' : ' (nothing)'}`,
-    );
-    if (this.last.length > remembered) this.last.shift();
+    const shares = step.shares.map((share) => share.toFixed(3)).join(' ');
+    const paid = payments.slice(before).map(({ txHash, block }) => ` ${txHash} in ${block}`);
+    this.last.push(`${beganAt} s: ${step.number} ${name} ${shares}${did ? '' : ' (nothing)'}${paid.join(',')}`);
     if (did === true) this.count(name);
     this.figures.steps = step.number;
     if (step.kind === 'fault') await this.invariants.check();
     this.failIfBroken();
+  }
+
+  private sinceStart(): string {
+    return seconds(performance.now() - this.startedAt);
   }
 
   /** Waits until nothing is broken any more; each fault has an end. */
@@ -215,7 +222,7 @@ class Run {
     return sent !== null;
   }
 
-  private async break(fault: FaultKind, { shares }: Step): Promise<boolean> {
+  private async break(fault: FaultKind, { number, shares }: Step): Promise<boolean> {
     if (fault === 'reorg') {
       const { depth, lost, reached } = await reorganise(this.stage, shares, this.aims);
       const { figures } = this;
@@ -233,6 +240,7 @@ class Run {
         if (!broken) return;
         await new Promise((resolve) => setTimeout(resolve, broken.afterMs));
         await broken.mend();
+        this.last.push(`${this.sinceStart()} s: ${number} ${fault} is mended`);
       })
       .catch((error) => this.broken.push(error))
       .finally(() => this.faults.delete(concern));
@@ -252,11 +260,11 @@ class Run {
     if (!(await this.invariants.check()))
       throw new acts.Broken('the database cannot be asked, though nothing is broken');
     this.failIfBroken();
+    this.last.length = 0;
     const { orders, payments } = this.stage.model;
-    const seconds = Math.round((performance.now() - this.startedAt) / 1000);
     this.simulation.print(
-      `${String(number).padStart(6)} steps, ${seconds} s: ${orders.length} requests, ${payments.length} payments, ` +
-        `${this.invariants.arrived.size} events; settled in ${(calmMs / 1000).toFixed(1)} s`,
+      `${String(number).padStart(6)} steps, ${this.sinceStart()} s: ${orders.length} requests, ` +
+        `${payments.length} payments, ${this.invariants.arrived.size} events; settled in ${seconds(calmMs)} s`,
     );
   }
 }

@@ -175,6 +175,6 @@ function writeEnvironment(
     TRUST_PROXY: '127.0.0.1',
     PAGE_LIMIT: '100000',
     WEBHOOK_SCHEDULE_SECONDS: Array(50).fill('0.5').fill('0', 0, 1).join(),
-    LOG_LEVEL: 'error',
+    LOG_LEVEL: 'warn',
   };
 }
