@@ -35,6 +35,9 @@ beforeEach(async () => {
   other.fake.lie = async () => null;
   await fixtures.db.sql`delete from alarms`;
   await fixtures.db.sql`delete from unread_transactions`;
+  // Comparing begins with the oldest stored block: what an earlier test left out is not found in this one.
+  await fixtures.db
+    .sql`delete from chain_blocks b using chain_cursors c where b.chain_id = c.chain_id and b.number < c.number`;
 });
 
 /** No logs, and blocks whose filters announce none. */
@@ -182,6 +185,35 @@ test('another process leads before what was read was compared → the next leade
   const next = await readAll(await fixtures.reader([liar.url, other.url]));
   await compareEndpoints(next);
   assert.ok((await waiting()).includes(txHash));
+});
+
+test('an endpoint leaves out a payment only until another process leads → the next leader finds it, nobody is alarmed', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  liar.fake.lie = hidesAll;
+  const txHash = await fixtures.pay(7_100_000n);
+  await readAll(reader);
+  liar.fake.lie = async () => null;
+  const next = await readAll(await fixtures.reader([liar.url, other.url]));
+  await compareEndpoints(next);
+  assert.deepEqual(await waiting(), [txHash]);
+  await readUnread(next);
+  assert.ok(await found(txHash));
+  assert.deepEqual(await raised(), []);
+});
+
+test('a wallet was paid long before its first request, and another process leads → nothing is set aside', async () => {
+  const reader = await readAll();
+  await compareEndpoints(reader);
+  const merchant = await makeMerchant(fixtures.db, fixtures.scope);
+  await fixtures.node.pay({ from: fixtures.node.wallet(), to: merchant.wallet, usdcMicro: 5n });
+  await readAll(reader);
+  const next = await readAll(await fixtures.reader([liar.url, other.url]));
+  await makeRequest(fixtures.db, fixtures.scope, merchant);
+  await fixtures.db.sql`update chain_blocks set block_time = block_time - interval '1 minute'`;
+  await compareEndpoints(next);
+  assert.ok(next.wallets.owners.has(merchant.wallet));
+  assert.deepEqual([await waiting(), await raised()], [[], []]);
 });
 
 test('a wallet that is watched since it was paid, and a wallet of nobody → nothing is set aside, nobody is alarmed', async () => {

@@ -124,9 +124,12 @@ async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[], 
   for (let number = range.from; number <= range.to; number++) {
     const reading = second ? readingOf(second, number) : comparison.read.get(number);
     if (!reading) return false; // forgotten meanwhile
-    if (readingOf(first, number).digest === reading.digest) continue;
-    const [by, unlike] = [first.host, new URL(reading.url).host];
+    // If an earlier leader read the block, what it was read with is unknown: what both report must be stored.
+    const isAlike = readingOf(first, number).digest === reading.digest;
+    if (isAlike && !second) continue;
+    const [by, unlike] = [first.host, isAlike ? null : new URL(reading.url).host];
     for (const log of first.logs.get(number) ?? []) told.push({ log, by, unlike });
+    if (unlike === null) continue;
     for (const log of second?.logs.get(number) ?? []) told.push({ log, by: unlike, unlike: by });
   }
   if (told.length > 0) await wallets.refresh();

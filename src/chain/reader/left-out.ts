@@ -3,10 +3,20 @@ import type { Log } from '../rpc.ts';
 import { paidBy } from './blocks.ts';
 import { placeOf, type Range } from './compared.ts';
 import type { Reader } from './read.ts';
-import { insertOmitted, mostOfTeller, selectPlaces, selectSetAside, selectTellers } from './unread-store.ts';
+import {
+  insertOmitted,
+  mostOfTeller,
+  selectAwaited,
+  selectPlaces,
+  selectSetAside,
+  selectTellers,
+} from './unread-store.ts';
 
-/** A log, the host of the endpoint that reports it, and of one that reports other logs of its block. */
-export type ToldLog = { log: Log; by: string; unlike: string };
+/**
+ * A log, the host of the endpoint that reports it, and of one that reports other logs of its block; null if they report
+ * the same now.
+ */
+export type ToldLog = { log: Log; by: string; unlike: string | null };
 
 /** The hosts of endpoints with so many waiting transactions that no more are accepted. */
 export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
@@ -15,7 +25,7 @@ export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
 }
 
 /**
- * Sets aside the transactions of logs that were not read, and tells the operator.
+ * Sets aside the transactions of logs that were not read. The operator is told if endpoints still disagree.
  *
  * @returns false if an endpoint reported more than is accepted from one: the rest is set aside once there is room
  */
@@ -23,8 +33,7 @@ export async function setAside(reader: Reader, { from }: Range, told: readonly T
   const { db, testMode, comparison } = reader;
   const { chainId, name } = reader.chain;
   const left = await unknownOf(reader, told);
-  const [first] = left;
-  if (!first) return true;
+  if (left.length === 0) return true;
   const tellers = new Map((await selectTellers(db, chainId)).map(({ host, count }) => [host, count]));
   let added = 0;
   let isWhole = true;
@@ -39,23 +48,33 @@ export async function setAside(reader: Reader, { from }: Range, told: readonly T
   }
   if (added === 0) return isWhole;
   reader.mayBeUnread = true;
+  const disputed = left.flatMap(({ log, by, unlike }) => (unlike === null ? [] : [{ log, by, unlike }]));
+  const [first] = disputed;
+  if (!first) return isWhole;
   comparison.foundAtMs = performance.now();
-  const transactions = [...new Set(left.map(({ log }) => log.txHash))].slice(0, 5);
+  const transactions = [...new Set(disputed.map(({ log }) => log.txHash))].slice(0, 5);
   const details = { chainId, chain: name, host: first.unlike, other: first.by, transactions };
   reader.log.error(details, 'an endpoint does not report transfers that another one reports');
   await raiseAlarm(db.sql, { kind: 'chain-left-out', subject: String(chainId), details });
   return isWhole;
 }
 
-/** Those that are neither stored nor set aside. */
-async function unknownOf({ db, chain }: Reader, told: readonly ToldLog[]): Promise<ToldLog[]> {
+/** Those that are neither stored nor set aside, and pay a wallet that somebody could pay by then. */
+async function unknownOf({ db, chain, testMode }: Reader, told: readonly ToldLog[]): Promise<ToldLog[]> {
   const hashes = [...new Set(told.map(({ log }) => log.txHash))];
   const places = new Set((await selectPlaces(db, chain.chainId, hashes)).map(placeOf));
   const unread = new Set((await selectSetAside(db, chain.chainId, hashes)).map(inBlock));
-  return told.filter(
+  const left = told.filter(
     ({ log }) =>
       !places.has(placeOf(log)) && !places.has(placeOf({ ...log, logIndex: null })) && !unread.has(inBlock(log)),
   );
+  if (left.length === 0) return [];
+  const paid = new Map(left.map(({ log }) => [toWallet(log), { wallet: paidBy(log) ?? '', ...log }]));
+  const awaited = await selectAwaited(db, { chainId: chain.chainId, testMode }, [...paid.values()]);
+  const wanted = new Set(awaited.map(({ wallet, blockHash }) => `${wallet} ${blockHash}`));
+  return left.filter(({ log }) => wanted.has(toWallet(log)));
 }
+
+const toWallet = (log: Log) => `${paidBy(log)} ${log.blockHash}`;
 
 const inBlock = ({ txHash, blockHash }: { txHash: string; blockHash: string }) => `${txHash} ${blockHash}`;

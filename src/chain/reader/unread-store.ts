@@ -140,6 +140,30 @@ export function selectSetAside({ sql }: Database, chainId: number, txHashes: rea
     where chain_id = ${chainId} and tx_hash = any(${[...txHashes]}::text[])`;
 }
 
+/** How far a chain's clock may be behind the database's. */
+const clockSlackSeconds = 15;
+
+/**
+ * Those of some wallets that already had a request when a block was mined, so that a payment in it matters. A block that
+ * is no longer stored counts as one.
+ */
+export function selectAwaited(
+  { sql }: Database,
+  { chainId, testMode }: { chainId: number; testMode: boolean },
+  paid: readonly { wallet: string; blockNumber: number; blockHash: string }[],
+) {
+  return sql<{ wallet: string; blockHash: string }[]>`
+    select p.wallet, p.block_hash as "blockHash"
+    from unnest(${paid.map(({ wallet }) => wallet)}::text[], ${paid.map(({ blockHash }) => blockHash)}::text[],
+        ${paid.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (wallet, block_hash, number)
+      left join chain_blocks b on b.chain_id = ${chainId} and b.number = p.number and b.hash = p.block_hash
+    where b.number is null or exists (
+      select from watched_wallets w
+        join requests r on (r.partner_id, r.test_mode, r.wallet_address) = (w.partner_id, w.test_mode, w.wallet_address)
+      where w.test_mode = ${testMode} and w.wallet_address = p.wallet
+        and r.created_at <= b.block_time + ${clockSlackSeconds} * interval '1 second')`;
+}
+
 /** Hosts of endpoints that report transactions that wait to be read, and how many. */
 export function selectTellers({ sql }: Database, chainId: number) {
   return sql<{ host: string; count: number }[]>`
