@@ -141,15 +141,16 @@ export async function replay(stage: Stage, [which = 0, , share = 0]: readonly nu
 /** A request that was acknowledged is there, and says the same of itself. */
 export async function read(stage: Stage, order: MadeOrder | undefined, share: number): Promise<Answer | null> {
   if (!order) return null;
+  // What is acknowledged while this reads may come after it.
+  const { wasVerified, cancelled } = order;
   const answer = await call(stage, order.partner, share, 'GET', `/api/v1/requests/${order.id}`);
   if (!answer) return null;
   const { amount, metadata, proof_status: proof, status } = answer.json;
   if (answer.status !== 200 || amount.usdc_micro !== String(order.dueMicro) || metadata.order !== order.key)
     throw new Broken(`the request ${order.id} reads ${answer.text}`);
   if (proof === 'verified') order.wasVerified = true;
-  else if (order.wasVerified) throw new Broken(`the verified request ${order.id} reads ${proof}`);
-  if (order.cancelled === 'yes' && status !== 'voided')
-    throw new Broken(`the cancelled request ${order.id} reads ${status}`);
+  else if (wasVerified) throw new Broken(`the verified request ${order.id} reads ${proof}`);
+  if (cancelled === 'yes' && status !== 'voided') throw new Broken(`the cancelled request ${order.id} reads ${status}`);
   return answer;
 }
 
