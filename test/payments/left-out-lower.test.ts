@@ -38,6 +38,28 @@ test('a payment that was left out, in a block lower than at the create since the
   assert.equal((await f.read(request)).proof_status, 'attached');
 });
 
+test('the same, so long ago that the blocks are not stored any more → found by its hash', async () => {
+  const [url = ''] = f.node.chain.rpcUrls;
+  await f.node.mine(12);
+  await f.caughtUp();
+  const head = (await callRpc(url, 'eth_getBlockByNumber', ['latest', false])) as Record<
+    'number' | 'hash' | 'timestamp',
+    string
+  >;
+  const time = new Date(Number(head.timestamp) * 1000).toISOString();
+  const request = await f.request({ startHeads: { [f.node.chain.chainId]: { hash: head.hash, time } } });
+  await callRpc(url, 'anvil_rollback', [8]);
+  await callRpc(url, 'evm_setNextBlockTimestamp', [Number(head.timestamp) + 1]);
+  await f.node.mine(1);
+  const txHash = await payUnread(request);
+  await f.node.mine(20);
+  await f.caughtUp();
+  await f.owner`delete from chain_blocks where number <= ${Number(head.number)}`;
+
+  assert.equal((await submitHash(f.ctx, request.id, { txHash })).kind, 'seen');
+  await until('it is read', () => f.transfer(txHash));
+});
+
 test('a payment that was left out, in a block before the newest one at the create, which still exists → before_request', async () => {
   const txHash = await payUnread(await f.request());
   await f.node.mine(1);

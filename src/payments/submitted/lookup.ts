@@ -3,6 +3,7 @@ import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Outcome } from '../outcome.ts';
 import { canBePaid, type Payable } from '../rules.ts';
+import type { StartBlock } from './store.ts';
 
 /** A customer waits for this. */
 const timeoutMs = 2_500;
@@ -32,7 +33,7 @@ export type UnsettledTransaction = {
 export type Lookup = {
   kind: Answer;
   unsettled: UnsettledTransaction | null;
-  /** If it properly pays the wallet, the watcher handles it. */
+  /** If it properly pays the wallet, and was mined since the request was created. The watcher handles it. */
   mined: { chain: ChainConfig; receipt: Receipt } | null;
 };
 
@@ -43,7 +44,7 @@ export type Lookup = {
 export type Sought = {
   txHash: string;
   request: Pick<Payable, 'walletAddress' | 'walletChainIds'>;
-  startBlocks: Readonly<Record<string, number>>;
+  startBlocks: Readonly<Record<string, StartBlock>>;
 };
 
 /** Asks the chains about a transaction that the watcher has not found; the most informative answer counts. */
@@ -76,7 +77,7 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promis
   const { txHash } = sought;
   const [receipt, transaction] = await Promise.all([rpc.receipt(txHash), rpc.transaction(txHash)]);
   if (receipt?.success) {
-    const kind = readPayment(chain, sought, receipt, transaction?.to ?? null);
+    const kind = await readPayment(rpc, chain, sought, receipt, transaction?.to ?? null);
     return { ...answerOnly(kind), mined: kind === 'seen' ? { chain, receipt } : null };
   }
   if (!transaction) return answerOnly(receipt ? 'failed' : 'not_found');
@@ -91,14 +92,28 @@ async function askEndpoint(rpc: Rpc, chain: ChainConfig, sought: Sought): Promis
 
 const answerOnly = (kind: Answer): Lookup => ({ kind, unsettled: null, mined: null });
 
-function readPayment(chain: ChainConfig, sought: Sought, receipt: Receipt, recipient: string | null): Answer {
+async function readPayment(
+  rpc: Rpc,
+  chain: ChainConfig,
+  sought: Sought,
+  receipt: Receipt,
+  recipient: string | null,
+): Promise<Answer> {
   const { walletAddress, walletChainIds } = sought.request;
   const tokens = chain.tokens.map(({ address }) => address as string);
   const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
   if (own.some((log) => tokens.includes(log.address))) {
     if (!canBePaid(chain.chainId, walletChainIds)) return 'wrong_network';
     // A transaction in a later block may be read soon, or be set aside for a while.
-    return receipt.blockNumber <= (sought.startBlocks[chain.chainId] ?? -1) ? 'before_request' : 'seen';
+    const start = sought.startBlocks[chain.chainId];
+    return start && (await isBefore(rpc, receipt, start)) ? 'before_request' : 'seen';
   }
   return own.length > 0 || recipient === walletAddress ? 'wrong_token' : 'wrong_recipient';
+}
+
+/** Whether a transaction was mined no later than a block: a reorganisation can put a later one at a lower number. */
+async function isBefore(rpc: Rpc, { blockNumber }: Receipt, { number, time }: StartBlock): Promise<boolean> {
+  if (blockNumber > number) return false;
+  const header = time && (await rpc.header(blockNumber));
+  return !header || header.time <= time;
 }

@@ -8,6 +8,8 @@ import type { RequestRow } from '../../requests/store.ts';
 /**
  * Makes the watcher read a mined transaction again if it pays a request's wallet and its block was read without it,
  * since an endpoint may omit logs. Then its payment is found, or the operator is told.
+ *
+ * @param receipt of a transaction that was mined since the request was created
  */
 export async function rereadIfMissing(
   ctx: Context,
@@ -19,6 +21,8 @@ export async function rereadIfMissing(
   const pays = receipt.logs.some((log) => tokens.includes(log.address) && paidBy(log) === request.wallet_address);
   if (!pays) return;
   const place = { chainId: chain.chainId, testMode: request.test_mode };
-  const sinceBlock = request.start_blocks[String(chain.chainId)] ?? null;
+  const start = request.start_blocks[String(chain.chainId)];
+  // After a reorganisation its block can have a lower number than the newest one at the create.
+  const sinceBlock = start === undefined ? null : Math.min(start, receipt.blockNumber - 1);
   await requestReread(ctx.db, place, request.wallet_address, sinceBlock, [receipt]);
 }

@@ -35,25 +35,29 @@ export type NewSubmitted = {
 /** How many are kept for one request; anybody can send transactions that look like its payment. */
 const maxSubmitted = 10;
 
+/** A block of a chain; its time is null if it was not stored. */
+export type StartBlock = { number: number; time: Date | null };
+
 /**
- * The newest blocks that were known when a request was created, by chain id, without those that were reorganised away:
- * after a reorganisation that left the chain shorter, later payments are in lower blocks.
+ * The newest blocks that were known when a request was created, by chain id, without those that are known to be
+ * reorganised away: after a reorganisation that left the chain shorter, later payments are in lower blocks. Of blocks
+ * that are too old to be stored, this is not known.
  *
  * @param startBlocks as the request stores them
  */
 export async function selectStandingStarts(
   { sql }: Database,
   startBlocks: RequestRow['start_blocks'],
-): Promise<Record<string, number>> {
+): Promise<Record<string, StartBlock>> {
   const { heads = {}, ...numbers } = startBlocks as Record<string, unknown> & { heads?: Record<string, StartHead> };
-  const starts = Object.entries(numbers).map(([id, number]) => ({ chain_id: id, number, hash: heads[id]?.hash }));
-  const rows = await sql<{ chain_id: string; number: string }[]>`
-    select w.chain_id, w.number
-    from json_to_recordset(${JSON.stringify(starts)}::json) as w (chain_id bigint, number bigint, hash text)
+  const starts = Object.entries(numbers).map(([id, number]) => ({ chain_id: id, number, ...heads[id] }));
+  const rows = await sql<{ chain_id: string; number: string; time: Date | null }[]>`
+    select w.chain_id, w.number, w.time
+    from json_to_recordset(${JSON.stringify(starts)}::json) as w (chain_id bigint, number bigint, hash text, time timestamptz)
     where not exists (
         select from chain_blocks b where b.chain_id = w.chain_id and b.number = w.number and b.hash <> w.hash)
       and not exists (select from chain_cursors c where c.chain_id = w.chain_id and c.number < w.number)`;
-  return Object.fromEntries(rows.map(({ chain_id, number }) => [chain_id, Number(number)]));
+  return Object.fromEntries(rows.map(({ chain_id, number, time }) => [chain_id, { number: Number(number), time }]));
 }
 
 /** Stores a submitted transaction, or the new state of a known one, and drops the oldest beyond ten of its request. */
