@@ -85,7 +85,7 @@ export const mostOfTeller = 1_000;
 /**
  * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
  * as nobody has read any. Their payments to others may already be stored, because a provider can return a part of a
- * transaction.
+ * transaction. One that was stored without its calldata, and removed since, is set aside again.
  *
  * @param sinceBlock blocks after it were read, including those no longer stored; null if that is unknown
  * @param told `isKnown`: also if something is stored for the wallet, because more is known to exist; `host`: the
@@ -122,7 +122,10 @@ export async function insertOmitted(
     limit case when ${host ?? null}::text is not null then (
       select greatest(0, ${mostOfTeller} - count(*)) from unread_transactions u
       where u.chain_id = ${chain.chainId} and u.stored_at is null and u.told_by = ${host ?? null}) end
-    on conflict (chain_id, block_hash, tx_hash) do nothing`;
+    on conflict (chain_id, block_hash, tx_hash) do update
+      set logs = excluded.logs, owners = excluded.owners, told_by = excluded.told_by, stored_at = null, seen_at = now(),
+        tries = 0, look_at = now()
+      where unread_transactions.stored_at is not null`;
   return count;
 }
 
