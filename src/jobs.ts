@@ -38,7 +38,7 @@ import { watchOrder } from './requests/order-alarm.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { releaseStaleWallets } from './wallets/release.ts';
 import { settleRecoveries } from './wallets/settle-recoveries.ts';
-import { makeAttemptMonths } from './webhooks/attempt-months.ts';
+import { createPartitions } from './webhooks/attempt-partitions.ts';
 import { createDeliveryDeps, startDelivering } from './webhooks/deliver.ts';
 import { disableDead } from './webhooks/disabled.ts';
 
@@ -125,7 +125,7 @@ const loops: Loop[] = [
   { name: 'erase old personal data', everyMs: 10 * minute, run: eraseOld },
   { name: 'disable dead endpoints', everyMs: minute, run: disableDead },
   { name: 'analyse grown tables', everyMs: 15 * second, run: ({ db }) => analyzeGrown(db) },
-  { name: 'create partitions for delivery attempts', everyMs: 360 * minute, run: makeAttemptMonths },
+  { name: 'create partitions for delivery attempts', everyMs: 360 * minute, run: createPartitions },
   { name: 'note the ends of audit logs', everyMs: 360 * minute, run: noteEnds },
 ];
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { parseInstant } from '../lib/time.ts';
-import { detachBefore, listParts } from '../webhooks/attempt-months.ts';
+import { detachBefore, listPartitions } from '../webhooks/attempt-partitions.ts';
 import { asOwner } from './backup.ts';
 import { type Arguments, type Command, option, UsageFault } from './command.ts';
 
@@ -10,7 +10,7 @@ const list: Command = {
   summary: 'Lists the monthly partitions of the table of delivery attempts, with their sizes.',
   run: (ctx) =>
     asOwner(ctx, async (owner) => ({
-      partitions: (await listParts(owner)).map(({ name, until, bytes, pending }) => ({
+      partitions: (await listPartitions(owner)).map(({ name, until, bytes, pending }) => ({
         ...{ name, until: until.toISOString(), bytes },
         ...(pending && { state: 'half detached' }),
       })),

@@ -2,7 +2,7 @@ import { branchesOf } from '../db/branches.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
 import { isUuid } from '../lib/ids.ts';
-import { attemptsOfPage } from './attempt-months.ts';
+import { attemptsOfPage } from './attempt-partitions.ts';
 import type { DeliveryRow, DeliveryState } from './store.ts';
 
 /** Filters of a scope's deliveries; absent ones do not filter. `failed`: given up, or waiting after a failure. */

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { isStored } from '../db/conflict.ts';
 import { sqlState, type Tx } from '../db/connection.ts';
 import { type Finished, tally } from './attempt.ts';
-import { makeAttemptMonths } from './attempt-months.ts';
+import { createPartitions } from './attempt-partitions.ts';
 import { type Disabled, logDisabled, queueDisabledNotice } from './disabled.ts';
 import { endpointKey } from './pace.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
@@ -21,14 +21,14 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<n
   } catch (error) {
     // The commit's answer was lost and the same batch came again: all of it is already stored.
     if (isStored(error, 'webhook_attempts')) return Number.POSITIVE_INFINITY;
-    if (sqlState(error) !== withoutPart) throw error;
-    await makeAttemptMonths(ctx);
+    if (sqlState(error) !== withoutPartition) throw error;
+    await createPartitions(ctx);
     return record(ctx, batch);
   }
 }
 
 /** A failed check constraint, or a row that fits no partition. */
-const withoutPart = '23514';
+const withoutPartition = '23514';
 
 async function record(ctx: Context, batch: Finished[]): Promise<number> {
   const records = batch.map(({ record }) => record);

@@ -1,6 +1,6 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
-import { attemptsOf } from './attempt-months.ts';
+import { attemptsOf } from './attempt-partitions.ts';
 
 /** A row of `webhook_endpoints`; secrets are encrypted. */
 export type EndpointRow = {

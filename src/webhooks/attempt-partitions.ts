@@ -34,11 +34,11 @@ export const attemptsOfPage = (tx: Tx, { partnerId, testMode }: Scope): Fragment
  *
  * @returns how many were created
  */
-export async function makeAttemptMonths({ db }: Pick<Context, 'db'>): Promise<number> {
+export async function createPartitions({ db }: Pick<Context, 'db'>): Promise<number> {
   return (await db.sql`select make_attempt_months(${monthsAhead})`).length;
 }
 
-export type Part = {
+export type Partition = {
   name: string;
   /** All its attempts began before this start of a month (UTC). */
   until: Date;
@@ -48,7 +48,7 @@ export type Part = {
 };
 
 /** The partitions, also those for coming months, the oldest first. */
-export async function listParts(owner: Sql): Promise<Part[]> {
+export async function listPartitions(owner: Sql): Promise<Partition[]> {
   const rows = await owner<{ name: string; until: string; bytes: string; pending: boolean }[]>`
     select c.relname as name, pg_total_relation_size(c.oid) as bytes, i.inhdetachpending as pending,
       extract(epoch from substring(pg_get_expr(c.relpartbound, c.oid) from 'TO [(]''([^'']+)''[)]')::timestamptz) * 1000 as until
@@ -69,7 +69,7 @@ export async function listParts(owner: Sql): Promise<Part[]> {
  */
 export async function detachBefore(owner: Sql, before: Date, drop: boolean): Promise<string[]> {
   const ended = new Date(Date.now() - stillWrittenMs);
-  const old = (await listParts(owner)).filter(({ until }) => until <= before && until <= ended);
+  const old = (await listPartitions(owner)).filter(({ until }) => until <= before && until <= ended);
   await owner.unsafe(`set statement_timeout = ${detachMs}`);
   for (const { name, pending } of old) {
     const how = pending ? owner`finalize` : owner`concurrently`;

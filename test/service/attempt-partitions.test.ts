@@ -11,7 +11,7 @@ import { type Database, openOwner, type Scope, type Tx } from '../../src/db/conn
 import { migrate } from '../../src/db/migrate.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
-import { detachBefore, listParts, makeAttemptMonths, monthsAhead } from '../../src/webhooks/attempt-months.ts';
+import { createPartitions, detachBefore, listPartitions, monthsAhead } from '../../src/webhooks/attempt-partitions.ts';
 import { browseDeliveries } from '../../src/webhooks/browse.ts';
 import { createDeliveryDeps, deliverDue } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
@@ -51,7 +51,7 @@ test('migrated under a node of the previous version → every attempt is kept, a
     await migrate(owner);
     await node.unsafe('execute record');
     assert.deepEqual([...(await node.unsafe('execute look'))], [{ n: 2_000 }]);
-    const [first, ...later] = await listParts(owner);
+    const [first, ...later] = await listPartitions(owner);
     assert.equal(first?.name, 'webhook_attempts_first');
     assert.ok(first.until > new Date(Date.now() + 9 * 86_400_000));
     const last = later.at(-1)?.until ?? new Date(0);
@@ -66,14 +66,14 @@ test('migrated under a node of the previous version → every attempt is kept, a
   }
 });
 
-const names = async () => (await listParts(fixtures.owner)).map(({ name }) => name);
+const names = async () => (await listPartitions(fixtures.owner)).map(({ name }) => name);
 
 test('months that are missing ahead → made once by nodes that come at the same time, while one waits for the other', async () => {
   const all = await names();
   const last = all.slice(-2);
   for (const name of last) await fixtures.owner`drop table ${identifiers(name)}`;
   const { ctx } = deliveryContext(fixtures.db);
-  const made = await Promise.all([makeAttemptMonths(ctx), makeAttemptMonths(ctx), makeAttemptMonths(ctx)]);
+  const made = await Promise.all([createPartitions(ctx), createPartitions(ctx), createPartitions(ctx)]);
   assert.deepEqual(made.sort(), [0, 0, 2]);
   assert.deepEqual(await names(), all);
 });
@@ -92,13 +92,13 @@ test('this month has no part, or a node’s clock is months off → its attempts
       return deliveries[0]?.log[0]?.started_at.getTime() ?? 0;
     };
     // As if nobody had made months for a long time.
-    for (const { name } of await listParts(owner)) await owner`drop table ${identifiers(name)}`;
+    for (const { name } of await listPartitions(owner)) await owner`drop table ${identifiers(name)}`;
     await owner.unsafe(`create table webhook_attempts_old (like webhook_attempts including defaults);
       alter table webhook_attempts attach partition webhook_attempts_old for values from (minvalue) to ('2026-01-01 00:00:00+00')`);
     const [event] = await makeEvents(db, scope);
     assert.equal(await deliverDue(ctx, deps), 1);
     assert.equal(await started(event), clock.now().getTime());
-    assert.ok((await listParts(owner)).length > monthsAhead);
+    assert.ok((await listPartitions(owner)).length > monthsAhead);
 
     for (const awayMs of [-90 * dayMs, 3_650 * dayMs]) {
       clock.forward(awayMs);
@@ -174,7 +174,7 @@ test('the answer to the record of an attempt is lost, on a node whose clock is r
 /** Divides the time before now into parts as years of service would: 2025-01 to 2025-04, and what is since. */
 async function divideThePast(): Promise<void> {
   const { owner } = fixtures;
-  const [first] = await listParts(owner);
+  const [first] = await listPartitions(owner);
   await owner.unsafe(`alter table webhook_attempts detach partition webhook_attempts_first`);
   const until = first?.until.toISOString() ?? '';
   const bounds = ['2025-01-01', '2025-02-01', '2025-03-01', '2025-04-01', until];
