@@ -14,6 +14,21 @@ export type Lie = (call: {
 const isAboutTransactions = (method: string, params: unknown[]) =>
   /^eth_get(Transaction|BlockReceipts)/.test(method) || (method === 'eth_getBlockByNumber' && params[1] === true);
 
+/** The real chain answered with an error. What an endpoint says instead cannot be made of it, so it says the same. */
+class ChainError extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super(answer.error?.message);
+    this.answer = answer;
+  }
+}
+
+function sayTheSame(error: unknown): Answer {
+  if (error instanceof ChainError) return error.answer;
+  throw error;
+}
+
 /** An RPC endpoint in front of a real chain that passes everything on, except for the configured lie. */
 export async function fakeProvider(target: string) {
   const fake = {
@@ -31,7 +46,7 @@ export async function fakeProvider(target: string) {
   };
   const ask = async (method: string, params: unknown[]) => {
     const answer = await pass(method, params);
-    if (answer.error) throw new Error(answer.error.message);
+    if (answer.error) throw new ChainError(answer);
     return answer.result;
   };
   const server = createServer(async (request, response) => {
@@ -43,7 +58,7 @@ export async function fakeProvider(target: string) {
     if ([said].flat().some(({ method, params }) => isAboutTransactions(method, params))) fake.transactionMessages++;
     for (const { id, method, params } of [said].flat()) {
       fake.calls.set(method, (fake.calls.get(method) ?? 0) + 1);
-      const lie = await fake.lie({ method, params, ask });
+      const lie = await fake.lie({ method, params, ask }).catch(sayTheSame);
       // One call of a batch is enough to lose the whole batch.
       if (lie === 'hang up') return request.socket.destroy();
       if (lie && 'status' in lie) {
