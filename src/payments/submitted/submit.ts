@@ -1,7 +1,9 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
+import { AttemptLimit } from '../../lib/attempts.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readRequest } from '../../requests/read.ts';
 import { toPayable } from '../apply.ts';
@@ -15,6 +17,13 @@ import { rereadIfMissing } from './reread.ts';
 import { selectStandingStarts } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
+const windowMs = 10_000;
+/**
+ * How many transactions this process looks up on a chain in ten seconds, for one partner and mode, and for all:
+ * strangers must not use up the calls that an endpoint allows, which verifying payments needs.
+ */
+const lookUpsOfOne = new AttemptLimit(100, windowMs);
+const lookUpsOfAll = new AttemptLimit(300, windowMs);
 
 /**
  * Looks up a transaction that a customer says has paid a request. Being submitted, it proves nothing: anyone can read a
@@ -51,10 +60,16 @@ export async function submitHash(
   // Its payments to others say nothing about this wallet: an endpoint may have left out the log.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const startBlocks = await selectStandingStarts(ctx.db, row.start_blocks);
-  const { kind, unsettled, mined } = await lookUpOnChains(chains, { txHash, request, startBlocks });
+  const asked = chains.filter((chain) => mayLookUp(chain, scope, ctx.clock.now()));
+  const { kind, unsettled, mined } = await lookUpOnChains(asked, { txHash, request, startBlocks });
   if (unsettled) await keepSubmitted(ctx, scope, row, unsettled);
   if (mined) await rereadIfMissing(ctx, row, mined.chain, mined.receipt);
-  return mined || !judged ? { kind } : judged;
+  if (judged && !mined) return judged;
+  return { kind: kind === 'not_found' && asked.length < chains.length ? 'unavailable' : kind };
+}
+
+function mayLookUp({ chainId }: ChainConfig, { partnerId, testMode }: Scope, now: Date): boolean {
+  return lookUpsOfOne.take(`${chainId} ${partnerId} ${testMode}`, now) && lookUpsOfAll.take(String(chainId), now);
 }
 
 /** The outcome of one transaction's transfers for this request. */
