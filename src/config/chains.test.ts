@@ -56,6 +56,55 @@ test('a chain that lists an endpoint twice, however written → refused', () => 
   ]);
 });
 
+/** The faults of a file whose first chain has these fields. */
+const faultsWith = (fields: object) =>
+  faultsOf({ test: [{ ...good, ...fields }], live: [{ ...good, chain_id: 2 }] }).map((fault) =>
+    fault.replace(/^chain 1: /, ''),
+  );
+
+test('finality tiers of which one would never apply, or whose way to count is unclear → refused', () => {
+  const limit = (up_to_usdc_micro: string) => ({ up_to_usdc_micro, confirmations: 2 });
+  const tiers = (...finality: object[]) => faultsWith({ finality });
+  assert.deepEqual(tiers({ confirmations: 1 }, { tag: 'finalized' }), [
+    'finality tier 1 has no up_to_usdc_micro, so the tiers after it would never apply',
+  ]);
+  assert.deepEqual(tiers(limit('1000'), limit('1000'), { tag: 'safe' }), [
+    'up_to_usdc_micro of finality tier 2 must be above that of the tier before it',
+  ]);
+  for (const tag of ['finalized', 'final'])
+    assert.deepEqual(tiers({ tag, confirmations: 1 }), [
+      'finality tier 1 has both confirmations and tag; it needs one of them',
+    ]);
+});
+
+test('a misspelt field, a token listed twice, a pause or an address that cannot be used → refused', () => {
+  const [token] = good.tokens;
+  assert.deepEqual(faultsWith({ tokens: [{ ...token, offerd: false }] }), [
+    '"offerd" of token 1 is unknown; there are symbol, address, offered',
+  ]);
+  assert.match(faultsWith({ explorer: 'https://a.example' }).join(), /^"explorer" of the chain is unknown; there are/);
+  assert.match(faultsWith({ relayer: { budget: '1' } }).join(), /^"budget" of relayer is unknown; there are/);
+  assert.deepEqual(faultsOf({ test: [good], live: [{ ...good, chain_id: 2 }], main: [] }), [
+    '"main" of the file is unknown; there are test, live',
+  ]);
+  assert.deepEqual(faultsWith({ tokens: [token, { ...token, symbol: 'USDC.e', address: `0x${'ab'.repeat(20)}` }] }), [
+    'tokens lists an address twice',
+  ]);
+  for (const poll_ms of [0, -5, 1.5, '1000', 1e9])
+    assert.deepEqual(faultsWith({ poll_ms }), ['poll_ms must be a whole number from 50 to 60000'], `${poll_ms}`);
+  for (const url of ['ftp://a.example', 'javascript:1', 5, 'https://user:password@a.example']) {
+    const rule = 'an address with http or https, without user and password';
+    assert.deepEqual(faultsWith({ rpc_urls: [url] }), [`each of rpc_urls must be ${rule}`]);
+    assert.deepEqual(faultsWith({ explorer_url: url, public_rpc_url: url }), [
+      `explorer_url must be ${rule}`,
+      `public_rpc_url must be ${rule}`,
+    ]);
+  }
+  assert.deepEqual(faultsWith({ rpc_urls: ['https://a.example/key', 'https://a.example/key/#2'] }), [
+    'rpc_urls lists an address twice; an endpoint cannot confirm itself',
+  ]);
+});
+
 test('all faults of a chains file at once, each with its place', () => {
   const bad = { chain_id: 7, rpc_urls: [], tokens: [{ symbol: 'USDC' }], finality: [{ up_to_usdc_micro: 'x' }] };
   assert.deepEqual(faultsOf({ test: [bad, null], live: [good, good] }), [

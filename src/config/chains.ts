@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAddress } from '../lib/ids.ts';
 import type { Mode } from '../lib/mode.ts';
+import { type Entry, entryOf, isHttp, listOf, readText, readUrl, refuseUnknown, type Tell } from './entry.ts';
 
 export type TokenConfig = {
   symbol: string;
@@ -77,8 +78,6 @@ export class ChainsFault extends Error {
   }
 }
 
-type Tell = (fault: string) => void;
-type Entry = Record<string, unknown>;
 /** A chain as its file describes it. */
 type ListedChain = Omit<ChainConfig, 'recurringContract'>;
 
@@ -131,8 +130,9 @@ export function readChains(
 ): Record<Mode, ChainConfig[]> {
   const faults: string[] = [];
   const file = entryOf(parsed(text));
-  const read = (mode: string) =>
-    readMode(file, mode, (fault) => faults.push(fault)).map((chain) => ({ ...chain, recurringContract }));
+  const tell: Tell = (fault) => faults.push(fault);
+  refuseUnknown(file, ['test', 'live'], 'the file', tell);
+  const read = (mode: string) => readMode(file, mode, tell).map((chain) => ({ ...chain, recurringContract }));
   const chains = { test: read('test'), live: read('live') };
   const ids = [...chains.test, ...chains.live].map((chain) => chain.chainId).filter(isChainId);
   if (new Set(ids).size !== ids.length) faults.push('a chain id appears twice; test and live need different chains');
@@ -148,46 +148,77 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Replaces a value that is no object by an empty one, so that every required field is reported as missing. */
-const entryOf = (value: unknown): Entry => (typeof value === 'object' && value !== null ? (value as Entry) : {});
-
 const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;
 
 function readMode(file: Entry, mode: string, tell: Tell): ListedChain[] {
   const list = file[mode];
-  if (Array.isArray(list) && list.length > 0)
-    return list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
-  tell(`"${mode}" must list at least one chain`);
-  return [];
+  if (!Array.isArray(list) || list.length === 0) {
+    tell(`"${mode}" must list at least one chain`);
+    return [];
+  }
+  return list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
 }
+
+const fieldsOfChain = [
+  ...['chain_id', 'name', 'rpc_urls', 'tokens', 'finality', 'explorer_url', 'public_rpc_url', 'coin', 'poll_ms'],
+  'relayer',
+];
+const leastPollMs = 50;
+const mostPollMs = 60_000;
+const usualPollMs = 1_000;
 
 /** Reads a chain and reports its faults. If there are any, the result is not used. */
 function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
   const chainId = entry.chain_id as number;
   if (!isChainId(chainId)) tell(`${place}: chain_id must be a number`);
   const fail: Tell = (fault) => tell(`${isChainId(chainId) ? `chain ${chainId}` : place}: ${fault}`);
-  const rpcUrls = listOf(entry.rpc_urls);
-  if (rpcUrls.length === 0 || !rpcUrls.every((url) => typeof url === 'string' && URL.canParse(url))) {
-    fail('rpc_urls must list at least one address');
-  } else if (new Set(rpcUrls.map((url) => new URL(url as string).href)).size < rpcUrls.length) {
-    fail('rpc_urls lists an address twice; an endpoint cannot confirm itself');
-  }
+  refuseUnknown(entry, fieldsOfChain, 'the chain', fail);
   return {
     chainId,
-    name: typeof entry.name === 'string' ? entry.name : `Chain ${chainId}`,
-    rpcUrls: rpcUrls as string[],
+    name: readText(entry, 'name', fail) ?? `Chain ${chainId}`,
+    rpcUrls: readRpcUrls(listOf(entry.rpc_urls), fail),
     tokens: readTokens(listOf(entry.tokens), fail),
     finality: readFinality(listOf(entry.finality), fail),
-    explorerUrl: typeof entry.explorer_url === 'string' ? entry.explorer_url.replace(/\/+$/, '') : null,
-    ...(typeof entry.public_rpc_url === 'string' ? { publicRpcUrl: entry.public_rpc_url } : {}),
-    ...(typeof entry.coin === 'string' ? { coin: entry.coin } : {}),
-    pollMs: typeof entry.poll_ms === 'number' ? entry.poll_ms : 1000,
+    explorerUrl: readUrl(entry, 'explorer_url', fail)?.replace(/\/+$/, '') ?? null,
+    ...optional('publicRpcUrl', readUrl(entry, 'public_rpc_url', fail)),
+    ...optional('coin', readText(entry, 'coin', fail)),
+    pollMs: readPollMs(entry.poll_ms, fail),
     ...(entry.relayer === undefined ? {} : { relayer: readLimits(entryOf(entry.relayer), fail) }),
   };
 }
 
+const optional = <N extends string>(name: N, value: string | null) =>
+  (value === null ? {} : { [name]: value }) as { [K in N]?: string };
+
+function readRpcUrls(list: unknown[], fail: Tell): string[] {
+  if (list.length === 0) fail('rpc_urls must list at least one address');
+  if (!list.every(isHttp)) {
+    fail('each of rpc_urls must be an address with http or https, without user and password');
+    return [];
+  }
+  if (new Set(list.map(endpointOf)).size < list.length)
+    fail('rpc_urls lists an address twice; an endpoint cannot confirm itself');
+  return list;
+}
+
+/** What tells endpoints apart: not a fragment or a slash at the end. */
+function endpointOf(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname.replace(/\/+$/, '')}${search}`;
+}
+
+function readPollMs(value: unknown, fail: Tell): number {
+  if (value === undefined) return usualPollMs;
+  if (Number.isInteger(value) && Number(value) >= leastPollMs && Number(value) <= mostPollMs) return Number(value);
+  fail(`poll_ms must be a whole number from ${leastPollMs} to ${mostPollMs}`);
+  return usualPollMs;
+}
+
+const fieldsOfLimits = ['max_fee_gwei', 'budget_per_day', 'least_balance', 'least_payment', 'resend_s'];
+
 /** Reads the limits. Amounts are decimal strings: the fee in gwei, the least payment in dollars, the rest in coins. */
 function readLimits(entry: Entry, fail: Tell): RelayerLimits {
+  refuseUnknown(entry, fieldsOfLimits, 'relayer', fail);
   const amount = (name: string, decimals: number, usual: bigint): bigint => {
     const value = entry[name];
     if (value === undefined) return usual;
@@ -210,36 +241,47 @@ function readLimits(entry: Entry, fail: Tell): RelayerLimits {
   };
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
 function readTokens(list: unknown[], fail: Tell): TokenConfig[] {
   if (list.length === 0) fail('tokens must list at least one token');
-  const tokens = list.map(entryOf).flatMap(({ address, symbol, offered = true }, index): TokenConfig[] => {
+  const tokens = list.map(entryOf).flatMap((entry, index): TokenConfig[] => {
+    const { address, symbol, offered = true } = entry;
+    refuseUnknown(entry, ['symbol', 'address', 'offered'], `token ${index + 1}`, fail);
     if (typeof offered !== 'boolean') fail(`offered of token ${index + 1} must be true or false`);
-    if (isAddress(address) && typeof symbol === 'string')
+    if (isAddress(address) && typeof symbol === 'string' && symbol.trim() !== '')
       return [{ symbol, address: address.toLowerCase() as `0x${string}`, ...(offered === false && { offered }) }];
     fail(`token ${index + 1} needs symbol and address`);
     return [];
   });
+  if (new Set(tokens.map(({ address }) => address)).size < tokens.length) fail('tokens lists an address twice');
   if (tokens.length > 0 && tokens.every(({ offered }) => offered === false)) fail('one token must be offered');
   return tokens;
 }
 
 function readFinality(list: unknown[], fail: Tell): FinalityTier[] {
   if (list.length === 0) fail('finality must list at least one tier');
-  const tiers = list.map(entryOf).map((tier, index): FinalityTier => {
-    const limit = tier.up_to_usdc_micro;
-    const isLimit = /^[1-9]\d{0,29}$/.test(String(limit));
-    if (limit !== undefined && !isLimit) {
-      fail(`up_to_usdc_micro of finality tier ${index + 1} must be a whole number of micro units`);
-    }
-    const upToUsdcMicro = isLimit ? BigInt(limit as string) : null;
-    if (tier.tag === 'safe' || tier.tag === 'finalized') return { upToUsdcMicro, tag: tier.tag };
-    const confirmations = tier.confirmations as number;
-    if (!Number.isInteger(confirmations) || confirmations < 1)
-      fail(`finality tier ${index + 1} needs confirmations (1 or more) or tag (safe, finalized)`);
-    return { upToUsdcMicro, confirmations };
-  });
+  const tiers = list.map(entryOf).map((entry, index) => readTier(entry, `finality tier ${index + 1}`, fail));
   if (entryOf(list.at(-1)).up_to_usdc_micro !== undefined) fail('the last finality tier must have no up_to_usdc_micro');
+  for (const [index, { upToUsdcMicro: limit }] of tiers.slice(0, -1).entries()) {
+    const next = tiers[index + 1]?.upToUsdcMicro ?? null;
+    if (entryOf(list[index]).up_to_usdc_micro === undefined)
+      fail(`finality tier ${index + 1} has no up_to_usdc_micro, so the tiers after it would never apply`);
+    else if (limit !== null && next !== null && next <= limit)
+      fail(`up_to_usdc_micro of finality tier ${index + 2} must be above that of the tier before it`);
+  }
   return tiers;
+}
+
+function readTier(tier: Entry, place: string, fail: Tell): FinalityTier {
+  refuseUnknown(tier, ['up_to_usdc_micro', 'confirmations', 'tag'], place, fail);
+  const limit = tier.up_to_usdc_micro;
+  const isLimit = /^[1-9]\d{0,29}$/.test(String(limit));
+  if (limit !== undefined && !isLimit) fail(`up_to_usdc_micro of ${place} must be a whole number of micro units`);
+  const upToUsdcMicro = isLimit ? BigInt(limit as string) : null;
+  const confirmations = tier.confirmations as number;
+  const isTag = tier.tag === 'safe' || tier.tag === 'finalized';
+  if (tier.tag !== undefined && tier.confirmations !== undefined)
+    fail(`${place} has both confirmations and tag; it needs one of them`);
+  else if (!isTag && !(Number.isInteger(confirmations) && confirmations >= 1))
+    fail(`${place} needs confirmations (1 or more) or tag (safe, finalized)`);
+  return isTag ? { upToUsdcMicro, tag: tier.tag as 'safe' } : { upToUsdcMicro, confirmations };
 }
