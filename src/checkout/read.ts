@@ -1,5 +1,5 @@
 import { scopeOfRequest } from '../auth/scope.ts';
-import { offeredChains } from '../chain/offered.ts';
+import { payableChains } from '../chain/offered.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { WalletConnectConfig } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -29,7 +29,7 @@ export type Checkout = {
   merchant: string;
   progress: PaymentProgress;
   state: PayState;
-  /** The chains of the mode on which this merchant's wallet can be paid. */
+  /** The chains of the mode on which this merchant's wallet can be paid, also those that are not offered. */
   chains: ChainConfig[];
   /** The ways to pay by a signature alone, without coin for the network fee. */
   feeless: AuthorizedOffer[];
@@ -74,7 +74,7 @@ export async function readCheckout(
   ]);
   const { progress, silent } = findings;
   const status = effectiveStatus(row, now);
-  const chains = offeredChains(ctx.chains[mode], row.wallet_chain_ids);
+  const chains = payableChains(ctx.chains[mode], row.wallet_chain_ids);
   const state = payState({ row, status, ...findings, now });
   const dues = row.expires_at > now ? payOptions({ chains, state, progress }) : [];
   return {

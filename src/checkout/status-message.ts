@@ -1,3 +1,4 @@
+import { offeredChains, offeredTokens } from '../chain/offered.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import type { TransferProgress } from '../payments/proof/progress.ts';
@@ -36,7 +37,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
   const part = (paidMicro: bigint) => fill(statusMessage.expiredPartial, { paid: usdc(paidMicro), due, merchant });
   const accepted = joinWithOr(
     words,
-    checkout.chains.map(({ name }) => name),
+    offeredChains(checkout.chains, null).map(({ name }) => name),
   );
   switch (state.kind) {
     case 'waiting':
@@ -114,7 +115,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
           title: statusMessage.wrongNetwork,
           rest: fill(statusMessage.wrongNetworkRest, values),
         };
-      const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+      const tokens = [...new Set(checkout.chains.flatMap(offeredTokens).map(({ symbol }) => symbol))];
       const named = { ...values, accepted: joinWithOr(words, tokens) };
       // The creator of a token chooses its name, and may choose that of another.
       const pretends = tokens.some((name) => name.toLowerCase() === symbol?.trim().toLowerCase());

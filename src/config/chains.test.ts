@@ -31,7 +31,7 @@ test('a good chains file is read', () => {
   ]);
 });
 
-test('a token that is read but not offered is marked; one of a chain must be offered', () => {
+test('a token that is read but not offered is marked; one of a mode must be offered, so a chain may offer none', () => {
   const [first] = good.tokens;
   const second = { symbol: 'USDX', address: `0x${'cd'.repeat(20)}`, offered: false };
   const withTokens = (...tokens: unknown[]) => ({ test: [{ ...good, tokens }], live: [{ ...good, chain_id: 2 }] });
@@ -43,7 +43,9 @@ test('a token that is read but not offered is marked; one of a chain must be off
       ['USDC', undefined],
     ],
   );
-  assert.deepEqual(faultsOf(withTokens(second)), ['chain 1: one token must be offered']);
+  assert.deepEqual(faultsOf(withTokens(second)), ['one token of the test chains must be offered']);
+  const leaving = { ...good, chain_id: 3, tokens: [second] };
+  assert.deepEqual(faultsOf({ test: [leaving, good], live: [{ ...good, chain_id: 2 }] }), []);
   assert.deepEqual(faultsOf(withTokens({ ...first, offered: 'no' })), [
     'chain 1: offered of token 1 must be true or false',
   ]);

@@ -7,7 +7,10 @@ export type TokenConfig = {
   symbol: string;
   /** Contract address in lower case. Six decimals and one US dollar, checked at start. */
   address: `0x${string}`;
-  /** False: payments in it count, but customers are not offered it. So nodes add and remove it one by one. */
+  /**
+   * False: payments in it count, but customers are not offered it. So nodes add and remove it one by one, and likewise a
+   * chain of which no token is offered.
+   */
   offered?: false;
 };
 
@@ -156,7 +159,11 @@ function readMode(file: Entry, mode: string, tell: Tell): ListedChain[] {
     tell(`"${mode}" must list at least one chain`);
     return [];
   }
-  return list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
+  const chains = list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
+  const tokens = chains.flatMap((chain) => chain.tokens);
+  if (tokens.length > 0 && tokens.every(({ offered }) => offered === false))
+    tell(`one token of the ${mode} chains must be offered`);
+  return chains;
 }
 
 const fieldsOfChain = [
@@ -253,7 +260,6 @@ function readTokens(list: unknown[], fail: Tell): TokenConfig[] {
     return [];
   });
   if (new Set(tokens.map(({ address }) => address)).size < tokens.length) fail('tokens lists an address twice');
-  if (tokens.length > 0 && tokens.every(({ offered }) => offered === false)) fail('one token must be offered');
   return tokens;
 }
 

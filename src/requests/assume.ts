@@ -1,5 +1,6 @@
 import type { ApiCall, UncheckedCall } from '../auth/api-route.ts';
 import type { Caller, Facts } from '../auth/gate.ts';
+import { offeredChainIds } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { Refusal } from '../errors.ts';
@@ -91,6 +92,6 @@ function assumedOf(ctx: Context, { caller, merchant }: Known, request: PlannedRe
     caller,
     rateAt: merchant.quote?.fetched_at ?? null,
     paidOn: merchant.wallet_chain_ids,
-    chainIds: ctx.chains[modeOf(caller.scope.testMode)].map(({ chainId }) => chainId),
+    chainIds: offeredChainIds(ctx.chains[modeOf(caller.scope.testMode)]),
   };
 }

@@ -1,4 +1,5 @@
 import type { Caller } from '../auth/gate.ts';
+import { offeredChainIds } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import { type FieldFault, refuse } from '../errors.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
@@ -50,7 +51,7 @@ export function planCreate(ctx: Context, caller: Caller, facts: CreateFacts, cal
   const { wallet, currency, expiryMinutes } = judgeCreate(fields, facts.merchant, {
     ...caller,
     testMode,
-    chainIds: ctx.chains[modeOf(testMode)].map(({ chainId }) => chainId),
+    chainIds: offeredChainIds(ctx.chains[modeOf(testMode)]),
   });
   const offered = facts.merchant?.quote ?? null;
   const quote = quoteMicro(fields.fiat_amount_int, currency, usableRate(offered, ctx.clock.now()));

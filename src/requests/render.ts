@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { modeOf } from '../lib/mode.ts';
 import type { ShownRequest } from './store.ts';
 
-/** CAIP-19 name of the first asset offered; if the operator removed all its chains, of the mode's first. */
+/** CAIP-19 name of the first asset offered; if the operator offers none of its chains any more, of the mode's first. */
 function firstAsset(chains: ChainConfig[], walletChainIds: number[] | null): string {
-  const chain = offeredChains(chains, walletChainIds)[0] ?? chains[0];
+  const chain = offeredChains(chains, walletChainIds)[0] ?? offeredChains(chains, null)[0];
   return `eip155:${chain?.chainId}/erc20:${chain && offeredTokens(chain)[0]?.address}`;
 }
 

@@ -30,7 +30,7 @@ export type MerchantFacts = {
 
 export type PartnerTerms = {
   testMode: boolean;
-  /** The chains of the mode. */
+  /** The chains of the mode that are offered. */
   chainIds: number[];
   allowedExpiryMinutes: number[];
   defaultExpiryMinutes: number;

@@ -94,6 +94,33 @@ test('A key’s wallet is paid on every chain', async () => {
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
+test('A chain that offers no token any more › neither asset_id nor the page names it, and its payments count', async () => {
+  await checkedOn(null);
+  const chain = fixtures.ctx.chains.test.find(({ chainId }) => chainId === 31337);
+  const [usdc] = chain?.tokens ?? [];
+  assert.ok(chain && usdc);
+  const before = await create();
+  await checkedOn([31337]);
+  const ofContract = await create();
+  try {
+    chain.tokens = [{ ...usdc, offered: false }];
+    assert.match(assetOf(before), /^eip155:31339\//);
+    assert.match(assetOf(ofContract), /^eip155:31339\//, 'nothing else is offered');
+    assert.match(await page(ofContract), /cannot receive payments on any of these networks/);
+    await assert.rejects(create(), { code: 'merchant_onboarding_incomplete' });
+    const shown = await page(before);
+    assert.match(shown, /Other Chain/);
+    assert.ok(!shown.includes(chain.name));
+    for (const request of [before, ofContract]) await fixtures.pay(request);
+    await fixtures.node.mine(3);
+    await fixtures.turn();
+    for (const request of [before, ofContract]) assert.equal((await fixtures.read(request)).proof_status, 'verified');
+    assert.match(await page(before), new RegExp(chain.name), 'a payment there is shown with the name of its network');
+  } finally {
+    chain.tokens = [usdc];
+  }
+});
+
 test('A token that is not offered › neither asset_id nor the page names it, and a payment in it counts', async () => {
   await checkedOn(null);
   const chain = fixtures.ctx.chains.test.find(({ chainId }) => chainId === 31337);
