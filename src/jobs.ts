@@ -19,6 +19,7 @@ import { settle } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release.ts';
 import { onRemoved } from './payments/removed.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
+import { watchUnreadChains } from './payments/unread-chains.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
 import { foreseeCharges } from './plans/collect/foresee.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
@@ -113,6 +114,7 @@ const loops: Loop[] = [
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
+  { name: 'watch the reading of chains', everyMs: minute, run: watchUnreadChains },
   { name: 'index metadata', everyMs: minute, run: indexMetadata },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },

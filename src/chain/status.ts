@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
 import { connectRpc, RpcError } from './rpc.ts';
+import { silentMs } from './trouble.ts';
 
 export type ChainStatus = {
   chainId: number;
@@ -14,6 +15,8 @@ export type ChainStatus = {
   read: number | null;
   /** Blocks between the two; null when either is unknown. */
   lag: number | null;
+  /** The newest block was read more than a minute ago, though while a chain is read this is noted every few seconds. */
+  silent: boolean;
   /** Each endpoint by its host, and what it answered instead of a block. */
   endpoints: { host: string; head: number | null; error: string | null }[];
 };
@@ -34,16 +37,20 @@ export async function chainStatus(ctx: Context): Promise<ChainStatus[]> {
     const endpoints = probes[i] ?? [];
     const heads = endpoints.flatMap(({ head }) => (head === null ? [] : [head]));
     const head = heads.length > 0 ? Math.max(...heads) : null;
-    const read = cursors.get(chain.chainId) ?? null;
+    const { number: read = null, silent = false } = cursors.get(chain.chainId) ?? {};
     const lag = head === null || read === null ? null : Math.max(0, head - read);
-    return { chainId: chain.chainId, name: chain.name, mode, reachable: head !== null, head, read, lag, endpoints };
+    const { chainId, name } = chain;
+    return { chainId, name, mode, reachable: head !== null, head, read, lag, silent, endpoints };
   });
 }
 
-async function readCursors(ctx: Context): Promise<Map<number, number>> {
+type ReadSoFar = { number: number; silent: boolean };
+
+async function readCursors(ctx: Context): Promise<Map<number, ReadSoFar>> {
   try {
-    const rows = await ctx.db.sql<{ chain_id: string; number: string }[]>`select chain_id, number from chain_cursors`;
-    return new Map(rows.map((row) => [Number(row.chain_id), Number(row.number)]));
+    const rows = await ctx.db.sql<{ chain_id: string; number: string; silent: boolean }[]>`
+      select chain_id, number, updated_at < now() - ${silentMs} * interval '1 ms' as silent from chain_cursors`;
+    return new Map(rows.map((row) => [Number(row.chain_id), { number: Number(row.number), silent: row.silent }]));
   } catch (error) {
     // Readiness checks the database separately, and still wants the chains' status.
     ctx.log.debug({ err: error }, 'chain cursors cannot be read');

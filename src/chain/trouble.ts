@@ -7,7 +7,7 @@ import type { Mode } from '../lib/mode.ts';
 /**
  * A chain of which nothing was read for this long is in trouble. Blocks arrive, and are polled, more often than this.
  */
-const silentMs = minuteMs;
+export const silentMs = minuteMs;
 
 /** The chains of a mode that could not be read for a minute, and since when; queries only the database. */
 export async function chainsInTrouble(

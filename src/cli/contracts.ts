@@ -7,6 +7,7 @@ import type { RelayerSigner } from '../config/relayer.ts';
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
 import { type Arguments, type Command, UsageFault } from './command.ts';
+import type { Finding } from './finding.ts';
 
 type Place = { mode: Mode; chain: ChainConfig };
 
@@ -103,8 +104,6 @@ export const contractCommands: Command[] = [
     run: deploy,
   },
 ];
-
-type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
 /** What `doctor` reports about a chain's contract. */
 const findings: Record<ContractStanding, (chain: ChainConfig) => Omit<Finding, 'check'>> = {

@@ -1,4 +1,3 @@
-import { chainStatus } from '../chain/status.ts';
 import { isOnThisMachine } from '../config/database.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
@@ -12,11 +11,11 @@ import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
+import { checkChains } from './chains-check.ts';
 import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
+import type { Finding } from './finding.ts';
 import { checkRelayer } from './relayer.ts';
-
-type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
 
 function checkConfiguration({ config }: Context): Finding[] {
   const reach = config.sandbox ? reachOf(config) : null;
@@ -124,16 +123,6 @@ async function checkPooler({ config }: Context): Promise<Finding[]> {
   if (!databaseUrl || databasePoolMode === 'transaction') return [];
   const isShared = await sharesSessions(accessOf(databaseUrl, secretKeys).service);
   return isShared ? [{ check: 'pooler', state: 'failed', advice: sharedSessions }] : [];
-}
-
-async function checkChains(ctx: Context): Promise<Finding[]> {
-  return (await chainStatus(ctx)).map((chain) => ({
-    check: `chain ${chain.chainId}`,
-    state: chain.reachable ? 'ok' : 'failed',
-    advice: chain.reachable
-      ? ''
-      : 'No provider answers: check rpc_urls in CHAINS_FILE and that they are reachable from here.',
-  }));
 }
 
 async function checkRates(ctx: Context): Promise<Finding[]> {

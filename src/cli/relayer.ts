@@ -2,8 +2,7 @@ import { formatEther } from 'viem';
 import { relayerAddresses } from '../chain/relay/relay.ts';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
-
-type Finding = { check: string; state: 'ok' | 'attention' | 'failed'; advice: string };
+import type { Finding } from './finding.ts';
 
 /** Checks what the relayer needs: a key, the key that active mandates name, coin, and a chain that answers. */
 export async function checkRelayer(ctx: Context): Promise<Finding[]> {

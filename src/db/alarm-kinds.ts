@@ -15,6 +15,10 @@ export type AlarmDetails = {
   /** The scopes that are furthest ahead, and whether there are more. */
   order_ahead: { scopes: { slug: string; mode: Mode; until: string }[]; more: boolean };
   webhook_disabled: { partnerId: string; mode: Mode; why: 'gone' | 'dead' };
+  /** A chain of CHAINS_FILE, and when it was last read. */
+  'chain-silent': { chainId: number; chain: string; since: string };
+  /** A chain that is not in CHAINS_FILE any more, when it was last read, and what waits for it. */
+  'chain-missing': { chainId: number; since: string; waiting: string[] };
   'chain-unconfirmed': { chainId: number; chain: string; since: string };
   /** Hashes of transactions, or `block <number>` if the hashes are not known. */
   'chain-unread': { chainId: number; chain: string; transactions: string[] };
@@ -59,6 +63,10 @@ const sentences: ByAlarmKind<string> = {
   order_ahead: (details) => `The order of requests is ahead of the actual time. Partners: ${scopesAhead(details)}`,
   webhook_disabled: ({ partnerId, mode, why }) =>
     `The ${mode} webhook endpoint of partner ${partnerId} was disabled: ${why === 'gone' ? 'it answered 410 Gone' : 'no delivery succeeded for 120 hours'}.`,
+  'chain-silent': ({ chain, since }) =>
+    `Nothing has been read from ${chain} since ${since}: no RPC endpoint answers as CHAINS_FILE describes it. Payments there are found once one does.`,
+  'chain-missing': ({ chainId, since, waiting }) =>
+    `Chain ${chainId} is not in CHAINS_FILE and has not been read since ${since}, but something waits for it: ${waiting.join(', ')}. Put it back, with "offered": false for its tokens.`,
   'chain-unconfirmed': ({ chain, since }) =>
     `Payments on ${chain} cannot be verified: its RPC endpoints have not all responded and agreed since ${since}.`,
   'chain-unread': ({ chain, transactions }) =>

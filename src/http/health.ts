@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
-import { chainStatus } from '../chain/status.ts';
+import { type ChainStatus, chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import { isOfSharedSession, sharedSessions } from '../db/pooler.ts';
@@ -41,9 +41,14 @@ async function checkReadiness(ctx: Context): Promise<Readiness> {
  */
 async function checkChains(ctx: Context): Promise<Parts> {
   const chains = await chainStatus(ctx);
-  return Object.fromEntries(
-    chains.map(({ chainId, reachable }) => [`chain ${chainId}`, reachable ? 'ok' : 'no provider answers']),
-  );
+  return Object.fromEntries(chains.map((chain) => [`chain ${chain.chainId}`, stateOf(chain)]));
+}
+
+function stateOf({ reachable, silent, endpoints }: ChainStatus): string {
+  if (!reachable) return 'no provider answers';
+  const away = endpoints.filter(({ head }) => head === null).map(({ host }) => host);
+  if (away.length > 0) return `payments wait for ${away.join(', ')}, which does not answer`;
+  return silent ? 'nothing was read for a minute' : 'ok';
 }
 
 /**

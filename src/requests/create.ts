@@ -1,4 +1,5 @@
 import type { Caller } from '../auth/gate.ts';
+import { offeredChainIds } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
@@ -49,9 +50,9 @@ export async function createRequest(
   return { row: await replayRequest(ctx, caller.scope, made.row.id, call.body), replayed: true };
 }
 
-/** The newest block of each chain of the mode for which a recent one is known. */
+/** The newest block of each chain that is offered, if a recent one is known. */
 function startOf(ctx: Context, testMode: boolean, heads: Record<string, KnownHead> | null) {
-  const ids = ctx.chains[modeOf(testMode)].map((chain) => String(chain.chainId));
+  const ids = offeredChainIds(ctx.chains[modeOf(testMode)]).map(String);
   const known = Object.entries(heads ?? {}).filter(([chainId]) => ids.includes(chainId));
   return {
     startBlocks: Object.fromEntries(known.map(([chainId, { number }]) => [chainId, number])),

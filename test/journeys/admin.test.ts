@@ -455,6 +455,8 @@ test('Each alarm is shown in the reader’s language, with original messages of 
       { partnerId: partner.id, mode: 'test', why: 'gone' },
       { partnerId: partner.id, mode: 'live', why: 'dead' },
     ],
+    'chain-silent': [{ chainId, chain: network, since: 'only for the log' }],
+    'chain-missing': [{ chainId, since: 'only for the log', waiting: ['payments', 'refunds'] }],
     'chain-unconfirmed': [{ chainId, chain: network, since: 'only for the log' }],
     'chain-unread': [{ chainId, chain: network, transactions: ['0xdef'] }],
     'chain-left-out': [

@@ -31,6 +31,8 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
       const { name: partner } = await readBranding(ctx, partnerId);
       return html`${fill(why === 'gone' ? t.webhook_gone : t.webhook_dead, { partner, mode: admin[mode] })}`;
     },
+    'chain-silent': ({ chainId }) => html`${onNetwork(t.silent, chainId)}`,
+    'chain-missing': ({ chainId, waiting }) => html`${onNetwork(t.missing, chainId)} ${asSaid(waiting.join(', '))}`,
     'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,
     'chain-unread': ({ chainId, transactions }) =>
       html`${onNetwork(t.unread, chainId)} ${asSaid(transactions.join(', '))}`,
@@ -63,6 +65,8 @@ const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']>
   plans_failing: 'plans_failing',
   order_ahead: 'order_ahead',
   webhook_disabled: 'webhook',
+  'chain-silent': 'chain',
+  'chain-missing': 'chain_missing',
   'chain-unconfirmed': 'chain',
   'chain-unread': 'chain',
   'chain-left-out': 'chain',

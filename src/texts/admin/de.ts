@@ -60,6 +60,9 @@ export const de: AdminTexts<'de'> = {
     recoveries_stuck: 'Wallet-Wiederherstellungen können nicht abgeschlossen werden. Händler:',
     webhook_gone: 'Der Webhook von {partner} ({mode}) wurde deaktiviert: Sein Endpunkt hat mit 410 Gone geantwortet',
     webhook_dead: 'Der Webhook von {partner} ({mode}) wurde deaktiviert: Seit fünf Tagen ist keine Zustellung gelungen',
+    silent:
+      'Aus {network} wurde seit Minuten nichts gelesen: Kein Anbieter antwortet so, wie CHAINS_FILE es beschreibt',
+    missing: '{network} fehlt in CHAINS_FILE, aber etwas wartet darauf:',
     unconfirmed:
       'Zahlungen auf {network} können nicht geprüft werden: Die Anbieter antworten nicht alle oder stimmen nicht überein',
     unread: 'Einige Transaktionen auf {network} können nicht gelesen werden; Zahlungen darin können fehlen:',
@@ -86,6 +89,8 @@ export const de: AdminTexts<'de'> = {
       'Prüfen Sie, ob das Gateway von PHONE_GATEWAY_URL antwortet und das Token akzeptiert. Nachrichten werden automatisch erneut versucht.',
     chain:
       'Sehen Sie unter „Netzwerke“ nach. Zahlungen sind sicher und werden gefunden, sobald das Netzwerk wieder gelesen wird.',
+    chain_missing:
+      'Nehmen Sie das Netzwerk wieder in CHAINS_FILE auf, mit „offered“: false bei seinen Token, und starten Sie neu. Nichts geht verloren.',
     plans_failing:
       'Sehen Sie im Log des Dienstes nach dem Grund, beheben Sie ihn und versuchen Sie die Pläne unter „Handlungsbedarf“ erneut.',
     order_ahead:

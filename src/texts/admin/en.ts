@@ -59,6 +59,8 @@ export const en = {
     recoveries_stuck: 'Wallet recoveries cannot be completed. Merchants:',
     webhook_gone: 'The webhook of {partner} ({mode}) was disabled: its endpoint answered 410 Gone',
     webhook_dead: 'The webhook of {partner} ({mode}) was disabled: no delivery succeeded for five days',
+    silent: 'Nothing has been read from {network} for minutes: no provider answers as CHAINS_FILE describes it',
+    missing: '{network} is not in CHAINS_FILE, but something waits for it:',
     unconfirmed: 'Payments on {network} cannot be verified: its providers do not all respond and agree',
     unread: 'Some transactions on {network} cannot be read; payments in them may be missing:',
     left_out:
@@ -80,6 +82,8 @@ export const en = {
     phone_gateway:
       'Check that the gateway in PHONE_GATEWAY_URL responds and accepts the token. Messages are retried automatically.',
     chain: 'See “Networks”. Payments are safe and will be found once the network can be read again.',
+    chain_missing:
+      'Put the network back into CHAINS_FILE, with “offered”: false for its tokens, and restart. Nothing is lost.',
     plans_failing: 'Find the reason in the service log, fix it, then retry the plans under “Needs attention”.',
     order_ahead:
       'Check the clock of the database server: it has jumped. Requests expire by the actual time; created_at stays ahead until that has caught up.',

@@ -60,6 +60,8 @@ export const es: AdminTexts<'es'> = {
     recoveries_stuck: 'No se pueden completar recuperaciones de billetera. Comercios:',
     webhook_gone: 'Se desactivó el webhook de {partner} ({mode}): su endpoint respondió 410 Gone',
     webhook_dead: 'Se desactivó el webhook de {partner} ({mode}): ninguna entrega tuvo éxito en cinco días',
+    silent: 'Hace minutos que no se lee nada de {network}: ningún proveedor responde como describe CHAINS_FILE',
+    missing: '{network} no está en CHAINS_FILE, pero hay algo pendiente en ella:',
     unconfirmed: 'No se pueden verificar los pagos en {network}: sus proveedores no responden todos o no coinciden',
     unread: 'No se pueden leer algunas transacciones en {network}; pueden faltar los pagos que contienen:',
     left_out:
@@ -83,6 +85,8 @@ export const es: AdminTexts<'es'> = {
     phone_gateway:
       'Compruebe que la pasarela de PHONE_GATEWAY_URL responde y acepta el token. Los mensajes se reintentan automáticamente.',
     chain: 'Consulte «Redes». Los pagos están a salvo y se encontrarán cuando se pueda volver a leer la red.',
+    chain_missing:
+      'Vuelva a poner la red en CHAINS_FILE, con «offered»: false en sus tokens, y reinicie. No se pierde nada.',
     plans_failing: 'Busque el motivo en el log del servicio, corríjalo y reintente los planes en «Requiere atención».',
     order_ahead:
       'Compruebe el reloj del servidor de base de datos: ha dado un salto. Las solicitudes caducan según la hora real; created_at sigue adelantado hasta que esta lo alcance.',

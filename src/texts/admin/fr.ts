@@ -60,6 +60,9 @@ export const fr: AdminTexts<'fr'> = {
     recoveries_stuck: 'Des récupérations de portefeuille ne peuvent pas aboutir. Commerçants :',
     webhook_gone: 'Le webhook de {partner} ({mode}) a été désactivé : son endpoint a répondu 410 Gone',
     webhook_dead: 'Le webhook de {partner} ({mode}) a été désactivé : aucune livraison n’a réussi depuis cinq jours',
+    silent:
+      'Rien n’a été lu sur {network} depuis plusieurs minutes : aucun fournisseur ne répond comme le décrit CHAINS_FILE',
+    missing: '{network} n’est pas dans CHAINS_FILE, mais des éléments l’attendent :',
     unconfirmed:
       'Les paiements sur {network} ne peuvent pas être vérifiés : ses fournisseurs ne répondent pas tous ou ne concordent pas',
     unread:
@@ -86,6 +89,8 @@ export const fr: AdminTexts<'fr'> = {
     phone_gateway:
       'Vérifiez que la passerelle de PHONE_GATEWAY_URL répond et accepte le jeton d’accès. Les messages sont renvoyés automatiquement.',
     chain: 'Voyez « Réseaux ». Les paiements sont en sécurité et seront retrouvés dès que le réseau pourra être relu.',
+    chain_missing:
+      'Remettez le réseau dans CHAINS_FILE, avec « offered » : false pour ses jetons, puis redémarrez. Rien n’est perdu.',
     plans_failing: 'Cherchez la cause dans le log du service, corrigez-la, puis relancez les plans sous « À traiter ».',
     order_ahead:
       'Vérifiez l’horloge du serveur de base de données : elle a fait un saut. Les demandes expirent à l’heure réelle ; created_at reste en avance jusqu’à ce que celle-ci l’ait rattrapé.',

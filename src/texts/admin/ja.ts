@@ -60,6 +60,8 @@ export const ja: AdminTexts<'ja'> = {
     recoveries_stuck: 'ウォレットのリカバリーを完了できません。加盟店：',
     webhook_gone: '{partner}（{mode}）の Webhook が無効になりました：エンドポイントが 410 Gone を返しました',
     webhook_dead: '{partner}（{mode}）の Webhook が無効になりました：5 日間、配信が一度も成功していません',
+    silent: '{network} から数分間何も読み取れていません：CHAINS_FILE の記述どおりに応答するプロバイダーがありません',
+    missing: '{network} は CHAINS_FILE にありませんが、待っているものがあります：',
     unconfirmed: '{network} の支払いを検証できません：プロバイダーの一部が応答しないか、内容が一致しません',
     unread: '{network} の取引を読み取れません。含まれる支払いが欠けている可能性があります：',
     left_out:
@@ -81,6 +83,8 @@ export const ja: AdminTexts<'ja'> = {
     phone_gateway:
       'PHONE_GATEWAY_URL のゲートウェイが応答し、トークンを受け付けるか確認してください。メッセージは自動的に再試行されます。',
     chain: '「ネットワーク」を見てください。支払いは安全で、ネットワークに再び接続できると見つかります。',
+    chain_missing:
+      'トークンに「offered」: false を付けてネットワークを CHAINS_FILE に戻し、再起動してください。失われるものはありません。',
     plans_failing: 'サービスのログで理由を確認して解決し、「要対応」でプランを再試行してください。',
     order_ahead:
       'データベースサーバーの時計を確認してください。時刻が飛んでいます。請求の期限は実際の時刻で決まり、created_at は時刻が追いつくまで先のままです。',

@@ -60,6 +60,8 @@ export const pt: AdminTexts<'pt'> = {
     recoveries_stuck: 'Não é possível concluir recuperações de carteiras. Lojistas:',
     webhook_gone: 'O webhook de {partner} ({mode}) foi desativado: o endpoint respondeu 410 Gone',
     webhook_dead: 'O webhook de {partner} ({mode}) foi desativado: nenhuma entrega teve sucesso durante cinco dias',
+    silent: 'Há minutos que nada é lido da rede {network}: nenhum provedor responde como o CHAINS_FILE descreve',
+    missing: 'A rede {network} não está no CHAINS_FILE, mas há algo à espera dela:',
     unconfirmed: 'Não é possível verificar pagamentos na rede {network}: nem todos os provedores respondem e concordam',
     unread: 'Não é possível ler algumas transações na rede {network}; podem faltar pagamentos nelas:',
     left_out:
@@ -84,6 +86,8 @@ export const pt: AdminTexts<'pt'> = {
       'Verifique se o gateway em PHONE_GATEWAY_URL responde e aceita o token. O envio das mensagens é tentado de novo automaticamente.',
     chain:
       'Veja em “Redes”. Os pagamentos estão seguros e serão encontrados assim que for possível ler a rede de novo.',
+    chain_missing:
+      'Coloque a rede de volta no CHAINS_FILE, com “offered”: false nos tokens, e reinicie. Nada se perde.',
     plans_failing: 'Procure o motivo no log do serviço, corrija-o e tente os planos de novo em “Precisa de atenção”.',
     order_ahead:
       'Verifique o relógio do servidor do banco de dados: ele deu um salto. As cobranças expiram pela hora real; created_at fica adiantado até que ela o alcance.',

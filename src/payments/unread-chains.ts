@@ -1,0 +1,90 @@
+import type { Context } from '../context.ts';
+import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import type { Database, Sql } from '../db/connection.ts';
+import { minuteMs } from '../lib/durations.ts';
+
+/** How long nothing may be read from a chain before the operator is told. */
+const patienceMs = 2 * minuteMs;
+
+/** What can wait for a chain. */
+type Waiting = 'payments' | 'open requests' | 'refunds' | 'automatic charges' | 'transactions of the relayer';
+
+/** A chain that was read once and is not configured any more, and what still waits for it. */
+export type RemovedChain = { chainId: number; readAt: Date; waiting: Waiting[] };
+
+/**
+ * The chains that were read once and are not in CHAINS_FILE, with what still waits for them. A lookup over all partners.
+ * A request waits for the chains that it was made with, as long as it can be paid.
+ */
+export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promise<RemovedChain[]> {
+  const configured = [...ctx.chains.test, ...ctx.chains.live].map(({ chainId }) => chainId);
+  const rows = await ctx.db.sql<{ chain_id: string; updated_at: Date; waiting: Waiting[] }[]>`
+    select c.chain_id, c.updated_at, array_remove(array[
+      case when exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null)
+        or exists (select from transfers t where t.chain_id = c.chain_id and t.counts and t.final_at is null)
+        then 'payments' end,
+      case when exists (select from requests r where r.status in ('requested', 'opened') and r.proof_status = 'none'
+          and r.expires_at > now() and r.start_blocks->(c.chain_id::text) is not null)
+        then 'open requests' end,
+      case when exists (select from returns b where b.chain_id = c.chain_id and b.state in ('returning', 'sent'))
+        then 'refunds' end,
+      case when exists (select from mandates m where m.chain_id = c.chain_id and m.state = 'active')
+        then 'automatic charges' end,
+      case when exists (select from relay_transactions t
+          where t.chain_id = c.chain_id and t.state in ('allotted', 'sent', 'mined'))
+        then 'transactions of the relayer' end], null) as waiting
+    from chain_cursors c where c.chain_id <> all(${configured}::bigint[]) order by c.chain_id`;
+  return rows.map(({ chain_id, updated_at, waiting }) => ({ chainId: Number(chain_id), readAt: updated_at, waiting }));
+}
+
+/** Since when each process has watched, for chains that were never read. */
+const beginnings = new WeakMap<Database, Date>();
+
+/**
+ * Raises an alarm for each chain of which nothing was read for two minutes, and clears it when it is read again: for one
+ * of CHAINS_FILE always, for one that was removed from it only while something waits for it. Another node may have the
+ * chain in its file and read it, so how far a chain was read decides, not this node's file.
+ */
+export const watchUnreadChains = (ctx: Context): Promise<void> => lookAtReading(ctx, patienceMs);
+
+/** The same, with another patience. */
+export async function lookAtReading(ctx: Pick<Context, 'db' | 'chains'>, ms: number): Promise<void> {
+  const { sql } = ctx.db;
+  const now = await readNow(sql);
+  const began = beginnings.get(ctx.db) ?? now;
+  beginnings.set(ctx.db, began);
+  const isLong = (since: Date) => now.getTime() - since.getTime() >= ms;
+  const raised = await selectRaised(sql);
+  const clear = async (kind: 'chain-silent' | 'chain-missing', chainId: number) => {
+    if (raised.has(`${kind} ${chainId}`)) await clearAlarm(sql, kind, String(chainId));
+  };
+  const cursors = await sql<{ chain_id: string; updated_at: Date }[]>`select chain_id, updated_at from chain_cursors`;
+  const readAt = new Map(cursors.map(({ chain_id, updated_at }) => [Number(chain_id), updated_at]));
+  for (const { chainId, name } of [...ctx.chains.test, ...ctx.chains.live]) {
+    await clear('chain-missing', chainId);
+    const since = readAt.get(chainId) ?? began;
+    const details = { chainId, chain: name, since: since.toISOString() };
+    if (isLong(since)) await raiseAlarm(sql, { kind: 'chain-silent', subject: String(chainId), details });
+    else await clear('chain-silent', chainId);
+  }
+  for (const { chainId, readAt: since, waiting } of await removedChains(ctx)) {
+    const details = { chainId, since: since.toISOString(), waiting };
+    const isMissed = isLong(since) && waiting.length > 0;
+    if (isMissed) await raiseAlarm(sql, { kind: 'chain-missing', subject: String(chainId), details });
+    else await clear('chain-missing', chainId);
+    // Another node with the chain in its file raised it; if nothing reads the chain any more, this node's alarm replaces it.
+    await clear('chain-silent', chainId);
+  }
+}
+
+/** The database's time, by which the reading of chains is recorded. */
+async function readNow(sql: Sql): Promise<Date> {
+  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  return row?.now ?? new Date(0);
+}
+
+async function selectRaised(sql: Sql): Promise<Set<string>> {
+  const rows = await sql<{ kind: string; subject: string }[]>`
+    select kind, subject from alarms where kind in ('chain-silent', 'chain-missing') and cleared_at is null`;
+  return new Set(rows.map(({ kind, subject }) => `${kind} ${subject}`));
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { checkChains } from '../../src/cli/chains-check.ts';
+import type { ChainConfig } from '../../src/config/chains.ts';
+import { freePort } from '../../src/lib/ports.ts';
+import { lookAtReading, watchUnreadChains } from '../../src/payments/unread-chains.ts';
+import { raisedAlarms } from '../support/alarms.ts';
+import { idleChain, testContext } from '../support/app.ts';
+import { type TestChain, testChain } from '../support/chain/chain.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
+
+let database: TestDatabase;
+let chain: TestChain;
+before(async () => {
+  database = await testDatabase();
+  chain = await testChain();
+});
+after(async () => {
+  await chain?.stop();
+  await database?.drop();
+});
+beforeEach(async () => {
+  await database.db.sql`delete from chain_cursors`;
+  await database.db.sql`delete from alarms`;
+});
+
+const contextOf = (...test: ChainConfig[]) => testContext(database.db, { chains: { test, live: [] } });
+const names = async () => [...(await raisedAlarms(database.db.sql)).keys()];
+
+/** Records that a chain was last read so long ago. */
+const readBefore = (chainId: number, seconds: number) => database.db.sql`
+  insert into chain_cursors (chain_id, fence, number, hash, block_time, head_number, final_number, updated_at)
+  values (${chainId}, 1, 10, '0x1', now(), 10, 9, now() - ${seconds} * interval '1 second')
+  on conflict (chain_id) do update set updated_at = excluded.updated_at`;
+
+test('A chain of which nothing was read for two minutes → an alarm, until it is read again', async () => {
+  const ctx = contextOf(idleChain(1), idleChain(2));
+  await readBefore(1, 119);
+  await readBefore(2, 0);
+  await watchUnreadChains(ctx);
+  assert.deepEqual(await names(), []);
+  await readBefore(1, 121);
+  await watchUnreadChains(ctx);
+  assert.match(
+    (await raisedAlarms(ctx.db.sql)).get('chain-silent:1') ?? '',
+    /^Nothing has been read from Chain 1 since/,
+  );
+  await readBefore(1, 0);
+  await watchUnreadChains(ctx);
+  assert.deepEqual(await names(), []);
+});
+
+test('A chain that was never read → an alarm too, once the process has waited', async () => {
+  const ctx = contextOf(idleChain(1));
+  await watchUnreadChains(ctx);
+  assert.deepEqual(await names(), []);
+  await lookAtReading(ctx, 0);
+  assert.deepEqual(await names(), ['chain-silent:1']);
+});
+
+test('A chain removed from CHAINS_FILE › an alarm and a failed check while something waits for it, not otherwise', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const [without, withIt] = [contextOf(), contextOf(idleChain(7))];
+  await readBefore(7, 600);
+  await watchUnreadChains(without);
+  assert.deepEqual(await names(), []);
+  assert.deepEqual(await checkChains(without), []);
+
+  const request = await makeRequest(database.db, scope, merchant, { startBlocks: { 7: 3 } });
+  await database.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id)
+    values (7, '0xab', 0, 5, '0x1', now(), '0x1', '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
+  await watchUnreadChains(without);
+  const told = (await raisedAlarms(database.db.sql)).get('chain-missing:7');
+  assert.match(
+    told ?? '',
+    /^Chain 7 is not in CHAINS_FILE .* something waits for it: payments, open requests\. Put it back/,
+  );
+  const [finding] = await checkChains(without);
+  assert.deepEqual([finding?.check, finding?.state], ['chain 7', 'failed']);
+  assert.match(finding?.advice ?? '', /payments, open requests\. Put it back, with "offered": false/);
+
+  await database.db.sql`update transfers set judged_at = now(), final_at = now() where chain_id = 7`;
+  await database.db.sql`update requests set status = 'voided', voided_at = now() where id = ${request.id}`;
+  await watchUnreadChains(without);
+  assert.deepEqual(await names(), []);
+
+  await database.db.sql`update transfers set judged_at = null where chain_id = 7`;
+  await watchUnreadChains(without);
+  assert.deepEqual(await names(), ['chain-missing:7']);
+  await readBefore(7, 0);
+  await watchUnreadChains(withIt);
+  assert.deepEqual(await names(), [], 'put back');
+});
+
+test('doctor › fails for an endpoint that does not answer, another chain, a token of other decimals, a chain that nobody reads', async () => {
+  const here = { ...chain.chain, recurringContract: null };
+  const stateOf = async (one: ChainConfig) => {
+    const [finding] = await checkChains(contextOf(one));
+    return `${finding?.state}: ${finding?.advice}`;
+  };
+  await readBefore(here.chainId, 0);
+  assert.equal(await stateOf(here), 'ok: ');
+  const nobody = `127.0.0.1:${await freePort()}`;
+  const half = await stateOf({ ...here, rpcUrls: [...here.rpcUrls, `http://${nobody}`] });
+  assert.match(
+    half,
+    new RegExp(`^failed: Payments are verified only while every endpoint answers, and ${nobody} does not`),
+  );
+  const [usdc] = here.tokens;
+  assert.ok(usdc);
+  assert.match(
+    await stateOf({ ...here, tokens: [{ ...usdc, address: chain.wallet().address }] }),
+    /^failed: CHAINS_FILE does not match the chains: USDC at 0x\w+ on chain 31337 does not have six decimals/,
+  );
+  assert.match(await stateOf({ ...here, chainId: 31399 }), /^failed: .* serves chain 31337, not 31399/);
+  await readBefore(here.chainId, 61);
+  assert.match(await stateOf(here), /^failed: Nothing was read for a minute/);
+});
