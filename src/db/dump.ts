@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { beginningOf } from '../lib/processes.ts';
 import type { Sql } from './connection.ts';
 import { createGroups } from './logins.ts';
 
@@ -23,7 +24,8 @@ export class BackupFault extends Error {}
  */
 export async function dumpDatabase(owner: Sql, url: string, file: string): Promise<void> {
   const program = await findProgram(owner, 'pg_dump');
-  const partial = `${file}.partial`;
+  await removeAbandoned(file);
+  const partial = `${file}${partialMark}${process.pid}`;
   // Row-level security also applies to the tables' owner, but a policy shows the owner all rows.
   const options = ['--format=custom', '--no-owner', '--enable-row-security', `--file=${partial}`];
   try {
@@ -34,6 +36,18 @@ export async function dumpDatabase(owner: Sql, url: string, file: string): Promi
     await rename(partial, file);
   } finally {
     await rm(partial, { force: true });
+  }
+}
+
+/** Precedes the id of the process that writes it. Two backups to one file at once must not write the same partial file. */
+const partialMark = '.partial-';
+
+/** Removes what killed backups to this file have left, which may be as large as the database. */
+async function removeAbandoned(file: string): Promise<void> {
+  const start = `${basename(file)}${partialMark}`;
+  const names = await readdir(dirname(file)).catch(() => []); // without the folder, creating the file says so
+  for (const name of names.filter((one) => one.startsWith(start))) {
+    if (beginningOf(Number(name.slice(start.length))) === null) await rm(join(dirname(file), name), { force: true });
   }
 }
 

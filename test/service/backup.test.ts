@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -124,6 +124,25 @@ describe('a backup', { skip }, () => {
     const isPaid = async () => (await create(after, keys[1])).json.proof_status === 'verified';
     await until(isPaid, 'the unpaid request to be verified');
     assert.equal((await after.stop()).stderr, '');
+  });
+
+  test('several backups to one file at once, after one that was killed → each a whole backup, and nothing is left over', async () => {
+    const source = { DATABASE_URL: Object.assign(new URL(server.url), { pathname: '/first' }).href, DATA_DIR: folder };
+    const file = join(folder, 'at-once.dump');
+    const gone = spawnSync(process.execPath, ['--version']).pid;
+    writeFileSync(`${file}.partial-${gone}`, 'half a backup');
+    const env = { ...source, SECRET_KEYS: secretsText };
+    const all = await Promise.all([1, 2, 3].map(() => quittance(env, 'backup', file)));
+    for (const { code, stderr, json } of all) {
+      assert.equal(code, 0, stderr);
+      assert.ok(Number(json.bytes) > 100_000, `${json.bytes} bytes`);
+    }
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('at-once')),
+      ['at-once.dump'],
+    );
+    const { stdout } = await promisify(execFile)(join(programs, 'bin/pg_restore'), ['--list', file]);
+    assert.match(stdout, / TABLE DATA public schema_migrations /);
   });
 
   test('a restore into a database with data, of a file that is no backup, or without its keys → refused with a sentence', async () => {
