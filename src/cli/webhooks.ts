@@ -5,7 +5,7 @@ import { isUuid } from '../lib/ids.ts';
 import { parseInstant } from '../lib/time.ts';
 import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/log.ts';
-import { replayDelivery, replaySince } from '../webhooks/replay.ts';
+import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
 import { commandLine } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 import { listen } from './listen.ts';
@@ -88,7 +88,8 @@ const replay: Command = {
       const since = parseInstant(option(args, 'since'));
       if (!since) throw new UsageFault('--since must be a time like 2026-01-31T12:00:00Z.');
       const scope = await scopeOption(ctx, args);
-      return { replayed: await replaySince(ctx, commandLine, scope, since) };
+      const tell = (many: number) => process.stderr.write(`${many} so far …\n`);
+      return { replayed: await replayAllSince(ctx, commandLine, scope, since, tell) };
     }
     const id = word(args, 0, 'The delivery id');
     const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;

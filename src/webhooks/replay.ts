@@ -24,11 +24,41 @@ export async function replayDelivery(ctx: Context, actor: Actor, scope: Scope, d
 /**
  * Resends events written since a time that are exhausted or have failed so far; the oldest 10,000 of them.
  *
- * @returns the delivery ids
+ * @returns the delivery ids, oldest first
  */
-export function replaySince(ctx: Context, actor: Actor, scope: Scope, since: Date): Promise<string[]> {
+export const replaySince = (ctx: Context, actor: Actor, scope: Scope, since: Date): Promise<string[]> =>
+  replayBatch(ctx, actor, scope, { since, after: null, limit: maxReplays });
+
+/**
+ * The same for all of them, in batches. Each batch is kept, with its audit entry, whatever becomes of the next.
+ *
+ * @param tell receives how many were resent so far, after each full batch; is awaited
+ * @returns the delivery ids, oldest first
+ */
+export async function replayAllSince(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  since: Date,
+  tell: (replayed: number) => unknown,
+  limit = maxReplays,
+): Promise<string[]> {
+  const all: string[] = [];
+  for (;;) {
+    // What fails again at once is behind `after`, so that this ends.
+    const batch = await replayBatch(ctx, actor, scope, { since, after: all.at(-1) ?? null, limit });
+    for (const id of batch) all.push(id);
+    if (batch.length < limit) return all;
+    await tell(all.length);
+  }
+}
+
+type Batch = { since: Date; after: string | null; limit: number };
+
+function replayBatch(ctx: Context, actor: Actor, scope: Scope, batch: Batch): Promise<string[]> {
+  const { since } = batch;
   return ctx.db.scoped(scope, async (tx) => {
-    const replayed = await updateReplayedSince(tx, scope, since, maxReplays);
+    const replayed = await updateReplayedSince(tx, scope, batch);
     if (replayed.length > 0) {
       const details = { since: since.toISOString(), deliveries: replayed.length };
       await audit(ctx, tx, actor, { ...onEndpoint(scope), action: 'webhook.replayed', details });

@@ -121,17 +121,30 @@ export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): 
   return rows.length > 0;
 }
 
-/** The same for everything exhausted, or failed and waiting, among the events since a time; oldest first. */
-export async function updateReplayedSince(tx: Tx, scope: Scope, since: Date, limit: number): Promise<string[]> {
+/**
+ * The same for everything exhausted, or failed and waiting, among the events since a time.
+ *
+ * @param after only events behind this one, in the order of the result
+ * @returns their ids, oldest first
+ */
+export async function updateReplayedSince(
+  tx: Tx,
+  scope: Scope,
+  { since, after, limit }: { since: Date; after: string | null; limit: number },
+): Promise<string[]> {
+  const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const rows = await tx<{ id: string }[]>`
-    update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), lease = null,
-      lease_until = null
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id in (
-      select id from webhook_deliveries
-      where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
-        and (state = 'exhausted' or (state = 'waiting' and attempts > 0))
-      order by created_at, id limit ${limit} for update)
-    returning id`;
+    with due as (
+      select id, created_at from webhook_deliveries
+      where ${own} and created_at >= ${since} and (state = 'exhausted' or (state = 'waiting' and attempts > 0))
+        ${after === null ? tx`` : tx`and (created_at, id) > (select created_at, id from webhook_deliveries where ${own} and id = ${after})`}
+      order by created_at, id limit ${limit} for update
+    ), replayed as (
+      update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), lease = null,
+        lease_until = null
+      where ${own} and id in (select id from due) returning id
+    )
+    select id from due where id in (select id from replayed) order by created_at, id`;
   return rows.map((row) => row.id);
 }
 

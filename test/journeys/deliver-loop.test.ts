@@ -7,7 +7,7 @@ import { list } from '../../src/db/sql.ts';
 import type { PosterOptions } from '../../src/net/post.ts';
 import { createDeliveryDeps, deliverDue, startDelivering } from '../../src/webhooks/deliver.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
-import { replayDelivery, replaySince } from '../../src/webhooks/replay.ts';
+import { replayAllSince, replayDelivery, replaySince } from '../../src/webhooks/replay.ts';
 import { firstWindow, leaseMs, maxUnproven, maxWindow } from '../../src/webhooks/rules.ts';
 import { testDatabase } from '../support/database.ts';
 import { attemptRows, deliveryContext, deliveryRow, endpointRow, makeEvents } from '../support/deliveries.ts';
@@ -263,6 +263,25 @@ describe('the delivery loop', () => {
     assert.equal((await attemptRows(fixtures.db, id)).length, 2);
     const { test: stranger } = await makePartner(fixtures.db);
     await assert.rejects(replayDelivery(made.ctx, theService, stranger, id), { code: 'not_found' });
+  });
+
+  test('more failed events than a batch holds, some of one instant, some failing again meanwhile → each is replayed once', async () => {
+    const { scope } = await partnerWithReceiver();
+    const events = await makeEvents(fixtures.db, scope, 7);
+    const { sql } = fixtures.db;
+    await sql`update webhook_deliveries set state = 'exhausted', attempts = 12, created_at = date_trunc('hour', now())
+      where id = any(${events})`;
+    const told: number[] = [];
+    const failAgain = (many: number) => {
+      told.push(many);
+      return sql`update webhook_deliveries set attempts = 1 where id = any(${events}) and state = 'waiting'`;
+    };
+    const since = new Date(Date.now() - 86_400_000);
+    const replayed = await replayAllSince(made.ctx, theService, scope, since, failAgain, 3);
+    assert.deepEqual(replayed, events.toSorted());
+    assert.deepEqual(told, [3, 6]);
+    const left = await sql`select from webhook_deliveries where id = any(${events}) and state = 'exhausted'`;
+    assert.equal(left.length, 0);
   });
 
   test('everything exhausted or failed since a time is replayed together', async () => {
