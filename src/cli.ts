@@ -4,6 +4,7 @@ import { type Command, UsageFault } from './cli/command.ts';
 import { layOut, printable, printableLines } from './cli/output.ts';
 import { requireStarted, withRunningAddress } from './cli/running.ts';
 import { readConfig } from './config.ts';
+import { refuseKeyFaults } from './db/secret-keys.ts';
 import { joinService, standAlone } from './service.ts';
 
 /**
@@ -93,6 +94,7 @@ async function main(): Promise<void> {
   const config = readConfig(withRunningAddress(process.env));
   const service = await (standalone ? standAlone(config) : joinService(config));
   try {
+    if (!standalone && !command.withAnyKeys) await refuseKeyFaults(service.ctx.db.sql, config.secretKeys);
     const answer = await command.run(service.ctx, args);
     print(args.options.json ? `${printable(JSON.stringify(answer))}\n` : layOut(answer, command.leftToJson));
     if (command.hasFailed?.(answer)) process.exitCode = exit.refused;
@@ -142,8 +144,8 @@ main().catch((error: unknown) => {
   const unreachable = code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT';
   const told = unreachable
     ? 'The database does not answer. Is the service running? Start it with npm start.'
-    : code === '28P01'
-      ? `${message}. The service creates its logins when it starts: start it once with the same SECRET_KEYS as here.`
+    : code === '28P01' && message.includes('quittance_s')
+      ? `${message}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these.`
       : message;
   process.stderr.write(`${printableLines(told)}\n`);
   process.exitCode = error instanceof UsageFault ? exit.wrongUse : exit.refused;

@@ -17,6 +17,7 @@ import { migrate, migrationSeconds } from './db/migrate.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
+import { refuseKeyFaults } from './db/secret-keys.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
@@ -119,6 +120,8 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
     await migrate(owner, undefined, stopping).catch(async (error) => {
       throw await asPermissionFault(owner, error);
     });
+    // Before there are logins of these keys: with those, commands could work with keys that no node has.
+    await refuseKeyFaults(owner, secretKeys);
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');
   } finally {
     await owner.end();

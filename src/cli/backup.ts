@@ -61,6 +61,7 @@ async function brokenLogs(ctx: Context): Promise<string[]> {
 export const backupCommands: Command[] = [
   {
     name: 'backup',
+    withAnyKeys: true,
     usage: '<file>',
     summary:
       'Writes the whole database to a file, while the service works, and names the SECRET_KEYS that it needs. The keys are not in it: keep them elsewhere. Needs pg_dump.',
@@ -68,6 +69,7 @@ export const backupCommands: Command[] = [
   },
   {
     name: 'restore',
+    withAnyKeys: true,
     usage: '<file> [--verify]',
     summary:
       'Restores a backup into the empty database of DATABASE_URL, and compares SECRET_KEYS with what the backup needs. --verify also checks the audit logs. Needs pg_restore.',

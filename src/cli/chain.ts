@@ -43,12 +43,14 @@ async function alone(ctx: Context, chain: ChainConfig, change: () => Promise<voi
 export const chainCommands: Command[] = [
   {
     name: 'sandbox chain',
+    withAnyKeys: true,
     usage: '',
     summary: 'Shows the local chains: id, RPC URL and USDC contract.',
     run: async (ctx) => ({ test: describe(sandboxChain(ctx, true)), live: describe(sandboxChain(ctx, false)) }),
   },
   {
     name: 'sandbox fund',
+    withAnyKeys: true,
     usage: '<address> --usdc-micro N --mode test|live',
     summary: 'Gives an address USDC, and ether for gas, on a local chain.',
     run: async (ctx, args) => {
@@ -64,6 +66,7 @@ export const chainCommands: Command[] = [
   },
   {
     name: 'sandbox reorg',
+    withAnyKeys: true,
     usage: '--mode test|live --depth N',
     summary: 'Replaces the last blocks of a local chain with empty ones, as a reorganisation does.',
     run: async (ctx, args) => {
@@ -74,6 +77,7 @@ export const chainCommands: Command[] = [
   },
   {
     name: 'sandbox mine',
+    withAnyKeys: true,
     usage: '--mode test|live --blocks N',
     summary: 'Mines empty blocks on a local chain.',
     run: async (ctx, args) => {

@@ -91,12 +91,14 @@ async function deploy(ctx: Context, args: Arguments): Promise<Record<string, unk
 export const contractCommands: Command[] = [
   {
     name: 'contracts show',
+    withAnyKeys: true,
     usage: '[--chain N]',
     summary: 'Shows the address of the contract for automatic charges, and whether it is deployed on each chain.',
     run: show,
   },
   {
     name: 'contracts deploy',
+    withAnyKeys: true,
     usage: '[--chain N]',
     summary:
       'Deploys the contract where it is not deployed yet, and compares the code. DEPLOYER_KEY pays, or the relayer. Exits with 1 when a chain failed.',

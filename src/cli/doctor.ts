@@ -174,6 +174,7 @@ async function checkSecrets({ db, config }: Context): Promise<Finding[]> {
 export const doctorCommands: Command[] = [
   {
     name: 'doctor',
+    withAnyKeys: true,
     usage: '',
     summary:
       'Checks configuration, service, database, secret keys, clock, chains, contracts, relayer, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',

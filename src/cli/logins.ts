@@ -4,6 +4,7 @@ import { type Command, option } from './command.ts';
 export const loginCommands: Command[] = [
   {
     name: 'logins',
+    withAnyKeys: true,
     usage: '--owner <role>',
     summary:
       'Prints the SQL for a database administrator to run where the table owner may not create roles. Contains passwords.',

@@ -4,6 +4,7 @@ import { type Command, word } from './command.ts';
 export const secretCommands: Command[] = [
   {
     name: 'secrets forget',
+    withAnyKeys: true,
     usage: '<key id>',
     summary:
       'Drops a lost key from SECRET_KEYS, so that the service starts without it. Webhook secrets and e-mails encrypted with it become unreadable, and API keys created with it stop working.',

@@ -71,17 +71,22 @@ function readKeyUses(sql: Sql): Promise<KeyUse[]> {
  * @throws StartFault that names every such key, with instructions
  */
 export async function checkSecretKeys(sql: Sql, secrets: SecretKey[]): Promise<void> {
-  await refuseFaults(sql, secrets);
+  await refuseKeyFaults(sql, secrets);
   for (const secret of secrets) {
     await sql`
       insert into secret_key_marks as known (key_id, mark) values (${secret.id}, ${markOf(secret)})
       on conflict (key_id) do update set mark = coalesce(known.mark, excluded.mark), forgotten_at = null
       where known.mark is null or known.forgotten_at is not null`;
   }
-  await refuseFaults(sql, secrets); // another node may have stored the mark of a different key first
+  await refuseKeyFaults(sql, secrets); // another node may have stored the mark of a different key first
 }
 
-async function refuseFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
+/**
+ * Refuses keys that do not match the database, and notes nothing.
+ *
+ * @throws StartFault that names every such key, with instructions
+ */
+export async function refuseKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<void> {
   const faults = await findKeyFaults(sql, secrets);
   if (faults.length > 0) throw new StartFault(faults.join('\n'));
 }

@@ -5,8 +5,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isWellFormedKey } from '../../src/auth/api-keys.ts';
+import { ensureLogins } from '../../src/db/logins.ts';
+import { checkSecretKeys } from '../../src/db/secret-keys.ts';
 import { testDatabase } from '../support/database.ts';
-import { makeMerchant, makePartner, secretsText, setRate } from '../support/fixtures.ts';
+import { makeMerchant, makePartner, secretsText, setRate, testSecrets } from '../support/fixtures.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder } from '../support/service.ts';
 
@@ -47,6 +49,27 @@ async function refused(sentence: RegExp, ...words: string[]): Promise<void> {
   assert.match(stderr, sentence);
   assert.doesNotMatch(stderr, /\n\s+at /, 'a stack is no sentence');
 }
+
+test('SECRET_KEYS that do not match the database, although their logins exist → commands are refused, doctor tells', async () => {
+  const other = [{ id: 'test', key: Buffer.alloc(32, 8) }];
+  await checkSecretKeys(database.db.sql, testSecrets);
+  await ensureLogins(database.owner, other);
+  const env = { ...process.env, DATABASE_URL: database.url, SECRET_KEYS: `test:${other[0]?.key.toString('base64')}` };
+  const { partner } = await makePartner(database.db);
+  const at = ['--partner', partner.slug, '--mode', 'live'];
+  for (const words of [
+    ['key', 'create', ...at],
+    ['webhook', 'set', ...at, '--url', 'https://shop.example/events'],
+    ['portal', 'invite', '--partner', partner.slug, '--email', 'a@shop.example'],
+  ]) {
+    const { code, stdout, stderr } = await run(env, words);
+    assert.deepEqual([code, stdout], [1, ''], words.join(' '));
+    assert.match(stderr, /has a different key "test" .*Put the earlier key back/);
+  }
+  assert.equal((await database.db.sql`select from api_keys where partner_id = ${partner.id}`).length, 0);
+  assert.equal((await database.db.sql`select from webhook_endpoints where partner_id = ${partner.id}`).length, 0);
+  assert.match((await run(env, ['doctor'])).stdout, /secret keys +failed .*has a different key "test"/);
+});
 
 test('a data folder in which nothing was started › commands say so and leave no folder, and no key that opens nothing', async () => {
   const folder = join(dataFolder(), 'new');

@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { secretCommands } from '../../src/cli/secrets.ts';
+import { accessOf } from '../../src/db/logins.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
 import type { SecretKey } from '../../src/lib/encrypt.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
@@ -109,6 +110,9 @@ test('a service with a wrong or a lost key does not start, and says the way out'
     const lost = await runService({ ...fixtures.env, SECRET_KEYS: `new:${secret}` });
     assert.equal(lost.code, 1);
     assert.match(lost.stderr, /lacks the key "test".*secrets forget test\n$/);
+    const wrongLogin = new URL(accessOf(fixtures.env.DATABASE_URL, [key('test', 9)]).service).username;
+    const logins = await fixtures.owner`select from pg_roles where rolname = ${wrongLogin}`;
+    assert.equal(logins.length, 0, 'so no command can log in with such keys');
     await (await startService({ ...fixtures.env, SECRET_KEYS: `new:${secret},${fixtures.env.SECRET_KEYS}` })).stop();
   } finally {
     await fixtures.drop();
