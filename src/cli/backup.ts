@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { verifyChains } from '../audit/verify.ts';
 import type { Context } from '../context.ts';
 import { openOwner, type Sql, usualWaits } from '../db/connection.ts';
-import { dumpDatabase, restoreDatabase } from '../db/dump.ts';
+import { dumpDatabase, type Progress, restoreDatabase } from '../db/dump.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { ensureLogins } from '../db/logins.ts';
 import { compareMigrations, migrationSeconds } from '../db/migrate.ts';
@@ -28,17 +28,27 @@ async function describe(owner: Sql): Promise<Record<string, unknown>> {
   return { ...row, secret_keys: keys.map(({ key_id }) => key_id).join(', ') };
 }
 
+/** Says on standard error every ten seconds how far a backup is. */
+const progress = (where: string): Progress => ({
+  everyMs: 10_000,
+  tell: (bytes) => process.stderr.write(`${Math.round(bytes / 1_000_000)} MB ${where} so far …\n`),
+});
+
+/** Payments are found on the chain again, but a refund is only a transfer there: nothing tells what it was for. */
+const forgottenSince = (begunAt: string): string =>
+  `Requests, keys, settings and refunds made after ${begunAt}. Payments that merchants have refunded since then are unmatched or overpaid again: before a merchant refunds or attaches a payment from before the restore, it must look in its wallet whether it has sent the money back.`;
+
 const backup = (ctx: Context, args: Arguments) =>
   asOwner(ctx, async (owner, url) => {
     const file = word(args, 0, 'The file to write');
-    await dumpDatabase(owner, url, file);
+    await dumpDatabase(owner, url, file, progress('written'));
     return { file, bytes: (await stat(file)).size, ...(await describe(owner)) };
   });
 
 async function restore(ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
   const file = word(args, 0, 'The file of the backup');
   return asOwner(ctx, async (owner, url) => {
-    await restoreDatabase(owner, url, file);
+    const begunAt = await restoreDatabase(owner, url, file, progress('in the database'));
     await ensureLogins(owner, ctx.config.secretKeys);
     const held = await describe(owner);
     const { pending, ahead } = await compareMigrations(owner);
@@ -47,7 +57,14 @@ async function restore(ctx: Context, args: Arguments): Promise<Record<string, un
     if (args.options.verify && faults.length === 0) faults.push(...(await brokenLogs(ctx)));
     const next =
       pending.length > 0 ? `Start the service: it applies ${pending.length} migrations.` : 'Start the service.';
-    return { restored: file, ...held, faults, next: faults.length > 0 ? 'Mind the faults before you start it.' : next };
+    return {
+      restored: file,
+      begun_at: begunAt,
+      ...held,
+      faults,
+      forgotten: forgottenSince(begunAt),
+      next: faults.length > 0 ? 'Mind the faults before you start it.' : next,
+    };
   });
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beginningOf } from '../lib/processes.ts';
@@ -10,6 +10,9 @@ import { createGroups } from './logins.ts';
 const run = promisify(execFile);
 /** The limit for a program's output; a dump's table of contents has a line for each object. */
 const outputLimit = 64 * 1024 * 1024;
+
+/** How a long run tells that it is under way: the bytes so far, each time that this many milliseconds have passed. */
+export type Progress = { everyMs: number; tell(bytes: number): void };
 
 /** Why a backup cannot be written or read. The message is a sentence that says what to do. */
 export class BackupFault extends Error {}
@@ -22,7 +25,7 @@ export class BackupFault extends Error {}
  * @param url the address of the same connection
  * @throws BackupFault
  */
-export async function dumpDatabase(owner: Sql, url: string, file: string): Promise<void> {
+export async function dumpDatabase(owner: Sql, url: string, file: string, progress: Progress): Promise<void> {
   const program = await findProgram(owner, 'pg_dump');
   await removeAbandoned(file);
   const partial = `${file}${partialMark}${process.pid}`;
@@ -32,7 +35,8 @@ export async function dumpDatabase(owner: Sql, url: string, file: string): Promi
     await rm(partial, { force: true });
     // The file is created here, because the program would make it readable by every user of the machine.
     await (await open(partial, 'wx', 0o600)).close();
-    await runProgram(program, [...options, ...addressOf(url)], url);
+    const written = async () => (await stat(partial)).size;
+    await tellingOf(progress, written, () => runProgram(program, [...options, ...addressOf(url)], url));
     await rename(partial, file);
   } finally {
     await rm(partial, { force: true });
@@ -51,12 +55,19 @@ async function removeAbandoned(file: string): Promise<void> {
   }
 }
 
+/** Tells how far some work is until it ends. What cannot be measured is not told. */
+async function tellingOf<T>({ everyMs, tell }: Progress, measure: () => Promise<number>, work: () => Promise<T>) {
+  const timer = setInterval(() => void measure().then(tell, () => {}), everyMs);
+  return work().finally(() => clearInterval(timer));
+}
+
 /**
  * Restores a backup into an empty database, completely or not at all. The caller creates the logins.
  *
+ * @returns when the backup was begun, as its file says (`2026-01-31 12:00:00 UTC`)
  * @throws BackupFault if the file is no backup of this service, or the database is not empty
  */
-export async function restoreDatabase(owner: Sql, url: string, file: string): Promise<void> {
+export async function restoreDatabase(owner: Sql, url: string, file: string, progress: Progress): Promise<string> {
   const program = await findProgram(owner, 'pg_restore');
   const [table] = await owner`
     select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`;
@@ -73,12 +84,18 @@ export async function restoreDatabase(owner: Sql, url: string, file: string): Pr
   await writeFile(list, withoutOwner(contents), { mode: 0o600, flag: 'wx' });
   const options = ['--no-owner', '--no-comments', '--single-transaction', '--exit-on-error', `--use-list=${list}`];
   try {
-    await runProgram(program, [...options, ...addressOf(url), file], url);
+    await tellingOf(progress, sizeOf(owner), () => runProgram(program, [...options, ...addressOf(url), file], url));
   } finally {
     await rm(list, { force: true });
   }
   await giveToOwner(owner);
+  return /^; *Archive created at (.+)$/m.exec(contents)?.[1] ?? 'an unknown time';
 }
+
+const sizeOf = (owner: Sql) => async () => {
+  const [row] = await owner<{ bytes: string }[]>`select pg_database_size(current_database()) as bytes`;
+  return Number(row?.bytes);
+};
 
 /** Removes policies and default privileges of the previous owner; `giveToOwner` creates those of the current one. */
 const withoutOwner = (contents: string): string =>

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { openOwner, type Sql } from '../../src/db/connection.ts';
+import { dumpDatabase, restoreDatabase } from '../../src/db/dump.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
 import { dumpSchema } from '../../src/db/schema-dump.ts';
 import { identifiers } from '../../src/db/sql.ts';
@@ -59,7 +60,8 @@ describe('a backup', { skip }, () => {
     return { code, stderr, json: stdout ? (JSON.parse(stdout) as Record<string, unknown>) : {} };
   }
 
-  const openDatabase = (name: string) => openOwner(Object.assign(new URL(server.url), { pathname: `/${name}` }).href);
+  const urlOf = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+  const openDatabase = (name: string) => openOwner(urlOf(name));
 
   const schemaOf = async (name: string) => {
     const owner = openDatabase(name);
@@ -107,6 +109,8 @@ describe('a backup', { skip }, () => {
     const restored = await quittance(second, 'restore', file, '--verify');
     assert.equal(restored.code, 0, `${restored.stderr} ${JSON.stringify(restored.json)}`);
     assert.deepEqual(restored.json.faults, []);
+    assert.match(String(restored.json.begun_at), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+$/);
+    assert.match(String(restored.json.forgotten), new RegExp(`refunds made after ${restored.json.begun_at}`));
     assert.equal(await schemaOf('second'), (await schemaOf('first')).replaceAll('to first using', 'to second using'));
     const [was, is] = [await rowsOf('first'), await rowsOf('second')];
     assert.deepEqual(Object.keys(is), Object.keys(was));
@@ -124,6 +128,19 @@ describe('a backup', { skip }, () => {
     const isPaid = async () => (await create(after, keys[1])).json.proof_status === 'verified';
     await until(isPaid, 'the unpaid request to be verified');
     assert.equal((await after.stop()).stderr, '');
+  });
+
+  test('a backup and its restore say how far they are', async () => {
+    const told: Record<string, number[]> = { written: [], restored: [] };
+    const progress = (of: string) => ({ everyMs: 1, tell: (bytes: number) => void told[of]?.push(bytes) });
+    const file = join(folder, 'told.dump');
+    const [from, to] = [(await newDatabase('told')).DATABASE_URL ?? '', urlOf('first')];
+    const [target, source] = [openOwner(from), openOwner(to)];
+    await dumpDatabase(source, to, file, progress('written'));
+    await restoreDatabase(target, from, file, progress('restored'));
+    await Promise.all([target.end(), source.end()]);
+    for (const bytes of Object.values(told)) assert.ok(bytes.length > 0 && bytes.every((size) => size >= 0));
+    assert.ok((told.restored?.at(-1) ?? 0) > statSync(file).size);
   });
 
   test('several backups to one file at once, after one that was killed → each a whole backup, and nothing is left over', async () => {
