@@ -37,7 +37,7 @@ export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promis
   return rows.map(({ chain_id, updated_at, waiting }) => ({ chainId: Number(chain_id), readAt: updated_at, waiting }));
 }
 
-/** Since when each process has watched, for chains that were never read. */
+/** Since when each process has watched. After all nodes were down, it first lets the chains be read. */
 const beginnings = new WeakMap<Database, Date>();
 
 /**
@@ -45,15 +45,20 @@ const beginnings = new WeakMap<Database, Date>();
  * of CHAINS_FILE always, for one that was removed from it only while something waits for it. Another node may have the
  * chain in its file and read it, so how far a chain was read decides, not this node's file.
  */
-export const watchUnreadChains = (ctx: Context): Promise<void> => lookAtReading(ctx, patienceMs);
+export const watchUnreadChains = (ctx: Context): Promise<void> => lookAtReading(ctx, patienceMs, patienceMs);
 
-/** The same, with another patience. */
-export async function lookAtReading(ctx: Pick<Context, 'db' | 'chains'>, ms: number): Promise<void> {
+/** The same, with another patience, for this process having watched for a time. */
+export async function lookAtReading(
+  ctx: Pick<Context, 'db' | 'chains'>,
+  silentMs: number,
+  watchedMs: number,
+): Promise<void> {
   const { sql } = ctx.db;
   const now = await readNow(sql);
   const began = beginnings.get(ctx.db) ?? now;
   beginnings.set(ctx.db, began);
-  const isLong = (since: Date) => now.getTime() - since.getTime() >= ms;
+  const lasts = (since: Date, ms: number) => now.getTime() - since.getTime() >= ms;
+  const isLong = (since: Date) => lasts(since, silentMs) && lasts(began, watchedMs);
   const raised = await selectRaised(sql);
   const clear = async (kind: 'chain-silent' | 'chain-missing', chainId: number) => {
     if (raised.has(`${kind} ${chainId}`)) await clearAlarm(sql, kind, String(chainId));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { checkChains } from '../../src/cli/chains-check.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
+import type { Context } from '../../src/context.ts';
 import { freePort } from '../../src/lib/ports.ts';
 import { lookAtReading, watchUnreadChains } from '../../src/payments/unread-chains.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -34,20 +35,29 @@ const readBefore = (chainId: number, seconds: number) => database.db.sql`
   values (${chainId}, 1, 10, '0x1', now(), 10, 9, now() - ${seconds} * interval '1 second')
   on conflict (chain_id) do update set updated_at = excluded.updated_at`;
 
+/** A look by a process that has watched for long. */
+const watch = (ctx: Context) => lookAtReading(ctx, 120_000, 0);
+
+test('A process that has just started › gives the chains time to be read before it raises an alarm', async () => {
+  await readBefore(1, 3_600);
+  await watchUnreadChains(contextOf(idleChain(1)));
+  assert.deepEqual(await names(), []);
+});
+
 test('A chain of which nothing was read for two minutes → an alarm, until it is read again', async () => {
   const ctx = contextOf(idleChain(1), idleChain(2));
   await readBefore(1, 119);
   await readBefore(2, 0);
-  await watchUnreadChains(ctx);
+  await watch(ctx);
   assert.deepEqual(await names(), []);
   await readBefore(1, 121);
-  await watchUnreadChains(ctx);
+  await watch(ctx);
   assert.match(
     (await raisedAlarms(ctx.db.sql)).get('chain-silent:1') ?? '',
     /^Nothing has been read from Chain 1 since/,
   );
   await readBefore(1, 0);
-  await watchUnreadChains(ctx);
+  await watch(ctx);
   assert.deepEqual(await names(), []);
 });
 
@@ -55,7 +65,7 @@ test('A chain that was never read → an alarm too, once the process has waited'
   const ctx = contextOf(idleChain(1));
   await watchUnreadChains(ctx);
   assert.deepEqual(await names(), []);
-  await lookAtReading(ctx, 0);
+  await lookAtReading(ctx, 0, 0);
   assert.deepEqual(await names(), ['chain-silent:1']);
 });
 
@@ -64,7 +74,7 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   const merchant = await makeMerchant(database.db, scope);
   const [without, withIt] = [contextOf(), contextOf(idleChain(7))];
   await readBefore(7, 600);
-  await watchUnreadChains(without);
+  await watch(without);
   assert.deepEqual(await names(), []);
   assert.deepEqual(await checkChains(without), []);
 
@@ -73,7 +83,7 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id)
     values (7, '0xab', 0, 5, '0x1', now(), '0x1', '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
-  await watchUnreadChains(without);
+  await watch(without);
   const told = (await raisedAlarms(database.db.sql)).get('chain-missing:7');
   assert.match(
     told ?? '',
@@ -85,14 +95,14 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
 
   await database.db.sql`update transfers set judged_at = now(), final_at = now() where chain_id = 7`;
   await database.db.sql`update requests set status = 'voided', voided_at = now() where id = ${request.id}`;
-  await watchUnreadChains(without);
+  await watch(without);
   assert.deepEqual(await names(), []);
 
   await database.db.sql`update transfers set judged_at = null where chain_id = 7`;
-  await watchUnreadChains(without);
+  await watch(without);
   assert.deepEqual(await names(), ['chain-missing:7']);
   await readBefore(7, 0);
-  await watchUnreadChains(withIt);
+  await watch(withIt);
   assert.deepEqual(await names(), [], 'put back');
 });
 
