@@ -255,19 +255,29 @@ export function completing<T extends { value: string }>(counted: readonly T[], u
 }
 
 /**
- * The surplus that each of these transfers brought, in micro units. The first ones pay the amount due, so a later
- * sender cannot take over a surplus that belongs to an earlier one.
+ * The surplus that each of these transfers brought, in micro units; without those that are not final. The first ones
+ * pay the amount due, so a later sender cannot take over a surplus that belongs to an earlier one. What became final
+ * after the request was verified comes last: no surplus changes once it can be refunded.
  *
- * @param settled those that count and are final, in the order of the chain
+ * @param counted those that count, in the order of the chain
+ * @param verifiedAt when the request was verified; null if it is not
  */
-export function surpluses(settled: readonly { value: string }[], dueMicro: bigint): bigint[] {
+export function surpluses<T extends { value: string; final_at: Date | null }>(
+  counted: readonly T[],
+  dueMicro: bigint,
+  verifiedAt: Date | null,
+): { transfer: T; micro: bigint }[] {
   let missingMicro = dueMicro;
-  return settled.map(({ value }) => {
-    const micro = BigInt(value);
-    const surplusMicro = micro > missingMicro ? micro - missingMicro : 0n;
-    missingMicro -= micro - surplusMicro;
-    return surplusMicro;
-  });
+  const turn = (at: Date | null) => (at && verifiedAt && at > verifiedAt ? at.getTime() : 0);
+  const settled = counted.filter(({ final_at }) => final_at !== null);
+  return settled
+    .sort((a, b) => turn(a.final_at) - turn(b.final_at))
+    .map((transfer) => {
+      const micro = BigInt(transfer.value);
+      const surplusMicro = micro > missingMicro ? micro - missingMicro : 0n;
+      missingMicro -= micro - surplusMicro;
+      return { transfer, micro: surplusMicro };
+    });
 }
 
 /** The sum of these transfers, in micro units. */

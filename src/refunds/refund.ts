@@ -155,12 +155,10 @@ export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): P
     findRequest(tx, scope, row.request_id),
     selectCounted(tx, scope, row.request_id),
   ]);
-  // An unconfirmed partial payment does not count as money yet.
-  const settled = counted.filter(({ final_at }) => final_at !== null);
   // Until the request is verified, a reorganisation could still remove the payment.
   if (request?.proof_status !== 'verified') return 0n;
-  const at = settled.findIndex((other) => isSameTransfer(keyOf(other), keyOf(row)));
-  return surpluses(settled, BigInt(request.usdc_micro))[at] ?? 0n;
+  const all = surpluses(counted, BigInt(request.usdc_micro), request.proof_verified_at);
+  return all.find(({ transfer }) => isSameTransfer(keyOf(transfer), keyOf(row)))?.micro ?? 0n;
 }
 
 /**

@@ -251,7 +251,7 @@ test('The list says of paid requests what came too much or twice, until it was r
 });
 
 test('A stranger’s dust after an overpayment → the surplus is still refunded to its payer', async () => {
-  const request = await fixtures.request({ exactMicro: 10_000_000n });
+  const request = await fixtures.request({ exactMicro: 10_000_000n, memo: 'Dusty' });
   const dust = await fixtures.pay(request, { usdcMicro: 1n });
   await fixtures.turn();
   const { txHash, from } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) + 2_000_000n });
@@ -270,4 +270,9 @@ test('A stranger’s dust after an overpayment → the surplus is still refunded
   assert.match(refund.html.toLowerCase(), new RegExp(`data-copy="${from.address.toLowerCase()}"`));
   const strangers = await openRefund(fixtures.visitor, nameOf(dust.txHash));
   assert.match(strangers.html, /data-copy="0\.000001"/);
+  const told = async () =>
+    (await fixtures.visitor.open('/dashboard/payments?q=Dusty')).html.match(/Overpaid by [\d.]+/g);
+  assert.deepEqual(await told(), ['Overpaid by 2.000001']);
+  await fixtures.visitor.send(refund, nameOf(txHash), { return_tx_hash: `0x${'d1'.repeat(32)}` });
+  assert.equal(await told(), null, 'dust is nobody’s to decide once the payer has the rest');
 });

@@ -3,15 +3,17 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { list } from '../../src/db/sql.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
+import { readProgress } from '../../src/payments/proof/progress.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { cancelRefund } from '../../src/refunds/cancel.ts';
 import { prepareRefund } from '../../src/refunds/refund.ts';
 import { startRefund } from '../../src/refunds/start.ts';
+import { readPortalStatus } from '../../src/requests/lists/browse.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
-import { readUpTo, store } from '../support/payments/table-chain.ts';
+import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
 
 /** The endpoint that is read can lie; the other one is honest. */
 let fixtures: LyingReader;
@@ -134,4 +136,59 @@ test('a request with a partial payment that nobody confirmed → it is no surplu
   const { usdcMicro, data } = await offer(paid, 31337);
   assert.deepEqual([usdcMicro, data !== null], [5n, true]);
   await database.drop();
+});
+
+test('a partial payment that is confirmed after the surplus was refunded → brings a surplus of its own, refunded to its sender', async (t) => {
+  const database = await testDatabase();
+  t.after(() => database.drop());
+  const endpoint = await tableEndpoint(database.db);
+  t.after(() => endpoint.stop());
+  const usual = { ...idleChain(31337), finality: [{ upToUsdcMicro: null, confirmations: 2 }] };
+  const fast = { ...usual, rpcUrls: [endpoint.url] };
+  const slow = { ...usual, chainId: 31340, rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
+  const ctx = testContext(database.db, { chains: { test: [fast, slow], live: [] } });
+  for (const { chainId } of ctx.chains.test) await readUpTo(database.db, chainId, 100);
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const request = await makeRequest(database.db, scope, merchant);
+  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
+  const due = BigInt(request.usdc_micro);
+  const sent = async (chain: typeof slow, value: bigint, blockNumber: number) =>
+    (await store(database.db, chain, to, [{ blockNumber, value: String(value), request }], true))[0] ?? '';
+  const late = await sent(slow, due - 1n, 80);
+  const paid = await sent(fast, due + 5n, 90);
+  await database.db.sql`
+    update transfers set block_time = block_time - interval '1 minute' where tx_hash = ${late}`;
+  await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
+  assert.equal(await settle(ctx), 1);
+  const offer = (txHash: string, chainId: number) => prepareRefund(ctx, scope, merchant.id, keyFor(txHash, chainId));
+  const final = await readFinalPayment(ctx, scope, merchant.id, keyFor(paid));
+  await startRefund(ctx, theService, scope, merchant.id, keyFor(paid), final);
+  const refunded = () => database.db.sql`
+    update returns set state = 'confirmed', return_tx_hash = ${`0x${'d2'.repeat(32)}`}`;
+  const status = () => readPortalStatus(ctx, scope, request.id);
+  assert.equal(await status(), 'overpaid');
+  await refunded();
+  assert.equal(await status(), 'paid');
+  await database.db.sql`update transfers set look_at = now()`;
+  // A node whose clock is behind settles it.
+  const now = () => new Date(Date.now() - 60_000);
+  const chains = { test: [fast, { ...slow, rpcUrls: [endpoint.url] }], live: [] };
+  assert.equal(await settle({ ...ctx, chains, clock: { ...ctx.clock, now } }), 0);
+  assert.equal((await offer(paid, 31337)).usdcMicro, 5n);
+  const { usdcMicro, data } = await offer(late, 31340);
+  assert.deepEqual([usdcMicro, data !== null], [due - 1n, true]);
+  assert.equal(await status(), 'overpaid');
+  const finalLate = await readFinalPayment(ctx, scope, merchant.id, keyFor(late, 31340));
+  await startRefund(ctx, theService, scope, merchant.id, keyFor(late, 31340), finalLate);
+  await refunded();
+  assert.equal(await status(), 'paid');
+  const { surpluses } = await readProgress(ctx, scope, request.id);
+  assert.deepEqual(
+    surpluses.map(({ txHash, micro }) => [txHash, micro]),
+    [
+      [late, due - 1n],
+      [paid, 5n],
+    ],
+  );
 });

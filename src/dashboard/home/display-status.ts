@@ -44,12 +44,13 @@ export function callName(
 /** What needs a decision besides a request's status: money that is missing, is too much, or does not count. */
 function besides(words: Words, row: MerchantRequestRow): Html[] {
   const { payment: t } = dashboardTexts(words);
-  const [due, received, unmatched] = [BigInt(row.usdc_micro), BigInt(row.received_micro), BigInt(row.unmatched_micro)];
+  const [due, received] = [BigInt(row.usdc_micro), BigInt(row.received_micro)];
+  const [overpaid, unmatched] = [BigInt(row.overpaid_micro), BigInt(row.unmatched_micro)];
   const line = (text: string, micro: bigint) =>
     html`<p class="quiet">${fill(text, { amount: groupMicro(words, micro) })}</p>`;
   return [
     row.display_status === 'part' ? line(t.short, due - received) : null,
-    row.overpaid ? line(t.over, received - due) : null,
+    overpaid > 0n ? line(t.over, overpaid) : null,
     unmatched > 0n ? line(t.stray, unmatched) : null,
   ].filter((one) => one !== null);
 }

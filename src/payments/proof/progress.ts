@@ -96,16 +96,15 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
     overpaidMicro,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
-    surpluses: overpaidMicro === 0n ? [] : surplusesOf(settled, dueMicro),
+    surpluses: overpaidMicro === 0n ? [] : surplusesOf(counted, request),
     unmatched: candidates.map((row) => ({ ...describe(row, dueMicro, view), reason: row.reason ?? 'no_match' })),
     near,
   };
 }
 
-function surplusesOf(settled: readonly TransferRow[], dueMicro: bigint): PaymentProgress['surpluses'] {
-  const micros = surpluses(settled, dueMicro);
-  return settled
-    .map((row, i) => ({ ...keyOf(row), micro: micros[i] ?? 0n }))
+function surplusesOf(counted: readonly TransferRow[], request: RequestRow): PaymentProgress['surpluses'] {
+  return surpluses(counted, BigInt(request.usdc_micro), request.proof_verified_at)
+    .map(({ transfer, micro }) => ({ ...keyOf(transfer), micro }))
     .filter(({ micro }) => micro > 0n)
     .sort((a, b) => (a.micro < b.micro ? 1 : a.micro > b.micro ? -1 : 0));
 }

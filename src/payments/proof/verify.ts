@@ -156,16 +156,27 @@ async function settleLocked(
     const due = BigInt(request.usdc_micro);
     const isAgreed = (row: TransferRow) => standsFinal(row, due, view) && inBlock.has(placeOf(row));
     // A transfer that cannot be settled does not delay others that suffice without it.
-    return { request, settled: counted.filter((row) => row.final_at !== null || isAgreed(row)) };
+    return { request, counted, settled: counted.filter((row) => row.final_at !== null || isAgreed(row)) };
   });
   const attached = all.filter(({ request }) => request.proof_status === 'attached');
   const verified = await completeProofs(tx, ctx, attached);
-  const [others, at] = [all.filter(({ request }) => !verified.has(request.id)), ctx.clock.now()];
+  const [others, now] = [all.filter(({ request }) => !verified.has(request.id)), ctx.clock.now()];
   await updateFinals(
     tx,
-    others.flatMap(({ settled }) => settled.filter((row) => !row.final_at).map((row) => ({ row, at }))),
+    others.flatMap(({ counted, settled }) => {
+      const at = afterFinals(counted, now);
+      return settled.filter((row) => !row.final_at).map((row) => ({ row, at }));
+    }),
   );
   return verified.size;
+}
+
+/**
+ * When further transfers of a request became final: after those that are final already, by whatever node's clock. Their
+ * order decides who brought a surplus (`surpluses`).
+ */
+function afterFinals(counted: readonly TransferRow[], now: Date): Date {
+  return new Date(Math.max(now.getTime(), ...counted.map(({ final_at }) => (final_at?.getTime() ?? 0) + 1)));
 }
 
 /** Identifies a transfer and the block that it is in. */

@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment, Tag } from '../../db/sql.ts';
 import { seenStatus } from '../expiry.ts';
 import { type States, statesOf } from '../in-states.ts';
-import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
+import { isOverpaid, joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
 
 /** The status of a request in one word, as the partner's list shows it. */
 export const portalStatuses = [
@@ -21,7 +21,7 @@ export type PortalStatus = (typeof portalStatuses)[number];
 export const portalStatus = (sql: Tag) => sql`(
   case when r.proof_status = 'attached' then 'confirming'
     when r.proof_status = 'verified' then
-      case when ${isOverpaid(sql)} and received.micro - r.usdc_micro > coalesce(stray.micro, 0) then 'overpaid'
+      case when ${overpaidMicro(sql)} > coalesce(stray.micro, 0) then 'overpaid'
         when stray.reason = 'already_paid' then 'paidTwice' when ${isOverpaid(sql)} then 'overpaid' else 'paid' end
     when stray.reason = 'voided' then 'paidVoided'
     when stray.reason = 'late' then 'late'

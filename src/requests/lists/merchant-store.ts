@@ -4,7 +4,7 @@ import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
 import { isAmong, underpaidIds } from './display-status-store.ts';
-import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
+import { joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
 import { readUntilFull } from './shown.ts';
 
 /**
@@ -38,8 +38,8 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof pageNames)[number]> & 
   display_status: DisplayStatus;
   /** Micro units that count for it. */
   received_micro: string;
-  /** More arrived than was due, and it was not refunded. */
-  overpaid: boolean;
+  /** Micro units that arrived beyond what was due, and were not refunded. */
+  overpaid_micro: string;
   /** Micro units that are probably meant for it, do not count, and were not refunded. */
   unmatched_micro: string;
 };
@@ -98,7 +98,7 @@ function selectPage<Row extends MerchantRequestRow>(
     with page as materialized (${pageOf(sql, scope, accountId, filter)}),
       ${paymentsOfPage(sql, scope)} ${payment ? completing : sql``}
     select ${identifiers(...names)}, ${displayStatus(sql)} as display_status,
-      coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
+      coalesce(received.micro, 0)::text as received_micro, ${overpaidMicro(sql)}::text as overpaid_micro,
       coalesce(stray.micro, 0)::text as unmatched_micro ${payment ? paid : sql``}
     from page r ${joinPayments(sql)}
       ${payment ? sql`left join completing on completing.request_id = r.id` : sql``}
