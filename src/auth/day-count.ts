@@ -60,6 +60,24 @@ export async function takeOfPerson(
   return true;
 }
 
+/**
+ * Takes several of these together: if one is used up, none is taken.
+ *
+ * @param take false when one is used up
+ */
+export async function takeTogether(tx: Tx, take: (inner: Tx) => Promise<boolean>): Promise<boolean> {
+  const usedUp = new Error('used up');
+  try {
+    await tx.savepoint(async (inner) => {
+      if (!(await take(inner))) throw usedUp;
+    });
+    return true;
+  } catch (error) {
+    if (error === usedUp) return false;
+    throw error;
+  }
+}
+
 /** How a person's mailbox or phone number is counted: nobody who reads the database learns it. */
 export function personSubject({ secretKeys }: Config, { partnerId }: Scope, address: string): string {
   return keyedHash(newest(secretKeys), 'day-count', `${partnerId} ${address}`).toString('base64url', 0, 16);

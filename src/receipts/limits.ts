@@ -1,4 +1,4 @@
-import { type MostToPerson, personSubject, takeOfDay, takeOfPerson } from '../auth/day-count.ts';
+import { type MostToPerson, personSubject, takeOfDay, takeOfPerson, takeTogether } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { withLatinDigits } from '../lib/text/digits.ts';
@@ -33,7 +33,8 @@ function phonesOf(written: string): string[] {
 }
 
 /**
- * Takes one of the receipts that a merchant, and its partner, may have sent in a day.
+ * Takes one of the receipts that a merchant, and its partner, may have sent in a day. What is refused uses up nothing,
+ * of any number that the text has.
  *
  * @param to the customer's e-mail address or phone number, however it is written
  * @returns false when they are used up
@@ -47,8 +48,11 @@ export async function takeReceipt(
   const customers = channel === 'mail' ? [mailboxOf(to)] : phonesOf(to);
   const most = toPerson[channel];
   // Two texts may hold the same numbers, in any order: all take them in the same one, so none waits for another's.
-  for (const person of customers.map((customer) => personSubject(config, scope, customer)).sort()) {
-    if (!(await takeOfPerson(tx, scope, `receipt_${channel}`, { accountId, person, most }))) return false;
-  }
-  return channel === 'mail' || takeOfDay(tx, scope, 'messages', { subject: accountId, most: mostMessages });
+  const people = customers.map((customer) => personSubject(config, scope, customer)).sort();
+  return takeTogether(tx, async (inner) => {
+    for (const person of people) {
+      if (!(await takeOfPerson(inner, scope, `receipt_${channel}`, { accountId, person, most }))) return false;
+    }
+    return channel === 'mail' || takeOfDay(inner, scope, 'messages', { subject: accountId, most: mostMessages });
+  });
 }

@@ -186,3 +186,27 @@ test('Texts that hold the same numbers in any order, counted at once on two node
     await node.close();
   }
 });
+
+test('A text with two numbers, one of which was sent too much → is given up, and uses up nothing of the other', async () => {
+  const [merchant, other] = [await makeMerchant(database.db, scope), await makeMerchant(database.db, scope)];
+  const { gateway, sentTo } = countingGateway();
+  const [full, free] = ['+49 40 1111111', '+49 40 2222222'];
+  await owe(merchant, 'phone', times(10, full));
+  await sendMessages(ctx, running, gateway);
+  await owe(merchant, 'phone', [...times(9, `${full} or ${free}`), ...times(9, `${free} or ${full}`)]);
+  assert.equal(await sendMessages(ctx, running, gateway), 0);
+  await owe(merchant, 'phone', times(10, free));
+  assert.equal(await sendMessages(ctx, running, gateway), 10);
+
+  await database.db.sql`
+    update day_counters set calls = 10000 where action = 'messages' and subject = ${merchant.id}`;
+  const unsent = '+49 40 3333333';
+  await owe(merchant, 'phone', times(12, unsent));
+  assert.equal(await sendMessages(ctx, running, gateway), 0, 'the merchant’s messages of the day are used up');
+  await database.db.sql`
+    update day_counters set calls = 0 where action = 'messages' and subject = ${merchant.id}`;
+  await owe(merchant, 'phone', times(10, unsent));
+  await owe(other, 'phone', [unsent]);
+  assert.equal(await sendMessages(ctx, running, gateway), 11);
+  assert.equal(sentTo(unsent), 11);
+});
