@@ -372,6 +372,34 @@ test('Much is old of one partner and little of another → they take turns', asy
   );
 });
 
+test('More is old than one pass removes → the operator is told of which, and of nothing once the rest is removed', async () => {
+  const { scope, merchant } = await shop();
+  const { id } = await makeRequest(app.db, scope, merchant, grace('rest@example.com', '+49 30 1'));
+  const plan = await makePlan(app.ctx, scope, merchant);
+  await app.db.sql`
+    update requests set created_at = date_trunc('milliseconds', now()) - interval '46 days' where id = ${id}`;
+  await app.db.sql`
+    insert into requests
+    select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'reference', '\\x' || md5('rest' || n),
+      'created_at', r.created_at + n * interval '1 ms'))).*
+    from requests r, generate_series(1, 600) n where r.id = ${id}`;
+  await app.db.sql`
+    update plans set state = 'ended', due_at = null, next_on = null, ended_at = now() - interval '46 days'
+    where id = ${plan.id}`;
+  await app.db.sql`
+    insert into plans
+    select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'form_key', gen_random_uuid()))).*
+    from plans p, generate_series(1, 600) where p.id = ${plan.id}`;
+  const told: unknown[] = [];
+  const warn = ({ of }: { of: unknown }) => told.push(of);
+  const log: typeof app.ctx.log = Object.assign(Object.create(app.ctx.log), { warn });
+  const node = testContext(app.db, { config: testConfig({ eraseCustomersAfterDays: 45 }), log });
+  assert.equal(await eraseOld(node, running, 1), 500);
+  assert.deepEqual(told, ['requests', 'plans']);
+  assert.equal(await eraseOld(node, running, 3), 101);
+  assert.deepEqual(told, ['requests', 'plans']);
+});
+
 test('Customers and receipts that are due are found by index, however many requests there are', async () => {
   const { scope } = await shop();
   await app.owner`analyze requests, receipts, mails`;
