@@ -70,6 +70,44 @@ test('After a manual partial payment the rest is charged, and the sum is exact',
   assert.equal(await of.balance(payer.address), 100_000_000n - BigInt(request.usdc_micro) + 5_000_000n);
 });
 
+test('The rest after a partial payment, sent by its amount and read but not matched → is not charged as well', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  const { id, wallet_address: to, reference } = await requestOf(plan);
+  await of.node.pay({ from: of.node.wallet(), to, usdcMicro: 5_000_000n, reference });
+  await of.caughtUp();
+  await matchPending(of.ctx);
+  const [rest] = await of.db.sql`select usdc_micro from reserved_rests where request_id = ${id}`;
+  await of.node.pay({ from: of.node.wallet(), to, usdcMicro: BigInt(rest?.usdc_micro) });
+  await of.caughtUp();
+  await collectDue(of.ctx, of.chain, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
+  await matchPending(of.ctx);
+  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A payment that its sender has signed for is mined again after a reorganisation → is not charged as well', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  const request = await requestOf(plan);
+  const from = of.node.wallet();
+  const usdcMicro = BigInt(request.usdc_micro) + 3_000_000n;
+  const txHash = await of.node.pay({ from, to: request.wallet_address, usdcMicro });
+  await of.caughtUp();
+  // As the reorganisation kept it, and before the transfer is matched again.
+  await of.db.sql`
+    insert into kept_bindings (chain_id, tx_hash, ordinal, partner_id, test_mode, request_id, rule, token_address,
+      from_address, to_address, value)
+    select chain_id, tx_hash, ordinal, partner_id, test_mode, ${request.id}, 'claim', token_address, from_address,
+      to_address, value from transfers where tx_hash = ${txHash}`;
+  await collectDue(of.ctx, of.chain, running);
+  assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
+  await matchPending(of.ctx);
+  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
 test('A request that was paid manually in full is not charged', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);

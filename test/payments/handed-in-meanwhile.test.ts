@@ -56,6 +56,21 @@ test('a manual payment was read and is not matched yet, with a reference or by i
   }
 });
 
+test('the rest after a part was paid by its amount, read and not matched yet → nothing is sent', async () => {
+  const request = await f.request();
+  await f.pay(request, { usdcMicro: 5_000_000n });
+  await f.settle();
+  const [rest] = await f.db.sql`select usdc_micro from reserved_rests where request_id = ${request.id}`;
+  const usdcMicro = BigInt(rest?.usdc_micro);
+  const signed = await f.sign(request, await f.payer(), { valueMicro: usdcMicro });
+  const before = await f.sent();
+  await f.pay(request, { tagged: false, usdcMicro });
+  await f.caughtUp();
+  assert.equal((await f.submit(request, signed, usdcMicro)).kind, 'other_under_way');
+  await f.settle();
+  assert.deepEqual([(await f.read(request)).proof_status, await f.sent()], ['verified', before]);
+});
+
 test('submitted by somebody else, read and not matched yet → another wallet’s is refused, though our call failed', async () => {
   const request = await f.request();
   const nonce = `0x${'5a'.repeat(32)}` as const;

@@ -3,6 +3,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { authorizationNonce, readAuthorizationNonce } from '../../requests/authorization-nonce.ts';
 import { findReferenced } from '../../requests/proof.ts';
+import { isArriving } from '../arriving.ts';
 import type { Named } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
 
@@ -194,22 +195,13 @@ export async function lockWallet(tx: Tx, authorizer: string, requestId: string):
 }
 
 /** Whether a transfer that may pay a request was read and is about to be matched. */
-export async function hasArriving(tx: Tx, scope: Scope, request: ArrivingAt): Promise<boolean> {
+export async function hasArriving(tx: Tx, scope: Scope, requestId: string): Promise<boolean> {
   const rows = await tx`
-    select from transfers t
-    where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.judged_at is null
-      and t.to_address = ${request.wallet_address}
-      and (t.value = ${request.usdc_micro} or ${Buffer.from(request.reference)} in (t.calldata_reference, t.charged_reference,
-          substring(t.authorization_nonce for 16))
-        or exists (select from authorizations a
-          where a.partner_id = t.partner_id and a.test_mode = t.test_mode and a.request_id = ${request.id}
-            and a.chain_id = t.chain_id and a.token_address = t.token_address and a.authorizer = t.from_address
-            and a.nonce = t.authorization_nonce))
-    limit 1`;
+    select from requests r
+    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}
+      and ${isArriving(tx)}`;
   return rows.length > 0;
 }
-
-type ArrivingAt = { id: string; wallet_address: string; usdc_micro: string; reference: Uint8Array };
 
 /** Whether an automatic charge for a request is under way. */
 export async function hasCharge(tx: Tx, scope: Scope, requestId: string): Promise<boolean> {

@@ -172,7 +172,7 @@ async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Pro
   const own = await readOwn(tx, scope, handedIn, now);
   if (own.live) return { kind: 'sent', relayId: own.live };
   const { wallet_address: walletAddress } = request;
-  const isPaying = own.others || (await hasCharge(tx, scope, requestId)) || (await hasArriving(tx, scope, request));
+  const isPaying = own.others || (await hasCharge(tx, scope, requestId)) || (await hasArriving(tx, scope, requestId));
   if (isPaying) return { kind: 'other_under_way' };
   const terms = { walletAddress, expiresAt: request.expires_at, now };
   if (signed.valueMicro !== amountMicro || faultOf(signed, terms)) return { kind: 'changed' };

@@ -1,5 +1,6 @@
 import type { Hex } from '../../chain/rpc.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
+import { isArriving } from '../../payments/arriving.ts';
 import { seenStatus } from '../../requests/expiry.ts';
 import type { MandateRow, PermitRow } from '../mandates/read.ts';
 import type { CollectionRow, Owner, Taken } from './store.ts';
@@ -32,13 +33,8 @@ const countedOf = (sql: Sql | Tx) => sql`
     where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.request_id = r.id and t.counts)::text`;
 
 /** Whether a payment of a request `r` was read and not matched yet, or is being relayed for its customer. */
-const isArriving = (sql: Sql | Tx) => sql`
-  (exists (select from transfers t
-    where t.partner_id = r.partner_id and t.test_mode = r.test_mode and t.judged_at is null
-      and t.to_address = r.wallet_address
-      and (t.value = r.usdc_micro or r.reference in (t.calldata_reference, t.charged_reference,
-        substring(t.authorization_nonce for 16))))
-  or exists (select from relay_transactions b
+const isBeingPaid = (sql: Sql | Tx) => sql`
+  (${isArriving(sql)} or exists (select from relay_transactions b
     where b.partner_id = r.partner_id and b.test_mode = r.test_mode and b.subject_id = r.id
       and b.purpose = 'authorization' and b.state in ('allotted', 'sent', 'mined')))`;
 
@@ -47,7 +43,7 @@ export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
   return sql<KnownRow[]>`
     select c.*, r.usdc_micro, r.fiat_int, r.fiat_code, r.wallet_address, r.wallet_chain_ids, r.reference, r.proof_status,
       ${seenStatus(sql)} as status, ${countedOf(sql)} as counted_micro,
-      ${isArriving(sql)} or exists (select from payment_hints h
+      ${isBeingPaid(sql)} or exists (select from payment_hints h
         where h.partner_id = r.partner_id and h.test_mode = r.test_mode and h.request_id = r.id
           and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${heardHours} hours`}::interval
           and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))) as payment_seen,
@@ -114,7 +110,7 @@ export async function lockToSend(
   const wallets = new Set(charges.map(({ mandate }) => `charge ${mandate.chain_id} ${mandate.payer}`));
   await tx`select pg_advisory_xact_lock(hashtextextended(k.wallet, 0)) from unnest(${[...wallets].sort()}::text[]) as k (wallet)`;
   const rows = await tx<{ request_id: string; counted_micro: string; arriving: boolean; busy: boolean }[]>`
-    select c.request_id, ${countedOf(tx)} as counted_micro, ${isArriving(tx)} as arriving, ${isBusy(tx)} as busy
+    select c.request_id, ${countedOf(tx)} as counted_micro, ${isBeingPaid(tx)} as arriving, ${isBusy(tx)} as busy
     from unnest(${requestIds}::uuid[], ${charges.map(({ row }) => row.due_at.toISOString())}::timestamptz[],
         ${charges.map(({ mandate }) => mandate.id)}::uuid[]) as k (request_id, due_at, mandate_id)
       join collections c on c.partner_id = ${partner_id} and c.test_mode = ${test_mode}
