@@ -4,13 +4,14 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 import { requestReread } from '../../src/chain/reader/unread.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { matchPending } from '../../src/payments/match.ts';
+import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
-import type { Lie } from '../support/chain/fake-provider.ts';
+import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
 import { makeMerchant, makeRequest } from '../support/fixtures.ts';
 import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
@@ -263,4 +264,51 @@ test('the truth → verified at first sight, by reference, by amount and as a pa
     await settleAll();
     assert.equal((await fixtures.read(request)).proof_status, 'verified');
   }
+});
+
+/** The same, without the wait after a check in which not all endpoints agreed. */
+async function atOnce(): Promise<void> {
+  await fixtures.db.sql`update transfers set look_at = now()`;
+  await settleAll();
+}
+
+test('one endpoint names a final block that the other does not → not verified before both do', async () => {
+  const request = await fixtures.request();
+  const configured = fixtures.node.chain.finality.splice(0, 9, { upToUsdcMicro: null, tag: 'finalized' });
+  fixtures.liar.fake.lie = async ({ method, params, ask }) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'finalized'
+      ? { result: await ask(method, ['latest', false]) }
+      : null;
+  const { txHash } = await fixtures.pay(request);
+  await settleAll();
+  assert.equal((await fixtures.read(request)).proof_status, 'attached');
+  const key = { chainId: 31337, txHash, ordinal: 0 };
+  assert.equal(await readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, key), null, 'nor refunded');
+  await fixtures.node.mine(100);
+  await atOnce();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
+  fixtures.node.chain.finality.splice(0, 9, ...configured);
+});
+
+test('one endpoint is ahead of the other by the blocks that are needed → not verified before both have them', async (t) => {
+  const request = await fixtures.request();
+  fixtures.liar.fake.lie = async () => null;
+  const honest = fixtures.node.chain.rpcUrls[1] ?? '';
+  const behind = await fakeProvider(honest);
+  fixtures.node.chain.rpcUrls.splice(1, 1, behind.url);
+  t.after(async () => {
+    fixtures.node.chain.rpcUrls.splice(1, 1, honest);
+    await behind.stop();
+  });
+  const { txHash } = await fixtures.pay(request);
+  await fixtures.turn();
+  const row = await fixtures.transfer(txHash);
+  const head = `0x${Number(row?.block_number).toString(16)}`;
+  behind.fake.lie = async ({ method, params, ask }) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { result: await ask(method, [head, false]) } : null;
+  await settleAll();
+  assert.equal((await fixtures.read(request)).proof_status, 'attached');
+  behind.fake.lie = async () => null;
+  await atOnce();
+  assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });

@@ -1,4 +1,5 @@
 import { askAllAhead, confirmTransfer } from '../../chain/confirm.ts';
+import { askEnds, isFinalAtAll } from '../../chain/ends.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import type { TransferRow } from '../transfers.ts';
@@ -7,7 +8,7 @@ import { asSeen } from './heads.ts';
 /** What the endpoints of a chain said about transfers; filled while they are queried. */
 export type CrossCheck = {
   agreed: Set<TransferRow>;
-  /** Transfers that an endpoint denies or cannot report, while it reports others. */
+  /** Transfers that an endpoint denies, cannot report, or does not see as final, while it reports others. */
   doubted: TransferRow[];
   /** Those of them that all endpoints deny. */
   denied: Set<TransferRow>;
@@ -27,23 +28,34 @@ export const emptyCrossCheck = (): CrossCheck => ({
 
 const atOnce = 4;
 
-/** Asks all endpoints of a chain about transfers, in order, until one does not answer or time runs out. */
+/** A transfer, and the amount due of the request that it pays, if that is known. */
+type Checked = TransferRow & { usdc_micro?: string };
+
+/**
+ * Asks all endpoints of a chain about transfers, in order, until one does not answer or time runs out. They agree only
+ * if the transfer's block is final by each one's own word.
+ */
 export async function crossCheck(
   chain: ChainConfig,
-  rows: readonly TransferRow[],
+  rows: readonly Checked[],
   limitMs: number,
   checks: CrossCheck,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
-  const endpoints = await askAllAhead(chain, rows.map(asSeen), Math.floor(limitMs / 3));
+  if (rows.length === 0) return;
+  const callMs = Math.floor(limitMs / 3);
+  const [endpoints, ends] = await Promise.all([askAllAhead(chain, rows.map(asSeen), callMs), askEnds(chain, callMs)]);
+  const isDeep = ({ block_number, usdc_micro }: Checked) =>
+    ends !== null &&
+    isFinalAtAll(ends, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
   await mapFew(rows, atOnce, async (row) => {
     if (checks.away || performance.now() > deadline) return;
     const ahead = await confirmTransfer(chain, asSeen(row), endpoints);
     // An answer about several transfers never counts against a payment: each endpoint is asked about it alone.
     const isDenied = ahead === 'absent' || ahead === 'altered' || ahead === 'missing';
     const answer = isDenied ? await confirmTransfer(chain, asSeen(row)) : ahead;
-    if (answer === 'agreed') checks.agreed.add(row);
-    else if (answer === 'unavailable') {
+    if (answer === 'agreed' && isDeep(row)) checks.agreed.add(row);
+    else if (answer === 'unavailable' || ends === null) {
       checks.away = true;
       checks.unheard.push(row);
     } else checks.doubted.push(row);

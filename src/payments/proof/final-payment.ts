@@ -1,13 +1,16 @@
 import { confirmTransfer } from '../../chain/confirm.ts';
+import { askEnds, isFinalAtAll } from '../../chain/ends.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
 import { selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { asSeen, needsCrossCheck, readChainView, standsFinal } from './heads.ts';
 
+const endsMs = 4_000;
+
 /**
  * Whether a payment is certain enough to refund: final for its whole value and, if the chain has several endpoints,
- * confirmed by each. Queries the endpoints, so no transaction may be open.
+ * confirmed by each as final. Queries the endpoints, so no transaction may be open.
  */
 export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<boolean> {
   const view = await readChainView(ctx, ctx.db.sql, row.test_mode);
@@ -17,8 +20,12 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   if (row.final_at !== null || !needsCrossCheck(chain)) return true;
   // Only the transfer's own log decides who gets the money back. The block's time, the one thing that may still differ,
   // does not matter.
-  const told = await confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null });
-  return told === 'agreed' || told === 'altered';
+  const [told, ends] = await Promise.all([
+    confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null }),
+    askEnds(chain, endsMs),
+  ]);
+  const isDeep = ends !== null && isFinalAtAll(ends, Number(row.block_number), BigInt(row.value), chain);
+  return isDeep && (told === 'agreed' || told === 'altered');
 }
 
 /**

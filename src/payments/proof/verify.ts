@@ -67,8 +67,11 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   return verified;
 }
 
+/** A transfer to settle, with the amount due of its request. */
+type Unsettled = TransferRow & { usdc_micro: string };
+
 /** If a chain has only one endpoint, it has already reported everything. */
-async function confirmAll(ctx: Context, chain: ChainConfig, rows: TransferRow[]): Promise<CrossCheck> {
+async function confirmAll(ctx: Context, chain: ChainConfig, rows: Unsettled[]): Promise<CrossCheck> {
   const checks = emptyCrossCheck();
   if (!needsCrossCheck(chain)) return { ...checks, agreed: new Set(rows) };
   await crossCheck(chain, rows, crossCheckMs, checks);

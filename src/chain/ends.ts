@@ -1,0 +1,46 @@
+import type { ChainConfig } from '../config/chains.ts';
+import { finalNumber, type Heads, isFinal } from './finality.ts';
+import { connectRpc, nullOfRpc } from './rpc.ts';
+
+/**
+ * Asks every endpoint of a chain how far it has come itself. One of them is read, and could name blocks or tags that
+ * the others do not have.
+ *
+ * @param limitMs how long one call may take
+ * @returns null if one does not answer
+ */
+export async function askEnds(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
+  const uses = (name: 'safe' | 'finalized') => chain.finality.some((tier) => 'tag' in tier && tier.tag === name);
+  const ends = await Promise.all(
+    chain.rpcUrls.map(async (url) => {
+      const rpc = connectRpc(url, limitMs);
+      const numberOf = async (name: 'latest' | 'safe' | 'finalized') => (await rpc.header(name))?.number ?? null;
+      const [latest, safe, finalized] = await Promise.all([
+        numberOf('latest').catch(nullOfRpc),
+        // Without an answer about its tags, an endpoint has no final block.
+        uses('safe') ? numberOf('safe').catch(nullOfRpc) : null,
+        uses('finalized') ? numberOf('finalized').catch(nullOfRpc) : null,
+      ]);
+      return latest === null ? null : { latest, safe, finalized };
+    }),
+  );
+  return ends.every((end) => end !== null) ? ends : null;
+}
+
+/**
+ * Whether a block is final by what every endpoint has told.
+ *
+ * @param usdcMicro the amount that decides how many blocks are needed; null for as many as any amount needs
+ */
+export function isFinalAtAll(
+  ends: Heads[],
+  blockNumber: number,
+  usdcMicro: bigint | null,
+  chain: ChainConfig,
+): boolean {
+  return ends.every((heads) =>
+    usdcMicro === null
+      ? blockNumber <= finalNumber(chain.finality, heads)
+      : isFinal(blockNumber, usdcMicro, chain.finality, heads),
+  );
+}
