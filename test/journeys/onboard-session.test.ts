@@ -123,6 +123,12 @@ test('Each sign-in has its own token; a merchant sees its sessions and can end e
   assert.notEqual(own.visitor.cookies.get('dashboard-session'), other.visitor.cookies.get('dashboard-session'));
   const sessions = await own.visitor.open('/dashboard/sessions');
   assert.match(sessions.html, /Phone &lt;b&gt;/);
+  const mac =
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15';
+  await signInMerchant(app.url, account, { 'user-agent': mac });
+  const known = (await own.visitor.open('/dashboard/sessions')).html;
+  assert.match(known, /<strong>Safari, Mac<\/strong>/);
+  assert.doesNotMatch(known, /AppleWebKit/);
   assert.match(sessions.html, /This browser/);
   await own.visitor.send(sessions, '/sessions/end');
   assert.ok(!isIn(await other.visitor.open('/dashboard')));

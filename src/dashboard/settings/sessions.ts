@@ -3,7 +3,9 @@ import { listMerchantSessions, type SessionView } from '../../auth/session.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { html } from '../../lib/text/html.ts';
+import { browserName } from '../../lib/text/user-agent.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
+import { signInTexts } from '../../texts/sign-in.ts';
 import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
@@ -37,8 +39,9 @@ export function merchantSessionPages(pages: MerchantPages, ctx: Context): void {
 
 function entry(words: Words, { id, last_seen_at, ip, user_agent }: SessionView, own: boolean) {
   const dashboard = dashboardTexts(words);
+  const browser = user_agent === null ? signInTexts(words).account.unknownBrowser : browserName(user_agent);
   return html`
-    <p><strong>${own ? dashboard.thisOne : (user_agent ?? ip)}</strong></p>
+    <p><strong>${own ? dashboard.thisOne : browser}</strong></p>
     <p class="quiet">${fillHtml(dashboard.lastSeen, { time: instant(words, last_seen_at), ip })}</p>
     ${
       own
