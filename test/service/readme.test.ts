@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { restMicro } from '../../src/payments/rules.ts';
 import { patienceMs } from '../support/patience.ts';
 import { dataFolder, endAll, startService } from '../support/service.ts';
 
@@ -64,6 +65,12 @@ test('README › every command, in order, as pasted into a second terminal', asy
   assert.match(stdout, /whsec_/);
   assert.doesNotMatch(stderr, /error|warn/i);
   await service.stop();
+});
+
+test('README › its underpayment is large enough for the pay page to ask for the rest', () => {
+  const command = inTable.find((one) => one.includes('--usdc-micro')) ?? assert.fail('no underpayment');
+  const micro = BigInt(/--usdc-micro (\d+)/.exec(command)?.[1] ?? 0);
+  assert.ok(restMicro(1_250n * 10_000n, micro) !== null, command);
 });
 
 test('README › the scripts and files it names exist', () => {
