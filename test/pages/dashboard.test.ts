@@ -65,6 +65,14 @@ test('A cashier types an amount on a phone’s keypad, the customer scans, and t
   await context.close();
 });
 
+test('The cashier’s keypad has its digits in the same order in Arabic', async () => {
+  const { page, context } = await openAt('/dashboard/cashier?lang=ar', 'phone');
+  assert.equal(await page.locator('html').getAttribute('dir'), 'rtl');
+  const [one, three] = await Promise.all(['1', '3'].map((key) => page.locator(`[data-key="${key}"]`).boundingBox()));
+  assert.ok(one && three && one.x < three.x);
+  await context.close();
+});
+
 test('A merchant asks for money, shares the link, and sees it paid in detail, list and totals without a reload', async () => {
   const { page, context } = await openAt('/dashboard');
   await page.getByRole('link', { name: 'Request payment' }).first().click();

@@ -173,6 +173,29 @@ test('The bar of portal and administration has four places and More in sight on 
   }
 });
 
+test('On the narrowest phone the names in the bar do not overlap, and cards keep what they hold inside, in German', async () => {
+  const narrow = await browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'de' });
+  await narrow.addCookies(await page.context().cookies());
+  const small = await narrow.newPage();
+  for (const path of ['/portal', '/portal/merchants', '/portal/keys', '/admin/chains', '/admin/users', '/dashboard']) {
+    await small.goto(fixtures.url + path);
+    const found = await small.evaluate(() => {
+      const edges = [...document.querySelectorAll('.bar > .places:not([popover]) a, .more')].map((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return { left, right };
+      });
+      const overlaps = edges.some(({ left }, i) => i > 0 && left < (edges[i - 1]?.right ?? 0));
+      const out = [...document.querySelectorAll('tbody tr :is(time, .badge, a, span, p)')].filter((one) => {
+        const room = (one.closest('tr') as HTMLElement).getBoundingClientRect();
+        return one.checkVisibility() && one.getBoundingClientRect().right > room.right - 15;
+      });
+      return { overlaps, out: out.map((one) => one.textContent) };
+    });
+    assert.deepEqual(found, { overlaps: false, out: [] }, path);
+  }
+  await narrow.close();
+});
+
 test('The cashier’s screen is centred on a wide screen', async () => {
   await page.setViewportSize(widths.wide);
   for (const path of ['/dashboard/cashier', `/dashboard/cashier/${fixtures.part.id}`]) {
