@@ -138,3 +138,14 @@ test('minor units for people keep the digits of their currency', () => {
   assert.equal(formatFiat(1250n, 'KWD', 'en-US').replace(/\s/g, ' '), 'KWD 1.250');
   assert.equal(formatFiat(2_147_483_647n, 'USD', 'en-US'), '$21,474,836.47');
 });
+
+test('right to left, a sign stays behind the letters of its symbol', () => {
+  const mark = '\u200e';
+  for (const [code, symbol] of [
+    ['USD', 'US$'],
+    ['JPY', 'JP¥'],
+    ['CAD', 'CA$'],
+  ] as const)
+    assert.ok(formatFiat(1250n, code, 'ar').endsWith(`${symbol}${mark}`), code);
+  for (const code of ['EUR', 'KWD', 'XOF']) assert.ok(!formatFiat(1250n, code, 'ar').endsWith(mark), code);
+});

@@ -103,5 +103,12 @@ export function decimalOf(fiatInt: bigint, code: string): string {
 export function formatFiat(fiatInt: bigint, code: string, locale: string): string {
   const minimumFractionDigits = currencyExponent(code) ?? 2;
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency: code, minimumFractionDigits });
-  return format.format(decimalOf(fiatInt, code) as Intl.StringNumericLiteral);
+  const text = format.format(decimalOf(fiatInt, code) as Intl.StringNumericLiteral);
+  return text.startsWith(rightToLeftMark) ? text.replace(/(?<=\p{Script=Latin})\p{Sc}/u, '$&\u200e') : text;
 }
+
+/**
+ * `Intl` begins right-to-left amounts with it. In them `US$` would be shown as `$US`, because a sign at the end takes the
+ * direction of the text around it. A left-to-right mark keeps it after its letters.
+ */
+const rightToLeftMark = '\u200f';
