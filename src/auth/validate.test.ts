@@ -11,3 +11,21 @@ test('a text longer than any field may be breaks every pattern, unread', () => {
   assert.deepEqual(check({ one: `${one}a`, two }), [{ field: 'one', message: 'must be a’s' }]);
   assert.deepEqual(check({ one, two: one }), [{ field: 'two', message: 'must be b’s' }]);
 });
+
+test('faults are said in words', () => {
+  const metadata = Type.Record(Type.String(), Type.String(), { maxProperties: 1, propertyNames: { maxLength: 3 } });
+  const fields = { amount: Type.Integer({ minimum: 1, maximum: 9 }), memo: Type.String({ maxLength: 2 }), metadata };
+  const check = compileCheck(Type.Object({ ...fields, on: Type.Boolean() }));
+  const messages = (value: Record<string, unknown>) =>
+    check({ amount: 1, memo: '', metadata: {}, on: true, ...value }).map(({ field, message }) => `${field} ${message}`);
+  assert.deepEqual(messages({ amount: 0 }), ['amount must be at least 1']);
+  assert.deepEqual(messages({ amount: 10 }), ['amount must be at most 9']);
+  assert.deepEqual(messages({ amount: '1', memo: 5 }), ['amount must be an integer', 'memo must be a string']);
+  assert.deepEqual(messages({ memo: 'abc' }), ['memo must be at most 2 characters long']);
+  assert.deepEqual(messages({ metadata: { a: 'a', b: 'b' } }), ['metadata must have at most 1 keys']);
+  assert.deepEqual(messages({ metadata: { abcd: '' } }), ['metadata each key must be at most 3 characters long']);
+  assert.deepEqual(messages({ metadata: { a: 5 }, on: 'x' }), [
+    'metadata.a must be a string',
+    'on must be true or false',
+  ]);
+});

@@ -39,7 +39,7 @@ function toFaults(errors: ErrorObject[]): FieldFault[] {
   return [...faults.values()];
 }
 
-function toFault({ instancePath, keyword, params, message, parentSchema }: ErrorObject): FieldFault {
+function toFault({ instancePath, propertyName, keyword, params, message, parentSchema }: ErrorObject): FieldFault {
   const path = instancePath
     .split('/')
     .slice(1)
@@ -49,8 +49,26 @@ function toFault({ instancePath, keyword, params, message, parentSchema }: Error
     return { field: path.join('.'), message: `must be one of ${params.allowedValues.join(', ')}` };
   if (keyword === 'pattern' && parentSchema?.description)
     return { field: path.join('.'), message: parentSchema.description };
-  return { field: path.join('.'), message: message ?? 'is invalid' };
+  const said = inWords[keyword]?.(params) ?? message ?? 'is invalid';
+  return { field: path.join('.'), message: propertyName === undefined ? said : `each key ${said}` };
 }
+
+const namedTypes: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  boolean: 'true or false',
+  object: 'an object',
+};
+
+/** What the validator says in symbols or capitals, in words. */
+const inWords: Record<string, (params: ErrorObject['params']) => string> = {
+  type: ({ type }) => `must be ${namedTypes[type] ?? type}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  maxLength: ({ limit }) => `must be at most ${limit} characters long`,
+  minLength: ({ limit }) => `must be at least ${limit} characters long`,
+  maxProperties: ({ limit }) => `must have at most ${limit} keys`,
+};
 
 /**
  * Converts query parameters to the contract's types. A value that cannot be converted stays text, and the check then

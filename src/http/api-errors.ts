@@ -13,7 +13,7 @@ const ofEveryCall = [
 
 /** Examples of the extra fields that some errors have beside code and message. */
 const extras: Partial<Record<ErrorCode, object>> = {
-  invalid_request: { details: [{ field: 'fiat_amount_int', message: 'must be >= 1' }] },
+  invalid_request: { details: [{ field: 'fiat_amount_int', message: 'must be at least 1' }] },
   currency_mismatch: { expected_fiat_code: 'EUR' },
   expiry_not_allowed: { allowed_expiry_minutes: [5, 15, 60] },
   insufficient_scope: { required_scope: 'requests:write' },

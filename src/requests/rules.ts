@@ -60,7 +60,7 @@ export function explainAmount(faults: FieldFault[], amount: unknown, currency: s
     ? `${Number(whole + part.padEnd(exponent, '0'))} for ${currency} ${whole}.${part.padEnd(exponent, '0')}`
     : 'cents for EUR, whole yen for JPY';
   const explain = (fault: FieldFault) =>
-    fault.field === 'fiat_amount_int' && fault.message === 'must be integer'
+    fault.field === 'fiat_amount_int' && fault.message === 'must be an integer'
       ? { ...fault, message: `${rule}: ${example}` }
       : fault;
   return faults.map(explain);
