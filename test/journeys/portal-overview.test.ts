@@ -97,6 +97,7 @@ test('a new partner › a viewer, who may not create keys, sees who can, and no 
 test('is everything fine › one line when it is, and one for each thing that is not', async () => {
   const { overview, scope, merchant } = await partnerWithMerchant();
   await makeRequest(app.db, scope, merchant);
+  assert.doesNotMatch(await overview(), /0 events/);
   assert.match(await overview(), /No webhook URL is set[\s\S]*<a href="\/portal\/webhooks">Set a webhook URL</);
   await setUrl(app.ctx, theService, scope, 'http://127.0.0.1:9/hook');
   const fine = await overview();

@@ -59,13 +59,20 @@ export async function healthOf(
 
 const counted = (count: number) => ({ count: countedUpTo(count, mostRequestsCounted) });
 
+/** How many events wait for the endpoint; empty if none does. */
+export function waitingText(words: Words, { waiting }: Pick<DeliveryHealth, 'waiting'>): string {
+  return waiting === 0 ? '' : fillCount(words, portalTexts(words).overview.eventsWaiting, waiting, counted(waiting));
+}
+
 function webhookLines(words: Words, health: DeliveryHealth, now: Date): Line[] {
   const { overview } = portalTexts(words);
   const link = { path: '/portal/webhooks', label: overview.toWebhooks };
-  const waiting = fillCount(words, overview.eventsWaiting, health.waiting, counted(health.waiting));
+  const waiting = waitingText(words, health);
   if (health.url === null) {
     const toSet = { ...link, label: overview.setUrl };
-    return [{ kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }), link: toSet }];
+    return [
+      { kind: 'attention', title: overview.noUrl, rest: fill(overview.noUrlRest, { waiting }).trim(), link: toSet },
+    ];
   }
   if (health.disabled_at) {
     const rest = health.disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent;

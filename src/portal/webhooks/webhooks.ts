@@ -27,6 +27,7 @@ import {
 import { type DeliveryHealth, mostDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
+import { waitingText } from '../overview/health.ts';
 import { actionIn, type FormRule, type PortalCall, type PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { deliveriesPath, deliveryTable } from './deliveries.ts';
@@ -164,9 +165,9 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
   const { url, failures, disabled_at, disabled_reason, last_success_at } = health;
   const success =
     last_success_at === null ? webhooks.noSuccess : html`${webhooks.lastSuccess} ${instant(words, last_success_at)}`;
-  const waiting = fillCount(words, overview.eventsWaiting, health.waiting);
+  const waiting = waitingText(words, health);
   if (url === null) {
-    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { waiting })));
+    return card(stateLine('attention', overview.noUrl, fill(overview.noUrlRest, { waiting }).trim()));
   }
   if (disabled_at !== null) {
     const rest = fill(disabled_reason === 'gone' ? overview.disabledGone : overview.disabledSilent, { waiting });
