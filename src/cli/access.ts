@@ -3,6 +3,7 @@ import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } f
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
+import { currencyExponent } from '../lib/money.ts';
 import { parseInstant } from '../lib/time.ts';
 import { setMerchantDisabled } from '../merchants/disable.ts';
 import { setBranding } from '../partners/branding.ts';
@@ -30,15 +31,20 @@ async function create(ctx: Context, args: Arguments) {
   const { expiry, 'default-expiry': wanted } = args.options;
   const allowed = typeof expiry === 'string' ? expiry.split(',').map(Number) : [...expiryMinutes];
   const fallback = allowed.includes(defaultExpiryMinutes) ? defaultExpiryMinutes : (allowed[0] ?? 0);
+  const slug = word(args, 0, 'The slug');
+  const name = option(args, 'name');
   const currency = option(args, 'currency');
+  if (currencyExponent(currency) === null) {
+    throw new Error(`"${currency}" is not a currency: give an ISO 4217 code in upper case, like EUR.`);
+  }
   if (!(await isKnownCurrency(ctx.db, currency))) {
     throw new Error(
       `There is no rate for "${currency}" yet; see rate list, or set one with rate set ${currency} <rate>.`,
     );
   }
   const wish = {
-    slug: word(args, 0, 'The slug'),
-    name: option(args, 'name'),
+    slug,
+    name,
     currency,
     allowedExpiryMinutes: allowed,
     defaultExpiryMinutes: wanted === undefined ? fallback : Number(wanted),

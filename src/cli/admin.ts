@@ -1,3 +1,4 @@
+import { type ObjectNames, readObjectNames } from '../audit/names.ts';
 import { type ChainCheck, isHash, verifyChains } from '../audit/verify.ts';
 import { noPartner } from '../audit/write.ts';
 import type { Context } from '../context.ts';
@@ -26,7 +27,9 @@ async function removePasskeys(ctx: Context, args: Arguments) {
 const stateOf = ({ broken }: ChainCheck) =>
   broken === null ? 'whole' : `row ${broken.number}: ${adminTexts(wordsOf('en')).audit.breaches[broken.why]}`;
 
-const shown = (check: ChainCheck) => ({
+/** `partner` is its slug, for people; `log` identifies the log. */
+const shown = (names: ObjectNames) => (check: ChainCheck) => ({
+  partner: names.get(`partner ${check.partnerId}`)?.slug ?? null,
   log: check.partnerId === noPartner ? 'operators' : check.partnerId,
   rows: check.rows,
   hash: check.hash,
@@ -40,9 +43,11 @@ async function check(ctx: Context, args: Arguments) {
     throw new UsageFault('--kept must be a hash of 64 hex digits from an earlier check.');
   const partner = args.options.partner === undefined ? null : await mustReadPartner(ctx, option(args, 'partner'));
   const checks = await verifyChains(ctx, partner?.id ?? null, kept);
+  const logs = checks.map(({ partnerId }) => ({ object_kind: 'partner', object_id: partnerId, details: '{}' }));
+  const show = shown(await readObjectNames(ctx, 'operators', logs));
   const broken = checks.filter((one) => one.broken !== null);
   if (broken.length > 0) {
-    const lines = broken.map(shown).map(({ log, state }) => `  ${log}: ${state}`);
+    const lines = broken.map(show).map(({ partner, log, state }) => `  ${partner ?? log}: ${state}`);
     throw new Error(`The audit log is broken: someone changed it outside the service.\n${lines.join('\n')}`);
   }
   if (kept !== null && checks.every(({ keptAt }) => keptAt === null)) {
@@ -50,7 +55,7 @@ async function check(ctx: Context, args: Arguments) {
       'No entry has the kept hash: the log was truncated or rewritten since, or the hash belongs to another log.',
     );
   }
-  return { whole: true, logs: checks.map(shown) };
+  return { whole: true, logs: checks.map(show) };
 }
 
 /** Commands for operators and for the audit log. */

@@ -278,7 +278,7 @@ test('The command checks one log or all, and prints the hash of each log’s end
   const [row] = await app.db.sql`select hash from audit_log where partner_id = ${partner.id}`;
   assert.deepEqual(one, {
     whole: true,
-    logs: [{ log: partner.id, rows: 1, hash: row?.hash.toString('hex'), state: 'whole' }],
+    logs: [{ partner: partner.slug, log: partner.id, rows: 1, hash: row?.hash.toString('hex'), state: 'whole' }],
   });
   await append(null);
   assert.equal((await checkOf(noPartner)).broken, null);
@@ -295,7 +295,9 @@ test('A log that was cut off as a whole is whole by itself, and betrayed by the 
   const kept = noted?.hash ?? '';
   const compare = (hash: string) => run('audit check', [], { partner: partner.slug, kept: hash });
   const told = (await compare(kept.toUpperCase())).logs as object[];
-  assert.deepEqual(told, [{ log: partner.id, rows: 5, hash: kept, state: 'whole', kept_hash_is_row: '5' }]);
+  assert.deepEqual(told, [
+    { partner: partner.slug, log: partner.id, rows: 5, hash: kept, state: 'whole', kept_hash_is_row: '5' },
+  ]);
   await append(partner.id, '6');
   assert.equal(((await compare(kept)).logs as { kept_hash_is_row: string }[])[0]?.kept_hash_is_row, '5');
 

@@ -96,6 +96,10 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
   assert.deepEqual(partner.allowed_expiry_minutes, [5, 60]);
   assert.equal(partner.default_expiry_minutes, 5);
   assert.equal(partner.disabled, false);
+  for (const code of ['EURO', 'XTS']) {
+    const is = new RegExp(`"${code}" is not a currency: give an ISO 4217 code in upper case, like EUR`);
+    await refused(is, 'partner', 'create', 'other', '--name', 'N', '--currency', code);
+  }
   await refused(/A partner "tills" already exists/, 'partner', 'create', 'tills', '--name', 'N', '--currency', 'EUR');
   await refused(
     /"api" is reserved for the service itself/,
@@ -108,7 +112,7 @@ test('partner create › answers the partner; a taken slug, a bad slug and an un
     'EUR',
   );
   await refused(/lower-case/, 'partner', 'create', 'Tills!', '--name', 'N', '--currency', 'EUR');
-  await refused(/no rate for "XTS"/, 'partner', 'create', 'other', '--name', 'N', '--currency', 'XTS');
+  await refused(/no rate for "MRU"/, 'partner', 'create', 'other', '--name', 'N', '--currency', 'MRU');
   await refused(/--name is missing/, 'partner', 'create', 'other', '--currency', 'EUR');
   await refused(
     /default expiry/,
