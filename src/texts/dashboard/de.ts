@@ -359,7 +359,7 @@ export const de: DashboardTexts<'de'> = {
   plans: {
     title: 'Pläne',
     make: 'Neuer Plan',
-    rest: 'Ein Plan fordert von einem Kunden an jedem seiner Termine denselben Betrag an. Ihr Kunde zahlt jedes Mal über einen eigenen Link.',
+    rest: 'Ein Plan fordert von einem Kunden an jedem seiner Termine denselben Betrag an.',
     first: 'Noch keine Pläne',
     firstRest:
       'Für Miete, Unterricht oder Mitgliedschaft: An jedem Termin erstellt ein Plan eine gewöhnliche Anforderung, und Ihr Kunde zahlt sie über ihren Link. Beginnen Sie mit „Neuer Plan“.',

@@ -340,7 +340,7 @@ export const en = {
   plans: {
     title: 'Plans',
     make: 'New plan',
-    rest: 'A plan requests the same amount from one customer on each of its dates. Your customer pays each charge by its own link.',
+    rest: 'A plan requests the same amount from one customer on each of its dates.',
     first: 'No plans yet',
     firstRest:
       'For rent, lessons or a membership: on each date, a plan creates an ordinary request, and your customer pays it by its link. Start with “New plan”.',

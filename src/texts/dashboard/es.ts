@@ -349,7 +349,7 @@ export const es: DashboardTexts<'es'> = {
   plans: {
     title: 'Planes',
     make: 'Nuevo plan',
-    rest: 'Un plan pide el mismo importe a un cliente en cada una de sus fechas. Su cliente paga cada cobro con su propio enlace.',
+    rest: 'Un plan pide el mismo importe a un cliente en cada una de sus fechas.',
     first: 'Todavía no hay planes',
     firstRest:
       'Para un alquiler, clases o una cuota: en cada fecha, el plan crea una solicitud normal y su cliente la paga con su enlace. Empiece con «Nuevo plan».',

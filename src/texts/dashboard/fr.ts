@@ -357,7 +357,7 @@ export const fr: DashboardTexts<'fr'> = {
   plans: {
     title: 'Plans',
     make: 'Nouveau plan',
-    rest: 'Un plan demande le même montant à un client à chacune de ses dates. Votre client paie chaque échéance par son propre lien.',
+    rest: 'Un plan demande le même montant à un client à chacune de ses dates.',
     first: 'Aucun plan pour l’instant',
     firstRest:
       'Pour un loyer, des cours ou un abonnement : à chaque date, le plan crée une demande ordinaire, que votre client paie par son lien. Commencez par « Nouveau plan ».',

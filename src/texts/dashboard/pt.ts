@@ -352,7 +352,7 @@ export const pt: DashboardTexts<'pt'> = {
   plans: {
     title: 'Planos',
     make: 'Novo plano',
-    rest: 'Um plano cobra de um cliente o mesmo valor em cada uma das datas. O cliente paga cada cobrança pelo link dela.',
+    rest: 'Um plano cobra de um cliente o mesmo valor em cada uma das datas.',
     first: 'Nenhum plano ainda',
     firstRest:
       'Para aluguel, aulas ou mensalidade: em cada data, o plano cria uma cobrança comum, e o cliente a paga pelo link dela. Comece com “Novo plano”.',
