@@ -147,6 +147,9 @@ test('An operator creates a partner, invites its owner, changes its settings, an
   assert.match(said(invited) ?? '', /invitation is on its way/);
   const [user] = await app.db.sql`select * from users where email = ${email}`;
   assert.deepEqual([user?.partner_id, user?.role], [partner?.id, 'owner']);
+  for (const place of [`/admin/users?partner=${slug}`, `/admin/users/${user?.id}`]) {
+    assert.match((await admin.open(place)).html, /class="badge waiting">.*Invited/, 'nobody has signed in yet');
+  }
 
   const settings = `/admin/partners/${slug}/settings`;
   const refused = await send(settings, { name: '' }, ['5', '15']);

@@ -20,7 +20,7 @@ import { listPasskeys, type Passkey, removePasskeysOf } from '../../users/passke
 import type { Team } from '../../users/read.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
-import { confirmButton, emptyState, table } from '../../web/table.ts';
+import { badge, confirmButton, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import { onOff } from '../partners/partners.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
@@ -108,6 +108,12 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
   });
 }
 
+/** Whether a user may sign in, and has. The portal's team page says the same. */
+export function userState(words: Words, { disabled_at, last_sign_in_at }: ListedUser): Html {
+  const isInvited = disabled_at === null && last_sign_in_at === null;
+  return isInvited ? badge('waiting', adminTexts(words).users.notYet) : onOff(words, disabled_at === null);
+}
+
 function about(words: Words, user: ListedUser): Html {
   const admin = adminTexts(words);
   const { account } = signInTexts(words);
@@ -120,7 +126,7 @@ function about(words: Words, user: ListedUser): Html {
     [t.team, team],
     [t.role, user.role === null ? t.operator : account.roles[user.role]],
     [t.lastSignIn, user.last_sign_in_at === null ? t.never : instant(words, user.last_sign_in_at)],
-    [admin.state, onOff(words, user.disabled_at === null)],
+    [admin.state, userState(words, user)],
   ]);
 }
 

@@ -22,9 +22,8 @@ import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
 import { confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
-import { onOff } from '../partners/partners.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
-import { userPath } from './user.ts';
+import { userPath, userState } from './user.ts';
 
 const path = '/admin/users';
 const names = ['q', 'partner', 'state', 'after'] as const;
@@ -177,7 +176,7 @@ function userTable(call: AdminCall, rows: ListedUser[], now: Date): Html {
         name: t.lastSignIn,
         cell: ({ last_sign_in_at: at }) => (at === null ? t.never : ago(words, at, now)),
       },
-      { name: admin.state, cell: ({ disabled_at }) => onOff(words, disabled_at === null) },
+      { name: admin.state, cell: (user) => userState(words, user) },
       { name: '', cell: (user) => (user.id === call.operator.userId ? t.yourself : switchForm(words, user)) },
     ],
     rows,

@@ -6,14 +6,14 @@ export const ar: AuditTexts<'ar'> = {
   noneRest: 'امسح عوامل التصفية.',
   action: 'الإجراء',
   object: 'العنصر',
-  who: 'من',
+  who: 'المنفّذ',
   whoHint: 'عنوان البريد الإلكتروني الكامل',
   actors: {
     command_line: 'سطر الأوامر',
     service: 'النظام',
     api_key: 'مفتاح API {key}',
   },
-  from: 'من',
+  from: 'عنوان IP',
   details: 'التفاصيل',
   detailNames: {
     slug: 'المعرّف القصير',

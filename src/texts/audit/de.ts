@@ -13,7 +13,7 @@ export const de: AuditTexts<'de'> = {
     service: 'System',
     api_key: 'API-Schlüssel {key}',
   },
-  from: 'Von',
+  from: 'IP-Adresse',
   details: 'Details',
   detailNames: {
     slug: 'Kürzel',

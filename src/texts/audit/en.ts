@@ -12,7 +12,7 @@ export const en = {
     service: 'System',
     api_key: 'API key {key}',
   },
-  from: 'From',
+  from: 'IP address',
   details: 'Details',
   detailNames: {
     slug: 'Slug',

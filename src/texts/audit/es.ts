@@ -13,7 +13,7 @@ export const es: AuditTexts<'es'> = {
     service: 'Sistema',
     api_key: 'Clave de API {key}',
   },
-  from: 'Desde',
+  from: 'Dirección IP',
   details: 'Detalles',
   detailNames: {
     slug: 'Identificador',

@@ -13,7 +13,7 @@ export const fr: AuditTexts<'fr'> = {
     service: 'Système',
     api_key: 'Clé d’API {key}',
   },
-  from: 'Depuis',
+  from: 'Adresse IP',
   details: 'Détails',
   detailNames: {
     slug: 'Identifiant',

@@ -13,7 +13,7 @@ export const hi: AuditTexts<'hi'> = {
     service: 'सिस्टम',
     api_key: 'API कुंजी {key}',
   },
-  from: 'कहाँ से',
+  from: 'IP पता',
   details: 'विवरण',
   detailNames: {
     slug: 'स्लग',

@@ -13,7 +13,7 @@ export const ja: AuditTexts<'ja'> = {
     service: 'システム',
     api_key: 'API キー {key}',
   },
-  from: '接続元',
+  from: 'IP アドレス',
   details: '詳細',
   detailNames: {
     slug: 'スラッグ',

@@ -13,7 +13,7 @@ export const pt: AuditTexts<'pt'> = {
     service: 'Sistema',
     api_key: 'Chave de API {key}',
   },
-  from: 'De',
+  from: 'Endereço IP',
   details: 'Detalhes',
   detailNames: {
     slug: 'Identificador',

@@ -113,7 +113,7 @@ export const ar: SignInTexts<'ar'> = {
     signedInAs: 'مسجّل الدخول باسم {email}',
     sessions: 'أماكن تسجيل دخولك',
     browser: 'المتصفح',
-    from: 'من',
+    from: 'عنوان IP',
     lastSeen: 'آخر استخدام',
     since: 'وقت تسجيل الدخول',
     thisOne: 'هذا المتصفح',

@@ -122,7 +122,7 @@ export const de: SignInTexts<'de'> = {
     signedInAs: 'Angemeldet als {email}',
     sessions: 'Wo Sie angemeldet sind',
     browser: 'Browser',
-    from: 'Von',
+    from: 'IP-Adresse',
     lastSeen: 'Zuletzt verwendet',
     since: 'Angemeldet',
     thisOne: 'Dieser Browser',

@@ -120,7 +120,7 @@ export const en = {
     signedInAs: 'Signed in as {email}',
     sessions: 'Where you are signed in',
     browser: 'Browser',
-    from: 'From',
+    from: 'IP address',
     lastSeen: 'Last used',
     since: 'Signed in',
     thisOne: 'This browser',

@@ -118,7 +118,7 @@ export const es: SignInTexts<'es'> = {
     signedInAs: 'Sesión iniciada como {email}',
     sessions: 'Sesiones abiertas',
     browser: 'Navegador',
-    from: 'Desde',
+    from: 'Dirección IP',
     lastSeen: 'Último uso',
     since: 'Inicio de sesión',
     thisOne: 'Este navegador',

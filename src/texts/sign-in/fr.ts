@@ -122,7 +122,7 @@ export const fr: SignInTexts<'fr'> = {
     signedInAs: 'Connecté en tant que {email}',
     sessions: 'Sessions ouvertes',
     browser: 'Navigateur',
-    from: 'Depuis',
+    from: 'Adresse IP',
     lastSeen: 'Dernière utilisation',
     since: 'Connecté',
     thisOne: 'Ce navigateur',

@@ -115,7 +115,7 @@ export const hi: SignInTexts<'hi'> = {
     signedInAs: '{email} के रूप में साइन इन हैं',
     sessions: 'आप कहाँ-कहाँ साइन इन हैं',
     browser: 'ब्राउज़र',
-    from: 'कहाँ से',
+    from: 'IP पता',
     lastSeen: 'पिछला उपयोग',
     since: 'साइन इन का समय',
     thisOne: 'यह ब्राउज़र',

@@ -117,7 +117,7 @@ export const ja: SignInTexts<'ja'> = {
     signedInAs: '{email} としてサインイン中',
     sessions: 'サインイン中の場所',
     browser: 'ブラウザ',
-    from: '接続元',
+    from: 'IP アドレス',
     lastSeen: '最終利用',
     since: 'サインイン日時',
     thisOne: 'このブラウザ',

@@ -118,7 +118,7 @@ export const pt: SignInTexts<'pt'> = {
     signedInAs: 'Conectado como {email}',
     sessions: 'Onde você está conectado',
     browser: 'Navegador',
-    from: 'De',
+    from: 'Endereço IP',
     lastSeen: 'Último uso',
     since: 'Acesso em',
     thisOne: 'Este navegador',
