@@ -6,7 +6,7 @@ import { type Known, payState } from './state.ts';
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 12, minutes));
 
 const transfer = (usdcMicro: bigint, minutes: number, reason: 'late' | 'voided'): UnmatchedProgress => ({
-  ...{ chainId: 31337, txHash: '0x00', ordinal: 0, fromAddress: '0x00' },
+  ...{ chainId: 31337, txHash: '0x00', ordinal: 0, tokenAddress: '0x', fromAddress: '0x00' },
   ...{ usdcMicro, blockTime: at(minutes), confirmations: 9, neededConfirmations: 2, final: true, reason },
 });
 

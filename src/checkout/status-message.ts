@@ -115,8 +115,9 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
           title: statusMessage.wrongNetwork,
           rest: fill(statusMessage.wrongNetworkRest, values),
         };
-      const tokens = [...new Set(checkout.chains.flatMap(offeredTokens).map(({ symbol }) => symbol))];
-      const named = { ...values, accepted: joinWithOr(words, tokens) };
+      const tokens = [...new Set(checkout.chains.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+      const offered = checkout.chains.flatMap((chain) => offeredTokens(chain).map(({ symbol }) => symbol));
+      const named = { ...values, accepted: joinWithOr(words, [...new Set(offered)]) };
       // The creator of a token chooses its name, and may choose that of another.
       const pretends = tokens.some((name) => name.toLowerCase() === symbol?.trim().toLowerCase());
       return pretends

@@ -56,11 +56,11 @@ export async function readFindings(
 }
 
 /** What the watcher found where the wallet cannot be paid: an accepted token, so its name is known. */
-function toMisdirected(chains: ChainConfig[], { chainId, txHash }: TransferProgress): MisdirectedPayment {
+function toMisdirected(chains: ChainConfig[], transfer: TransferProgress): MisdirectedPayment {
+  const { chainId, txHash, tokenAddress } = transfer;
   const chain = chains.find((one) => one.chainId === chainId);
-  const token = chain?.tokens[0];
   const chainName = chain?.name ?? String(chainId);
-  const [tokenAddress, symbol] = [token?.address ?? '', token?.symbol ?? null];
+  const symbol = chain?.tokens.find(({ address }) => address === tokenAddress)?.symbol ?? null;
   return { kind: 'wrong_network', chainId, chainName, tokenAddress, symbol, txHash };
 }
 

@@ -3,13 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
+import { readCheckout } from '../../src/checkout/read.ts';
+import { statusMessageOf } from '../../src/checkout/status-message.ts';
 import type { TokenConfig } from '../../src/config/chains.ts';
+import { readFindings } from '../../src/payments/findings.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { createInScope } from '../../src/requests/manual.ts';
 import { renderRequest } from '../../src/requests/render.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
+import { wordsOf } from '../../src/ui/language.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 
 const otherChainId = 31339;
@@ -143,4 +147,32 @@ test('A token that is not offered › neither asset_id nor the page names it, an
   } finally {
     chain.tokens = [usdc];
   }
+});
+
+test('Money in one of several tokens, on a wrong network or of a wrong token → names what arrived, and the tokens that are offered', async () => {
+  const { tokens } = fixtures.node.chain;
+  const usual = [...tokens];
+  const gone: TokenConfig = { address: `0x${'0d'.repeat(20)}`, symbol: 'GONE', offered: false };
+  await checkedOn([otherChainId]);
+  const request = await create();
+  await fixtures.pay(request);
+  await fixtures.node.mine(3);
+  await fixtures.turn();
+  tokens.unshift(gone);
+  const { misdirected } = await readFindings(fixtures.ctx, fixtures.scope, request, null);
+  assert.deepEqual(
+    misdirected.map(({ symbol, tokenAddress }) => [symbol, tokenAddress]),
+    usual.map(({ symbol, address }) => [symbol, address]),
+  );
+
+  await checkedOn(null);
+  const other = await create();
+  const [wrong] = misdirected;
+  assert.ok(wrong);
+  const sent = { ...wrong, kind: 'wrong_token' as const, symbol: 'ODD', tokenAddress: `0x${'0e'.repeat(20)}` };
+  const checkout = await readCheckout(fixtures.ctx, other.id, wordsOf('en'), [sent]);
+  assert.ok(checkout);
+  const told = String(statusMessageOf(checkout));
+  assert.match(told, /ODD .* was sent on .* and pay with USDC\./s);
+  tokens.shift();
 });

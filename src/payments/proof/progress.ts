@@ -15,6 +15,7 @@ import { type ChainView, readChainView, standsFinal } from './heads.ts';
 
 /** How far one transfer has come. */
 export type TransferProgress = TransferKey & {
+  tokenAddress: string;
   fromAddress: string;
   usdcMicro: bigint;
   blockTime: Date;
@@ -124,6 +125,7 @@ function describe(row: TransferRow, dueMicro: bigint, view: ChainView): Transfer
     chainId: Number(row.chain_id),
     txHash: row.tx_hash,
     ordinal: row.ordinal,
+    tokenAddress: row.token_address,
     fromAddress: row.from_address,
     usdcMicro: BigInt(row.value),
     blockTime: row.block_time,
