@@ -7,34 +7,37 @@ import { minuteMs } from '../lib/durations.ts';
 const patienceMs = 2 * minuteMs;
 
 /** What can wait for a chain. */
-type Waiting = 'payments' | 'open requests' | 'refunds' | 'automatic charges' | 'transactions of the relayer';
+const waitings = ['payments', 'open requests', 'refunds', 'automatic charges', 'transactions of the relayer'] as const;
+type Waiting = (typeof waitings)[number];
 
 /** A chain that was read once and is not configured any more, and what still waits for it. */
 export type RemovedChain = { chainId: number; readAt: Date; waiting: Waiting[] };
 
 /**
  * The chains that were read once and are not in CHAINS_FILE, with what still waits for them. A lookup over all partners.
- * A request waits for the chains that it was made with, as long as it can be paid.
+ * A request waits for the chains that it was made with, as long as it can be paid; for every chain that was read when it
+ * was made, if no chain had a recent block then.
  */
 export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promise<RemovedChain[]> {
   const configured = [...ctx.chains.test, ...ctx.chains.live].map(({ chainId }) => chainId);
-  const rows = await ctx.db.sql<{ chain_id: string; updated_at: Date; waiting: Waiting[] }[]>`
-    select c.chain_id, c.updated_at, array_remove(array[
-      case when exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null)
+  const rows = await ctx.db.sql<({ chain_id: string; updated_at: Date } & Record<Waiting, boolean>)[]>`
+    select c.chain_id, c.updated_at,
+      exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null)
         or exists (select from transfers t where t.chain_id = c.chain_id and t.counts and t.final_at is null)
-        then 'payments' end,
-      case when exists (select from requests r where r.status in ('requested', 'opened') and r.proof_status = 'none'
-          and r.expires_at > now() and r.start_blocks->(c.chain_id::text) is not null)
-        then 'open requests' end,
-      case when exists (select from returns b where b.chain_id = c.chain_id and b.state in ('returning', 'sent'))
-        then 'refunds' end,
-      case when exists (select from mandates m where m.chain_id = c.chain_id and m.state = 'active')
-        then 'automatic charges' end,
-      case when exists (select from relay_transactions t
-          where t.chain_id = c.chain_id and t.state in ('allotted', 'sent', 'mined'))
-        then 'transactions of the relayer' end], null) as waiting
+        as payments,
+      exists (select from requests r where r.status in ('requested', 'opened') and r.proof_status = 'none'
+        and r.expires_at > now() and r.created_at < c.updated_at + interval '1 minute'
+        and (r.start_blocks->>(c.chain_id::text) is not null or r.start_blocks - 'heads' = '{}')) as "open requests",
+      exists (select from returns b where b.chain_id = c.chain_id and b.state in ('returning', 'sent')) as refunds,
+      exists (select from mandates m where m.chain_id = c.chain_id and m.state = 'active') as "automatic charges",
+      exists (select from relay_transactions t
+        where t.chain_id = c.chain_id and t.state in ('allotted', 'sent', 'mined')) as "transactions of the relayer"
     from chain_cursors c where c.chain_id <> all(${configured}::bigint[]) order by c.chain_id`;
-  return rows.map(({ chain_id, updated_at, waiting }) => ({ chainId: Number(chain_id), readAt: updated_at, waiting }));
+  return rows.map((row) => ({
+    chainId: Number(row.chain_id),
+    readAt: row.updated_at,
+    waiting: waitings.filter((one) => row[one]),
+  }));
 }
 
 /** Since when each process has watched. After all nodes were down, it first lets the chains be read. */

@@ -4,7 +4,7 @@ import { checkChains } from '../../src/cli/chains-check.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import { freePort } from '../../src/lib/ports.ts';
-import { lookAtReading, watchUnreadChains } from '../../src/payments/unread-chains.ts';
+import { lookAtReading, removedChains, watchUnreadChains } from '../../src/payments/unread-chains.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
@@ -79,6 +79,7 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   assert.deepEqual(await checkChains(without), []);
 
   const request = await makeRequest(database.db, scope, merchant, { startBlocks: { 7: 3 } });
+  await database.db.sql`update requests set created_at = created_at - interval '20 minutes' where id = ${request.id}`;
   await database.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id)
@@ -92,6 +93,17 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   const [finding] = await checkChains(without);
   assert.deepEqual([finding?.check, finding?.state], ['chain 7', 'failed']);
   assert.match(finding?.advice ?? '', /payments, open requests\. Put it back, with "offered": false/);
+
+  const chainsOf = (startBlocks: object) =>
+    database.db.sql`update requests set start_blocks = ${JSON.stringify(startBlocks)}::jsonb where id = ${request.id}`;
+  await readBefore(7, 0);
+  const waiting = async () => (await removedChains(without))[0]?.waiting;
+  await chainsOf({ 8: 3, heads: {} });
+  assert.deepEqual(await waiting(), ['payments'], 'made with other chains');
+  await chainsOf({ heads: {} });
+  assert.deepEqual(await waiting(), ['payments', 'open requests'], 'no chain had a recent block');
+  await readBefore(7, 3_600);
+  assert.deepEqual(await waiting(), ['payments'], 'made after the chain was removed');
 
   await database.db.sql`update transfers set judged_at = now(), final_at = now() where chain_id = 7`;
   await database.db.sql`update requests set status = 'voided', voided_at = now() where id = ${request.id}`;
