@@ -2,6 +2,7 @@ import { countryNames } from '../lib/text/countries.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
+import { isWrong } from '../ui/components.ts';
 import { fill, type Words } from '../ui/language.ts';
 import type { StepPage } from './page.ts';
 
@@ -45,7 +46,7 @@ export function countryField(words: Words, value: string, fault: string | undefi
   const countries = countryNames(words.language);
   const known = value === '' || countries.some(({ code }) => code === value);
   const all = known ? countries : [{ code: value, name: value }, ...countries];
-  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="country-fault"`;
+  const described = fault === undefined ? null : html`${isWrong} aria-describedby="country-fault"`;
   return html`
     <div class="field">
       <label for="country">${onboard.country}</label>

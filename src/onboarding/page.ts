@@ -8,7 +8,7 @@ import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { checksummed } from '../ui/address.ts';
 import { type Branding, logoOf } from '../ui/branding.ts';
-import { card, field, shortAddress, stateLine } from '../ui/components.ts';
+import { card, field, isWrong, shortAddress, stateLine } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
@@ -110,6 +110,7 @@ export function sendCodePage(page: StepPage): Html {
 export function enterCodePage(page: StepPage): Html {
   const { words, row, path, refusal } = page;
   const { onboard } = onboardingTexts(words);
+  const fault = refusalSentence(words, refusal, 'email_code_wrong');
   return card(
     head(page, 'stepEmail'),
     html`<h1>${onboard.enterCode}</h1>`,
@@ -121,8 +122,9 @@ export function enterCodePage(page: StepPage): Html {
           name: 'code',
           label: onboard.code,
           hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
-          fault: refusalSentence(words, refusal, 'email_code_wrong'),
-          attributes: 'required inputmode="numeric" autocomplete="one-time-code" maxlength="12" autofocus',
+          fault,
+          // A wrong code has the focus by its fault.
+          attributes: `required inputmode="numeric" autocomplete="one-time-code" maxlength="12"${fault ? '' : ' autofocus'}`,
         }),
         submit: onboard.goOn,
       })}
@@ -265,7 +267,7 @@ function termsField(words: Words, fault: string | undefined, typed: string | und
   const { onboard } = onboardingTexts(words);
   const { version } = terms;
   const name = fill(onboard.terms, { version });
-  const described = fault === undefined ? null : html` aria-invalid="true" aria-describedby="terms-fault"`;
+  const described = fault === undefined ? null : html`${isWrong} aria-describedby="terms-fault"`;
   const translated =
     words.language !== 'en' &&
     html`

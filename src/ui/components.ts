@@ -102,6 +102,12 @@ export function qr(text: string, label: string, caption: string): Html {
   `;
 }
 
+/**
+ * On a field with a fault. The browser goes to the first of them when the page opens, with or without script, so that
+ * nobody has to look for what was wrong.
+ */
+export const isWrong = raw(' aria-invalid="true" autofocus');
+
 export type Field = {
   name: string;
   label: string;
@@ -119,7 +125,7 @@ export function field(field: Field): Html {
   const { name, value } = field;
   const describedBy = [field.hint && `${name}-hint`, field.fault && `${name}-fault`].filter(Boolean).join(' ');
   const attributes = raw(
-    `${field.attributes ?? ''}${describedBy && ` aria-describedby="${describedBy}"`}${field.fault ? ' aria-invalid="true"' : ''}`,
+    `${field.attributes ?? ''}${describedBy && ` aria-describedby="${describedBy}"`}${field.fault ? isWrong.text : ''}`,
   );
   const input = field.rows
     ? html`<textarea id="${name}" name="${name}" rows="${field.rows}" ${attributes}>${value}</textarea>`

@@ -84,7 +84,7 @@ test('A value that breaks a rule is refused beside its field, typed values stay,
       const page = await fixtures.visitor.send(form, '/plans/new', { ...typed, ...fault, step });
       assert.equal(page.status, 400, JSON.stringify(fault));
       assert.match(page.html, said);
-      assert.match(page.html, /aria-invalid="true"/);
+      assert.match(page.html, /aria-invalid="true" autofocus/);
     }
   }
   assert.equal((await plans()).length, before);

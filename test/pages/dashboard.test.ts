@@ -73,6 +73,21 @@ test('The cashier’s keypad has its digits in the same order in Arabic', async 
   await context.close();
 });
 
+test('A form that is refused opens at its first fault, also where that is far down', async () => {
+  const { page, context } = await openAt('/dashboard/plans/new', 'phone');
+  await page.getByLabel('What is it for?').fill('Rent');
+  await page.getByLabel('Amount in EUR').fill('12.50');
+  await page.getByLabel('Customer’s name').fill('Ada');
+  await page.getByLabel('Metadata').fill('no equals sign');
+  await page.locator('main form button').last().click();
+  const metadata = page.locator('[aria-invalid="true"]');
+  await metadata.waitFor();
+  assert.ok(await metadata.evaluate((one) => one === document.activeElement));
+  const { top, bottom } = await metadata.evaluate((one) => one.getBoundingClientRect());
+  assert.ok(top >= 0 && bottom <= sizes.phone.height);
+  await context.close();
+});
+
 test('A merchant asks for money, shares the link, and sees it paid in detail, list and totals without a reload', async () => {
   const { page, context } = await openAt('/dashboard');
   await page.getByRole('link', { name: 'Request payment' }).first().click();

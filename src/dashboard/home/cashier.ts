@@ -4,7 +4,7 @@ import { currencyExponent, formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readBranding } from '../../partners/branding.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { hiddenField, largeAmount, qr, stateLine } from '../../ui/components.ts';
+import { hiddenField, isWrong, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
@@ -80,7 +80,7 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
             autocomplete="off"
             required
             maxlength="16"
-            placeholder="${nothing}"${fault !== undefined && html` aria-invalid="true" aria-describedby="amount-fault"`}
+            placeholder="${nothing}"${fault !== undefined && html`${isWrong} aria-describedby="amount-fault"`}
           >
           ${fault !== undefined && html`<p class="fault" id="amount-fault" role="alert">${fault}</p>`}
         </div>

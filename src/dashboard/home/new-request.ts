@@ -9,7 +9,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/manual.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
-import { card, field, stateLine } from '../../ui/components.ts';
+import { card, field, isWrong, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { formatRemaining } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
@@ -229,7 +229,7 @@ function expiryChoice(words: Words, fields: FormFields, expiries: Expiries, faul
       <select
         id="expiry"
         name="expiry"
-        aria-describedby="${described}"${fault !== undefined && raw(' aria-invalid="true"')}
+        aria-describedby="${described}"${fault !== undefined && isWrong}
       >
         <option value="">${newRequest.usual}</option>
         ${options.map(

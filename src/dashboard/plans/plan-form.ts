@@ -3,7 +3,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
 import { mostCharges, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { field, hiddenField } from '../../ui/components.ts';
+import { field, hiddenField, isWrong } from '../../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
 import { dayText } from '../../web/plan-words.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
@@ -111,7 +111,7 @@ function faultText(
 function rhythm(words: Words, { fields }: MerchantVisit, fault: string | undefined): Html {
   const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
-  const invalid = fault !== undefined && raw(' aria-invalid="true"');
+  const invalid = fault !== undefined && isWrong;
   return html`
     <fieldset class="field boxes">
       <legend>${plans.often}</legend>
