@@ -48,7 +48,7 @@ const ofPartner: Entry[] = [
 ];
 const ofService: Entry[] = [
   { path: '/admin', name: 'Administration', about: 'For whoever runs the service.', door: 'admin' },
-  { path: `${docsPath}/`, name: 'API documentation', about: 'Guides and every call, to try in the browser.' },
+  { path: `${docsPath}/`, name: 'API reference', about: 'Guides and every call, to try in the browser.' },
   { path: '/dev/mail', name: 'E-mails', about: 'What this sandbox would have sent.', developers: true },
 ];
 

@@ -40,7 +40,7 @@ const places: [name: string, path: RegExp, shows: string][] = [
   ['Dashboard', /^\/dashboard$/, 'Ada’s Bakery'],
   ['Portal', /^\/portal$/, 'Demo Platform'],
   ['Administration', /^\/admin$/, 'Networks'],
-  ['API documentation', /^\/docs\/$/, 'List payment requests'],
+  ['API reference', /^\/docs\/$/, 'List payment requests'],
   ['E-mails', /^\/dev\/mail$/, 'Sandbox mail'],
 ];
 
