@@ -127,10 +127,9 @@ function withUsage<T>(command: Command, work: () => T): T {
 async function whatIsThere(words: string[]): Promise<string> {
   const all = await allCommands();
   const about = await commandsAbout(words);
-  const close = closestCommand(
-    all.map(({ name }) => name),
-    words,
-  );
+  const names = all.map(({ name }) => name);
+  const groups = new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ', 1)[0] ?? name));
+  const close = closestCommand([...names, ...groups], words);
   const isGroup = all.some(({ name }) => name.startsWith(`${words.join(' ')} `));
   const sentence = isGroup
     ? `"${words.join(' ')}" needs another word:`

@@ -268,6 +268,8 @@ test('a mistyped option, command or word → refused with exit code 2 and the cl
     [['sandbox', 'mine', '--mode', 'test', '--blocks'], '--blocks needs a value.'],
     [['sandbox', 'mine', '3', '--mode', 'test'], 'Unexpected argument "3".'],
     [['docter'], 'There is no command "docter". Did you mean doctor?'],
+    [['partnr'], 'There is no command "partnr". Did you mean partner?'],
+    [['webhok', 'list'], 'There is no command "webhok list". Did you mean webhook?'],
     [['something', 'else'], 'There is no command "something else". quittance --help lists all commands.'],
   ] as const) {
     const { code, stdout, stderr } = await quittance(...words);
