@@ -108,7 +108,7 @@ export function formatFiat(fiatInt: bigint, code: string, locale: string): strin
 }
 
 /**
- * `Intl` begins right-to-left amounts with it. In them `US$` would be shown as `$US`, because a sign at the end takes the
- * direction of the text around it. A left-to-right mark keeps it after its letters.
+ * `Intl` begins right-to-left amounts with it. In them `US$` would be shown as `$US`, because a sign at the end takes
+ * the direction of the text around it. A left-to-right mark keeps it after its letters.
  */
 const rightToLeftMark = '\u200f';

@@ -111,6 +111,7 @@ export function enterCodePage(page: StepPage): Html {
   const { words, row, path, refusal } = page;
   const { onboard } = onboardingTexts(words);
   const fault = refusalSentence(words, refusal, 'email_code_wrong');
+  const focus = fault ? '' : ' autofocus'; // a wrong code has it by its fault
   return card(
     head(page, 'stepEmail'),
     html`<h1>${onboard.enterCode}</h1>`,
@@ -123,8 +124,7 @@ export function enterCodePage(page: StepPage): Html {
           label: onboard.code,
           hint: fill(onboard.codeHint, { email: maskEmail(row.email ?? '') }),
           fault,
-          // A wrong code has the focus by its fault.
-          attributes: `required inputmode="numeric" autocomplete="one-time-code" maxlength="12"${fault ? '' : ' autofocus'}`,
+          attributes: `required inputmode="numeric" autocomplete="one-time-code" maxlength="12"${focus}`,
         }),
         submit: onboard.goOn,
       })}
