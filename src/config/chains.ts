@@ -8,8 +8,8 @@ export type TokenConfig = {
   /** Contract address in lower case. Six decimals and one US dollar, checked at start. */
   address: `0x${string}`;
   /**
-   * False: payments in it count, but customers are not offered it. So nodes add and remove it one by one, and likewise a
-   * chain of which no token is offered.
+   * False: payments in it count, but customers are not offered it. So nodes add and remove it one by one, and likewise
+   * a chain of which no token is offered.
    */
   offered?: false;
 };

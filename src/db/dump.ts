@@ -43,7 +43,9 @@ export async function dumpDatabase(owner: Sql, url: string, file: string, progre
   }
 }
 
-/** Precedes the id of the process that writes it. Two backups to one file at once must not write the same partial file. */
+/**
+ * Precedes the id of the process that writes it. Two backups to one file at once must not write the same partial file.
+ */
 const partialMark = '.partial-';
 
 /** Removes what killed backups to this file have left, which may be as large as the database. */

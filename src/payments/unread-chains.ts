@@ -14,9 +14,9 @@ type Waiting = (typeof waitings)[number];
 export type RemovedChain = { chainId: number; readAt: Date; waiting: Waiting[] };
 
 /**
- * The chains that were read once and are not in CHAINS_FILE, with what still waits for them. A lookup over all partners.
- * A request waits for the chains that it was made with, as long as it can be paid; for every chain that was read when it
- * was made, if no chain had a recent block then.
+ * The chains that were read once and are not in CHAINS_FILE, with what still waits for them. A lookup over all
+ * partners. A request waits for the chains that it was made with, as long as it can be paid; for every chain that was
+ * read when it was made, if no chain had a recent block then.
  */
 export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promise<RemovedChain[]> {
   const configured = [...ctx.chains.test, ...ctx.chains.live].map(({ chainId }) => chainId);
@@ -44,9 +44,9 @@ export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promis
 const beginnings = new WeakMap<Database, Date>();
 
 /**
- * Raises an alarm for each chain of which nothing was read for two minutes, and clears it when it is read again: for one
- * of CHAINS_FILE always, for one that was removed from it only while something waits for it. Another node may have the
- * chain in its file and read it, so how far a chain was read decides, not this node's file.
+ * Raises an alarm for each chain of which nothing was read for two minutes, and clears it when it is read again: for
+ * one of CHAINS_FILE always, for one that was removed from it only while something waits for it. Another node may have
+ * the chain in its file and read it, so how far a chain was read decides, not this node's file.
  */
 export const watchUnreadChains = (ctx: Context): Promise<void> => lookAtReading(ctx, patienceMs, patienceMs);
 
@@ -80,7 +80,8 @@ export async function lookAtReading(
     const isMissed = isLong(since) && waiting.length > 0;
     if (isMissed) await raiseAlarm(sql, { kind: 'chain-missing', subject: String(chainId), details });
     else await clear('chain-missing', chainId);
-    // Another node with the chain in its file raised it; if nothing reads the chain any more, this node's alarm replaces it.
+    // Another node with the chain in its file raised it; if nothing reads the chain any more, this node's alarm
+    // replaces it.
     await clear('chain-silent', chainId);
   }
 }

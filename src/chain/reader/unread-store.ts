@@ -147,8 +147,8 @@ export function selectSetAside({ sql }: Database, chainId: number, txHashes: rea
 const clockSlackSeconds = 15;
 
 /**
- * Those of some wallets that already had a request when a block was mined, so that a payment in it matters. A block that
- * is no longer stored counts as one.
+ * Those of some wallets that already had a request when a block was mined, so that a payment in it matters. A block
+ * that is no longer stored counts as one.
  */
 export function selectAwaited(
   { sql }: Database,
