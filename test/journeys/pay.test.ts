@@ -331,8 +331,8 @@ test('sandbox pay › pays with the reference, or untagged, and with a key and a
   const pay = paymentCommands.find(({ name }) => name === 'sandbox pay');
   const ctx = { ...fixtures.ctx, config: { ...fixtures.ctx.config, dataDir: fixtures.node.folder } };
   const [url] = fixtures.node.chain.rpcUrls;
-  const { relayer: _, ...chain } = fixtures.node.chain;
-  const entry = { ...chain, chain_id: 31337, rpc_urls: [url], finality: [{ confirmations: 2 }] };
+  const { tokens } = fixtures.node.chain;
+  const entry = { chain_id: 31337, rpc_urls: [url], tokens, finality: [{ confirmations: 2 }] };
   const chains = { test: [entry], live: [{ ...entry, chain_id: 31338 }] };
   writeFileSync(join(fixtures.node.folder, 'chains.json'), JSON.stringify(chains));
   const run = async (id: string, options: Record<string, string | true>) =>
