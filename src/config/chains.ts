@@ -200,7 +200,7 @@ const optional = <N extends string>(name: N, value: string | null) =>
 function readRpcUrls(list: unknown[], fail: Tell): string[] {
   if (list.length === 0) fail('rpc_urls must list at least one address');
   if (!list.every(isHttp)) {
-    fail('each of rpc_urls must be an address with http or https, without user and password');
+    fail('each of rpc_urls must be an address with http or https');
     return [];
   }
   if (new Set(list.map(endpointOf)).size < list.length)

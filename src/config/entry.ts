@@ -24,15 +24,15 @@ export function readText(entry: Entry, name: string, fail: Tell): string | null 
   return null;
 }
 
-/** Whether a value is an address with http or https, without user and password, which requests cannot contain. */
+/** Whether a value is an address with http or https. It can contain a user and a password. */
 export const isHttp = (value: unknown): value is string =>
-  typeof value === 'string' && /^https?:\/\/[^/?#@]+([/?#]|$)/i.test(value) && URL.canParse(value);
+  typeof value === 'string' && /^https?:\/\/[^/?#]/i.test(value) && URL.canParse(value);
 
-/** An address that may be absent (null). */
+/** An address for browsers, so without user and password; it may be absent (null). */
 export function readUrl(entry: Entry, name: string, fail: Tell): string | null {
   const value = entry[name];
   if (value === undefined || value === null) return null;
-  if (isHttp(value)) return value;
+  if (isHttp(value) && new URL(value).username === '' && new URL(value).password === '') return value;
   fail(`${name} must be an address with http or https, without user and password`);
   return null;
 }
