@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../config/chains.ts';
-import { finalNumber, type Heads, isFinal } from './finality.ts';
+import { finalNumber, type Heads, isFinal, usesTag } from './finality.ts';
 import { connectRpc, nullOfRpc } from './rpc.ts';
 
 /**
@@ -10,7 +10,6 @@ import { connectRpc, nullOfRpc } from './rpc.ts';
  * @returns null if one does not answer
  */
 export async function askEnds(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
-  const uses = (name: 'safe' | 'finalized') => chain.finality.some((tier) => 'tag' in tier && tier.tag === name);
   const ends = await Promise.all(
     chain.rpcUrls.map(async (url) => {
       const rpc = connectRpc(url, limitMs);
@@ -18,8 +17,8 @@ export async function askEnds(chain: ChainConfig, limitMs: number): Promise<Head
       const [latest, safe, finalized] = await Promise.all([
         numberOf('latest').catch(nullOfRpc),
         // Without an answer about its tags, an endpoint has no final block.
-        uses('safe') ? numberOf('safe').catch(nullOfRpc) : null,
-        uses('finalized') ? numberOf('finalized').catch(nullOfRpc) : null,
+        usesTag(chain.finality, 'safe') ? numberOf('safe').catch(nullOfRpc) : null,
+        usesTag(chain.finality, 'finalized') ? numberOf('finalized').catch(nullOfRpc) : null,
       ]);
       return latest === null ? null : { latest, safe, finalized };
     }),

@@ -15,6 +15,10 @@ export function tierOf(tiers: readonly FinalityTier[], usdcMicro: bigint): Final
   return tiers.find(({ upToUsdcMicro }) => upToUsdcMicro === null || usdcMicro <= upToUsdcMicro);
 }
 
+/** Whether any amount becomes final by this tag, so that its block is worth asking for. */
+export const usesTag = (tiers: readonly FinalityTier[], name: 'safe' | 'finalized'): boolean =>
+  tiers.some((tier) => 'tag' in tier && tier.tag === name);
+
 /** Whether a transfer of this amount in this block is final, as the chain is configured. */
 export function isFinal(blockNumber: number, usdcMicro: bigint, tiers: readonly FinalityTier[], heads: Heads): boolean {
   const tier = tierOf(tiers, usdcMicro);

@@ -62,10 +62,7 @@ export async function lookAtReading(
   beginnings.set(ctx.db, began);
   const lasts = (since: Date, ms: number) => now.getTime() - since.getTime() >= ms;
   const isLong = (since: Date) => lasts(since, silentMs) && lasts(began, watchedMs);
-  const raised = await selectRaised(sql);
-  const clear = async (kind: 'chain-silent' | 'chain-missing', chainId: number) => {
-    if (raised.has(`${kind} ${chainId}`)) await clearAlarm(sql, kind, String(chainId));
-  };
+  const clear = (kind: 'chain-silent' | 'chain-missing', chainId: number) => clearAlarm(sql, kind, String(chainId));
   const cursors = await sql<{ chain_id: string; updated_at: Date }[]>`select chain_id, updated_at from chain_cursors`;
   const readAt = new Map(cursors.map(({ chain_id, updated_at }) => [Number(chain_id), updated_at]));
   for (const { chainId, name } of [...ctx.chains.test, ...ctx.chains.live]) {
@@ -90,10 +87,4 @@ export async function lookAtReading(
 async function readNow(sql: Sql): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
   return row?.now ?? new Date(0);
-}
-
-async function selectRaised(sql: Sql): Promise<Set<string>> {
-  const rows = await sql<{ kind: string; subject: string }[]>`
-    select kind, subject from alarms where kind in ('chain-silent', 'chain-missing') and cleared_at is null`;
-  return new Set(rows.map(({ kind, subject }) => `${kind} ${subject}`));
 }

@@ -10,7 +10,7 @@ import { prepareRefund } from '../../src/refunds/refund.ts';
 import { startRefund } from '../../src/refunds/start.ts';
 import { readPortalStatus } from '../../src/requests/lists/browse.ts';
 import { idleChain, testContext } from '../support/app.ts';
-import { testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type LyingReader, lyingReader } from '../support/payments/lying-reader.ts';
 import { readUpTo, store, tableEndpoint } from '../support/payments/table-chain.ts';
@@ -114,24 +114,31 @@ test('another merchant’s payment that is locked → not found, and not waited 
   });
 });
 
-test('a request with a partial payment that nobody confirmed → it is no surplus', async () => {
-  const database = await testDatabase();
-  const alone = { ...idleChain(31337), finality: [{ upToUsdcMicro: null, confirmations: 2 }] };
-  const dead = { ...alone, chainId: 31340, rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
-  const ctx = testContext(database.db, { chains: { test: [alone, dead], live: [] } });
-  for (const { chainId } of ctx.chains.test) await readUpTo(database.db, chainId, 100);
+/** Chains that were read up to block 100, and a request that is paid on them without being matched. */
+async function paidOn<C extends ReturnType<typeof idleChain>>(database: TestDatabase, chains: C[]) {
+  const ctx = testContext(database.db, { chains: { test: chains, live: [] } });
+  for (const { chainId } of chains) await readUpTo(database.db, chainId, 100);
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
   const request = await makeRequest(database.db, scope, merchant);
   const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
-  const due = BigInt(request.usdc_micro);
-  const sent = async (chain: typeof alone, value: bigint, blockNumber: number) =>
-    (await store(database.db, chain, to, [{ blockNumber, value: String(value), request }], true))[0] ?? '';
+  return {
+    ...{ ctx, scope, merchant, request, due: BigInt(request.usdc_micro) },
+    sent: async (chain: C, value: bigint, blockNumber: number) =>
+      (await store(database.db, chain, to, [{ blockNumber, value: String(value), request }], true))[0] ?? '',
+    offer: (txHash: string, chainId: number) => prepareRefund(ctx, scope, merchant.id, keyFor(txHash, chainId)),
+  };
+}
+
+test('a request with a partial payment that nobody confirmed → it is no surplus', async () => {
+  const database = await testDatabase();
+  const alone = { ...idleChain(31337), finality: [{ upToUsdcMicro: null, confirmations: 2 }] };
+  const dead = { ...alone, chainId: 31340, rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
+  const { ctx, request, due, sent, offer } = await paidOn(database, [alone, dead]);
   const unconfirmed = await sent(dead, due - 1n, 100);
   const paid = await sent(alone, due + 5n, 90);
   await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
   assert.equal(await settle(ctx), 1);
-  const offer = (txHash: string, chainId: number) => prepareRefund(ctx, scope, merchant.id, keyFor(txHash, chainId));
   await assert.rejects(offer(unconfirmed, 31340), { code: 'not_found' });
   const { usdcMicro, data } = await offer(paid, 31337);
   assert.deepEqual([usdcMicro, data !== null], [5n, true]);
@@ -146,22 +153,13 @@ test('a partial payment that is confirmed after the surplus was refunded → bri
   const usual = { ...idleChain(31337), finality: [{ upToUsdcMicro: null, confirmations: 2 }] };
   const fast = { ...usual, rpcUrls: [endpoint.url] };
   const slow = { ...usual, chainId: 31340, rpcUrls: ['http://127.0.0.1:9', 'http://127.0.0.1:9/2'] };
-  const ctx = testContext(database.db, { chains: { test: [fast, slow], live: [] } });
-  for (const { chainId } of ctx.chains.test) await readUpTo(database.db, chainId, 100);
-  const { test: scope } = await makePartner(database.db);
-  const merchant = await makeMerchant(database.db, scope);
-  const request = await makeRequest(database.db, scope, merchant);
-  const to = { scope, wallet: merchant.wallet, accountId: merchant.id };
-  const due = BigInt(request.usdc_micro);
-  const sent = async (chain: typeof slow, value: bigint, blockNumber: number) =>
-    (await store(database.db, chain, to, [{ blockNumber, value: String(value), request }], true))[0] ?? '';
+  const { ctx, scope, merchant, request, due, sent, offer } = await paidOn(database, [fast, slow]);
   const late = await sent(slow, due - 1n, 80);
   const paid = await sent(fast, due + 5n, 90);
   await database.db.sql`
     update transfers set block_time = block_time - interval '1 minute' where tx_hash = ${late}`;
   await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
   assert.equal(await settle(ctx), 1);
-  const offer = (txHash: string, chainId: number) => prepareRefund(ctx, scope, merchant.id, keyFor(txHash, chainId));
   const final = await readFinalPayment(ctx, scope, merchant.id, keyFor(paid));
   await startRefund(ctx, theService, scope, merchant.id, keyFor(paid), final);
   const refunded = () => database.db.sql`

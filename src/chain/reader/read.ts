@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Database, Tx } from '../../db/connection.ts';
 import { mapFew } from '../../lib/map-few.ts';
-import { finalNumber } from '../finality.ts';
+import { finalNumber, usesTag } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
@@ -160,9 +160,8 @@ async function readUpTo(reader: Reader, provider: RpcProvider, from: store.Curso
 }
 
 async function readView(chain: ChainConfig, provider: RpcProvider): Promise<View> {
-  const uses = (tag: 'safe' | 'finalized') => chain.finality.some((tier) => 'tag' in tier && tier.tag === tag);
   const numberOf = async (tag: 'safe' | 'finalized') =>
-    uses(tag) ? ((await provider.rpc.header(tag))?.number ?? null) : null;
+    usesTag(chain.finality, tag) ? ((await provider.rpc.header(tag))?.number ?? null) : null;
   const [head, safe, finalized] = await Promise.all([
     provider.rpc.header('latest'),
     numberOf('safe'),

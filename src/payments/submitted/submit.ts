@@ -1,12 +1,11 @@
 import { scopeOfRequest } from '../../auth/scope.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { AttemptLimit } from '../../lib/attempts.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readRequest } from '../../requests/read.ts';
 import { toPayable } from '../apply.ts';
+import { ChainLimit } from '../chain-limit.ts';
 import { type Outcome, rejectedOutcome } from '../outcome.ts';
 import { canApply, isMint, type Payable } from '../rules.ts';
 import { selectByHash, toTransfer } from '../store.ts';
@@ -18,12 +17,8 @@ import { selectStandingStarts } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 const windowMs = 10_000;
-/**
- * How many transactions this process looks up on a chain in ten seconds, for one partner and mode, and for all:
- * strangers must not use up the calls that an endpoint allows, which verifying payments needs.
- */
-const lookUpsOfOne = new AttemptLimit(100, windowMs);
-const lookUpsOfAll = new AttemptLimit(300, windowMs);
+/** How many transactions are looked up on a chain in ten seconds. */
+const lookUps = new ChainLimit({ ofOne: 100, ofAll: 300 }, windowMs);
 
 /**
  * Looks up a transaction that a customer says has paid a request. Being submitted, it proves nothing: anyone can read a
@@ -60,16 +55,12 @@ export async function submitHash(
   // Its payments to others say nothing about this wallet: an endpoint may have left out the log.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const startBlocks = await selectStandingStarts(ctx.db, row.start_blocks);
-  const asked = chains.filter((chain) => mayLookUp(chain, scope, ctx.clock.now()));
+  const asked = chains.filter(({ chainId }) => lookUps.take(chainId, scope, ctx.clock.now()));
   const { kind, unsettled, mined } = await lookUpOnChains(asked, { txHash, request, startBlocks });
   if (unsettled) await keepSubmitted(ctx, scope, row, unsettled);
   if (mined) await rereadIfMissing(ctx, row, mined.chain, mined.receipt);
   if (judged && !mined) return judged;
   return { kind: kind === 'not_found' && asked.length < chains.length ? 'unavailable' : kind };
-}
-
-function mayLookUp({ chainId }: ChainConfig, { partnerId, testMode }: Scope, now: Date): boolean {
-  return lookUpsOfOne.take(`${chainId} ${partnerId} ${testMode}`, now) && lookUpsOfAll.take(String(chainId), now);
 }
 
 /** The outcome of one transaction's transfers for this request. */

@@ -5,10 +5,10 @@ import { readTokenFacts, type TokenFacts } from '../../chain/token-facts.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { AttemptLimit } from '../../lib/attempts.ts';
 import { pause } from '../../lib/time.ts';
 import { type PayPageRow, readPayPageRow } from '../../requests/payable.ts';
 import { madeAt } from '../../requests/rules.ts';
+import { ChainLimit } from '../chain-limit.ts';
 import { canBePaid } from '../rules.ts';
 
 /** Money that reached a request's wallet, looks meant for the request, and cannot count. */
@@ -39,8 +39,7 @@ const mostScans = 1_000;
  * exists because each search takes several calls, open pages keep asking, and payments are read from the same
  * endpoints.
  */
-const scansOfOne = new AttemptLimit(60, keptMs);
-const scansOfAll = new AttemptLimit(300, keptMs);
+const newScans = new ChainLimit({ ofOne: 60, ofAll: 300 }, keptMs);
 
 const maxMisdirected = 5;
 /** A page waits for this. */
@@ -140,7 +139,7 @@ function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise
  */
 function scanOf(
   ctx: Context,
-  { partnerId, testMode }: Scope,
+  scope: Scope,
   { chain, accepted }: Place,
   row: PayPageRow,
   sinceBlock: number,
@@ -150,8 +149,7 @@ function scanOf(
   const last = scans.get(key);
   if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
   const now = ctx.clock.now();
-  if (!scansOfOne.take(`${chain.chainId} ${partnerId} ${testMode}`, now)) return null;
-  if (!scansOfAll.take(String(chain.chainId), now)) return null;
+  if (!newScans.take(chain.chainId, scope, now)) return null;
   if (scans.size >= mostScans) {
     for (const [old, { atMs }] of scans) if (nowMs - atMs >= keptMs) scans.delete(old);
     if (scans.size >= mostScans) scans.clear();
