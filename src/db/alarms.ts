@@ -10,9 +10,15 @@ export async function raiseAlarm(sql: Sql | Tx, { kind, subject, details }: Alar
 }
 
 /** Ends an alarm; does nothing if it is not raised. */
-export async function clearAlarm(sql: Sql | Tx, kind: AlarmKind, subject = ''): Promise<void> {
+export function clearAlarm(sql: Sql | Tx, kind: AlarmKind, subject = ''): Promise<void> {
+  return clearAlarms(sql, [{ kind, subject }]);
+}
+
+/** Ends several alarms in one statement; leaves out those that are not raised. */
+export async function clearAlarms(sql: Sql | Tx, alarms: { kind: AlarmKind; subject: string }[]): Promise<void> {
   await sql`
-    update alarms set cleared_at = now() where kind = ${kind} and subject = ${subject} and cleared_at is null`;
+    update alarms set cleared_at = now() where cleared_at is null and (kind, subject) in (
+      select * from unnest(${alarms.map(({ kind }) => kind)}::text[], ${alarms.map(({ subject }) => subject)}::text[]))`;
 }
 
 export type KeptAlarm = Alarm & { raised_at: Date; cleared_at: Date | null };

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
-import type { Database, Sql } from '../db/connection.ts';
+import { clearAlarms, raiseAlarm } from '../db/alarms.ts';
+import type { Database } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 
 /** How long nothing may be read from a chain before the operator is told. */
@@ -57,34 +57,40 @@ export async function lookAtReading(
   watchedMs: number,
 ): Promise<void> {
   const { sql } = ctx.db;
-  const now = await readNow(sql);
+  const { now, readAt } = await readTimes(ctx.db);
   const began = beginnings.get(ctx.db) ?? now;
   beginnings.set(ctx.db, began);
   const lasts = (since: Date, ms: number) => now.getTime() - since.getTime() >= ms;
   const isLong = (since: Date) => lasts(since, silentMs) && lasts(began, watchedMs);
-  const clear = (kind: 'chain-silent' | 'chain-missing', chainId: number) => clearAlarm(sql, kind, String(chainId));
-  const cursors = await sql<{ chain_id: string; updated_at: Date }[]>`select chain_id, updated_at from chain_cursors`;
-  const readAt = new Map(cursors.map(({ chain_id, updated_at }) => [Number(chain_id), updated_at]));
+  const over: { kind: 'chain-silent' | 'chain-missing'; subject: string }[] = [];
   for (const { chainId, name } of [...ctx.chains.test, ...ctx.chains.live]) {
-    await clear('chain-missing', chainId);
+    const subject = String(chainId);
     const since = readAt.get(chainId) ?? began;
     const details = { chainId, chain: name, since: since.toISOString() };
-    if (isLong(since)) await raiseAlarm(sql, { kind: 'chain-silent', subject: String(chainId), details });
-    else await clear('chain-silent', chainId);
+    if (isLong(since)) await raiseAlarm(sql, { kind: 'chain-silent', subject, details });
+    else over.push({ kind: 'chain-silent', subject });
+    over.push({ kind: 'chain-missing', subject });
   }
   for (const { chainId, readAt: since, waiting } of await removedChains(ctx)) {
+    const subject = String(chainId);
     const details = { chainId, since: since.toISOString(), waiting };
     const isMissed = isLong(since) && waiting.length > 0;
-    if (isMissed) await raiseAlarm(sql, { kind: 'chain-missing', subject: String(chainId), details });
-    else await clear('chain-missing', chainId);
+    if (isMissed) await raiseAlarm(sql, { kind: 'chain-missing', subject, details });
+    else over.push({ kind: 'chain-missing', subject });
     // Another node with the chain in its file raised it; if nothing reads the chain any more, this node's alarm
     // replaces it.
-    await clear('chain-silent', chainId);
+    over.push({ kind: 'chain-silent', subject });
   }
+  await clearAlarms(sql, over);
 }
 
-/** The database's time, by which the reading of chains is recorded. */
-async function readNow(sql: Sql): Promise<Date> {
-  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
-  return row?.now ?? new Date(0);
+/** When each chain was last read, by its id, and the time now: both by the database's clock. */
+async function readTimes({ sql }: Database): Promise<{ now: Date; readAt: Map<number, Date> }> {
+  const rows = await sql<{ now: Date; chain_id: string | null; updated_at: Date | null }[]>`
+    select clock.now, c.chain_id, c.updated_at
+    from (select clock_timestamp() as now) clock left join chain_cursors c on true`;
+  const readAt = rows.flatMap(({ chain_id, updated_at }) =>
+    chain_id !== null && updated_at !== null ? [[Number(chain_id), updated_at] as const] : [],
+  );
+  return { now: rows[0]?.now ?? new Date(0), readAt: new Map(readAt) };
 }

@@ -125,6 +125,19 @@ test('mined → reorganised away → sent again → mined again', async () => {
   assert.equal(await f.state(id), 'mined');
 });
 
+test('reorganised away before it was seen mined, on a chain that makes no blocks → sent again', async () => {
+  const id = await f.allot(f.call());
+  await dispatch(f.ctx, id);
+  const nonce = await f.mined();
+  await f.node.reorg(1);
+  assert.deepEqual([await f.state(id), await f.mined()], ['sent', nonce - 1]);
+  await f.follow();
+  assert.equal(await f.mined(), nonce);
+  await f.read();
+  await f.follow();
+  assert.equal(await f.state(id), 'mined');
+});
+
 test('a block replaced by another of the same number → the relayer asks at once, not only after a while', async () => {
   const id = await f.allot(f.call());
   await dispatch(f.ctx, id);

@@ -45,15 +45,21 @@ export async function sendOpen(
   const late = lateOnes(chain, open, account);
   if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
   else await mapFew(late, few, (row) => resend(ctx, chain, row, variants.get(row.id) ?? [], account, row === first));
+  // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
+  if (first?.reached && late.length === 0 && isOverdueOn(chain, first)) await remind(ctx, chain, first);
   return late.length > 0;
 }
 
 const isRefused = ({ refused_ms }: RelayRow) => (refused_ms ?? 0) >= refusedMs;
 
+/** Whether a call should have been mined by now, if the chain makes blocks. */
+const isOverdueOn = (chain: ChainConfig, { state, sent_ms }: RelayRow) =>
+  state === 'sent' && (sent_ms ?? 0) >= limitsOf(chain).resendMs;
+
 /** Late calls, including the first one, and those that offer too little to be taken at all. */
 function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: AccountState): RelayRow[] {
-  const isOverdue = (row: RelayRow) => row.state === 'sent' && (row.sent_ms ?? 0) >= limitsOf(chain).resendMs;
   const [first] = open;
+  const isOverdue = (row: RelayRow) => isOverdueOn(chain, row);
   const isFirstLate =
     first !== undefined && isOverdue(first) && account.head >= Number(first.sent_head) + blocksWithout;
   return open.filter((row) => (isFirstLate && isOverdue(row)) || (row.state === 'sent' && isUnderpriced(row)));
@@ -80,6 +86,11 @@ async function resend(
   const next = offer ? [{ row, offer, cancels: best.cancels }] : [];
   if ((await sendVariants(ctx, chain, next, account.head)) > 0) return;
   // Nothing new was signed: an endpoint that has lost the call gets the same bytes once more.
+  await remind(ctx, chain, row);
+}
+
+/** Sends the same bytes to all endpoints, unless that was done lately. */
+async function remind(ctx: Context, chain: ChainConfig, row: RelayRow): Promise<void> {
   if ((row.tried_ms ?? Infinity) >= limitsOf(chain).resendMs) await rebroadcast(ctx, chain, [row], true);
 }
 
