@@ -28,11 +28,11 @@ export function openStage(args: string[]): Stage & { clear(): Promise<void> } {
 /** As `docs/operating.md` recommends for a separate database server, with room for the clients of an arm. */
 const serverSettings = { shared_buffers: '2GB', max_wal_size: '4GB', max_connections: '200' };
 
-/** Starts a separate, durable PostgreSQL for the figure. */
-export async function stageDatabase(stage: Stage): Promise<EmbeddedPostgres> {
+/** Starts a separate, durable PostgreSQL for the figure, with further settings if it needs any. */
+export async function stageDatabase(stage: Stage, settings: Record<string, string> = {}): Promise<EmbeddedPostgres> {
   const fresh = await startEmbedded(stage.folder);
   const owner = openOwner(fresh.url, usualWaits);
-  for (const [name, value] of Object.entries(serverSettings)) {
+  for (const [name, value] of Object.entries({ ...serverSettings, ...settings })) {
     await owner.unsafe(`alter system set ${name} = '${value}'`);
   }
   await owner.end();
@@ -57,8 +57,9 @@ export function benchEnv(stage: Stage, databaseUrl: string): Record<string, stri
 export async function stageService(
   stage: Stage,
   more: Record<string, string> = {},
+  settings: Record<string, string> = {},
 ): Promise<RunningService & { env: Record<string, string> }> {
-  const postgres = await stageDatabase(stage);
+  const postgres = await stageDatabase(stage, settings);
   const env = { ...benchEnv(stage, postgres.url), ...more };
   const service = await openService(readConfig(env));
   stage.onEnd(service.close);

@@ -37,10 +37,11 @@ const names = {
 };
 
 /**
- * What is measured beside the rates: the time from the final block to the last of its events (ms), calls to the
- * provider, and the processor time of this process and of the database, in milliseconds per event.
+ * What is measured beside the rates: the time from the final block to each of its events, by the commit that wrote it,
+ * and until the last one was seen (ms), calls to the provider, and the processor time of this process and of the
+ * database, in milliseconds per event.
  */
-type Seen = Record<'lastEventMs' | 'calls' | 'messages' | 'serviceMs' | 'databaseMs', number[]>;
+type Seen = Record<'eventMs' | 'lastEventMs' | 'calls' | 'messages' | 'serviceMs' | 'databaseMs', number[]>;
 
 type Place = PaidChain & { proxy: RecordingProxy };
 type Bench = Context & { news: Sleeper; folder: string };
@@ -82,13 +83,16 @@ async function until({ db, news }: Bench, { chain, url }: Place, what: 'matched'
   throw new Error(`chain ${chainId}: not ${what} within ${limitMs / 1000} s`);
 }
 
-async function checkRows({ db }: Context, ids: string[]): Promise<void> {
-  const [row] = await db.sql<{ verified: number; events: number }[]>`
+/** Checks that each request has its event; returns when each event was committed, in milliseconds since 1970. */
+async function readEvents({ db }: Context, ids: string[]): Promise<number[]> {
+  const [row] = await db.sql<{ verified: number; events: number[] }[]>`
     select (select count(*)::int from requests where id = any(${ids}::uuid[]) and proof_status = 'verified') as verified,
-      (select count(*)::int from webhook_deliveries where request_id = any(${ids}::uuid[])) as events`;
-  if (row?.verified !== ids.length || row.events !== ids.length) {
-    throw new Error(`${ids.length} paid, ${row?.verified} verified, ${row?.events} events`);
+      array(select (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000)::float8
+        from webhook_deliveries where request_id = any(${ids}::uuid[])) as events`;
+  if (row?.verified !== ids.length || row.events.length !== ids.length) {
+    throw new Error(`${ids.length} paid, ${row?.verified} verified, ${row?.events.length} events`);
   }
+  return row.events;
 }
 
 /** Reads, matches and verifies blocks with this many transfers. Sending them to the chain is not measured. */
@@ -105,7 +109,7 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
       const { calls, messages } = place.proxy.counts;
       await pause(betweenBlocksMs);
       await mine(place);
-      const final = performance.now();
+      const [final, finalAt] = [performance.now(), Date.now()];
       await until(ctx, place, 'verified');
       const finalMs = performance.now() - final;
       seen.lastEventMs.push(finalMs);
@@ -115,7 +119,7 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
       seen.databaseMs.push((databaseCpuMs(ctx.folder) - databaseBefore) / ids.length);
       spentMs += matchedMs + finalMs;
       events += ids.length;
-      await checkRows(ctx, ids);
+      for (const at of await readEvents(ctx, ids)) seen.eventMs.push(at - finalAt);
       await pause(betweenBlocksMs);
     }
     return (1000 * events) / spentMs;
@@ -123,12 +127,19 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
   return { name, run };
 }
 
-const emptySeen = (): Seen => ({ lastEventMs: [], calls: [], messages: [], serviceMs: [], databaseMs: [] });
+const emptySeen = (): Seen => ({
+  eventMs: [],
+  lastEventMs: [],
+  calls: [],
+  messages: [],
+  serviceMs: [],
+  databaseMs: [],
+});
 
 const mean = (values: number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 
 async function measure(stage: Stage): Promise<Finding> {
-  const service = await stageService(stage);
+  const service = await stageService(stage, {}, { track_commit_timestamp: 'on' });
   const [many, one] = [await stageChain(stage, 31337, true), await stageChain(stage, 31338, false)];
   const news = makeSleeper();
   const ctx: Bench = { ...service.ctx, chains: { test: [many.chain], live: [one.chain] }, news, folder: stage.folder };
@@ -181,17 +192,23 @@ async function measure(stage: Stage): Promise<Finding> {
     table: {
       head: [
         'arm',
-        'final block to last event',
+        'final block to event: p50',
+        'p99',
+        'to the last event of a block: median',
         'longest',
         'calls, block and final block',
         'messages',
         'processor time an event: process + database',
       ],
       rows: (['many', 'one', 'large'] as const).map((name) => {
-        const { lastEventMs, calls, messages, serviceMs, databaseMs } = seen[name];
+        const { eventMs, lastEventMs, calls, messages, serviceMs, databaseMs } = seen[name];
+        const sorted = eventMs.toSorted((a, b) => a - b);
+        const at = (part: number) => `${sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(0)} ms`;
         const [ms, all, sent] = [spread(lastEventMs), spread(calls), spread(messages)];
         return [
-          `${names[name]}: ${lastEventMs.length} blocks`,
+          `${names[name]}: ${lastEventMs.length} blocks, ${sorted.length} events`,
+          at(0.5),
+          at(0.99),
           `${ms.median.toFixed(0)} ms`,
           `${ms.max.toFixed(0)} ms`,
           `${all.median.toFixed(0)}`,
