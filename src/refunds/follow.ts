@@ -58,7 +58,7 @@ type Seen = { row: DueRefund; lookup: RefundLookup };
 async function lookUp(ctx: Context, row: DueRefund): Promise<Seen | null> {
   const chain = ctx.chains[modeOf(row.test_mode)].find(({ chainId }) => String(chainId) === row.chain_id);
   if (!chain) return null;
-  const lookup = await lookUpRefund(ctx, chain, {
+  const lookup = await lookUpRefund(chain, {
     refundTxHash: row.return_tx_hash,
     tokenAddress: row.token_address,
     fromAddress: row.from_address,

@@ -1,11 +1,9 @@
-import { isFinal } from '../chain/finality.ts';
+import { askEnds, isFinalAtAll } from '../chain/ends.ts';
 import { readTransfer } from '../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, RpcError } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
-import type { Context } from '../context.ts';
-import { readHeads } from '../payments/proof/heads.ts';
 
-/** A person waits for this. */
+/** For each of the two questions, one after the other. A person waits for the answers. */
 const timeoutMs = 2_500;
 
 /** What a transaction must do to refund a payment. */
@@ -31,9 +29,12 @@ export type RefundLookup =
   | { kind: 'refunds'; movedMicro: bigint; minedIn: number; final: boolean }
   | { kind: 'other' | 'failed'; final: boolean };
 
-/** Looks up a refund transaction, for at most 2.5 seconds; at both endpoints if two are configured. */
-export async function lookUpRefund(ctx: Context, chain: ChainConfig, wanted: ExpectedRefund): Promise<RefundLookup> {
-  const answers = await Promise.all(chain.rpcUrls.slice(0, 2).map((url) => askOne(url, wanted.refundTxHash)));
+/**
+ * Looks up a refund transaction at every endpoint, for at most 5 seconds. It is final only if all report the same, and
+ * each has its block deep enough: one of them could be on a chain of its own.
+ */
+export async function lookUpRefund(chain: ChainConfig, wanted: ExpectedRefund): Promise<RefundLookup> {
+  const answers = await Promise.all(chain.rpcUrls.map((url) => askOne(url, wanted.refundTxHash)));
   const [receipt] = answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
   if (!receipt) {
     if (answers.includes('waiting')) return { kind: 'waiting' };
@@ -41,8 +42,8 @@ export async function lookUpRefund(ctx: Context, chain: ChainConfig, wanted: Exp
   }
   const seenIn = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
   const agreed = answers.every((answer) => typeof answer === 'object' && seenIn(answer) === seenIn(receipt));
-  const heads = await readHeads(ctx.db.sql, chain.chainId);
-  const final = agreed && heads !== null && isFinal(receipt.blockNumber, wanted.usdcMicro, chain.finality, heads);
+  const ends = agreed ? await askEnds(chain, timeoutMs) : null;
+  const final = ends !== null && isFinalAtAll(ends, receipt.blockNumber, wanted.usdcMicro, chain);
   if (!receipt.success) return { kind: 'failed', final };
   const { blockNumber: minedIn } = receipt;
   const moved = minedIn < wanted.sinceBlock ? 0n : movedMicro(receipt, wanted);

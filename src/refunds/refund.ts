@@ -136,7 +136,7 @@ async function lookUpRecorded(ctx: Context, prepared: PreparedRefund): Promise<P
   const { refund } = prepared;
   if (refund?.state !== 'sent' || refund.return_tx_hash === null || refund.given_micro !== null) return prepared;
   if (ctx.clock.now().getTime() - (refund.replaced_at ?? refund.noted_at).getTime() < mayBeNewMs) return prepared;
-  const lookup = await lookUpRefund(ctx, prepared.chain, expectedRefund(prepared, refund.return_tx_hash));
+  const lookup = await lookUpRefund(prepared.chain, expectedRefund(prepared, refund.return_tx_hash));
   return lookup.kind === 'unknown' ? { ...prepared, unknownHash: refund.return_tx_hash } : prepared;
 }
 
@@ -195,7 +195,7 @@ export async function checkRefund(
   const standing = isRefundSent(refund) && refund?.state !== 'other';
   if (standing && (unknownHash === null || unknownHash === refundTxHash))
     return { prepared, fault: 'already_refunded' };
-  const lookup = await lookUpRefund(ctx, prepared.chain, expectedRefund(prepared, refundTxHash));
+  const lookup = await lookUpRefund(prepared.chain, expectedRefund(prepared, refundTxHash));
   if (lookup.kind === 'failed' || (lookup.kind === 'other' && !said.elsewhere)) return { prepared, fault: lookup.kind };
   return { prepared, fault: null, refundTxHash, lookup };
 }

@@ -328,7 +328,7 @@ test('A chain that does not answer keeps nobody from noting, and a second endpoi
   assert.equal((await row(paid))?.state, 'confirmed');
 });
 
-test('Two endpoints that tell one block but not the same transfers confirm nothing', async () => {
+test('Two endpoints that report other transfers of one block, or of which one is far behind → nothing is confirmed', async () => {
   const paid = await stray(950_000n);
   const back = await send(paid.payer.address, 950_000n);
   await fixtures.node.mine(3);
@@ -341,8 +341,11 @@ test('Two endpoints that tell one block but not the same transfers confirm nothi
   try {
     await note(page, paid, { return_tx_hash: back });
     assert.equal((await row(paid))?.state, 'sent');
-    await follow();
-    assert.equal((await row(paid))?.state, 'sent');
+    for (const mode of ['empties', 'behind'] as const) {
+      second.endpoint.mode = mode;
+      await follow();
+      assert.equal((await row(paid))?.state, 'sent', mode);
+    }
     second.endpoint.mode = 'honest';
     await follow();
     assert.equal((await row(paid))?.state, 'confirmed');

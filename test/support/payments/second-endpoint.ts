@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type Call = { id: number; method: string };
+type Call = { id: number; method: string; params: unknown[] };
 
 /**
  * A second RPC endpoint that passes everything on to a chain. It can be down, deny what it knows, return receipts
- * without their logs, or never answer.
+ * without their logs, be far behind with its newest block, or never answer.
  */
 export async function secondEndpoint() {
   const endpoint = {
     target: '',
-    mode: 'honest' as 'honest' | 'away' | 'denies' | 'empties' | 'silent',
+    mode: 'honest' as 'honest' | 'away' | 'denies' | 'empties' | 'behind' | 'silent',
     receiptsAsked: 0,
   };
   const tell = async (call: Call): Promise<object> => {
@@ -18,7 +18,10 @@ export async function secondEndpoint() {
     if (isReceipt) endpoint.receiptsAsked++;
     if (endpoint.mode === 'denies' && isReceipt) return { jsonrpc: '2.0', id: call.id, result: null };
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(endpoint.target, { method: 'POST', headers, body: JSON.stringify(call) });
+    const isBehind =
+      endpoint.mode === 'behind' && call.method === 'eth_getBlockByNumber' && call.params[0] === 'latest';
+    const body = JSON.stringify(isBehind ? { ...call, params: ['0x1', false] } : call);
+    const answer = await fetch(endpoint.target, { method: 'POST', headers, body });
     const told = (await answer.json()) as { result: object };
     return endpoint.mode === 'empties' && isReceipt ? { ...told, result: { ...told.result, logs: [] } } : told;
   };
