@@ -30,9 +30,12 @@ function run(env: NodeJS.ProcessEnv, words: string[]): Promise<Ended> {
   });
 }
 
+/** A sandbox of this checkout, which may be running, has its own address in its data folder. */
+const ownFolder = dataFolder();
+
 /** Runs a command as an operator would, on the database of a running service. */
 const quittance = (...words: string[]): Promise<Ended> =>
-  run({ ...process.env, DATABASE_URL: database.url, SECRET_KEYS: secretsText }, words);
+  run({ ...process.env, DATA_DIR: ownFolder, DATABASE_URL: database.url, SECRET_KEYS: secretsText }, words);
 
 /** The single JSON object that a command prints with `--json`. */
 async function answer(...words: string[]): Promise<Record<string, unknown>> {
