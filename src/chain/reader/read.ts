@@ -60,7 +60,8 @@ const rewindsPerPass = 3;
 const fewBehind = 3;
 /** A provider whose head has not moved for this long is compared with another. */
 const staleHeadMs = 10_000;
-const progressEveryMs = 7_000;
+/** How often progress is stored while no block is made. A minute without it counts as silence. */
+const progressEveryMs = 12_000;
 
 /**
  * Reads from the cursor to the head, with one provider.
