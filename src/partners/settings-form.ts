@@ -1,9 +1,8 @@
-import { minuteMs } from '../lib/durations.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { field } from '../ui/components.ts';
-import { formatRemaining } from '../ui/formats.ts';
+import { formatDuration } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { expiryMinutes } from './rules.ts';
 import type { Partner } from './store.ts';
@@ -54,7 +53,7 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
   const said = (name: keyof SettingsFaults) =>
     faults[name] && html`<p class="fault" role="alert">${settings.faults[name]}</p>`;
-  const span = (minutes: number) => formatRemaining(words, minutes * minuteMs);
+  const span = (minutes: number) => formatDuration(words, minutes);
   const boxes = expiryMinutes.map(
     (minutes) =>
       html`

@@ -1,5 +1,4 @@
 import type { ObjectNames } from '../audit/names.ts';
-import { minuteMs } from '../lib/durations.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
@@ -11,7 +10,7 @@ import { portalTexts } from '../texts/portal.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { objectName, whoName } from './audit-words.ts';
 import { shortAddress } from './components.ts';
-import { everyText, formatRemaining, groupMicro, instant, isPeriod } from './formats.ts';
+import { everyText, formatDuration, groupMicro, instant, isPeriod } from './formats.ts';
 import type { Words } from './language.ts';
 
 type Value = string | number | boolean | null;
@@ -113,7 +112,7 @@ function shownValue(words: Words, name: string, value: Value): Html | string {
       return html`<bdi dir="ltr">${groupMicro(words, BigInt(text))} USDC</bdi>`;
     case 'expiry_minutes':
     case 'default_expiry_minutes':
-      return formatRemaining(words, Number(text) * minuteMs);
+      return formatDuration(words, Number(text));
     case 'scopes':
       return named(portal.keys.scopes, text);
     case 'payment_mode':

@@ -56,6 +56,12 @@ export function formatRemaining(words: Words, ms: number): string {
   return formatUnit(words, Math.floor(minutes / (24 * 60)), 'day');
 }
 
+/** A length of time in the largest unit that fits it exactly: `90 minutes`, `1 hour`, `7 days`. */
+export function formatDuration(words: Words, minutes: number): string {
+  if (minutes % (24 * 60) === 0) return formatUnit(words, minutes / (24 * 60), 'day');
+  return minutes % 60 === 0 ? formatUnit(words, minutes / 60, 'hour') : formatUnit(words, minutes, 'minute');
+}
+
 /** `3 days`. */
 export function formatUnit({ language }: Words, count: number, unit: 'minute' | 'hour' | 'day'): string {
   return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parseAmount } from '../../lib/amount.ts';
-import { minuteMs } from '../../lib/durations.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/manual.ts';
@@ -11,7 +10,7 @@ import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, isWrong, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
-import { formatRemaining } from '../../ui/formats.ts';
+import { formatDuration } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
@@ -216,7 +215,7 @@ function kindChoice(words: Words, fields: FormFields): Html {
 
 function expiryChoice(words: Words, fields: FormFields, expiries: Expiries, fault: string | undefined): Html {
   const { newRequest } = dashboardTexts(words);
-  const said = (minutes: number) => formatRemaining(words, minutes * minuteMs);
+  const said = (minutes: number) => formatDuration(words, minutes);
   const options = expiries.allowed.map((one) => [String(one), said(one)] as const);
   const { pos, invoice } = expiries.usual;
   const described = fault === undefined ? 'expiry-hint' : 'expiry-hint expiry-fault';
