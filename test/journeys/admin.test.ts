@@ -6,6 +6,7 @@ import { noPartner, theService } from '../../src/audit/write.ts';
 import type { Alarm, AlarmDetails, AlarmKind } from '../../src/db/alarm-kinds.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { queueMail } from '../../src/mail/outbox.ts';
+import { portalTexts } from '../../src/texts/portal.ts';
 import { setUrl } from '../../src/webhooks/endpoint.ts';
 import { enqueueProofVerified } from '../../src/webhooks/enqueue.ts';
 import { startApp } from '../support/app.ts';
@@ -290,6 +291,16 @@ test('Long lists continue by cursor without a gap, and export completely', async
   }
   assert.deepEqual([seen.length, new Set(seen).size], [60, 60]);
   assert.equal((await csv(`/admin/merchants.csv?partner=${partner.slug}`)).length, 61);
+});
+
+test('A merchant without a name is called the same in the administration as in the portal', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const { id } = await makeMerchant(app.db, scope);
+  await app.db.sql`update merchants set business_name = null, display_name = null where id = ${id}`;
+  const { unnamed } = portalTexts({ language: 'en' }).requests;
+  for (const path of [`/admin/merchants?partner=${partner.slug}`, `/admin/merchants/${id}`]) {
+    assert.ok((await admin.open(path)).html.includes(`>${unnamed}<`), path);
+  }
 });
 
 test('A rate is set with an end and cleared; fetching at once is limited for each partner', async () => {

@@ -11,6 +11,7 @@ import {
 } from '../../merchants/all.ts';
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
+import { portalTexts } from '../../texts/portal.ts';
 import { hiddenField, shortAddress, shortId } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
@@ -138,7 +139,7 @@ function merchantTable(words: Words, rows: ListedMerchant[], now: Date): Html {
         name: t.name,
         cell: ({ id, name }) =>
           html`
-            <a href="${path}/${id}" dir="auto">${name ?? t.unnamed}</a>
+            <a href="${path}/${id}" dir="auto">${name ?? portalTexts(words).requests.unnamed}</a>
             ${' '}
             <span class="quiet mono" title="${id}">${shortId(id)}</span>
           `,
@@ -189,7 +190,7 @@ function switchCell(words: Words, row: ListedMerchant): Html {
   }
   const question = {
     label: admin.switchOff,
-    title: fill(t.offTitle, { name: row.name ?? t.unnamed }),
+    title: fill(t.offTitle, { name: row.name ?? portalTexts(words).requests.unnamed }),
     consequence: t.offRest,
     action,
     danger: true as const,

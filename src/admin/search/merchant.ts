@@ -46,7 +46,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
   const { wallet_address: wallet, terms_version: terms } = merchant;
   return call.show({
     path: '/admin/merchants',
-    title: merchant.business_name ?? merchant.display_name ?? t.unnamed,
+    title: merchant.business_name ?? merchant.display_name ?? portalTexts(words).requests.unnamed,
     body: html`
       <div class="row">
         ${merchant.onboarded_at === null ? badge('waiting', t.incomplete) : badge('paid', t.complete)}

@@ -7,6 +7,7 @@ import { type GivenUpMail, givenUpMails, retryMail } from '../../mail/stuck.ts';
 import { listStuckPlans, retryPlan, type StuckPlan } from '../../plans/stuck.ts';
 import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
+import { portalTexts } from '../../texts/portal.ts';
 import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
@@ -260,7 +261,7 @@ function planTable(words: Words, rows: StuckPlan[], now: Date): Html {
           cell: (row) =>
             html`
               <a class="clip" dir="auto" href="${linkWith('/admin/merchants', {}, { q: row.account_id })}">
-                ${row.merchant_name ?? merchants.unnamed}
+                ${row.merchant_name ?? portalTexts(words).requests.unnamed}
               </a>
             `,
         },

@@ -154,7 +154,6 @@ export const ar: AdminTexts<'ar'> = {
   },
   merchants: {
     name: 'التاجر',
-    unnamed: 'بلا اسم',
     wallet: 'المحفظة',
     searchHint: 'معرّف، محفظة، اسم، بريد إلكتروني',
     onboarding: 'التسجيل',

@@ -169,7 +169,6 @@ export const de: AdminTexts<'de'> = {
   },
   merchants: {
     name: 'Händler',
-    unnamed: 'Ohne Namen',
     wallet: 'Wallet',
     searchHint: 'ID, Wallet, Name, E-Mail',
     onboarding: 'Einrichtung',

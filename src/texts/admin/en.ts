@@ -160,7 +160,6 @@ export const en = {
   },
   merchants: {
     name: 'Merchant',
-    unnamed: 'Unnamed',
     wallet: 'Wallet',
     searchHint: 'ID, wallet, name, e-mail',
     onboarding: 'Onboarding',

@@ -162,7 +162,6 @@ export const es: AdminTexts<'es'> = {
   },
   merchants: {
     name: 'Comercio',
-    unnamed: 'Sin nombre',
     wallet: 'Billetera',
     searchHint: 'ID, billetera, nombre, correo',
     onboarding: 'Alta',

@@ -168,7 +168,6 @@ export const fr: AdminTexts<'fr'> = {
   },
   merchants: {
     name: 'Commerçant',
-    unnamed: 'Sans nom',
     wallet: 'Portefeuille',
     searchHint: 'ID, portefeuille, nom, e-mail',
     onboarding: 'Inscription',

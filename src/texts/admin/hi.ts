@@ -154,7 +154,6 @@ export const hi: AdminTexts<'hi'> = {
   },
   merchants: {
     name: 'व्यापारी',
-    unnamed: 'बिना नाम',
     wallet: 'वॉलेट',
     searchHint: 'ID, वॉलेट, नाम, ईमेल',
     onboarding: 'पंजीकरण',

@@ -160,7 +160,6 @@ export const ja: AdminTexts<'ja'> = {
   },
   merchants: {
     name: '加盟店',
-    unnamed: '名前なし',
     wallet: 'ウォレット',
     searchHint: 'ID、ウォレット、名前、メールアドレス',
     onboarding: '登録',

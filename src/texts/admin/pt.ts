@@ -163,7 +163,6 @@ export const pt: AdminTexts<'pt'> = {
   },
   merchants: {
     name: 'Lojista',
-    unnamed: 'Sem nome',
     wallet: 'Carteira',
     searchHint: 'ID, carteira, nome, e-mail',
     onboarding: 'Cadastro',
