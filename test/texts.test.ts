@@ -22,6 +22,7 @@ const chosenByName = [
   'portal.requests.displayStatuses',
   'portal.webhooks.done',
   'portal.webhooks.refused',
+  'portal.webhooks.urlFaults',
   'portal.webhooks.displayStatuses',
   'portal.webhooks.noAnswer',
   'portal.merchants.done',

@@ -40,25 +40,40 @@ export function mayConnect(policy: OutboundPolicy, protocol: string, address: st
   return (protocol === 'https:' || policy.plainHttp) && isPublic(address);
 }
 
+/** A rule that a URL breaks, with a sentence for the command line. */
+export type UrlFault = {
+  rule: 'not_a_url' | 'too_long' | 'credentials' | 'not_https' | 'private';
+  message: string;
+};
+
+const notHttps: UrlFault = { rule: 'not_https', message: 'The URL must be an https address.' };
+
 /**
  * Checks a URL before it is stored. A host name is checked later, whenever it is resolved for a connection. `URL`
  * converts decimal, octal and hexadecimal forms of IPv4 to the usual one.
  *
- * @returns a sentence about the fault, or null if the URL may be used
+ * @returns the first rule that the URL breaks, or null if it may be used
  */
-export function urlFault(policy: OutboundPolicy, text: string): string | null {
+export function urlFault(policy: OutboundPolicy, text: string): UrlFault | null {
   const url = URL.parse(text);
-  if (!url || !['http:', 'https:'].includes(url.protocol)) return 'The URL must be an http or https address.';
-  if (text.length > 2048) return 'The URL may have at most 2048 characters.';
-  if (url.username || url.password) return 'The URL must not contain a user name or password.';
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    return { rule: 'not_a_url', message: 'The URL must be an http or https address.' };
+  }
+  if (text.length > 2048) return { rule: 'too_long', message: 'The URL may have at most 2048 characters.' };
+  if (url.username || url.password) {
+    return { rule: 'credentials', message: 'The URL must not contain a user name or password.' };
+  }
   const host = bareHost(url.hostname);
   if (isIP(host)) {
-    return mayConnect(policy, url.protocol, host) ? null : `The service may not send to ${url.protocol}//${host}.`;
+    if (mayConnect(policy, url.protocol, host)) return null;
+    if (isPublic(host)) return notHttps;
+    return {
+      rule: 'private',
+      message: `The service may not send to ${url.protocol}//${host}: the address is private.`,
+    };
   }
-  if (url.protocol === 'http:' && !policy.plainHttp && policy.allowCidrs.length === 0) {
-    return 'The URL must be an https address.';
-  }
-  return null;
+  // A name may turn out to lead to a configured network, where plain http is allowed.
+  return url.protocol === 'http:' && !policy.plainHttp && policy.allowCidrs.length === 0 ? notHttps : null;
 }
 
 /** A URL's host without the brackets of IPv6. */

@@ -12,7 +12,7 @@ import { decrypt, encrypt } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
 import { onEndpoint } from './object.ts';
-import { EndpointRefusal } from './refusal.ts';
+import { EndpointRefusal, UrlRefusal } from './refusal.ts';
 import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
 import * as store from './store.ts';
@@ -54,11 +54,11 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
  * due at once.
  *
  * @returns the active secret
- * @throws EndpointRefusal url_refused; Refusal `rate_limited` after ten updates in this minute
+ * @throws UrlRefusal; Refusal `rate_limited` after ten updates in this minute
  */
 export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: string): Promise<string> {
   const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
-  if (fault) throw new EndpointRefusal('url_refused', fault);
+  if (fault) throw new UrlRefusal(fault);
   return withAudit(
     ctx,
     actor,

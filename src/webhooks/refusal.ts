@@ -1,5 +1,7 @@
+import type { UrlFault } from '../net/guard.ts';
+
 /** Why an action on an endpoint was refused. Pages word it themselves, by the reason. */
-export type EndpointRefusalReason = 'url_refused' | 'no_url' | 'nothing_pending';
+export type EndpointRefusalReason = 'no_url' | 'nothing_pending';
 
 /** An expected failure, thrown so that an open transaction rolls back. Its message is for the command line. */
 export class EndpointRefusal extends Error {
@@ -7,5 +9,14 @@ export class EndpointRefusal extends Error {
   constructor(reason: EndpointRefusalReason, message: string) {
     super(message);
     this.reason = reason;
+  }
+}
+
+/** The same for a URL that breaks a rule. */
+export class UrlRefusal extends Error {
+  readonly rule: UrlFault['rule'];
+  constructor({ rule, message }: UrlFault) {
+    super(message);
+    this.rule = rule;
   }
 }

@@ -9,6 +9,7 @@ import { pause } from '../../src/lib/time.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
+import { portalTexts } from '../../src/texts/portal.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
 import { readEndpoint, setUrl } from '../../src/webhooks/endpoint.ts';
 import { verifySignature } from '../../src/webhooks/sign.ts';
@@ -89,12 +90,18 @@ test('a URL › the secret is shown with the first one only, and is the one that
   assert.deepEqual(JSON.parse(row?.details), { host: new URL(receiver.url).host });
 });
 
-test('a URL › one that cannot be used is refused in words, and stays to be mended; live takes no http', async () => {
+test('a URL that cannot be used › the page names the broken rule and keeps what was typed; http is refused in live mode', async () => {
   const { test: scope, live, owner } = await newPartner();
-  for (const wrong of ['ftp://shop.example/', 'https://user:pw@shop.example/', 'http://10.0.0.1/', 'nonsense']) {
+  const { webhooks } = portalTexts({ language: 'en' });
+  for (const [wrong, rule] of [
+    ['ftp://shop.example/', 'not_a_url'],
+    ['https://user:pw@shop.example/', 'credentials'],
+    ['http://10.0.0.1/', 'private'],
+    ['nonsense', 'not_a_url'],
+  ] as const) {
     const page = await typeUrl(owner, wrong);
     assert.equal(page.status, 400, wrong);
-    assert.match(page.html, /class="fault"[^>]*>This URL cannot be used/);
+    assert.equal(/class="fault"[^>]*>([^<]*)</.exec(page.html)?.[1], webhooks.urlFaults[rule]);
     assert.ok(page.html.includes(`value="${wrong}"`), wrong);
   }
   assert.equal(await readEndpoint(ctx, scope), null);

@@ -25,7 +25,7 @@ import {
   setUrl,
 } from '../../webhooks/endpoint.ts';
 import { type DeliveryHealth, mostDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
-import { EndpointRefusal } from '../../webhooks/refusal.ts';
+import { EndpointRefusal, UrlRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
 import { waitingText } from '../overview/health.ts';
 import { actionIn, type FormRule, type PortalCall, type PortalPages } from '../route.ts';
@@ -58,8 +58,8 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
       if (before) return call.done(path, 'url_set');
       return await showWebhooks(ctx, call, { kind: 'secret', secret });
     } catch (error) {
-      if (refusalOf(error) !== 'url_refused') return refused(call, error);
-      return showWebhooks(ctx, call, null, { url, fault: portalTexts(words).webhooks.refused.url_refused });
+      if (!(error instanceof UrlRefusal)) return refused(call, error);
+      return showWebhooks(ctx, call, null, { url, fault: portalTexts(words).webhooks.urlFaults[error.rule] });
     }
   });
 

@@ -322,13 +322,19 @@ export const de: PortalTexts<'de'> = {
       test_sent:
         'Die Zahlung wurde gesendet. Ihr Ereignis folgt in wenigen Sekunden, sobald die Zahlung endgültig ist, und erscheint unten.',
     },
+    urlFaults: {
+      not_a_url: 'Geben Sie eine vollständige URL ein, zum Beispiel https://example.com/webhooks.',
+      not_https: 'Im Livemodus muss die URL mit https:// beginnen.',
+      credentials: 'Die URL darf weder Benutzernamen noch Passwort enthalten.',
+      too_long: 'Die URL darf höchstens 2048 Zeichen haben.',
+      private:
+        'Diese Adresse liegt in einem privaten Netz, das wir nicht aufrufen. Verwenden Sie eine, die aus dem Internet erreichbar ist.',
+    },
     refused: {
       chain_down:
         'Es wurde nichts gesendet: Die lokale Chain antwortet nicht. Starten Sie den Dienst neu und versuchen Sie es noch einmal.',
       repeated:
         'Es wurde kein zweites Geheimnis erstellt: Dieses Formular wurde schon gesendet. Ein Geheimnis wird nur einmal gezeigt; haben Sie es nicht kopiert, wechseln Sie es noch einmal.',
-      url_refused:
-        'Diese URL kann nicht verwendet werden. Sie muss mit https:// beginnen (im Testmodus geht auch http://), darf weder Benutzernamen noch Passwort enthalten, höchstens 2048 Zeichen haben und nicht in ein privates Netz führen.',
       no_url: 'Es wurde nichts geändert: Hinterlegen Sie zuerst eine URL.',
       nothing_pending: 'Es wurde nichts geändert: Es steht kein neues Geheimnis bereit.',
       rate_limited:

@@ -299,12 +299,18 @@ export const en = {
       test_sent:
         'The payment was sent. Its event follows within seconds, once the payment is final, and appears below.',
     },
+    urlFaults: {
+      not_a_url: 'Enter a complete URL, such as https://example.com/webhooks.',
+      not_https: 'The URL must start with https:// in live mode.',
+      credentials: 'The URL must not contain a user name or password.',
+      too_long: 'The URL must be at most 2048 characters long.',
+      private:
+        'This address is in a private network, which we do not call. Use one that is reachable from the internet.',
+    },
     refused: {
       chain_down: 'Nothing was sent: the local chain does not respond. Restart the service, then try again.',
       repeated:
         'No second secret was created: this form was already submitted. A secret is shown only once. If you did not copy it, rotate again.',
-      url_refused:
-        'This URL cannot be used. It must start with https:// (http:// is fine in test mode), contain no user name or password, be at most 2048 characters long, and not lead to a private network.',
       no_url: 'Nothing was changed: set a URL first.',
       nothing_pending: 'Nothing was changed: there is no pending secret.',
       rate_limited: 'Nothing was changed: you can make ten changes a minute. Wait a minute, then try again.',

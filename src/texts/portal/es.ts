@@ -334,12 +334,17 @@ export const es: PortalTexts<'es'> = {
       enabled: 'El webhook está activado. Los eventos en espera se envían ahora.',
       test_sent: 'El pago se envió. Su evento llega en segundos, cuando el pago es definitivo, y aparece abajo.',
     },
+    urlFaults: {
+      not_a_url: 'Introduzca una URL completa, como https://example.com/webhooks.',
+      not_https: 'En el modo real, la URL debe empezar por https://.',
+      credentials: 'La URL no debe contener usuario ni contraseña.',
+      too_long: 'La URL debe tener como máximo 2048 caracteres.',
+      private: 'Esta dirección está en una red privada, a la que no llamamos. Use una accesible desde internet.',
+    },
     refused: {
       chain_down: 'No se envió nada: la cadena local no responde. Reinicie el servicio e inténtelo de nuevo.',
       repeated:
         'No se creó un segundo secreto: este formulario ya se había enviado. Un secreto se muestra una sola vez. Si no lo copió, renuévelo otra vez.',
-      url_refused:
-        'Esta URL no se puede usar. Debe empezar por https:// (http:// sirve en el modo de prueba), no contener usuario ni contraseña, tener como máximo 2048 caracteres y no llevar a una red privada.',
       no_url: 'No se cambió nada: indique primero una URL.',
       nothing_pending: 'No se cambió nada: no hay ningún secreto pendiente.',
       rate_limited: 'No se cambió nada: puede hacer diez cambios por minuto. Espere un minuto e inténtelo de nuevo.',

@@ -339,12 +339,18 @@ export const fr: PortalTexts<'fr'> = {
       test_sent:
         'Le paiement a été envoyé. Son événement suit en quelques secondes, dès que le paiement est définitif, et s’affiche ci-dessous.',
     },
+    urlFaults: {
+      not_a_url: 'Saisissez une URL complète, par exemple https://example.com/webhooks.',
+      not_https: 'En mode réel, l’URL doit commencer par https://.',
+      credentials: 'L’URL ne doit contenir ni nom d’utilisateur ni mot de passe.',
+      too_long: 'L’URL doit compter 2048 caractères au plus.',
+      private:
+        'Cette adresse se trouve dans un réseau privé, que nous n’appelons pas. Utilisez-en une accessible depuis internet.',
+    },
     refused: {
       chain_down: 'Rien n’a été envoyé : la chaîne locale ne répond pas. Redémarrez le service, puis réessayez.',
       repeated:
         'Aucun second secret n’a été créé : ce formulaire a déjà été envoyé. Un secret n’est affiché qu’une fois. Si vous ne l’avez pas copié, renouvelez-le encore.',
-      url_refused:
-        'Cette URL ne peut pas être utilisée. Elle doit commencer par https:// (http:// convient en mode test), ne contenir ni nom d’utilisateur ni mot de passe, compter 2048 caractères au plus et ne pas mener à un réseau privé.',
       no_url: 'Rien n’a été modifié : définissez d’abord une URL.',
       nothing_pending: 'Rien n’a été modifié : il n’y a pas de secret en attente.',
       rate_limited:

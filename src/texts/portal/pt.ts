@@ -335,12 +335,17 @@ export const pt: PortalTexts<'pt'> = {
       test_sent:
         'O pagamento foi enviado. O evento dele vem em segundos, assim que o pagamento for definitivo, e aparece abaixo.',
     },
+    urlFaults: {
+      not_a_url: 'Digite uma URL completa, como https://example.com/webhooks.',
+      not_https: 'No modo de produção, a URL deve começar com https://.',
+      credentials: 'A URL não deve conter usuário nem senha.',
+      too_long: 'A URL deve ter no máximo 2048 caracteres.',
+      private: 'Este endereço fica em uma rede privada, que não chamamos. Use um acessível pela internet.',
+    },
     refused: {
       chain_down: 'Nada foi enviado: a rede local não responde. Reinicie o serviço e tente de novo.',
       repeated:
         'Nenhum segundo segredo foi criado: este formulário já tinha sido enviado. Um segredo é mostrado uma única vez. Se não o copiou, troque-o de novo.',
-      url_refused:
-        'Esta URL não pode ser usada. Ela deve começar com https:// (http:// serve no modo de teste), não conter usuário nem senha, ter no máximo 2048 caracteres e não levar a uma rede privada.',
       no_url: 'Nada foi alterado: defina primeiro uma URL.',
       nothing_pending: 'Nada foi alterado: não há segredo pendente.',
       rate_limited: 'Nada foi alterado: o limite é de dez alterações por minuto. Espere um minuto e tente de novo.',
