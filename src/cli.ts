@@ -68,7 +68,7 @@ async function allCommands(): Promise<Command[]> {
 
 const usageOf = ({ name, usage }: Command) => `quittance ${`${name} ${usage}`.trim()}`;
 
-const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 2 wrong use.';
+const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 2 usage error.';
 
 function help(about: Command[]): string {
   const linesOf = (command: Command) => `  ${usageOf(command)}\n      ${command.summary}`;

@@ -76,7 +76,7 @@ export const adminCommands: Command[] = [
     name: 'audit check',
     usage: '[--partner <slug>] [--kept <hash>]',
     summary:
-      'Checks that no entry of the audit logs was changed or removed, and prints their ends. --kept looks for a hash recorded earlier.',
+      'Checks that no entry of the audit logs was changed or removed, and prints the last row number and hash of each. --kept looks for a hash that you recorded earlier.',
     run: check,
   },
 ];

@@ -29,9 +29,9 @@ export const attemptCommands: Command[] = [
   list,
   {
     name: 'attempts detach',
-    usage: '--before <instant> [--drop]',
+    usage: '--before <time> [--drop]',
     summary:
-      'Detaches the partitions of months that ended before this time, while the service works. Each is then a separate table; --drop deletes it.',
+      'Detaches the partitions of months that ended before this time, while the service is running. Each becomes a separate table; --drop deletes it instead.',
     run: detach,
   },
 ];

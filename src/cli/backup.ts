@@ -63,7 +63,7 @@ async function restore(ctx: Context, args: Arguments): Promise<Record<string, un
       ...held,
       faults,
       forgotten: forgottenSince(begunAt),
-      next: faults.length > 0 ? 'Mind the faults before you start it.' : next,
+      next: faults.length > 0 ? 'Fix these faults before you start it.' : next,
     };
   });
 }
@@ -81,7 +81,7 @@ export const backupCommands: Command[] = [
     withAnyKeys: true,
     usage: '<file>',
     summary:
-      'Writes the whole database to a file, while the service works, and names the SECRET_KEYS that it needs. The keys are not in it: keep them elsewhere. Needs pg_dump.',
+      'Writes the whole database to a file, while the service is running, and names the SECRET_KEYS that it needs. The keys are not in it: keep them elsewhere. Needs pg_dump.',
     run: backup,
   },
   {

@@ -35,7 +35,7 @@ function count(args: Arguments, name: string, max: number): number {
 /** Changes blocks of a chain while no rehearsal runs on it and the service does not mine. */
 async function alone(ctx: Context, chain: ChainConfig, change: () => Promise<void>): Promise<Record<string, unknown>> {
   if (!(await whileRehearsing(ctx.db, chain, change)))
-    throw new Error('The local chain is in use by a rehearsal. Try again in a few seconds.');
+    throw new Error('Another test payment is using the local chain. Try again in a few seconds.');
   return { chain_id: chain.chainId, block_number: await wallet.headNumber(chain) };
 }
 

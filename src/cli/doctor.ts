@@ -94,7 +94,7 @@ const readerAdvice: Record<Unused, string> = {
   'of another database':
     'DATABASE_READ_URL leads to another database: no list is read there. Point it at a standby of the database of DATABASE_URL.',
   'no standby of this primary':
-    'The server of DATABASE_READ_URL is no standby of this primary now, or follows an older timeline. Lists are read from the primary.',
+    'The server of DATABASE_READ_URL is not a standby of this primary at the moment, or follows an older timeline. Lists are read from the primary.',
   behind: 'The standby of DATABASE_READ_URL is behind. Lists are read from the primary meanwhile.',
   unreachable: 'The standby of DATABASE_READ_URL does not answer. Lists are read from the primary.',
 };

@@ -81,7 +81,7 @@ const deliveries: Command = {
 
 const replay: Command = {
   name: 'webhook replay',
-  usage: `<delivery_id>  |  ${where} --since <instant>`,
+  usage: `<delivery_id>  |  ${where} --since <time>`,
   summary: 'Resends an event with the same ID and body, or all that failed since a time.',
   run: async (ctx, args) => {
     if (args.options.since !== undefined) {
@@ -102,7 +102,7 @@ const replay: Command = {
 const listenCommand: Command = {
   name: 'listen',
   usage: `${where} [--count N]`,
-  summary: 'Receives events here, verifies each signature and prints them, until Ctrl-C or for N events.',
+  summary: 'Receives events here, verifies each signature and prints them, until Ctrl-C or until N have arrived.',
   run: async (ctx, args) =>
     listen(ctx, await scopeOption(ctx, args), {
       count: numberOption(args, 'count', Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY),

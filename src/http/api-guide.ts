@@ -74,7 +74,7 @@ The other fields of a repeated call are ignored. Creating a merchant is idempote
 
 | \`status\` | meaning |
 | --- | --- |
-| \`requested\` | Created; the pay page has not been opened. It can only be cancelled now. |
+| \`requested\` | Created; the pay page has not been opened. It can be cancelled only in this state. |
 | \`opened\` | A customer has opened the pay page. |
 | \`expired\` | \`expires_at\` has passed without payment. A payment up to 30 minutes late still counts. |
 | \`voided\` | Cancelled. |

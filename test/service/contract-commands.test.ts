@@ -107,7 +107,7 @@ test('contracts deploy › all chains, one of which does not answer → the othe
   assert.equal(failed, true);
 });
 
-test('contracts deploy › nobody to pay → an error that says so; a chain that is not configured → wrong use', async () => {
+test('contracts deploy › nobody to pay → an error that says so; a chain that is not configured → a usage error', async () => {
   const { lines } = await run('contracts deploy', context({ relayer: { signers: [] } }), one);
   assert.match(lines[0]?.advice ?? '', /^No key can pay for the deployment\. Set DEPLOYER_KEY/);
   await assert.rejects(run('contracts deploy', context(), { chain: '5' }), UsageFault);
