@@ -13,7 +13,7 @@ import type { Arm } from './rounds.ts';
 
 export const names = { loop: 'signed deliveries', bare: 'bare POST loop' };
 /** More than any machine delivers in a second. */
-export const mostPerSecond = 20_000;
+export const maxPerSecond = 20_000;
 
 export type Prepared = { id: string; path: string; body: string };
 

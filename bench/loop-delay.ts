@@ -13,7 +13,7 @@ process.on('message', () => {
   const megabytes = (bytes: number) => Math.round(bytes / 1e6);
   process.send?.({
     ...{ heapMb: megabytes(heapUsed), heapTotalMb: megabytes(heapTotal), externalMb: megabytes(external) },
-    ...{ p50Ms: lateMs(50), p99Ms: lateMs(99), mostMs: Math.max(0, delay.max / 1e6 - resolution) },
+    ...{ p50Ms: lateMs(50), p99Ms: lateMs(99), maxMs: Math.max(0, delay.max / 1e6 - resolution) },
   });
   delay.reset();
 });

@@ -1,6 +1,6 @@
 import { openOwner, usualWaits } from '../src/db/connection.ts';
 import { accessOf } from '../src/db/logins.ts';
-import { mostTogether } from '../src/requests/store-together.ts';
+import { maxTogether } from '../src/requests/store-together.ts';
 import { groupsAtOnce } from '../src/requests/together.ts';
 import { startChild } from './child.ts';
 import { clients, countingRows, httpArm, manyClients, names, pgbenchArm } from './creates.ts';
@@ -44,7 +44,7 @@ export async function measureCreates(stage: Stage, pairs: Pair[], { shows = fals
     http: ofHttp('http', clients),
     httpOfMany: ofHttp('httpOfMany', manyClients),
     alone: ofSql('alone', alone),
-    together: ofSql('together', together, { creates: mostTogether, repeating: groupsAtOnce }),
+    together: ofSql('together', together, { creates: maxTogether, repeating: groupsAtOnce }),
     yardstick: ofBare('yardstick', clients),
     yardstickOfMany: ofBare('yardstickOfMany', manyClients),
   };

@@ -67,8 +67,8 @@ const isReady = (origin: string) =>
 const megabytes = (kibibytes: string | undefined) => Math.round((Number(kibibytes) * 1024) / 1e6);
 
 /** The resident memory of a process now and its maximum so far, in megabytes, as Linux counts it. */
-export function memoryOf({ child }: Pick<ServiceProcess, 'child'>): { nowMb: number; mostMb: number } {
+export function memoryOf({ child }: Pick<ServiceProcess, 'child'>): { nowMb: number; maxMb: number } {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   const value = (name: string) => megabytes(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
-  return { nowMb: value('VmRSS'), mostMb: value('VmHWM') };
+  return { nowMb: value('VmRSS'), maxMb: value('VmHWM') };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../src/context.ts';
 import type { Sql } from '../src/db/connection.ts';
 import { buildServer } from '../src/http/server.ts';
-import { mostTogether } from '../src/requests/store-together.ts';
+import { maxTogether } from '../src/requests/store-together.ts';
 import { idOf, prefixOf, shape } from './fixtures.ts';
 
 /** A statement that a create sends to the database, verbatim, with its parameters. */
@@ -31,7 +31,7 @@ export const merchantOf = (key: number, j: number) =>
 /** How many creates are sent at once. The server stores some of them together. */
 const atOnce = 30;
 /** How often this is tried until one statement stores the maximum number. */
-const mostTries = 50;
+const maxTries = 50;
 
 /**
  * Makes creates in this process and records the statements of those that rely on what an earlier create has read, as
@@ -66,17 +66,17 @@ async function capture(ctx: Context, keys: string[]): Promise<{ alone: Statement
   if (!alone || sent.length !== 1) throw new Error(`a create sent ${sent.length} statements`);
   const statements = { alone: { ...alone, made } };
   try {
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       const { sent, made } = await record(all);
       for (const one of sent) {
         const members = membersOf(one, made);
-        if (members.length === mostTogether) return { ...statements, together: { ...one, made: members } };
+        if (members.length === maxTogether) return { ...statements, together: { ...one, made: members } };
       }
     }
   } finally {
     await app.close();
   }
-  throw new Error(`in ${mostTries} tries no ${mostTogether} creates went together`);
+  throw new Error(`in ${maxTries} tries no ${maxTogether} creates went together`);
 }
 
 /** The creates that a statement stores, in its order. */
@@ -113,7 +113,7 @@ function expression(value: unknown, known: Map<string, string>, place = 0): stri
 const variablesOf = (place: number) => [
   place === 0
     ? `\\set partner0 random(0, ${shape.partners - 1})`
-    : `\\set partner${place} (:partner0 + ${place * Math.floor(shape.partners / mostTogether)}) % ${shape.partners}`,
+    : `\\set partner${place} (:partner0 + ${place * Math.floor(shape.partners / maxTogether)}) % ${shape.partners}`,
   `\\set key${place} :partner${place} + ${shape.partners} * random(0, ${shape.keys / shape.partners - 1})`,
   `\\set merchant${place} :partner${place} + ${shape.partners} * random(0, ${shape.merchants / shape.partners - 1})`,
   `\\set amount${place} random(100, 99999)`,

@@ -275,14 +275,14 @@ function readDrain(value: string | undefined, sandbox: boolean, faults: string[]
 }
 
 /** Requests can be paid for 30 days, and need their customers' data until then. */
-const leastEraseDays = 31;
+const minEraseDays = 31;
 
 function readEraseAfter(value: string | undefined, faults: string[]): number | null {
   if (!value) return null;
   const days = Number(value);
-  if (!Number.isInteger(days) || days < leastEraseDays || days > 36_500) {
+  if (!Number.isInteger(days) || days < minEraseDays || days > 36_500) {
     faults.push(
-      `ERASE_CUSTOMER_DATA_AFTER_DAYS must be a whole number from ${leastEraseDays}: requests can be paid for 30 days`,
+      `ERASE_CUSTOMER_DATA_AFTER_DAYS must be a whole number from ${minEraseDays}: requests can be paid for 30 days`,
     );
   }
   return days;

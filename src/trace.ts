@@ -10,7 +10,7 @@ import { outsideTrails } from './lib/trail.ts';
 const sendMs = 5_000;
 const lastMs = 2_000;
 /** Beyond these, spans are dropped: calls never wait for a collector. */
-const mostWaiting = 4_096;
+const maxWaiting = 4_096;
 const batch = 512;
 const sendEveryMs = 2_000;
 
@@ -31,7 +31,7 @@ export async function startTracing(tracing: TracingConfig, log: Logger): Promise
     url,
     headers,
     timeoutMillis: sendMs,
-    concurrencyLimit: mostWaiting / batch,
+    concurrencyLimit: maxWaiting / batch,
   });
   const share = new sdk.TraceIdRatioBasedSampler(sampler.ratio);
   const provider = new sdk.TracerProvider({
@@ -41,7 +41,7 @@ export async function startTracing(tracing: TracingConfig, log: Logger): Promise
     spanProcessors: [
       new sdk.BatchSpanProcessor({
         exporter: complaining(exporter, log),
-        maxQueueSize: mostWaiting,
+        maxQueueSize: maxWaiting,
         maxExportBatchSize: batch,
         scheduledDelayMillis: sendEveryMs,
         exportTimeoutMillis: sendMs + 1_000,

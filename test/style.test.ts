@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-const mostCharacters = 120;
+const maxCharacters = 120;
 /** Long strings: a sentence, attribute, signature or expression is harder to read and to search for in pieces. */
 const inOnePiece = [/(['"`])(?:(?!\1).){60,}\1/, /`[^`]{60,}$/];
 
@@ -10,7 +10,7 @@ const isComment = (line: string) => /^\s*(\/\*\*|\*|\/\/) /.test(line);
 
 test('in files of pages no line is longer than 120 characters, but for a long string, and elsewhere no comment is', () => {
   const tooLong = (line: string) =>
-    line.replaceAll('\\`', '`').length > mostCharacters && !inOnePiece.some((piece) => piece.test(line));
+    line.replaceAll('\\`', '`').length > maxCharacters && !inOnePiece.some((piece) => piece.test(line));
   const long = globSync('src/**/*.ts')
     .filter((file) => !file.includes('/texts/'))
     .flatMap((file) => {

@@ -16,7 +16,7 @@ async function measure(stage: Stage): Promise<Finding> {
   const receiver = await startChild('receiver.ts', {});
   stage.onEnd(receiver.stop);
   await makeEndpoints(ctx.db.sql, ctx.config.secretKeys, receiver.origin);
-  const prepared = await deliveries.prepareDeliveries(ctx.db.sql, seconds * deliveries.mostPerSecond);
+  const prepared = await deliveries.prepareDeliveries(ctx.db.sql, seconds * deliveries.maxPerSecond);
   const owner = openOwner(env.DATABASE_URL as string);
   stage.onEnd(() => owner.end());
   await deliveries.keepDeliveries(owner);

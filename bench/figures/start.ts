@@ -18,15 +18,15 @@ async function startTimes(stage: Stage, env: Record<string, string>) {
   for (let round = 0; round <= rounds; round++) {
     const service = await startProcess(stage, env);
     await pause(settleMs);
-    const { nowMb, mostMb } = memoryOf(service);
+    const { nowMb, maxMb } = memoryOf(service);
     await service.stop();
-    process.stdout.write(`  ${service.readySeconds.toFixed(1)} s, ${nowMb} MB, at most ${mostMb} MB\n`);
+    process.stdout.write(`  ${service.readySeconds.toFixed(1)} s, ${nowMb} MB, at most ${maxMb} MB\n`);
     if (round === 0) continue;
     seconds.push(service.readySeconds);
     megabytes.push(nowMb);
-    most.push(mostMb);
+    most.push(maxMb);
   }
-  return { seconds: spread(seconds), megabytes: spread(megabytes), mostMb: Math.max(...most) };
+  return { seconds: spread(seconds), megabytes: spread(megabytes), maxMb: Math.max(...most) };
 }
 
 async function measure(stage: Stage): Promise<Finding> {
@@ -36,13 +36,13 @@ async function measure(stage: Stage): Promise<Finding> {
   const rows: string[][] = [];
   for (const count of [0, many]) {
     await makeRequests(ctx.db.sql, count);
-    const { seconds, megabytes, mostMb } = await startTimes(stage, production);
+    const { seconds, megabytes, maxMb } = await startTimes(stage, production);
     const met = seconds.median <= target.seconds && megabytes.median <= target.megabytes;
     rows.push([
       count.toLocaleString('en'),
       `**${seconds.median.toFixed(1)} s** (${seconds.min.toFixed(1)} to ${seconds.max.toFixed(1)})`,
       `**${megabytes.median} MB** (${megabytes.min} to ${megabytes.max})`,
-      `${mostMb} MB`,
+      `${maxMb} MB`,
       `${target.seconds} s, ${target.megabytes} MB ${met ? '✓' : '✗'}`,
     ]);
   }

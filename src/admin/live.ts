@@ -13,14 +13,14 @@ export const adminEventsPath = '/admin/events';
 
 /** Something changes all the time, so pages are notified at most this often. */
 const gatherMs = 3_000;
-const mostStreams = 200;
+const maxStreams = 200;
 
 type Listening = { wakes: Set<() => void>; end(): void };
 const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places(mostStreams);
+  const places = new Places(maxStreams);
   pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
     // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
     if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();

@@ -84,7 +84,7 @@ export async function createApiKey(
 const emailOf = (actor: Actor): string | null => ('email' in actor ? actor.email : null);
 
 /** The limit of a list; far more keys than a partner needs. */
-const mostListed = 10_000;
+const maxListed = 10_000;
 
 /**
  * All keys of a partner, without their values: live keys before test keys, valid ones before revoked ones, each oldest
@@ -94,7 +94,7 @@ export async function listApiKeys(db: Database, partnerId: string): Promise<ApiK
   const rows = await db.sql`
     select id, test_mode, hint, name, scopes, created_at, created_by, ends_at, revoked_at from api_keys
     where partner_id = ${partnerId}
-    order by test_mode, revoked_at is not null, created_at, id limit ${mostListed}`;
+    order by test_mode, revoked_at is not null, created_at, id limit ${maxListed}`;
   return rows.map((row) => ({
     key_id: row.id,
     mode: modeOf(row.test_mode),

@@ -27,7 +27,7 @@ export async function takeOfDay(
 }
 
 /** How many a day one person is sent: by all merchants of a partner together, and by each of them. */
-export type MostToPerson = { ofPartner: number; ofMerchant: number };
+export type MaxToPerson = { ofPartner: number; ofMerchant: number };
 
 /**
  * The same of what a merchant sends to one person. It leaves the partner's other merchants as much as it has used
@@ -39,7 +39,7 @@ export async function takeOfPerson(
   tx: Tx,
   scope: Scope,
   action: string,
-  { accountId, person, most }: { accountId: string; person: string; most: MostToPerson },
+  { accountId, person, most }: { accountId: string; person: string; most: MaxToPerson },
 ): Promise<boolean> {
   const own = `${accountId} ${person}`;
   // Locked in this order by everybody: the person's count first.

@@ -6,15 +6,15 @@ import { Lanes } from '../lib/lanes.ts';
  * How many calls of one key and endpoint, and of one partner, run at once on a node. Calls of one key and endpoint wait
  * for each other's count in the database anyway. A partner can never use all connections, whatever its calls wait for.
  */
-const mostOfKey = 2;
-const mostOfPartner = 3;
+const maxOfKey = 2;
+const maxOfPartner = 3;
 /** How many keys are remembered; a forgotten key's partner is looked up again. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 /** Shares the connections of the API among its callers. A call that waits for its turn holds none. */
 export class Shares {
-  readonly #ofKeys = new Lanes(mostOfKey);
-  readonly #ofPartners = new Lanes(mostOfPartner);
+  readonly #ofKeys = new Lanes(maxOfKey);
+  readonly #ofPartners = new Lanes(maxOfPartner);
   readonly #partners = new Map<string, string>();
 
   /**
@@ -38,7 +38,7 @@ export class Shares {
     return this.#ofKeys.run(`${keyHash} ${endpoint}`, async () => {
       mustBeInTime();
       const partner = this.#partners.get(keyHash) ?? (await findPartner());
-      keepNewest(this.#partners, keyHash, partner, mostKept);
+      keepNewest(this.#partners, keyHash, partner, maxKept);
       return this.#ofPartners.run(partner, async () => {
         mustBeInTime();
         return work();

@@ -7,13 +7,13 @@ import { connectRpc, type Header, nullOfRpc, type Rpc, RpcError, type Told } fro
 export type Placed = { txHash: string; blockNumber: number; blockHash: string };
 
 /**
- * A whole block is fetched if more than `mostByHash` of its transactions are wanted, and at least one in `mostInBlock`:
+ * A whole block is fetched if more than `maxByHash` of its transactions are wanted, and at least one in `maxInBlock`:
  * otherwise a few nearly free transfers would make us fetch all of it. The answer may have this many bytes for each
  * wanted transaction; a larger one is cut off, and the transactions are fetched by hash. So the cost of a block grows
  * with what is wanted of it.
  */
-const mostByHash = 4;
-const mostInBlock = 4;
+const maxByHash = 4;
+const maxInBlock = 4;
 const bytesPerWanted = 64 * 1024;
 /** How many transactions are in one message, and how many messages are sent at once. */
 const batchSize = 25;
@@ -49,7 +49,7 @@ export async function askAhead(
   // One transaction can move money many times, to as many payments.
   const each = [...new Map(wanted.map((one) => [`${one.txHash} ${one.blockHash}`, one])).values()];
   const blocks = [...Map.groupBy(each, ({ blockHash }) => blockHash).values()];
-  const many = blocks.filter((block) => block.length > mostByHash);
+  const many = blocks.filter((block) => block.length > maxByHash);
   await mapFew(many, messagesAtOnce, async (block) => {
     if (performance.now() < deadline) await askBlock(quick, block, told, deadline);
   });
@@ -80,7 +80,7 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told, deadline
   const header = told.headers.get(blockNumber) ?? (await rpc.header(blockNumber).catch(nothing));
   if (!header) return;
   told.headers.set(blockNumber, header);
-  if (block.length * mostInBlock < header.transactionCount || performance.now() >= deadline) return;
+  if (block.length * maxInBlock < header.transactionCount || performance.now() >= deadline) return;
   const hashes = new Set(block.map(({ txHash }) => txHash));
   const maxBytes = block.length * bytesPerWanted;
   const [receipts, full] = await Promise.all([

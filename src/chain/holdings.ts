@@ -4,7 +4,7 @@ import { type Hex, type Rpc, RpcError, toHex } from './rpc.ts';
 export type Holdings = { balance: bigint; allowance: bigint };
 
 /** How many wallets one call covers, so that the program stays below the limit of 48 KiB for code. */
-export const mostWallets = 80;
+export const maxWallets = 80;
 const callGas = 20_000_000n;
 /** Nobody's address: a call without a recipient needs a sender. */
 const nobody: Hex = `0x${'00'.repeat(19)}01`;
@@ -34,7 +34,7 @@ function program(token: Hex, questions: string[]): Hex {
 /**
  * Reads wallets' balances and allowances as of the provider's newest block, with one call to the provider.
  *
- * @param wallets at most `mostWallets`
+ * @param wallets at most `maxWallets`
  * @throws RpcError also if the token does not answer
  */
 export async function readHoldings(rpc: Rpc, token: Hex, contract: Hex, wallets: readonly Hex[]): Promise<Holdings[]> {

@@ -66,7 +66,7 @@ export const toHex = (value: number | bigint): Hex => `0x${value.toString(16)}`;
 
 /** A later time is a lie, which the database could not store. */
 const latestSeconds = Date.UTC(9999, 11, 31) / 1000;
-const mostLogs = 2 ** 31 - 1;
+const maxLogs = 2 ** 31 - 1;
 
 function malformed(what: string): RpcError {
   return new RpcError('malformed', `the provider's answer has no valid ${what}`);
@@ -156,7 +156,7 @@ export function readLog(log: Record<string, unknown>): Log {
     blockHash: readBytes(log.blockHash, 32, 'block hash'),
     blockNumber: readNumber(log.blockNumber, 'block number'),
     txHash: readBytes(log.transactionHash, 32, 'transaction hash'),
-    logIndex: readNumber(log.logIndex, 'log index', mostLogs),
+    logIndex: readNumber(log.logIndex, 'log index', maxLogs),
   };
 }
 

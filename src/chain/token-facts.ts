@@ -9,7 +9,7 @@ export type TokenFacts = { decimals: number | null; symbol: string | null };
 const symbolCall = '0x95d89b41';
 const longestSymbol = 20;
 /** 10^77 is the largest power of ten that a token's amounts can hold. */
-const mostDecimals = 77;
+const maxDecimals = 77;
 
 /** Asks a contract for decimals and symbol; null for what it does not answer as a token would. */
 export async function readTokenFacts(rpc: Rpc, address: string): Promise<TokenFacts> {
@@ -32,7 +32,7 @@ async function ask(rpc: Rpc, address: string, data: string): Promise<string | nu
 function readDecimals(answer: string): number | null {
   if (answer.length !== 66) return null;
   const decimals = BigInt(answer);
-  return decimals <= BigInt(mostDecimals) ? Number(decimals) : null;
+  return decimals <= BigInt(maxDecimals) ? Number(decimals) : null;
 }
 
 /** A string, or 32 bytes as in some old tokens; only letters, digits and a few other characters, at most 20. */

@@ -24,13 +24,13 @@ const restMs = 5_000;
 const gatherMs = 50;
 /** Browsers reconnect automatically, so a forgotten page does not hold a connection forever. */
 const longestMs = 15 * minuteMs;
-const mostPages = 10_000;
+const maxPages = 10_000;
 /** Per client. Each stream queries the database every few seconds, but many customers can share an address. */
-const mostPagesOfOne = 60;
+const maxPagesOfOne = 60;
 /** Per network of addresses, because one owner can have a whole network. */
-const mostPagesOfNetwork = 300;
+const maxPagesOfNetwork = 300;
 /** For all clients together, because whoever knows a request's id can have any number of addresses. */
-const mostPagesOfRequest = 50;
+const maxPagesOfRequest = 50;
 /** Per minute. A page that cannot listen polls every 2 to 15 s, and all tablets of a shop come from one address. */
 const asksOfOne = 1_200;
 const asksOfOneForOne = 120;
@@ -50,9 +50,9 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const connections = new AttemptLimit(120, minuteMs);
   const asks = new AttemptLimit(asksOfOne, minuteMs);
   const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
-  const places = new Places(mostPages, mostPagesOfOne);
-  const ofNetworks = new Places(Number.POSITIVE_INFINITY, mostPagesOfNetwork);
-  const ofRequests = new Places(Number.POSITIVE_INFINITY, mostPagesOfRequest);
+  const places = new Places(maxPages, maxPagesOfOne);
+  const ofNetworks = new Places(Number.POSITIVE_INFINITY, maxPagesOfNetwork);
+  const ofRequests = new Places(Number.POSITIVE_INFINITY, maxPagesOfRequest);
 
   const onChange = (change: Change) => {
     for (const page of open) {

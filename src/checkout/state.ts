@@ -1,7 +1,7 @@
 import { minuteMs } from '../lib/durations.ts';
 import type { HandedInProgress } from '../payments/authorized/progress.ts';
 import type { PaymentProgress, TransferProgress } from '../payments/proof/progress.ts';
-import { leastPartMicro } from '../payments/rules.ts';
+import { minPartMicro } from '../payments/rules.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
 import type { NearPayment } from '../payments/unmatched/near.ts';
@@ -66,7 +66,7 @@ export function payState(known: Known): PayState {
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
   const [last] = known.handedIn;
   const holds = last !== undefined && now < last.validBefore;
-  const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < leastPartMicro;
+  const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < minPartMicro;
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
   if (asked.isRest) return { kind: 'part', paidMicro: soundMicro, missingMicro: asked.micro };
   const [lost] = submitted;

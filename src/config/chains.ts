@@ -170,8 +170,8 @@ const fieldsOfChain = [
   ...['chain_id', 'name', 'rpc_urls', 'tokens', 'finality', 'explorer_url', 'public_rpc_url', 'coin', 'poll_ms'],
   'relayer',
 ];
-const leastPollMs = 50;
-const mostPollMs = 60_000;
+const minPollMs = 50;
+const maxPollMs = 60_000;
 const usualPollMs = 1_000;
 
 /** Reads a chain and reports its faults. If there are any, the result is not used. */
@@ -216,8 +216,8 @@ function endpointOf(url: string): string {
 
 function readPollMs(value: unknown, fail: Tell): number {
   if (value === undefined) return usualPollMs;
-  if (Number.isInteger(value) && Number(value) >= leastPollMs && Number(value) <= mostPollMs) return Number(value);
-  fail(`poll_ms must be a whole number from ${leastPollMs} to ${mostPollMs}`);
+  if (Number.isInteger(value) && Number(value) >= minPollMs && Number(value) <= maxPollMs) return Number(value);
+  fail(`poll_ms must be a whole number from ${minPollMs} to ${maxPollMs}`);
   return usualPollMs;
 }
 

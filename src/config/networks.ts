@@ -14,7 +14,7 @@ export function readNetworks(
   name: 'WEBHOOK_ALLOW_CIDRS' | 'TRUST_PROXY' | 'DEV_ALLOW_CIDRS',
   env: NodeJS.ProcessEnv,
   fallback: string[],
-  leastBits: number,
+  minBits: number,
   faults: string[],
 ): string[] {
   return readList(env[name], fallback).map((network) => {
@@ -22,7 +22,7 @@ export function readNetworks(
     const bits = isIP(address) === 4 ? 32 : 128;
     const length = prefix === undefined ? bits : Number(prefix);
     const isWritten = /^\d{1,3}$/.test(prefix ?? '0') && more.length === 0;
-    if (isIP(address) === 0 || address.includes('%') || !isWritten || length < leastBits || length > bits) {
+    if (isIP(address) === 0 || address.includes('%') || !isWritten || length < minBits || length > bits) {
       faults.push(`${name} contains "${network}", which is not a network such as 10.0.0.0/8`);
     }
     return `${address}/${length}`;

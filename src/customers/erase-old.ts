@@ -17,16 +17,16 @@ const batchesPerPass = 100;
  * creation, so each is visited once. Partners take turns; what fails of one keeps back nothing of another. What is left
  * over after a pass is told to the operator, and the next one goes on with it.
  *
- * @param mostBatches of requests of each partner, and of plans, that one pass removes
+ * @param maxBatches of requests of each partner, and of plans, that one pass removes
  * @returns how many requests lost something
  */
-export async function eraseOld(ctx: Context, signal: AbortSignal, mostBatches = batchesPerPass): Promise<number> {
+export async function eraseOld(ctx: Context, signal: AbortSignal, maxBatches = batchesPerPass): Promise<number> {
   const days = ctx.config.eraseCustomersAfterDays;
   if (days === null) return 0;
   const before = new Date(ctx.clock.now().getTime() - days * dayMs);
   let erased = 0;
   let left = (await selectClocks(ctx.db, before)).map(scopeOfRow);
-  for (let i = 0; i < mostBatches && left.length > 0 && !signal.aborted; i++) {
+  for (let i = 0; i < maxBatches && left.length > 0 && !signal.aborted; i++) {
     const more: Scope[] = [];
     for (const scope of left) {
       if (signal.aborted) break;
@@ -40,7 +40,7 @@ export async function eraseOld(ctx: Context, signal: AbortSignal, mostBatches = 
     left = more;
   }
   if (left.length > 0 && !signal.aborted) tellLeft(ctx, 'requests');
-  await forgetOldPlans(ctx, before, signal, mostBatches);
+  await forgetOldPlans(ctx, before, signal, maxBatches);
   if (erased > 0) ctx.log.info({ requests: erased, before }, 'old personal data was removed');
   return erased;
 }
@@ -82,9 +82,9 @@ function eraseBatch(ctx: Context, scope: Scope, before: Date): Promise<number | 
   });
 }
 
-async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal, mostBatches: number): Promise<void> {
+async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal, maxBatches: number): Promise<void> {
   const failed = new Map<string, Scope>();
-  for (let i = 0; i < mostBatches && !signal.aborted; i++) {
+  for (let i = 0; i < maxBatches && !signal.aborted; i++) {
     const old = await findOldPlans(ctx.db.sql, before, { limit: batch, except: [...failed.values()] });
     for (const { scope, plans } of byScope(old, [])) {
       const done = await unlessItFails(ctx, scope, () => forgetPlansOf(ctx, scope, plans));

@@ -16,8 +16,8 @@ export type Erased = { requests: number; mails: number; messages: number };
 export type CustomerErased = Erased & { plans: number };
 
 const batch = 500;
-const mostBeside = 10_000;
-const leastDigits = 5;
+const maxBeside = 10_000;
+const minDigits = 5;
 
 /** A customer as a person types it; null for anything but an e-mail address, a phone number or a request id. */
 export function customerKey(by: CustomerKey['by'], typed: string): CustomerKey | null {
@@ -25,7 +25,7 @@ export function customerKey(by: CustomerKey['by'], typed: string): CustomerKey |
   if (by === 'email') return isOneAddress(text) ? { by, value: text.toLowerCase() } : null;
   if (by === 'request') return isUuid(text) ? { by, value: text.toLowerCase() } : null;
   const digits = text.replace(/\D/g, '');
-  return digits.length >= leastDigits && digits.length <= 50 ? { by, value: digits } : null;
+  return digits.length >= minDigits && digits.length <= 50 ? { by, value: digits } : null;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function findCustomer(
 
 /** The requests of a customer, one more than are erased at once; by one of them, all of its plan. */
 async function requestsOf(sql: Sql | Tx, key: CustomerKey): Promise<CustomerRequest[]> {
-  const beside = key.by === 'request' ? await findRequestsBeside(sql, key.value, mostBeside) : [];
+  const beside = key.by === 'request' ? await findRequestsBeside(sql, key.value, maxBeside) : [];
   return findOfCustomer(sql, key, beside, batch + 1);
 }
 

@@ -9,7 +9,7 @@ import { readQuery } from '../web/query.ts';
 import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
 
 /** A partner can have any number of merchants, so all of them together also have a limit. */
-const mostOfPartner = 1_000;
+const maxOfPartner = 1_000;
 
 /** The event stream for a dashboard page; with a request id, only for that request. */
 export function dashboardEventsPath(requestId?: string): string {
@@ -19,7 +19,7 @@ export function dashboardEventsPath(requestId?: string): string {
 /** `GET /dashboard/events` (server-sent events): reports that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places();
-  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
+  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, maxOfPartner);
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;
     // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.

@@ -136,10 +136,10 @@ export const planOnce = new Fragment((draft) => {
  * How many statements stay prepared on a connection. `begin_scoped` checks each one, which takes 0.15 ms for a hundred,
  * and a single list with all its filters has about a hundred texts.
  */
-const mostPrepared = 100;
+const maxPrepared = 100;
 
 /** How many proofs are cached. Computing one takes 0.05 ms. */
-const mostProofs = 10_000;
+const maxProofs = 10_000;
 
 /** The text whose HMAC proves a scope. The database builds the same text. */
 const scopeText = ({ partnerId, testMode }: Scope) => `${partnerId.toLowerCase()} ${testMode}`;
@@ -156,7 +156,7 @@ export function connect(
   const [{ service, scoped, scopeKey, session: sessionUrl }, settings] = [access, sessionSettings];
   const sql = openPool({ url: service, connections: connections.service, waits, settings, sessionUrl });
   const most = connections.scoped;
-  const kept = { settings: scopedSettings, mostPrepared };
+  const kept = { settings: scopedSettings, maxPrepared };
   const scopedPool = openPool({ url: scoped, connections: most, waits, sessionUrl, ...kept });
   const proofs = new Map<string, string>();
   const prove = (scope: Scope) => {
@@ -164,7 +164,7 @@ export function connect(
     const known = proofs.get(text);
     if (known) return known;
     const proof = createHmac('sha256', scopeKey).update(text).digest('hex');
-    keepNewest(proofs, text, proof, mostProofs);
+    keepNewest(proofs, text, proof, maxProofs);
     return proof;
   };
   const enter = (scope: Scope): Fragment =>

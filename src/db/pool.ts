@@ -74,7 +74,7 @@ export type PoolOptions = {
   /** The settings of each session, named as for `set`. */
   settings?: Record<string, string | number>;
   /** How many statements stay prepared on each connection; unlimited by default. */
-  mostPrepared?: number;
+  maxPrepared?: number;
   /**
    * Set if `url` leads to a pooler that gives each transaction another session, which other clients use in between. No
    * settings or prepared statements are then left in a session. The value is the address of the server itself, which
@@ -124,7 +124,7 @@ function sendTogether({ connection: { stream } }: pg.PoolClient): void {
 
 /** Opens a pool. Connections are opened when needed. */
 export function openPool(options: PoolOptions): Pool {
-  const { sessionUrl, settings, mostPrepared = Number.POSITIVE_INFINITY, ...address } = options;
+  const { sessionUrl, settings, maxPrepared = Number.POSITIVE_INFINITY, ...address } = options;
   // A pooler refuses settings at the start of a session, so the logins have them as defaults.
   const own = sessionUrl
     ? { ...connectionOptions(address), application_name: 'quittance' }
@@ -171,7 +171,7 @@ export function openPool(options: PoolOptions): Pool {
     result.observer?.(session, statement);
     const clock = open.get(client) as AnswerClock;
     return watched(statement, session, result.onSlow, () =>
-      sendOver(client, statement, { mostKept: mostPrepared, ahead, clock }).catch((error) => {
+      sendOver(client, statement, { maxKept: maxPrepared, ahead, clock }).catch((error) => {
         throw lostError(error);
       }),
     );

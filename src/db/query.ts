@@ -48,13 +48,13 @@ class Query extends PgQuery {
   /** Where its row builder is stored once the columns are known. */
   #known: Known | undefined;
   #fault: Error | undefined;
-  readonly #mostKept: number;
+  readonly #maxKept: number;
   readonly #ahead: Sendable | null;
   #isAnsweredAhead = true;
 
-  constructor({ text, values, name }: Sendable, { mostKept, ahead }: Sending, callback: Callback) {
+  constructor({ text, values, name }: Sendable, { maxKept, ahead }: Sending, callback: Callback) {
     super(text);
-    this.#mostKept = mostKept;
+    this.#maxKept = maxKept;
     this.#ahead = ahead;
     this.values = values;
     this.name = name;
@@ -70,7 +70,7 @@ class Query extends PgQuery {
     try {
       const ahead = this.#ahead && this.#writeAhead(this.#ahead, known);
       const build = lastUsed(known, name);
-      if (!build) forgetOldest(connection, known, this.#mostKept);
+      if (!build) forgetOldest(connection, known, this.#maxKept);
       ahead?.(connection);
       if (!build) {
         this.#known = known;
@@ -137,9 +137,9 @@ class Query extends PgQuery {
 }
 
 /** Makes room for one more prepared statement. The server closes the oldest before it reads the next message. */
-function forgetOldest(connection: Wire, known: Known, mostKept: number): void {
+function forgetOldest(connection: Wire, known: Known, maxKept: number): void {
   for (const oldest of known.keys()) {
-    if (known.size < mostKept) return;
+    if (known.size < maxKept) return;
     known.delete(oldest);
     delete connection.parsedStatements[oldest];
     connection.close({ type: 'S', name: oldest });
@@ -153,11 +153,11 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
 }
 
 /**
- * `mostKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is
+ * `maxKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is
  * sent before another prepared one in the same message, so that the two form one transaction; its answer is ignored.
  * `clock`: the connection's.
  */
-export type Sending = { mostKept: number; ahead: Sendable | null; clock: AnswerClock };
+export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock };
 
 /** Sends a statement over a connection. */
 export async function sendOver(client: pg.ClientBase, statement: Sendable, sending: Sending): Promise<Rows<Row[]>> {

@@ -43,13 +43,13 @@ export type BuildRow = (texts: readonly (string | null)[]) => Row;
 
 /** Row builders by the names and types of the columns. There are some hundreds, as many as statements. */
 const known = new Map<string, BuildRow>();
-const mostKnown = 2_000;
+const maxKnown = 2_000;
 
 /** @returns the builder of rows with these columns; of columns with the same name, the last one counts */
 export function rowsOf(fields: readonly Field[]): BuildRow {
   const key = JSON.stringify(fields.map(({ name, dataTypeID }) => [name, dataTypeID]));
   const made = known.get(key) ?? builderOf(fields);
-  if (!known.has(key)) keepNewest(known, key, made, mostKnown);
+  if (!known.has(key)) keepNewest(known, key, made, maxKnown);
   return made;
 }
 

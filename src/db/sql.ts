@@ -112,11 +112,11 @@ export function sendableOf(statement: Fragment): Sendable {
  */
 const preparedNames = new Map<string, string>();
 let named = 0;
-const mostNames = 5_000;
+const maxNames = 5_000;
 
 function nameOf(text: string): string | undefined {
   const known = preparedNames.get(text);
-  if (known !== undefined || preparedNames.size >= mostNames) return known;
+  if (known !== undefined || preparedNames.size >= maxNames) return known;
   const name = `q${++named}`;
   preparedNames.set(text, name);
   return name;
@@ -186,12 +186,12 @@ function writeList(draft: Draft, values: readonly unknown[]): void {
 }
 
 /** Lists up to this length are prepared, because they have few texts. Every call has such a list: its key's hashes. */
-const mostPreparedValues = 4;
+const maxPreparedValues = 4;
 
 /** `in ${list(values)}`; an empty list contains nothing. */
 export const list = (values: readonly Value[]): Fragment =>
   new Fragment((draft) => {
-    if (values.length > mostPreparedValues) draft.unprepared();
+    if (values.length > maxPreparedValues) draft.unprepared();
     writeList(draft, values.length > 0 ? values : [null]);
   });
 

@@ -5,12 +5,12 @@ import type { Sendable } from './sql.ts';
 export type SlowStatement = { statement: string; session: number; duration_ms: number };
 
 const slowMs = 1_000;
-const mostCharacters = 60;
+const maxCharacters = 60;
 
 /** The beginning of a statement's text, up to the first value, so that it never contains data. */
 export function beginningOf({ text }: Sendable): string {
-  const [beginning = ''] = text.slice(0, 4 * mostCharacters).split(/['$]/, 1);
-  return beginning.replaceAll(/\s+/g, ' ').trim().slice(0, mostCharacters);
+  const [beginning = ''] = text.slice(0, 4 * maxCharacters).split(/['$]/, 1);
+  return beginning.replaceAll(/\s+/g, ' ').trim().slice(0, maxCharacters);
 }
 
 /**

@@ -18,7 +18,7 @@ const sharedOnly = ['/admin', '/dev'];
 const parts = ['/assets', '/logo', '/favicon.ico'];
 
 /** How many slugs and request ids are cached with their partner, which never changes. Unknown ones are not cached. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 const looksWindowMs = 10_000;
 
@@ -42,7 +42,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     if (known) return known;
     const partner = await readPartner(ctx.db, slug);
     const found = partner && { partnerId: partner.id, slug: partner.slug };
-    if (found && partners.size < mostKept) partners.set(slug, found);
+    if (found && partners.size < maxKept) partners.set(slug, found);
     return found;
   };
 
@@ -50,7 +50,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     const known = owners.get(id);
     if (known !== undefined || !isUuid(id)) return known ?? null;
     const scope = await scopeOfRequest(ctx.db, id);
-    if (scope) keepNewest(owners, id, scope.partnerId, mostKept);
+    if (scope) keepNewest(owners, id, scope.partnerId, maxKept);
     return scope?.partnerId ?? null;
   };
 

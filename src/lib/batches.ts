@@ -4,7 +4,7 @@ import { instantOfMs } from './time.ts';
 export const pageSize = 50;
 const batchSize = 500;
 /** The limit of an export: two million rows, more than a spreadsheet can open. */
-const mostBatches = 4_000;
+const maxBatches = 4_000;
 
 /** Rows of a list from a position on, at most `limit`. A position is the cursor of the row before it. */
 export type ReadFrom<Row> = (after: string | null, limit: number) => Promise<Row[]>;
@@ -28,14 +28,14 @@ export async function readPage<Row>(
  */
 export async function* batchesOf<Row>(read: ReadFrom<Row>, cursorOf: (row: Row) => string): AsyncGenerator<Row[]> {
   let after: string | null = null;
-  for (let batch = 0; batch < mostBatches; batch++) {
+  for (let batch = 0; batch < maxBatches; batch++) {
     const rows: Row[] = await read(after, batchSize);
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < batchSize) return;
     after = cursorOf(last);
   }
-  if ((await read(after, 1)).length > 0) throw new Error(`an export has more than ${mostBatches * batchSize} rows`);
+  if ((await read(after, 1)).length > 0) throw new Error(`an export has more than ${maxBatches * batchSize} rows`);
 }
 
 const cursorPattern = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;

@@ -8,8 +8,8 @@ type Asked<Q, A> = { question: Q; deadline: number } & Pick<PromiseWithResolvers
 export class Gathered<Q, A> {
   readonly #askAll: (questions: Q[]) => Promise<A[]>;
   readonly #late: () => Error;
-  readonly #mostRounds: number;
-  readonly #mostOfRound: number;
+  readonly #maxRounds: number;
+  readonly #maxOfRound: number;
   #waiting: Asked<Q, A>[] = [];
   #rounds = 0;
 
@@ -24,8 +24,8 @@ export class Gathered<Q, A> {
   ) {
     this.#askAll = askAll;
     this.#late = late;
-    this.#mostRounds = most.rounds;
-    this.#mostOfRound = most.ofRound;
+    this.#maxRounds = most.rounds;
+    this.#maxOfRound = most.ofRound;
   }
 
   /**
@@ -40,7 +40,7 @@ export class Gathered<Q, A> {
   }
 
   async #begin(): Promise<void> {
-    if (this.#rounds >= this.#mostRounds) return;
+    if (this.#rounds >= this.#maxRounds) return;
     this.#rounds++;
     for (let round = this.#take(); round.length > 0; round = this.#take()) await this.#run(round);
     this.#rounds--;
@@ -53,8 +53,8 @@ export class Gathered<Q, A> {
       asked.reject(this.#late());
       return false;
     });
-    this.#waiting = inTime.slice(this.#mostOfRound);
-    return inTime.slice(0, this.#mostOfRound);
+    this.#waiting = inTime.slice(this.#maxOfRound);
+    return inTime.slice(0, this.#maxOfRound);
   }
 
   async #run(round: Asked<Q, A>[]): Promise<void> {

@@ -2,7 +2,7 @@ import { pause } from './time.ts';
 
 /** How long a refusal is delayed, and how many are at once. */
 const holdMs = 1_000;
-const mostHeld = 1_000;
+const maxHeld = 1_000;
 
 /** Delays refusals by a second, to slow down a program that retries at once. */
 export class Hold {
@@ -11,7 +11,7 @@ export class Hold {
 
   /** Returns after a second; at once if too many are already delayed, or once this has ended. */
   async wait(): Promise<void> {
-    if (this.#held >= mostHeld) return;
+    if (this.#held >= maxHeld) return;
     this.#held++;
     await pause(holdMs, this.#ending.signal);
     this.#held--;

@@ -9,7 +9,7 @@ type Lane = { running: number; waiting: Set<() => void> };
  * only while more than twice as much room is free as the key already takes, so a few keys cannot take all of it.
  */
 export class Lanes {
-  readonly #mostOfOne: number;
+  readonly #maxOfOne: number;
   readonly #most: number;
   readonly #longestWaitMs: number | null;
   readonly #lanes = new Map<string, Lane>();
@@ -18,12 +18,12 @@ export class Lanes {
   #running = 0;
 
   /**
-   * @param mostOfOne how much work of one key runs at once
+   * @param maxOfOne how much work of one key runs at once
    * @param most how much work of all keys together runs at once
    * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
    */
-  constructor(mostOfOne: number, most = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
-    this.#mostOfOne = mostOfOne;
+  constructor(maxOfOne: number, most = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
+    this.#maxOfOne = maxOfOne;
     this.#most = most;
     this.#longestWaitMs = longestWaitMs;
   }
@@ -31,7 +31,7 @@ export class Lanes {
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.get(key) ?? { running: 0, waiting: new Set() };
     this.#lanes.set(key, lane);
-    if (lane.running < this.#mostOfOne && this.#hasRoom(lane)) this.#begin(lane);
+    if (lane.running < this.#maxOfOne && this.#hasRoom(lane)) this.#begin(lane);
     else await this.#wait(key, lane);
     try {
       return await work();
@@ -71,7 +71,7 @@ export class Lanes {
       this.#begin(lane);
       waiting.delete(go);
       this.#ready.delete(lane);
-      if (waiting.size > 0 && lane.running < this.#mostOfOne) this.#ready.add(lane);
+      if (waiting.size > 0 && lane.running < this.#maxOfOne) this.#ready.add(lane);
       resolve();
     };
     // Its lane keeps its place among the others: the work behind it has waited, too.
@@ -83,7 +83,7 @@ export class Lanes {
     };
     const timer = this.#longestWaitMs === null ? undefined : setTimeout(giveUp, this.#longestWaitMs);
     waiting.add(go);
-    if (lane.running < this.#mostOfOne) this.#ready.add(lane);
+    if (lane.running < this.#maxOfOne) this.#ready.add(lane);
     return promise;
   }
 }

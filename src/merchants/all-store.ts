@@ -88,7 +88,7 @@ function modesApart(tx: Tx, filter: AllMerchantsFilter, own: Fragment) {
 }
 
 /** For a text that is too short for the index, only this many of the newest merchants are searched. */
-const mostRead = 20_000;
+const maxRead = 20_000;
 
 /**
  * The condition for a whole id or wallet, or a part of a name or e-mail address. Its expression is that of the index.
@@ -103,7 +103,7 @@ function matches(tx: Tx, search: string) {
     ${
       text.length < 3
         ? tx`and m.created_at >= coalesce(
-            (select created_at from merchants order by created_at desc offset ${mostRead} limit 1), '-infinity')`
+            (select created_at from merchants order by created_at desc offset ${maxRead} limit 1), '-infinity')`
         : tx``
     }`;
 }

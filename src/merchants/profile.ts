@@ -25,7 +25,7 @@ type Typed = Record<string, string | undefined>;
 /**
  * Per merchant and day (UTC). Each change mails the earlier address, and nobody has proved that it is the merchant's.
  */
-const mostEmailChanges = 10;
+const maxEmailChanges = 10;
 
 /**
  * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
@@ -50,7 +50,7 @@ export async function changeProfile(
     const names = Object.keys(profile) as (keyof Profile)[];
     const changed = names.filter((name) => profile[name] !== before[name]);
     const left = changed.includes('email') ? before.email : null;
-    const counted = { subject: accountId, most: mostEmailChanges };
+    const counted = { subject: accountId, most: maxEmailChanges };
     if (left !== null && !(await takeOfDay(tx, scope, 'email_change', counted)))
       return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);

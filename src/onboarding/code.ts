@@ -1,5 +1,5 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
-import { type MostToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
+import { type MaxToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
@@ -20,7 +20,7 @@ const maxAttempts = 5;
  * How many codes a day are sent to one mailbox. A partner may name anybody's address for any number of merchants, and
  * whoever has a link can request codes again and again.
  */
-const most: MostToPerson = { ofPartner: 50, ofMerchant: 10 };
+const most: MaxToPerson = { ofPartner: 50, ofMerchant: 10 };
 /** For how long a browser in which the code was entered need not enter it again. */
 export const passMs = hourMs;
 

@@ -50,7 +50,7 @@ export type TransactionReport = {
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 const timeoutMs = 2_500;
-const mostShown = 20;
+const maxShown = 20;
 /**
  * Queries of one merchant, or of a partner's users, in one mode, per minute and process: each queries every chain. A
  * merchant's queries do not count against the partner, and only few against other merchants.
@@ -118,7 +118,7 @@ export async function lookUpTransaction(
     chain,
     isToBeRead,
     state: receipt ? (receipt.success ? 'mined' : 'failed') : 'pending',
-    moved: moved.sort((a, b) => Number(b.isOwn) - Number(a.isOwn)).slice(0, mostShown),
+    moved: moved.sort((a, b) => Number(b.isOwn) - Number(a.isOwn)).slice(0, maxShown),
   };
 }
 

@@ -19,7 +19,7 @@ import { keyOf, type TransferRow } from './transfers.ts';
 /** Per chain and pass; the next pass takes the rest. */
 const passSize = 500;
 /** This many are matched one by one in a pass, for about a second. Payments that arrive meanwhile wait for its end. */
-const mostAlone = 100;
+const maxAlone = 100;
 /**
  * This many batches are matched at once. All transfers of a partner are in one lane, so none waits for another lane.
  */
@@ -27,7 +27,7 @@ const lanes = 2;
 /** How long endpoints are queried in one pass. */
 const crossCheckMs = 1_500;
 /** How often a transfer of a token that this node does not know is looked at before it is unmatched: about an hour. */
-const mostForeignLooks = 60;
+const maxForeignLooks = 60;
 
 /**
  * Matches the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or
@@ -45,7 +45,7 @@ export async function matchPending(ctx: Context, chains = [...ctx.chains.test, .
 async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const pending = await selectPending(ctx.db, chain.chainId, passSize);
   // Whoever read it has the token in its CHAINS_FILE. That file may be about to reach this node.
-  const isForeign = (row: TransferRow) => row.looks < mostForeignLooks && !hasToken(chain, row);
+  const isForeign = (row: TransferRow) => row.looks < maxForeignLooks && !hasToken(chain, row);
   const foreign = pending.filter(isForeign);
   const rows = pending.filter((row) => !isForeign(row));
   const agreed = await crossCheckFinal(ctx, chain, rows);
@@ -53,7 +53,7 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   let matched = rows.length - left.length;
   const late: TransferRow[] = [];
   // The rest is not postponed: the next pass takes it, with what has arrived since.
-  for (const row of left.slice(0, mostAlone)) {
+  for (const row of left.slice(0, maxAlone)) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
       else late.push(row);

@@ -7,7 +7,7 @@ import type { TransferRow } from './transfers.ts';
 
 /** This many rows of one merchant are considered in a pass; they take turns among each other. */
 const maxPending = 200;
-const mostUnsettled = 500;
+const maxUnsettled = 500;
 
 /**
  * The merchants with waiting rows, found one by one, so that the cost does not grow with the number of rows of each.
@@ -78,7 +78,7 @@ export async function selectUnsettled(
         and t.partner_id = w.partner_id and t.account_id = w.account_id and t.look_at <= now()
         and t.block_number <= (
           select final_number from tiers where up_to is null or r.usdc_micro <= up_to order by place limit 1)
-      order by t.look_at, t.block_number, t.ordinal limit ${mostUnsettled}) d`;
+      order by t.look_at, t.block_number, t.ordinal limit ${maxUnsettled}) d`;
   return sql<(TransferRow & { usdc_micro: string })[]>`
     with recursive tiers as (
       select * from unnest(

@@ -110,7 +110,7 @@ const wholeCentMicro = 10_000n;
  * Anybody can send less. Below this the whole amount is still requested, so that no request depends on a stranger's
  * dust.
  */
-export const leastPartMicro = 10_000n;
+export const minPartMicro = 10_000n;
 
 /**
  * What is left to pay after partial payments that are large enough.
@@ -118,7 +118,7 @@ export const leastPartMicro = 10_000n;
  * @returns null if they are too small, or nothing is left
  */
 export function restMicro(dueMicro: bigint, soundMicro: bigint): bigint | null {
-  return soundMicro >= leastPartMicro && soundMicro < dueMicro ? dueMicro - soundMicro : null;
+  return soundMicro >= minPartMicro && soundMicro < dueMicro ? dueMicro - soundMicro : null;
 }
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * minuteMs;
@@ -235,7 +235,7 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
   if (late && rule !== 'merchant') return no('late');
   const completes = request.countedMicro + transfer.value >= request.usdcMicro;
-  const most = transfer.value < leastPartMicro ? maxTransfersWithDust : maxTransfers;
+  const most = transfer.value < minPartMicro ? maxTransfersWithDust : maxTransfers;
   if (!completes && request.countedTransfers >= most) return no('too_many_parts');
   return { counts: true, completes };
 }

@@ -34,7 +34,7 @@ import { watchStuckPlans } from './stuck.ts';
  * How many charges are looked up together: a partner never waits for more of another's than this, however many are due.
  */
 export const dueTogether = { ofOne: 20, all: 100 };
-const mostPerTurn = 1000;
+const maxPerTurn = 1000;
 /** While one waits for its commit, another is made. */
 const sideBySide = 4;
 
@@ -59,7 +59,7 @@ export type ChargeFailure = (typeof chargeFailures)[number];
 export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<number> {
   const now = ctx.clock.now();
   let made = 0;
-  for (let settled = 0; settled < mostPerTurn; ) {
+  for (let settled = 0; settled < maxPerTurn; ) {
     const before = settled;
     let collects = false;
     await mapFew(await selectDue(ctx.db, now, dueTogether), sideBySide, async (plan) => {

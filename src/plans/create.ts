@@ -11,7 +11,7 @@ import { readPartner } from '../partners/read.ts';
 import type { NewPlan } from './form.ts';
 import { selectPlanFacts } from './mandates/facts-store.ts';
 import { queueAskMail } from './mandates/mails.ts';
-import { mostOpenPlans, mostPlansOfAddress, startOf } from './rules.ts';
+import { maxOpenPlans, maxPlansOfAddress, startOf } from './rules.ts';
 import { insertPlan, lockNewPlans, type PlanRow, selectPlanEmails, selectPlanOfForm } from './store.ts';
 
 /** The data of a new plan besides its fields. */
@@ -51,11 +51,11 @@ export async function createPlan(
     const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
     if (earlier) return { row: earlier, isNew: false };
     const since = new Date(ctx.clock.now().getTime() - dayMs);
-    const emails = await selectPlanEmails(tx, scope, { accountId, since, most: mostOpenPlans });
-    if (emails.length >= mostOpenPlans) return { tooMany: 'plans' };
+    const emails = await selectPlanEmails(tx, scope, { accountId, since, most: maxOpenPlans });
+    if (emails.length >= maxOpenPlans) return { tooMany: 'plans' };
     const mailbox = plan.customerEmail && mailboxOf(plan.customerEmail);
     const ofMailbox = emails.filter((email) => email && mailboxOf(email) === mailbox);
-    if (ofMailbox.length >= mostPlansOfAddress) return { tooMany: 'ofAddress' };
+    if (ofMailbox.length >= maxPlansOfAddress) return { tooMany: 'ofAddress' };
     const row = await insertPlan(tx, scope, {
       ...plan,
       id: randomUUID(),

@@ -9,7 +9,7 @@ import {
   maxFiatInt,
   readCollection,
 } from './collection-form.ts';
-import { type Day, mostCharges, mostEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
+import { chargesLimit, type Day, maxEvery, type Period, periods, startOf, yearAfter } from './rules.ts';
 
 /** What was typed into the form of a new plan, by field. */
 export type PlanFields = Partial<Record<PlanField, string | undefined>>;
@@ -88,11 +88,11 @@ export function readPlanForm(
   const { amount, collection } = readMoney(typed, currency, faults);
 
   const period = periods.find((one) => one === typed.period) ?? 'month';
-  const every = countIn(typed.every, mostEvery[period]);
+  const every = countIn(typed.every, maxEvery[period]);
   if (every === null) faults.every = 'every';
   const firstOn = readDay(typed.first_on ?? '');
   if (firstOn === null || firstOn < today || firstOn > yearAfter(today)) faults.first_on = 'firstOn';
-  const maxCharges = typed.ends === 'after' ? countIn(typed.charges, mostCharges) : null;
+  const maxCharges = typed.ends === 'after' ? countIn(typed.charges, chargesLimit) : null;
   if (typed.ends === 'after' && maxCharges === null) faults.charges = 'charges';
   const metadata = readMetadata(typed.metadata ?? '');
   if (metadata === null) faults.metadata = 'metadata';

@@ -1,4 +1,4 @@
-import { type MostToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
+import { type MaxToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { mailboxOf } from '../lib/text/email.ts';
@@ -8,7 +8,7 @@ import type { PlanRow } from './store.ts';
  * How many mails a day one mailbox is sent about plans. Nobody has proved that it is a customer's, and whoever can
  * become one merchant can become many.
  */
-export const mostPlanMails: MostToPerson = { ofPartner: 200, ofMerchant: 100 };
+export const maxPlanMails: MaxToPerson = { ofPartner: 200, ofMerchant: 100 };
 
 /**
  * Takes one of the mails that a merchant, and its partner, may send to the mailbox of a plan's customer in a day.
@@ -23,7 +23,7 @@ export async function takePlanMail(
   to: string,
 ): Promise<boolean> {
   const person = personSubject(config, scope, mailboxOf(to));
-  const counted = { accountId: plan.account_id, person, most: mostPlanMails };
+  const counted = { accountId: plan.account_id, person, most: maxPlanMails };
   if (await takeOfPerson(tx, scope, 'plan_mail', counted)) return true;
   log.warn({ plan_id: plan.id }, 'a customer was not mailed about a plan: too many were sent to this address today');
   return false;

@@ -9,13 +9,13 @@ export type Period = (typeof periods)[number];
 export type Schedule = { firstOn: Day; every: number; period: Period };
 
 /** The most of each period that may lie between two dates. */
-export const mostEvery: Record<Period, number> = { day: 365, week: 52, month: 24, year: 5 };
+export const maxEvery: Record<Period, number> = { day: 365, week: 52, month: 24, year: 5 };
 /** How many plans of one merchant may be open, or made within a day: each sends mails to somebody again and again. */
-export const mostOpenPlans = 1000;
+export const maxOpenPlans = 1000;
 /** How many of them may be for one e-mail address. Nobody has proved that it is a customer's. */
-export const mostPlansOfAddress = 50;
+export const maxPlansOfAddress = 50;
 /** How many charges a plan may be set to end after. */
-export const mostCharges = 999;
+export const chargesLimit = 999;
 
 const firstRetryMs = minuteMs;
 /** The longest time until a charge that could not be made is tried again. */

@@ -12,7 +12,7 @@ import { selectCharges } from './charges-store.ts';
 import { type PlanRow, selectPlanOfRequest, updateMailsStopped } from './store.ts';
 
 /** How many charges are searched for mails that still wait: those of the days in which a mail is retried. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 const macOf = (secret: SecretKey, planId: string) => keyedHash(secret, 'plan-mails', planId);
 
@@ -51,7 +51,7 @@ export async function stopMails(ctx: Context, { scope, plan }: PlanOfLink): Prom
       db.scoped(scope, async (tx) => {
         if (!(await updateMailsStopped(tx, scope, plan.id, clock.now()))) return false;
         await deletePlanMails(tx, scope, [plan.id], { onlyWaiting: true });
-        const charges = await selectCharges(tx, scope, plan.id, null, mostWaiting);
+        const charges = await selectCharges(tx, scope, plan.id, null, maxWaiting);
         await deleteWaitingRequestMails(
           tx,
           scope,

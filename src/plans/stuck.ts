@@ -5,8 +5,8 @@ import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { dayMs } from '../lib/durations.ts';
 
-const mostListed = 100;
-const mostCounted = 1000;
+const maxListed = 100;
+const maxCounted = 1000;
 /** A temporary failure is over by then. */
 const stuckMs = dayMs;
 
@@ -15,7 +15,7 @@ type Db = Pick<Context, 'db' | 'clock'>;
 const stuckSince = ({ clock }: Db) => new Date(clock.now().getTime() - stuckMs);
 
 /** Operators: plans whose charge has failed for more than a day, the longest first; at most 100. */
-export const listStuckPlans = (ctx: Db): Promise<StuckPlan[]> => selectStuck(ctx.db.sql, stuckSince(ctx), mostListed);
+export const listStuckPlans = (ctx: Db): Promise<StuckPlan[]> => selectStuck(ctx.db.sql, stuckSince(ctx), maxListed);
 
 /** Makes a failing plan's charge due at the loop's next turn; false when it no longer fails. */
 export function retryPlan(ctx: Db, actor: Actor, scope: Scope, id: string): Promise<boolean> {
@@ -32,7 +32,7 @@ export function retryPlan(ctx: Db, actor: Actor, scope: Scope, id: string): Prom
  */
 export async function watchStuckPlans(ctx: Db): Promise<void> {
   const { sql } = ctx.db;
-  const count = await countUnexplained(sql, stuckSince(ctx), mostCounted);
+  const count = await countUnexplained(sql, stuckSince(ctx), maxCounted);
   if (count === 0) return clearAlarm(sql, 'plans_failing');
   await raiseAlarm(sql, { kind: 'plans_failing', subject: '', details: { count } });
 }

@@ -15,7 +15,7 @@ import { type EndReason, type MandateRow, selectActive } from './mandates/store.
 import { lockPlan, updateTerms } from './store.ts';
 
 /** A customer who got this many mails about a plan within a day is not asked again: the merchant can share the link. */
-const mostAskedInDay = 5;
+const maxAskedInDay = 5;
 
 /**
  * Changes the amount of a plan's charges and how they are paid, in the merchant's current currency. The customer's
@@ -53,7 +53,7 @@ export async function changeTerms(
         // If there was a mandate, its end has already asked the customer.
         const isNew = !mandate && change.collect === 'automatic' && plan.collect === 'link';
         const since = new Date(ctx.clock.now().getTime() - dayMs);
-        if (facts && isNew && (await countPlanMails(tx, scope, id, since)) < mostAskedInDay) {
+        if (facts && isNew && (await countPlanMails(tx, scope, id, since)) < maxAskedInDay) {
           await queueAskMail(ctx, tx, scope, facts);
         }
         return true;

@@ -11,7 +11,7 @@ import { Places, takeEach } from '../web/places.ts';
 import type { PortalPages } from './route.ts';
 
 /** A partner can invite any number of people, so all of them together also have a limit. */
-const mostOfPartner = 200;
+const maxOfPartner = 200;
 
 /** The event stream for a page of the portal; with a request id, only for that request. */
 export function portalEventsPath(mode: string, requestId?: string): string {
@@ -26,7 +26,7 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 /** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
   const places = new Places();
-  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, mostOfPartner);
+  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, maxOfPartner);
   pages.page({ url: '/portal/events', permission: 'read' }, async ({ user, scope, query, request, reply }) => {
     const { request: id, account } = query(['request', 'account']);
     const requestId = isUuid(id) ? id.toLowerCase() : null;

@@ -7,7 +7,7 @@ import { type Channel, insertReceipts, type Owed } from './store.ts';
 /** The fields of a request that receipts need. */
 type Paid = { id: string; customer_email: string | null; customer_phone: string | null };
 
-const leastDigits = 5;
+const minDigits = 5;
 
 /** How this customer can get a receipt. Text messages cost money, so those of test payments stay in the sandbox. */
 export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, request: Paid): Channel[] {
@@ -16,7 +16,7 @@ export function channelsFor({ config }: Pick<Context, 'config'>, scope: Scope, r
   const digits = phone?.replace(/\D/g, '').length ?? 0;
   return [
     ...(email !== null && isOneAddress(email) ? (['mail'] as const) : []),
-    ...(byPhone && digits >= leastDigits ? (['phone'] as const) : []),
+    ...(byPhone && digits >= minDigits ? (['phone'] as const) : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { type MostToPerson, personSubject, takeOfDay, takeOfPerson, takeTogether } from '../auth/day-count.ts';
+import { type MaxToPerson, personSubject, takeOfDay, takeOfPerson, takeTogether } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { withLatinDigits } from '../lib/text/digits.ts';
@@ -9,17 +9,17 @@ import type { Channel } from './store.ts';
  * How many receipts a customer is sent in a day. A merchant names addresses and numbers that nobody has proved to be a
  * customer's, and can pay its own requests again and again; whoever can become one merchant can become many.
  */
-const toPerson: Record<Channel, MostToPerson> = {
+const toPerson: Record<Channel, MaxToPerson> = {
   mail: { ofPartner: 200, ofMerchant: 50 },
   phone: { ofPartner: 40, ofMerchant: 10 },
 };
 /** Messages cost the operator money: so many a day go to the customers of one merchant. */
-const mostMessages = 10_000;
+const maxMessages = 10_000;
 
 /** Prefixes of countries and trunks are written in many ways, or left out: the last digits are the same in all. */
 const lastDigits = 8;
 /** An extension, which is no part of a number, has fewer digits; one that has more counts as a number itself. */
-const leastDigits = 6;
+const minDigits = 6;
 
 /** A number from its first digit on, with the signs between digits that are read over, some of them unseen. */
 const numbersWritten = /\d[\d\s\p{Pd}\p{Ps}\p{Pe}\p{Cf}.+/·•−~∼_'’]*/gu;
@@ -28,7 +28,7 @@ const numbersWritten = /\d[\d\s\p{Pd}\p{Ps}\p{Pe}\p{Cf}.+/·•−~∼_'’]*/gu
 function phonesOf(written: string): string[] {
   const runs = withLatinDigits(written.normalize('NFKC')).match(numbersWritten) ?? [];
   const digits = runs.map((run) => run.replace(/\D/g, ''));
-  const numbers = digits.filter((run) => run.length >= leastDigits);
+  const numbers = digits.filter((run) => run.length >= minDigits);
   return [...new Set((numbers.length > 0 ? numbers : [digits.join('')]).map((run) => run.slice(-lastDigits)))];
 }
 
@@ -53,6 +53,6 @@ export async function takeReceipt(
     for (const person of people) {
       if (!(await takeOfPerson(inner, scope, `receipt_${channel}`, { accountId, person, most }))) return false;
     }
-    return channel === 'mail' || takeOfDay(inner, scope, 'messages', { subject: accountId, most: mostMessages });
+    return channel === 'mail' || takeOfDay(inner, scope, 'messages', { subject: accountId, most: maxMessages });
   });
 }

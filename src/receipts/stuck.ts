@@ -4,13 +4,13 @@ import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
 import type { Channel } from './store.ts';
 
-const mostListed = 100;
+const maxListed = 100;
 
 /** Operators: how many receipts wait to be passed on, at most `most`, and since when the oldest waits. */
 export const receiptDepth = (ctx: Context, most: number) => selectReceiptDepth(ctx.db.sql, most);
 
 /** Operators: receipts that were given up, the newest first; at most 100. */
-export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => selectGivenUp(ctx.db.sql, mostListed);
+export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => selectGivenUp(ctx.db.sql, maxListed);
 
 /** Makes a receipt that was given up due again; false if there is no such receipt. */
 export function retryReceipt(

@@ -201,7 +201,7 @@ export async function lockGroup(tx: Tx, scope: Scope, { chainId, refundTxHash }:
 }
 
 /** How many payments may share one transaction: all of them are read whenever its money is divided. */
-const mostOfGroup = 500;
+const maxOfGroup = 500;
 
 const inGroup = (tx: Tx, scope: Scope, group: RefundGroup) => tx`
   b.partner_id = ${scope.partnerId} and b.test_mode = ${scope.testMode} and b.chain_id = ${group.chainId}
@@ -217,7 +217,7 @@ export async function isGroupFull(tx: Tx, scope: Scope, group: RefundGroup, own:
     select from returns b
     where ${inGroup(tx, scope, group)} and b.state in ('sent', 'confirmed', 'missing', 'kept')
       and (b.tx_hash, b.ordinal) <> (${own.txHash}, ${own.ordinal})
-    offset ${mostOfGroup - 1} limit 1`;
+    offset ${maxOfGroup - 1} limit 1`;
   return last !== undefined;
 }
 
@@ -241,7 +241,7 @@ export function selectGroup(
       left join transfers t on (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal)
         = (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
     where ${inGroup(tx, scope, group)} and b.state = any(${states}) and coalesce(t.block_number, 0) <= ${minedIn}
-    order by b.state = 'kept', b.noted_at, b.tx_hash, b.ordinal limit ${mostOfGroup}`;
+    order by b.state = 'kept', b.noted_at, b.tx_hash, b.ordinal limit ${maxOfGroup}`;
 }
 
 /** A payment's part of the transaction recorded for it, in micro units; 0n for none. */

@@ -20,7 +20,7 @@ type Known = { caller: Caller; merchant: Merchant };
 export type GateFacts = ReadFacts | { stored: ShownRequest };
 
 /** How many keys, and how many merchants, are remembered. The oldest are forgotten first, and read again. */
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 /**
  * The data by which creates were decided in this process. If a create's key and merchant are known, it is decided by
@@ -60,8 +60,8 @@ export class Assumptions {
     this.#merchants.delete(merchantOf(caller, call));
     const made = await createRequest(ctx, { ...call, facts, ordered: 'now' });
     if (made.replayed || !facts.merchant) return made;
-    keepNewest(this.#callers, keyHash, caller, mostKept);
-    keepNewest(this.#merchants, merchantOf(caller, call), facts.merchant, mostKept);
+    keepNewest(this.#callers, keyHash, caller, maxKept);
+    keepNewest(this.#merchants, merchantOf(caller, call), facts.merchant, maxKept);
     return made;
   }
 }

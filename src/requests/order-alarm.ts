@@ -3,7 +3,7 @@ import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Sql } from '../db/connection.ts';
 import { modeOf } from '../lib/mode.ts';
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /**
  * Raises an alarm while the order of a partner's requests is more than a second ahead of the database's real time.
@@ -11,12 +11,12 @@ const mostNamed = 5;
  * jumped.
  */
 export async function watchOrder({ db: { sql } }: Pick<Context, 'db'>): Promise<void> {
-  const ahead = await selectAhead(sql, mostNamed + 1);
+  const ahead = await selectAhead(sql, maxNamed + 1);
   if (ahead.length === 0) return clearAlarm(sql, 'order_ahead');
-  const scopes = ahead.slice(0, mostNamed).map(({ slug, test_mode, last_at }) => {
+  const scopes = ahead.slice(0, maxNamed).map(({ slug, test_mode, last_at }) => {
     return { slug, mode: modeOf(test_mode), until: last_at.toISOString() };
   });
-  await raiseAlarm(sql, { kind: 'order_ahead', subject: '', details: { scopes, more: ahead.length > mostNamed } });
+  await raiseAlarm(sql, { kind: 'order_ahead', subject: '', details: { scopes, more: ahead.length > maxNamed } });
 }
 
 /** Scopes whose order is more than a second ahead of real time, furthest first. A lookup over all partners. */

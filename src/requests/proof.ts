@@ -73,7 +73,7 @@ export type ReservationRow = {
 };
 
 /** No request reserves this many, so at least one of another request is among them. */
-const mostNear = 64;
+const maxNear = 64;
 
 /**
  * The amounts reserved for requests, and for what is left of them: the one that was paid, and some of those near it
@@ -95,7 +95,7 @@ export async function findReservations(tx: Tx, paid: readonly PaidAmount[]): Pro
             and usdc_micro <> w.paid_micro
             and partner_id = w.partner_id and test_mode = w.test_mode
             and date_trunc('second', reserved_at) <= w.paid_at and reserved_until >= w.paid_at
-          limit ${mostNear})) a
+          limit ${maxNear})) a
       left join reserved_rests s on (s.wallet_address, s.usdc_micro) = (a.wallet_address, a.usdc_micro)
       join requests r on (r.partner_id, r.test_mode, r.id)
         = (a.partner_id, a.test_mode, coalesce(a.request_id, s.request_id))

@@ -4,7 +4,7 @@ import type { Fragment } from '../db/sql.ts';
 import type { Assumed } from './store.ts';
 
 /** How many requests one statement creates at most. */
-export const mostTogether = 16;
+export const maxTogether = 16;
 
 /**
  * The table of those requests of one mode that are stored, for `passTogether`: each where everything is as assumed, as

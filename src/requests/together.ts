@@ -6,7 +6,7 @@ import { minuteMs } from '../lib/durations.ts';
 import { Groups } from '../lib/groups.ts';
 import { traced } from '../lib/trace.ts';
 import type { Assumed } from './store.ts';
-import { mostTogether, storedTogether } from './store-together.ts';
+import { maxTogether, storedTogether } from './store-together.ts';
 
 type Create = { call: Counted; rule: GateRule; assumed: Assumed };
 
@@ -26,7 +26,7 @@ const longestWaitMs = 10_000;
 /** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
 export class Creates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
-    ...{ most: mostTogether, atOnce: groupsAtOnce, few, patienceMs, longestBehindMs, longestWaitMs },
+    ...{ most: maxTogether, atOnce: groupsAtOnce, few, patienceMs, longestBehindMs, longestWaitMs },
     together: (creates) =>
       traced(
         () => ({

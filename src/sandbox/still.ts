@@ -6,7 +6,7 @@ import { mineOnArrival } from './usdc.ts';
 /** How often in a row the newest block must be the same: then no block is still being mined. */
 const sameLooks = 8;
 const lookMs = 15;
-const mostLooks = 200;
+const maxLooks = 200;
 
 /**
  * Stops mining on a local chain while `work` changes its past. Anvil does not serialise the two: a transaction that it
@@ -30,7 +30,7 @@ export async function whileStill<T>(url: string, work: () => Promise<T>): Promis
 
 async function untilStill(url: string): Promise<void> {
   let newest: unknown = null;
-  for (let looks = 0, same = 0; looks < mostLooks && same < sameLooks; looks++) {
+  for (let looks = 0, same = 0; looks < maxLooks && same < sameLooks; looks++) {
     const head = await callRpc(url, 'eth_blockNumber', []);
     same = head === newest ? same + 1 : 0;
     newest = head;

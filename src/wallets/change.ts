@@ -104,7 +104,7 @@ export async function proveChange(
 }
 
 /** Per merchant and day (UTC). Each change sends mails, and the old wallet stays claimed and watched. */
-const mostChanges = 10;
+const maxChanges = 10;
 
 /**
  * Changes a merchant's wallet at once. Open requests keep the wallet they were created with, and the earlier wallet
@@ -127,7 +127,7 @@ export async function changeWallet(
     for (const signed of messages) {
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     }
-    if (!(await takeOfDay(tx, scope, 'wallet_change', { subject: accountId, most: mostChanges }))) {
+    if (!(await takeOfDay(tx, scope, 'wallet_change', { subject: accountId, most: maxChanges }))) {
       throw new MerchantRefusal('changed_too_often');
     }
     await claim(accountId, newWallet.address, now);

@@ -66,7 +66,7 @@ const onMerchant = (scope: Scope, id: string) => ({ ...scope, object: { kind: 'm
  * Per merchant and day (UTC), for starts by its partner. The merchant and the partner are mailed about each start and
  * its end.
  */
-const mostStarts = 5;
+const maxStarts = 5;
 
 /** A recovery and its merchant, in their scope. */
 export type Recovery = { scope: Scope; change: WalletChange; merchant: MerchantView };
@@ -94,7 +94,7 @@ export async function startRecovery(
     const earlier = await selectOpenChange(tx, scope, accountId);
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
     // Starts by operators are not counted, so that a partner cannot prevent them.
-    const counted = { subject: accountId, most: mostStarts };
+    const counted = { subject: accountId, most: maxStarts };
     if (actor.kind === 'partner_user' && !(await takeOfDay(tx, scope, 'recovery_start', counted))) {
       throw new MerchantRefusal('too_many_attempts');
     }

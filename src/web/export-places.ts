@@ -15,25 +15,25 @@ declare module 'fastify' {
   }
 }
 
-export type ExportLimits = { most: number; mostOfGroup: number; mostOfOne: number; stalledMs: number };
+export type ExportLimits = { most: number; maxOfGroup: number; maxOfOne: number; stalledMs: number };
 
 /**
  * An export takes up to a megabyte of memory while it lasts. It is ended if its client reads nothing for two minutes,
  * so nobody can hold a place for ever.
  */
-const usual: ExportLimits = { most: 100, mostOfGroup: 20, mostOfOne: 5, stalledMs: 120_000 };
+const usual: ExportLimits = { most: 100, maxOfGroup: 20, maxOfOne: 5, stalledMs: 120_000 };
 
 /** Limits the running exports of this process, so that no reader can fill its memory or keep others from exporting. */
 export class ExportPlaces {
   readonly #ofReaders: Places;
   readonly #ofGroups: Places;
-  readonly #mostOfGroup: number;
+  readonly #maxOfGroup: number;
   readonly #stalledMs: number;
 
-  constructor({ most, mostOfGroup, mostOfOne, stalledMs }: ExportLimits = usual) {
-    this.#ofReaders = new Places(most, mostOfOne);
-    this.#ofGroups = new Places(most, mostOfGroup);
-    this.#mostOfGroup = mostOfGroup;
+  constructor({ most, maxOfGroup, maxOfOne, stalledMs }: ExportLimits = usual) {
+    this.#ofReaders = new Places(most, maxOfOne);
+    this.#ofGroups = new Places(most, maxOfGroup);
+    this.#maxOfGroup = maxOfGroup;
     this.#stalledMs = stalledMs;
   }
 
@@ -41,7 +41,7 @@ export class ExportPlaces {
   take({ request, raw }: FastifyReply): boolean {
     const { id, group } = request.reader ?? { id: request.ip, group: request.ip };
     // A reader leaves the others of its group as many as it has, as a group does the others.
-    if (this.#ofReaders.takenBy(id) >= this.#mostOfGroup - this.#ofGroups.takenBy(group)) return false;
+    if (this.#ofReaders.takenBy(id) >= this.#maxOfGroup - this.#ofGroups.takenBy(group)) return false;
     const leave = takeEach([this.#ofGroups, group], [this.#ofReaders, id]);
     if (!leave) return false;
     finished(raw, leave);

@@ -5,13 +5,13 @@
  */
 export class Places {
   readonly #most: number;
-  readonly #mostOfOne: number;
+  readonly #maxOfOne: number;
   #taken = 0;
   #byHolder = new Map<string, number>();
 
-  constructor(most = 5_000, mostOfOne = 20) {
+  constructor(most = 5_000, maxOfOne = 20) {
     this.#most = most;
-    this.#mostOfOne = mostOfOne;
+    this.#maxOfOne = maxOfOne;
   }
 
   /** How many a holder has. */
@@ -22,7 +22,7 @@ export class Places {
   /** Takes a place; false if there is none. */
   take(holder: string): boolean {
     const own = this.takenBy(holder);
-    if (own >= this.#mostOfOne || own >= this.#most - this.#taken) return false;
+    if (own >= this.#maxOfOne || own >= this.#most - this.#taken) return false;
     this.#taken++;
     this.#byHolder.set(holder, own + 1);
     return true;

@@ -2,11 +2,11 @@ import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 
 /** Events are counted up to here. */
-export const mostDeliveriesCounted = 1_000;
+export const maxDeliveriesCounted = 1_000;
 
 /** Whether a partner's events of one mode are being delivered. */
 export function readDeliveryHealth(ctx: Context, scope: Scope): Promise<DeliveryHealth> {
-  return ctx.db.scoped(scope, (tx) => selectHealth(tx, scope, mostDeliveriesCounted));
+  return ctx.db.scoped(scope, (tx) => selectHealth(tx, scope, maxDeliveriesCounted));
 }
 
 /** The state of a scope's deliveries; an endpoint that was never set has no URL. */

@@ -4,7 +4,7 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
-const mostDisabled = 100;
+const maxDisabled = 100;
 
 /** For operators: how many events wait for an attempt, over all partners; counted up to `most`. */
 export const eventDepth = (ctx: Context, most: number) => selectDepth(ctx.db.sql, most);
@@ -25,7 +25,7 @@ export const browseExhausted = (ctx: Context, after: string | null) => readPage(
 export const exportExhausted = (ctx: Context) => batchesOf(readFrom(ctx), idOf);
 
 /** For operators: disabled endpoints, latest first; at most 100. */
-export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql, mostDisabled);
+export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql, maxDisabled);
 
 /** How many events wait, at most `most`, and when the oldest that may go now became due. */
 export type QueueDepth = { waiting: number; oldest: Date | null };

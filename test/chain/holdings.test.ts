@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
-import { mostWallets, readHoldings } from '../../src/chain/holdings.ts';
+import { maxWallets, readHoldings } from '../../src/chain/holdings.ts';
 import { connectRpc, type Hex } from '../../src/chain/rpc.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
@@ -17,7 +17,7 @@ const token = () => node.chain.tokens[0]?.address as Hex;
 const rpc = () => connectRpc(node.chain.rpcUrls[0] ?? '');
 
 test('One call returns the balances and allowances of the maximum number of wallets', async () => {
-  const wallets = Array.from({ length: mostWallets }, () => node.wallet());
+  const wallets = Array.from({ length: maxWallets }, () => node.wallet());
   const [first, last] = [wallets[0], wallets.at(-1)];
   assert.ok(first && last);
   await node.fund(first.address, 5_000_000n);
@@ -30,7 +30,7 @@ test('One call returns the balances and allowances of the maximum number of wall
     contract,
     wallets.map(({ address }) => address),
   );
-  assert.equal(holdings.length, mostWallets);
+  assert.equal(holdings.length, maxWallets);
   assert.deepEqual(holdings[0], { balance: 5_000_000n, allowance: 0n });
   assert.deepEqual(holdings.at(-1), { balance: 7_000_000n, allowance: 3_000_000n });
   assert.deepEqual(holdings[1], { balance: 0n, allowance: 0n });

@@ -23,7 +23,7 @@ const seed = Number(process.env.YEAR_SEED ?? randomInt(2 ** 31));
 const firstDay = '2027-01-31';
 const lastDay = '2028-01-30';
 /** The most steps that one run of the loops takes with a handful of due charges. */
-const mostSteps = 160;
+const maxSteps = 160;
 
 test(`A year of monthly, weekly and month-end plans, with kills between any two steps → each date is charged exactly once`, {
   timeout: 900_000,
@@ -71,7 +71,7 @@ test(`A year of monthly, weekly and month-end plans, with kills between any two 
         await of.node.fund(poor.payer.address, 13_000_000n);
         balances.set(poor.payer.address, (balances.get(poor.payer.address) ?? 0n) + 13_000_000n);
       }
-      if (random() < 0.6) await turn(Math.floor(random() * mostSteps));
+      if (random() < 0.6) await turn(Math.floor(random() * maxSteps));
       await turn(null);
     }
     for (let i = 0; i < 4; i++) await turn(null);

@@ -259,15 +259,15 @@ export class Follower {
   }
 
   /** @returns whether it has seen everything; false if it got no answer */
-  follow(stage: Stage, share: number, mostPages: number): Promise<boolean> {
-    this.following ??= this.goOn(stage, share, mostPages).finally(() => {
+  follow(stage: Stage, share: number, maxPages: number): Promise<boolean> {
+    this.following ??= this.goOn(stage, share, maxPages).finally(() => {
       this.following = null;
     });
     return this.following;
   }
 
-  private async goOn(stage: Stage, share: number, mostPages: number): Promise<boolean> {
-    for (let page = 0; page < mostPages; page++) {
+  private async goOn(stage: Stage, share: number, maxPages: number): Promise<boolean> {
+    for (let page = 0; page < maxPages; page++) {
       const query = `?limit=100&since=${encodeURIComponent(this.since)}`;
       const answer = await call(stage, this.partner, share, 'GET', `/api/v1/requests${query}`);
       if (!answer) return false;

@@ -13,9 +13,9 @@ import { testSecrets } from '../support/fixtures.ts';
 import { embeddedPids } from '../support/service.ts';
 
 const sizeMiB = 1536;
-const leastFreeBytes = 64 * 1024;
+const minFreeBytes = 64 * 1024;
 const startTries = 10;
-const mostFreeBytes = 16 * 1024 * 1024;
+const maxFreeBytes = 16 * 1024 * 1024;
 
 /** Makes a file of this size; false if it does not fit. */
 const allocate = (file: string, bytes: number) =>
@@ -82,7 +82,7 @@ export async function startDatabase() {
     /** Leaves no room on the disk. `log`: nor in the files that the write-ahead log would use again. */
     fill: async (log: boolean) => {
       // The server writes meanwhile: what was free may be less by now.
-      for (let keptBytes = leastFreeBytes; keptBytes <= mostFreeBytes; keptBytes *= 4) {
+      for (let keptBytes = minFreeBytes; keptBytes <= maxFreeBytes; keptBytes *= 4) {
         const { bavail, bsize } = statfsSync(folder);
         const bytes = Math.max(1, bavail * bsize - keptBytes);
         // It takes seconds on a busy machine: a call of ours that is under way meanwhile must not seem unanswered.

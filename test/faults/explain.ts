@@ -4,16 +4,16 @@ import type { Payment } from './model.ts';
 import type { Difference } from './settled.ts';
 import type { Stage } from './stage.ts';
 
-const mostExplained = 3;
-const mostLogLines = 40;
-const mostTextChars = 4_000;
+const maxExplained = 3;
+const maxLogLines = 40;
+const maxTextChars = 4_000;
 
 /** What is known about transactions on the chain that the service did not store, to find out where they got lost. */
 export async function explainMissing(stage: Stage, differences: readonly Difference[]): Promise<string[]> {
-  const missing = differences.flatMap((one) => (one.missing ? [one.missing] : [])).slice(0, mostExplained);
+  const missing = differences.flatMap((one) => (one.missing ? [one.missing] : [])).slice(0, maxExplained);
   if (missing.length === 0) return [];
   const facts = await Promise.all(missing.map((one) => factsOf(stage, one)));
-  const logs = stage.nodes.map((node, i) => `log of node ${i + 1}:\n${node.lastLines(mostLogLines)}`);
+  const logs = stage.nodes.map((node, i) => `log of node ${i + 1}:\n${node.lastLines(maxLogLines)}`);
   return [...facts.flat(), ...logs];
 }
 
@@ -42,7 +42,7 @@ async function factsOf(stage: Stage, { txHash, order }: Pick<Payment, 'txHash' |
   const text = (value: unknown) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one));
   return [
     `${txHash} for ${order.id}, answered when it was handed in: ${stage.model.handedIn.get(txHash) ?? 'never handed in'}`,
-    `  receipt: ${text(receipt).slice(0, mostTextChars)}`,
-    ...Object.entries(rows).map(([name, found]) => `  ${name}: ${text(found).slice(0, mostTextChars)}`),
+    `  receipt: ${text(receipt).slice(0, maxTextChars)}`,
+    ...Object.entries(rows).map(([name, found]) => `  ${name}: ${text(found).slice(0, maxTextChars)}`),
   ];
 }

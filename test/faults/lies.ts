@@ -51,7 +51,7 @@ const lagging: Lie = async ({ method, params, ask }) => {
 };
 
 /** No reorganisation is deeper. */
-const mostBack = 20n;
+const maxBack = 20n;
 
 /** Its newest block stays the one that it was, or goes back with each answer, while other endpoints go on. */
 function stale(stepBlocks: bigint): Lie {
@@ -61,7 +61,7 @@ function stale(stepBlocks: bigint): Lie {
     const isHead = method === 'eth_getBlockByNumber' && params[0] === 'latest';
     if (method !== 'eth_blockNumber' && !isHead) return null;
     first ??= BigInt((await ask('eth_blockNumber', [])) as string);
-    if (behind < mostBack) behind += stepBlocks;
+    if (behind < maxBack) behind += stepBlocks;
     const number = toHex(first > behind ? first - behind : 0n);
     return { result: isHead ? await ask(method, [number, params[1]]) : number };
   };

@@ -14,7 +14,7 @@ import { type FaultKind, nameOf, type Step, stepsOf } from './steps.ts';
 /** Between two comparisons with the model. */
 const usualRound = 500;
 /** Calls under way at a time; a node that does not answer holds up no more. */
-const mostUnderWay = 48;
+const maxUnderWay = 48;
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
 export type Figures = {
@@ -211,7 +211,7 @@ class Run {
       .catch((error) => this.broken.push(error))
       .finally(() => this.underWay.delete(done));
     this.underWay.add(done);
-    if (this.underWay.size >= mostUnderWay) await Promise.race(this.underWay);
+    if (this.underWay.size >= maxUnderWay) await Promise.race(this.underWay);
     return 'beside';
   }
 

@@ -13,8 +13,8 @@ import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { sendEmailCode } from '../../src/onboarding/code.ts';
 import { endPlan } from '../../src/plans/change.ts';
 import { byLink } from '../../src/plans/collection-form.ts';
-import { mostPlanMails } from '../../src/plans/mail-limit.ts';
-import { mostPlansOfAddress } from '../../src/plans/rules.ts';
+import { maxPlanMails } from '../../src/plans/mail-limit.ts';
+import { maxPlansOfAddress } from '../../src/plans/rules.ts';
 import { changeTerms } from '../../src/plans/terms.ts';
 import { wordsOf } from '../../src/ui/language.ts';
 import { startRecovery } from '../../src/wallets/recovery.ts';
@@ -80,13 +80,13 @@ test('Plans that ask an address, ended at once to make others → as many a day 
     const { id } = await makePlan(app.ctx, scope, merchant, { ...plan, customerEmail });
     await endPlan(app.ctx, theService, { scope, accountId: merchant.id, id });
   };
-  for (let made = 0; made < mostPlansOfAddress; made++)
+  for (let made = 0; made < maxPlansOfAddress; made++)
     await makeAndEnd(made % 2 ? 'asked@example.org' : 'Asked@Example.org');
   for (const spelling of ['AS.ked+2@example.org', 'ａsked@example.org']) {
     await assert.rejects(makeAndEnd(spelling), /too many plans/);
   }
   await makeAndEnd('another@example.org');
-  assert.equal((await mailsTo('asked@example.org')) + (await mailsTo('Asked@Example.org')), mostPlansOfAddress);
+  assert.equal((await mailsTo('asked@example.org')) + (await mailsTo('Asked@Example.org')), maxPlansOfAddress);
   await app.db.sql`update plans set created_at = created_at - interval '25 hours' where account_id = ${merchant.id}`;
   await makeAndEnd('asked@example.org');
 });
@@ -188,8 +188,8 @@ test('A change of the profile › takes no second connection while it holds one'
 test('Plans of many merchants of a partner › mail one address so many times a day, and no merchant’s use up the others’', async () => {
   const person = personSubject(app.ctx.config, scope, mailboxOf('planned@example.org'));
   await app.db.scoped(scope, async (tx) => {
-    for (let n = 0; n < mostPlanMails.ofPartner - 10; n++) {
-      const counted = { accountId: `merchant ${n}`, person, most: mostPlanMails };
+    for (let n = 0; n < maxPlanMails.ofPartner - 10; n++) {
+      const counted = { accountId: `merchant ${n}`, person, most: maxPlanMails };
       assert.equal(await takeOfPerson(tx, scope, 'plan_mail', counted), true);
     }
   });

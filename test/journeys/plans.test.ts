@@ -5,7 +5,7 @@ import { connect } from '../../src/db/connection.ts';
 import { type Watcher, watchScope } from '../../src/db/scope-changes.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
 import { dueTogether } from '../../src/plans/charge.ts';
-import { mostOpenPlans } from '../../src/plans/rules.ts';
+import { maxOpenPlans } from '../../src/plans/rules.ts';
 import { selectDue } from '../../src/plans/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { ApiClient } from '../support/api/client.ts';
@@ -60,7 +60,7 @@ test('A merchant has as many open plans as one may have and not one more, also w
       metadata, period, every, first_on, next_on, due_at, created_at)
     select partner_id, test_mode, gen_random_uuid(), account_id, i::text, name, fiat_int, fiat_code, customer_name, language,
       metadata, period, every, first_on, next_on, due_at, created_at
-    from plans, generate_series(3, ${mostOpenPlans}) i where id = ${id}`;
+    from plans, generate_series(3, ${maxOpenPlans}) i where id = ${id}`;
   let making: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([]);
   await app.db.sql.begin(async (tx) => {
     await tx`lock table plans in share row exclusive mode`; // allows reads, blocks writes
@@ -75,7 +75,7 @@ test('A merchant has as many open plans as one may have and not one more, also w
   const made = await making;
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 1);
   const [open] = await app.db.sql`select count(*)::int as count from plans where account_id = ${merchant.id}`;
-  assert.equal(open?.count, mostOpenPlans);
+  assert.equal(open?.count, maxOpenPlans);
 });
 
 test('Charges are made on their dates and not before, on the last day of short months, until the last one', async () => {

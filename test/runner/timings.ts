@@ -6,7 +6,7 @@ import { root } from './graph.ts';
 
 /** How long each file took in its last run, in milliseconds. Kept between runs, outside version control. */
 const file = join(root, 'node_modules/.cache/quittance-tests/durations.json');
-const mostShown = 30;
+const maxShown = 30;
 
 function readDurations(): Record<string, number> {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -76,7 +76,7 @@ export function watchTimings(stream: TestsStream) {
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
 
 function show(title: string, all: Timed[], text: (timed: Timed) => string): void {
-  const slowest = all.toSorted((a, b) => b.ms - a.ms).slice(0, mostShown);
+  const slowest = all.toSorted((a, b) => b.ms - a.ms).slice(0, maxShown);
   console.log(`\n${title}:\n${slowest.map((timed) => `${seconds(timed.ms)}  ${text(timed)}`).join('\n')}`);
 }
 

@@ -10,7 +10,7 @@ import { until } from '../support/net/receiver.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
 
 const windowMs = 60_000;
-const mostPerSecond = 2;
+const maxPerSecond = 2;
 
 /** A sandbox as `npm start` makes it: embedded server, two idle chains, a demo partner. */
 describe('a service with nothing to do', () => {
@@ -43,7 +43,7 @@ describe('a service with nothing to do', () => {
       const before = sent().length;
       await pause(5_000);
       const now = sent().length;
-      return now > before && now - before <= 5 * mostPerSecond;
+      return now > before && now - before <= 5 * maxPerSecond;
     }, 'what follows the start to be over');
     const before = sent().length;
     await pause(windowMs);
@@ -53,7 +53,7 @@ describe('a service with nothing to do', () => {
       .sort()
       .reverse();
     assert.ok(
-      texts.length > 0 && texts.length <= (mostPerSecond * windowMs) / 1000,
+      texts.length > 0 && texts.length <= (maxPerSecond * windowMs) / 1000,
       `${texts.length}:\n${bySender.join('\n')}`,
     );
   });

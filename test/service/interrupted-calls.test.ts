@@ -13,7 +13,7 @@ import { makeKey, setRate } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
 
 /** More statements than any call sends. */
-const mostStatements = 120;
+const maxStatements = 120;
 
 let fixtures: PayFixtures;
 let db: Database;
@@ -53,14 +53,14 @@ function leaveAlone(): void {
 
 /** As often as it sends statements: ends its session before one of them. @returns how many there were */
 async function interruptEach(call: () => Promise<Answer>): Promise<number> {
-  for (let n = 1; n <= mostStatements; n++) {
+  for (let n = 1; n <= maxStatements; n++) {
     const { reached } = beforeStatement(n, (session) => signalProcess(session, 'SIGTERM'));
     const { status, text } = await call();
     leaveAlone();
     assert.ok(status < 500 || status === 503, `session ended before statement ${n}: ${status} ${text}`);
     if (!reached()) return n - 1;
   }
-  throw new Error(`more than ${mostStatements} statements`);
+  throw new Error(`more than ${maxStatements} statements`);
 }
 
 const form = (path: string, fields: Record<string, string>, n: number) =>

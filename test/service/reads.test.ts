@@ -231,7 +231,7 @@ test('a proof of another scope, or none › the statement does not run, and the 
 
 test('a statement that is slower than the session allows › ended by the server, and the session serves other scopes', async () => {
   const settings = { ...scopedSettings, statement_timeout: 5_000 };
-  const slow = { url: database.access.scoped, connections: 1, waits: usualWaits, settings, mostPrepared: 100 };
+  const slow = { url: database.access.scoped, connections: 1, waits: usualWaits, settings, maxPrepared: 100 };
   const pool = openPool(slow);
   const read = <T>(scope: Scope, ask: (sql: Tag) => Statement<T>) =>
     pool.alone(ask, openingOf(database.db, pool, scope));

@@ -17,7 +17,7 @@ import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { oneOf } from '../../web/query.ts';
 import { badge, linkWith, table } from '../../web/table.ts';
-import { type DeliveryHealth, mostDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
+import { type DeliveryHealth, maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
 import type { AdminPages } from '../route.ts';
 
 const countedDays = 30;
@@ -84,7 +84,7 @@ function webhook(words: Words, health: DeliveryHealth): Html {
       url === null ? [webhooks.address, overview.none] : copyableFact(words, webhooks.address, url),
       url === null ? null : [admin.state, disabledAt === null ? admin.on : admin.off],
       url === null ? null : [t.failures, `${health.failures}`],
-      [t.waiting, countedUpTo(health.waiting, mostDeliveriesCounted)],
+      [t.waiting, countedUpTo(health.waiting, maxDeliveriesCounted)],
       lastAt === null ? null : [t.lastSuccess, instant(words, lastAt)],
     ]),
   );

@@ -19,7 +19,7 @@ import { badge } from '../../web/table.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { foundPayments, foundRequests } from './tables.ts';
 
-const mostShown = 10;
+const maxShown = 10;
 
 /** `GET /admin/merchants/:id`: any partner's merchant with its newest requests and unmatched payments, read only. */
 export function adminMerchant(pages: AdminPages, ctx: Context): void {
@@ -41,8 +41,8 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
   if (!merchant) return sendNotFound(call.reply);
   const admin = adminTexts(words);
   const { merchants: t } = admin;
-  const newest = requests.rows.slice(0, mostShown).map((row) => ({ scope, row }));
-  const payments = unmatched.rows.slice(0, mostShown).map((row) => ({ scope, row }));
+  const newest = requests.rows.slice(0, maxShown).map((row) => ({ scope, row }));
+  const payments = unmatched.rows.slice(0, maxShown).map((row) => ({ scope, row }));
   const { wallet_address: wallet, terms_version: terms } = merchant;
   return call.show({
     path: '/admin/merchants',

@@ -22,7 +22,7 @@ const path = '/admin/search';
 const names = ['q', 'partner'] as const;
 /** How long partners are searched one after another. */
 const longestMs = 400;
-const mostShown = 20;
+const maxShown = 20;
 
 type Found = { requests: FoundRequest[]; payments: FoundPayment[]; limit: SearchLimit | null };
 
@@ -53,8 +53,8 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
       browseAllMerchants(ctx, { search: q, ...(slug !== null && { partner: slug }) }, null),
       browsePartners(ctx, { search: q }, null),
     ]);
-    const shownMerchants = merchants.rows.slice(0, mostShown);
-    const shownPartners = slug === null ? partners.rows.slice(0, mostShown) : [];
+    const shownMerchants = merchants.rows.slice(0, maxShown);
+    const shownPartners = slug === null ? partners.rows.slice(0, maxShown) : [];
     const sizes = [found.requests, found.payments, shownMerchants, shownPartners].map((list) => list.length);
     const nothing = sizes.every((size) => size === 0);
     return show({
@@ -128,7 +128,7 @@ async function findAt(ctx: Context, typed: string, partners: AsyncIterable<strin
   const end = performance.now() + longestMs;
   let searched = 0;
   for await (const slug of partners) {
-    const isFull = found.requests.length >= mostShown;
+    const isFull = found.requests.length >= maxShown;
     if (searched > 0 && (isFull || performance.now() > end)) {
       return { ...found, limit: { kind: 'partners', count: searched } };
     }
@@ -149,7 +149,7 @@ async function findInScope(ctx: Context, scope: Scope, typed: string, found: Fou
     browseRequests(ctx, scope, { search: typed }, null),
     isPayment ? browseUnmatched(ctx, scope, { search: { words, chainIds } }, null) : { rows: [] },
   ]);
-  found.requests.push(...rows.slice(0, mostShown).map((row) => ({ scope, row })));
-  found.payments.push(...unmatched.rows.slice(0, mostShown).map((row) => ({ scope, row })));
+  found.requests.push(...rows.slice(0, maxShown).map((row) => ({ scope, row })));
+  found.payments.push(...unmatched.rows.slice(0, maxShown).map((row) => ({ scope, row })));
   found.limit ??= limit;
 }

@@ -24,9 +24,9 @@ import { isAnythingStuck } from './stuck.ts';
 const path = '/admin';
 const csvPath = '/admin/alarms.csv';
 /** Queues are counted up to this number. */
-const mostCounted = 10_000;
-const mostAlarms = 30;
-const mostExported = 10_000;
+const maxCounted = 10_000;
+const maxAlarms = 30;
+const maxExported = 10_000;
 
 type Depth = { name: string; waiting: number; oldest: Date | null };
 
@@ -36,7 +36,7 @@ type Depth = { name: string; waiting: number; oldest: Date | null };
  */
 export function adminOverview(pages: AdminPages, ctx: Context): void {
   pages.page({ url: csvPath }, async ({ reply }) => {
-    const alarms = inOneBatch(await listAlarms(ctx.db.sql, mostExported));
+    const alarms = inOneBatch(await listAlarms(ctx.db.sql, maxExported));
     return sendCsv(
       reply,
       'alarms',
@@ -48,14 +48,14 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
     const admin = adminTexts(words);
     const { overview: t } = admin;
     const [alarms, rates, isStuck, troubled, ...depths] = await Promise.all([
-      listAlarms(ctx.db.sql, mostAlarms),
+      listAlarms(ctx.db.sql, maxAlarms),
       listRates(ctx),
       isAnythingStuck(ctx),
       Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
-      eventDepth(ctx, mostCounted),
-      mailDepth(ctx.db.sql, mostCounted),
-      receiptDepth(ctx, mostCounted),
-      matchingDepth(ctx, mostCounted),
+      eventDepth(ctx, maxCounted),
+      mailDepth(ctx.db.sql, maxCounted),
+      receiptDepth(ctx, maxCounted),
+      matchingDepth(ctx, maxCounted),
     ]);
     const names = [t.events, t.mails, t.receipts, t.transfers];
     const queues = depths.map((depth, i) => ({ ...depth, name: names[i] ?? '' }));
@@ -139,7 +139,7 @@ function queueTable(words: Words, queues: Depth[], now: Date): Html {
       {
         name: t.waiting,
         figures: true,
-        cell: ({ waiting }) => countedUpTo(waiting, mostCounted),
+        cell: ({ waiting }) => countedUpTo(waiting, maxCounted),
       },
       { name: t.oldest, cell: ({ oldest }) => (oldest === null ? null : ago(words, oldest, now)) },
     ],

@@ -29,7 +29,7 @@ import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/stuck';
-const mostMails = 100;
+const maxMails = 100;
 
 /** `GET /admin/stuck`: what stays stuck until an operator acts, each with the button that helps. */
 export function stuckPages(pages: AdminPages, ctx: Context): void {
@@ -40,7 +40,7 @@ export function stuckPages(pages: AdminPages, ctx: Context): void {
     const [events, endpoints, mails, receipts, plans] = await Promise.all([
       browseExhausted(ctx, wanted.after ?? null),
       listDisabledEndpoints(ctx),
-      givenUpMails(ctx.db.sql, mostMails),
+      givenUpMails(ctx.db.sql, maxMails),
       listGivenUpReceipts(ctx),
       listStuckPlans(ctx),
     ]);

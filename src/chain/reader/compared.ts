@@ -25,9 +25,9 @@ export type Comparison = {
 export type Reading = { digest: string; url: string };
 
 /** Readings beyond this many blocks are forgotten; then two endpoints are asked. */
-const mostRemembered = 5_000;
+const maxRemembered = 5_000;
 /** Comparisons beyond a waiting block are forgotten when there are more than this, and made again. */
-const mostBeyond = 100_000;
+const maxBeyond = 100_000;
 
 /** A comparison that begins with the oldest stored block. An alarm of an earlier one may still be raised. */
 export function newComparison(): Comparison {
@@ -45,7 +45,7 @@ export const digestOf = (logs: readonly Log[]) => createHash('sha256').update(lo
 
 /** Remembers the logs that a block was read with, and who reported them. */
 export function noteRead({ read }: Comparison, number: number, logs: readonly Log[], { url }: Pick<Rpc, 'url'>): void {
-  keepNewest(read, number, { digest: digestOf(logs), url }, mostRemembered);
+  keepNewest(read, number, { digest: digestOf(logs), url }, maxRemembered);
 }
 
 /** Remembers that blocks were compared. */
@@ -59,7 +59,7 @@ export function noteCompared(comparison: Comparison, { from, to }: Range): void 
   while (beyond.delete(upTo + 1)) upTo++;
   comparison.upTo = upTo;
   for (const oldest of beyond) {
-    if (beyond.size <= mostBeyond) break;
+    if (beyond.size <= maxBeyond) break;
     beyond.delete(oldest);
   }
 }

@@ -89,7 +89,7 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
 
 /** Wallets per query, and queries per block. */
 const walletsAtOnce = 500;
-const mostQuestions = 200;
+const maxQuestions = 200;
 
 /**
  * Only the transfers of a block to these wallets, for one with more than a provider returns.
@@ -103,7 +103,7 @@ async function logsTo(
   { tokens, rpc }: Pick<Search, 'tokens' | 'rpc'>,
 ): Promise<Log[] | null> {
   const count = Math.ceil(wallets.length / walletsAtOnce);
-  if (count > mostQuestions) return null;
+  if (count > maxQuestions) return null;
   const parts = Array.from({ length: count }, (_, i) => wallets.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
   const answers = await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
   if (answers.includes(null)) return null;

@@ -5,8 +5,8 @@ import { nextRange, paidBy, readTransfer, transferTopic } from './blocks.ts';
 export type Incoming = { txHash: string; tokenAddress: string; value: bigint; blockNumber: number; blockHash: string };
 
 /** How many blocks are searched, from the newest backwards. */
-const mostBlocks = 5_000;
-const mostFound = 50;
+const maxBlocks = 5_000;
+const maxFound = 50;
 const limitMs = 4_000;
 const firstRange = 1_000;
 
@@ -25,13 +25,13 @@ export async function findIncoming(
 ): Promise<{ others: Incoming[]; accepted: Incoming[] }> {
   const deadline = performance.now() + limitMs;
   const head = (await rpc.header('latest'))?.number ?? -1;
-  const first = Math.max(sinceBlock + 1, head - mostBlocks + 1, 0);
+  const first = Math.max(sinceBlock + 1, head - maxBlocks + 1, 0);
   const topics = [transferTopic, null, `0x${wallet.slice(2).padStart(64, '0')}`];
   const found: Incoming[] = [];
   const known: Incoming[] = [];
   let to = head;
   let range = firstRange;
-  while (to >= first && found.length < mostFound && performance.now() < deadline) {
+  while (to >= first && found.length < maxFound && performance.now() < deadline) {
     const from = Math.max(first, to - range + 1);
     try {
       const logs = await rpc.logsOfTopics(from, to, topics);
@@ -45,7 +45,7 @@ export async function findIncoming(
       range = nextRange(range, false);
     }
   }
-  return { others: found.slice(0, mostFound), accepted: known.slice(0, mostFound) };
+  return { others: found.slice(0, maxFound), accepted: known.slice(0, maxFound) };
 }
 
 function describe(log: Log, wallet: string): Incoming[] {

@@ -5,7 +5,7 @@ import { placeOf, type Range } from './compared.ts';
 import type { Reader } from './read.ts';
 import {
   insertOmitted,
-  mostOfTeller,
+  maxOfTeller,
   selectAwaited,
   selectPlaces,
   selectSetAside,
@@ -21,7 +21,7 @@ export type ToldLog = { log: Log; by: string; unlike: string | null };
 /** The hosts of endpoints with so many waiting transactions that no more are accepted. */
 export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
   const tellers = await selectTellers(db, chain.chainId);
-  return new Set(tellers.flatMap(({ host, count }) => (count >= mostOfTeller ? [host] : [])));
+  return new Set(tellers.flatMap(({ host, count }) => (count >= maxOfTeller ? [host] : [])));
 }
 
 /**
@@ -38,7 +38,7 @@ export async function setAside(reader: Reader, { from }: Range, told: readonly T
   let added = 0;
   let isWhole = true;
   for (const [host, own] of Map.groupBy(left, ({ by }) => by)) {
-    const room = Math.max(0, mostOfTeller - (tellers.get(host) ?? 0));
+    const room = Math.max(0, maxOfTeller - (tellers.get(host) ?? 0));
     const logs = own.slice(0, room).map(({ log }) => log);
     for (const [wallet, paying] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
       added += await insertOmitted(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });

@@ -134,18 +134,18 @@ async function ordinalsWithout(
 }
 
 /** How many transactions without logs are skipped on the way back. */
-const mostSteps = 20;
+const maxSteps = 20;
 
 async function countLogsBefore(rpc: Rpc, header: Header, txHash: string): Promise<number | null> {
   const hashes = (await rpc.transactionHashes(header.hash)) ?? [];
   const own = hashes.indexOf(txHash);
-  for (let at = own - 1; at >= 0 && own - at <= mostSteps; at--) {
+  for (let at = own - 1; at >= 0 && own - at <= maxSteps; at--) {
     const receipt = await rpc.receipt(hashes[at] as string);
     if (receipt?.blockHash !== header.hash) return null;
     const last = receipt.logs.at(-1);
     if (last) return last.logIndex + 1;
   }
-  return own >= 0 && own <= mostSteps ? 0 : null;
+  return own >= 0 && own <= maxSteps ? 0 : null;
 }
 
 /** What transfers were made for, without the receipt: from those logs of the block that say so. */

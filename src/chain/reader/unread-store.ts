@@ -80,7 +80,7 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
 export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
 
 /** At most this many per endpoint wait: it can invent any number of them. */
-export const mostOfTeller = 1_000;
+export const maxOfTeller = 1_000;
 
 /**
  * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
@@ -120,7 +120,7 @@ export async function insertOmitted(
         select from watched_wallets w
         where w.test_mode = ${chain.testMode} and w.wallet_address = ${wallet} and w.watch_until > now())
     limit case when ${host ?? null}::text is not null then (
-      select greatest(0, ${mostOfTeller} - count(*)) from unread_transactions u
+      select greatest(0, ${maxOfTeller} - count(*)) from unread_transactions u
       where u.chain_id = ${chain.chainId} and u.stored_at is null and u.told_by = ${host ?? null}) end
     on conflict (chain_id, block_hash, tx_hash) do update
       set logs = excluded.logs, owners = excluded.owners, told_by = excluded.told_by, stored_at = null, seen_at = now(),

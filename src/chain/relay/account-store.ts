@@ -134,7 +134,7 @@ export async function updateAccount(
 }
 
 /** The most nonces that are skipped because they already have a call. */
-const mostSkipped = 1_000;
+const maxSkipped = 1_000;
 
 /**
  * Issues the next nonces of an account, and locks the account until the transaction ends. Skips nonces that already
@@ -156,7 +156,7 @@ export async function takeNonces(
     from (
       select array_agg(place::text order by place) as nonces, max(place) as last from (
         select place
-        from relay_accounts known, generate_series(known.next_nonce, known.next_nonce + ${mostSkipped + count}) place
+        from relay_accounts known, generate_series(known.next_nonce, known.next_nonce + ${maxSkipped + count}) place
         where known.chain_id = ${chainId} and known.address = ${address} and not exists (
           select from relay_transactions r
           where r.chain_id = known.chain_id and r.from_address = known.address and r.nonce = place)

@@ -23,7 +23,7 @@ import {
 } from './store.ts';
 
 /** Nodes keep only this many unmined transactions of one sender; later ones wait here. */
-const mostUnderWay = 128;
+const maxUnderWay = 128;
 /** How many calls are signed, stored and sent together. While they are sent, the next ones are signed. */
 const batchSize = 25;
 const partsAtOnce = 2;
@@ -55,7 +55,7 @@ export async function dispatchRows(
   rows: readonly RelayRow[],
   account: AccountState,
 ): Promise<void> {
-  const near = rows.filter(({ nonce }) => Number(nonce) < account.chainNonce + mostUnderWay);
+  const near = rows.filter(({ nonce }) => Number(nonce) < account.chainNonce + maxUnderWay);
   const unreached = near.filter((row) => row.state === 'sent' && !row.reached);
   await rebroadcast(ctx, chain, unreached, false);
   const offer = firstOffer(account, limitsOf(chain));

@@ -45,16 +45,16 @@ export class RelayRefusal extends Error {
 }
 
 /** More gas and more bytes than any call of ours needs. A larger call is an error, or somebody's trap. */
-const mostGas = 2_000_000n;
-const mostBytes = 16_384;
+const maxGas = 2_000_000n;
+const maxBytes = 16_384;
 /** The gas limit above the estimate, since the chain's state changes until the call is mined. */
 const withRoom = (gas: bigint) => gas + gas / 4n + 10_000n;
 /**
  * How many calls of one partner in one mode may wait to be mined on a chain, so that nobody fills the queue for others.
  */
-const mostWaiting = 100n;
+const maxWaiting = 100n;
 /** How many of them may be for one purpose. */
-export const mostWaitingOf = (purpose: RelayPurpose): number => Number(shareOf(purpose, mostWaiting));
+export const maxWaitingOf = (purpose: RelayPurpose): number => Number(shareOf(purpose, maxWaiting));
 
 const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
   from ?? relayerAddresses(ctx)[0] ?? null;
@@ -135,7 +135,7 @@ export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]
   const { maxFeeWei } = firstOffer(account, limits);
   const { partnerId, testMode } = scope;
   const rows = calls.map(({ call: { to, data, subjectId, accountId }, gas }) => {
-    if (gas > mostGas || data.length > 2 + 2 * mostBytes) throw new RelayRefusal('too_large');
+    if (gas > maxGas || data.length > 2 + 2 * maxBytes) throw new RelayRefusal('too_large');
     const limit = withRoom(gas);
     const lower = to.toLowerCase() as Hex;
     const same = { partnerId, testMode, chainId, address, purpose };
@@ -149,7 +149,7 @@ export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]
   const spentWei = await reserve(tx, budget, feeWei);
   if (spentWei === null || (await crowdsOut(tx, budget, spentWei, rows))) throw new RelayRefusal('budget');
   const waiting = await countWaiting(tx, { partnerId, testMode, chainId });
-  if (waiting + rows.length > mostWaitingOf(purpose)) throw new RelayRefusal('queue');
+  if (waiting + rows.length > maxWaitingOf(purpose)) throw new RelayRefusal('queue');
   const nonces = await takeNonces(tx, { chainId, address }, rows.length, pollMs);
   await insertRelays(
     tx,

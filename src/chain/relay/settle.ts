@@ -11,7 +11,7 @@ import type { KeptVariant, RelayRow } from './store.ts';
 const timeoutMs = 4_000;
 /** How many calls' receipts are requested at once, and in one pass. */
 const few = 4;
-const mostAsked = 50;
+const maxAsked = 50;
 
 /** The state of a chain, as far as it was read and queried. */
 export type View = { heads: Heads | null; counted: Counted };
@@ -71,7 +71,7 @@ export async function settleOthers(
   const waiting = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head));
   // From anywhere on: those whose receipts no endpoint gives would otherwise come first in each pass.
   const from = Math.floor(Math.random() * waiting.length);
-  const asked = [...waiting.slice(from), ...waiting.slice(0, from)].slice(0, mostAsked);
+  const asked = [...waiting.slice(from), ...waiting.slice(0, from)].slice(0, maxAsked);
   await mapFew(asked, few, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
   return rows.filter((row) => !isUsed(row) && row.state !== 'mined');
 }

@@ -17,7 +17,7 @@ export type Judged =
   | { kind: 'fault'; code: PaymentFault };
 
 /** An authorization must stay valid for at least this long, so that it can be mined before it expires. */
-export const leastSeconds = 10;
+export const minSeconds = 10;
 
 const lower = (text: string) => text.toLowerCase() as Hex;
 
@@ -61,7 +61,7 @@ export function judgePayment(
     return fault('invalid_exact_evm_payload_authorization_value_mismatch');
   const nowSeconds = now.getTime() / 1000;
   if (Number(validAfter) > nowSeconds) return fault('invalid_exact_evm_payload_authorization_valid_after');
-  if (Number(validBefore) < nowSeconds + leastSeconds || Number(validBefore) > endsAt.getTime() / 1000) {
+  if (Number(validBefore) < nowSeconds + minSeconds || Number(validBefore) > endsAt.getTime() / 1000) {
     return fault('invalid_exact_evm_payload_authorization_valid_before');
   }
   return { kind: 'valid', requirements, signed };

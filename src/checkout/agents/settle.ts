@@ -26,7 +26,7 @@ export type Paid = { checkout: Checkout } & (
 export type Payer = { ctx: Context; ending: AbortSignal; waiting: number };
 
 const longestWaitMs = 20_000;
-const mostWaiting = 500;
+const maxWaiting = 500;
 const firstPauseMs = 100;
 const longestPauseMs = 500;
 
@@ -178,7 +178,7 @@ async function waitFor(
   first: Standing,
   answer: ServerResponse,
 ): Promise<Standing> {
-  if (first.state !== 'sent' || payer.waiting >= mostWaiting) return first;
+  if (first.state !== 'sent' || payer.waiting >= maxWaiting) return first;
   const left = new AbortController();
   const leave = () => left.abort();
   const signal = AbortSignal.any([left.signal, payer.ending]);

@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
-import { chargesAllowed, mostChargesInYear } from '../../plans/mandates/terms.ts';
+import { chargesAllowed, maxChargesInYear } from '../../plans/mandates/terms.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { payTexts } from '../../texts/pay.ts';
@@ -45,7 +45,7 @@ export function limitFacts(words: Words, limits: Limits): [string, Html][] {
   const { capMicro, reservePercent, minIntervalSeconds, startsAt, endsAt } = limits;
   const cap = formatFiat(limits.capFiatInt, limits.fiatCode, words.language);
   const rest = fill(reservePercent === 0 ? t.mostRest : t.mostReserve, { cap, percent: reservePercent });
-  const count = mostChargesInYear(minIntervalSeconds, startsAt, endsAt);
+  const count = maxChargesInYear(minIntervalSeconds, startsAt, endsAt);
   const days = Math.round((minIntervalSeconds / (dayMs / 1000)) * 100) / 100;
   const number = new Intl.NumberFormat(`${words.language}-u-nu-latn`);
   return [

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
-import { mostCharges, periods, yearAfter } from '../../plans/rules.ts';
+import { chargesLimit, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { field, hiddenField, isWrong } from '../../ui/components.ts';
 import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
@@ -103,7 +103,7 @@ function faultText(
   if (fault === undefined) return undefined;
   if (fault === 'cap' || fault === 'reserve') return undefined; // shown beside their own fields
   if (fault === 'amount' || fault === 'tooMuch') return requestFaultText(words, visit, fault);
-  const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: mostCharges };
+  const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: chargesLimit };
   return fill(dashboardTexts(words).plans.faults[fault], limits);
 }
 
@@ -167,7 +167,7 @@ function endChoice(words: Words, { fields }: MerchantVisit, fault: string | unde
     ${field({
       name: 'charges',
       label: plans.chargesField,
-      hint: fill(plans.chargesHint, { most: mostCharges }),
+      hint: fill(plans.chargesHint, { most: chargesLimit }),
       value: fields.charges ?? '',
       fault,
       attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"',

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { html } from '../../lib/text/html.ts';
 import { createPlan } from '../../plans/create.ts';
 import { type NewPlan, type PlanFaults, readPlanForm } from '../../plans/form.ts';
-import { dayOf, mostOpenPlans, mostPlansOfAddress, nextDates } from '../../plans/rules.ts';
+import { dayOf, maxOpenPlans, maxPlansOfAddress, nextDates } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
@@ -145,9 +145,9 @@ async function showForm(
   const fault = failed ?? (isOff ? 'merchant_disabled' : null);
   const why =
     fault === 'tooMany'
-      ? fill(t.tooMany, { most: mostOpenPlans })
+      ? fill(t.tooMany, { most: maxOpenPlans })
       : fault === 'tooManyOfAddress'
-        ? fill(t.tooManyOfAddress, { most: mostPlansOfAddress })
+        ? fill(t.tooManyOfAddress, { most: maxPlansOfAddress })
         : requestFaultText(words, visit, fault ?? undefined);
   return sendDashboard(ctx, visit, {
     path,

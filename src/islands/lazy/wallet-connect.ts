@@ -10,7 +10,7 @@ const events = ['chainChanged', 'accountsChanged'];
 /** How long the relay may take to accept a message. */
 const relayMs = 10_000;
 /** How many codes are shown. Each is valid for five minutes, so this is about an hour. */
-const mostCodes = 12;
+const maxCodes = 12;
 const longestName = 40;
 
 /** EIP-1193: the wallet's owner declined; the wallet cannot be reached. */
@@ -88,7 +88,7 @@ class WalletConnect implements LazyProvider {
   async #propose(): Promise<Session> {
     const [first = 0, ...others] = this.#page.chainIds();
     const chains = [first, ...others].map((id) => `eip155:${id}`);
-    for (let i = 0; i < mostCodes; i++) {
+    for (let i = 0; i < maxCodes; i++) {
       const proposal = async () =>
         (await this.#start()).connect({
           optionalNamespaces: { eip155: { chains, methods: this.#page.methods, events } },

@@ -12,7 +12,7 @@ export type Due = { chain: ChainConfig; token: TokenConfig; amountMicro: bigint 
 export type AuthorizedOffer = Due & { domain: TokenDomain };
 
 /** The most gas that executing an authorization may use, nearly all of it for a contract wallet's signature check. */
-export const mostGas = 500_000n;
+export const maxGas = 500_000n;
 /** The gas that one signed by a key uses, with room for changes of the token's code. */
 const usualGas = 150_000n;
 /** A page waits no longer for a token's domain. A later answer is used by the next page. */

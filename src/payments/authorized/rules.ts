@@ -6,7 +6,7 @@ import type { Authorization } from './authorization.ts';
 /** The longest validity that is signed, so that after a failure the customer can soon pay in another way. */
 const longestMs = 20 * minuteMs;
 /** The shortest validity that is accepted; a shorter one could end before it is mined. */
-export const leastMs = 10_000;
+export const minMs = 10_000;
 /** No signature is requested whose validity would end sooner. */
 const shortestOfferMs = minuteMs;
 
@@ -25,7 +25,7 @@ export function faultOf(
   const nowSeconds = now.getTime() / 1000;
   const begins = Number(validAfter) <= nowSeconds;
   const ends = Number(validBefore);
-  const inTime = ends >= nowSeconds + leastMs / 1000 && ends <= Math.ceil(expiresAt.getTime() / 1000);
+  const inTime = ends >= nowSeconds + minMs / 1000 && ends <= Math.ceil(expiresAt.getTime() / 1000);
   return begins && inTime ? null : 'times';
 }
 

@@ -133,7 +133,7 @@ const asSigned = (tx: Tx) => tx`
   and t.value = a.value and t.to_address = (select q.wallet_address from requests q
     where (q.partner_id, q.test_mode, q.id) = (a.partner_id, a.test_mode, a.request_id))`;
 
-const mostOfRequest = 50;
+const maxOfRequest = 50;
 
 /**
  * The authorizations that were handed in for a request and of which no transfer was matched yet, newest first: between
@@ -148,7 +148,7 @@ export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<A
         and (r.partner_id, r.test_mode) = (a.partner_id, a.test_mode)
     where a.partner_id = ${scope.partnerId} and a.test_mode = ${scope.testMode} and a.request_id = ${requestId}
       and not ${isRead(tx, tx`and t.judged_at is not null`)}
-    order by a.handed_in_at desc, a.authorizer, a.nonce limit ${mostOfRequest}`;
+    order by a.handed_in_at desc, a.authorizer, a.nonce limit ${maxOfRequest}`;
 }
 
 /** The nonces of a wallet's authorizations whose transfers were matched for this request, applied or not. */

@@ -8,10 +8,10 @@ import { lockForProof } from '../../requests/proof.ts';
 import { effectiveStatus } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { toPayable } from '../apply.ts';
-import { canApply, leastPartMicro } from '../rules.ts';
+import { canApply, minPartMicro } from '../rules.ts';
 import { selectCounted } from '../transfers.ts';
 import { authorizationCall, type SignedAuthorization } from './authorization.ts';
-import { mostGas } from './offer.ts';
+import { maxGas } from './offer.ts';
 import { hasFailed } from './progress.ts';
 import { faultOf, readTokenRefusal, type TokenRefusal } from './rules.ts';
 import {
@@ -64,10 +64,10 @@ export type HandedInOutcome =
   | { kind: 'not_offered' };
 
 /** Each failure costs a fee. After this many of a request, or of a wallet within a day, nothing more is sent. */
-const mostFailuresOfRequest = 3;
-const mostFailuresOfWallet = 3;
+const maxFailuresOfRequest = 3;
+const maxFailuresOfWallet = 3;
 /** A simulation does not know what else the same wallet has signed, so this many may fail together. */
-const mostUnderWayOfWallet = 5;
+const maxUnderWayOfWallet = 5;
 
 const refusals: Record<
   TokenRefusal,
@@ -100,13 +100,13 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
   if (simulated.kind === 'reverted') {
     return (await known()) ?? { kind: refusals[readTokenRefusal(simulated.data)] };
   }
-  if (simulated.gas > mostGas) return { kind: 'refused' };
+  if (simulated.gas > maxGas) return { kind: 'refused' };
   try {
     const outcome = await retryOnConflict(() =>
       ctx.db.transaction(async (tx): Promise<HandedInOutcome> => {
         const { failures, underWay } = await lockWallet(tx, signed.from, handedIn.requestId);
-        if (failures >= mostFailuresOfWallet) return { kind: 'too_often' };
-        if (underWay >= mostUnderWayOfWallet) return { kind: 'too_many_at_once' };
+        if (failures >= maxFailuresOfWallet) return { kind: 'too_often' };
+        if (underWay >= maxUnderWayOfWallet) return { kind: 'too_many_at_once' };
         const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) => hold(ctx, inner, scope, handedIn));
         if (refused) return refused;
         const { requestId: subjectId, accountId } = handedIn;
@@ -186,9 +186,9 @@ async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Pro
   if (!applicability.counts || !applicability.completes) return { kind: 'changed' };
   // A part was paid since the amount was requested, so this payment would overpay the request.
   const beyondMicro = payable.soundMicro + signed.valueMicro - payable.usdcMicro;
-  if (beyondMicro >= leastPartMicro) return { kind: 'changed' };
+  if (beyondMicro >= minPartMicro) return { kind: 'changed' };
   const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.succeeded === false ? 1 : 0), 0);
-  if (failures >= mostFailuresOfRequest) return { kind: 'too_often' };
+  if (failures >= maxFailuresOfRequest) return { kind: 'too_often' };
   const validBefore = new Date(Number(signed.validBefore) * 1000);
   const bound = { valueMicro: signed.valueMicro, validBefore };
   return (await bindAuthorization(tx, scope, keyOf(handedIn), requestId, bound)) ? null : { kind: 'taken' };

@@ -7,7 +7,7 @@ import { findRequest } from '../../requests/read.ts';
 import { type RestRow, selectRests } from '../../requests/rest.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { soundMicroOf } from '../rest.ts';
-import { leastPartMicro, type Reason, restMicro, sumMicro, surpluses } from '../rules.ts';
+import { minPartMicro, type Reason, restMicro, sumMicro, surpluses } from '../rules.ts';
 import { selectCandidates } from '../store.ts';
 import { keyOf, selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type NearPayment, nearPayments } from '../unmatched/near.ts';
@@ -84,8 +84,8 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   const settled = counted.filter(({ final_at }) => final_at !== null);
   const overMicro = sumMicro(settled) - dueMicro;
   // The surcharge that identifies a rest is below one cent, and does not count as overpaid.
-  const leastOverMicro = counted.length > 1 ? leastPartMicro : 1n;
-  const overpaidMicro = overMicro >= leastOverMicro ? overMicro : 0n;
+  const minOverMicro = counted.length > 1 ? minPartMicro : 1n;
+  const overpaidMicro = overMicro >= minOverMicro ? overMicro : 0n;
   const soundMicro = soundMicroOf(counted);
   return {
     proofStatus: request.proof_status,

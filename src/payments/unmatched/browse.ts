@@ -13,7 +13,7 @@ import {
 
 export type { UnmatchedFilter, UnmatchedRow, UnmatchedSum } from './store.ts';
 
-const mostSummed = 1_000;
+const maxSummed = 1_000;
 
 const readFrom =
   (ctx: Context, scope: Scope, filter: UnmatchedFilter): ReadFrom<UnmatchedRow> =>
@@ -30,7 +30,7 @@ export const exportUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFil
 
 /** The sums of unmatched payments since a time, by reason, among the newest 1,000 payments. */
 export function sumUnmatched(ctx: Context, scope: Scope, since: Date): Promise<UnmatchedSum[]> {
-  return ctx.db.scoped(scope, (tx) => selectUnmatchedSums(tx, scope, since, mostSummed));
+  return ctx.db.scoped(scope, (tx) => selectUnmatchedSums(tx, scope, since, maxSummed));
 }
 
 function writeCursor(row: UnmatchedRow): string {

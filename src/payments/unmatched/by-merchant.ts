@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { leastPartMicro, producerSkewMs } from '../rules.ts';
+import { minPartMicro, producerSkewMs } from '../rules.ts';
 import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 
@@ -52,7 +52,7 @@ export async function readOpenPayment(
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
     if (isNever) return { row, attachable: [], askable: [] };
     const attachable = await selectAttachable(tx, scope, row, madeBefore, 'nothing', maxAttachable);
-    const isDust = BigInt(row.value) < leastPartMicro;
+    const isDust = BigInt(row.value) < minPartMicro;
     const leaves = { restAt: ctx.clock.now() };
     const askable = isDust ? [] : await selectAttachable(tx, scope, row, madeBefore, leaves, maxAskable);
     return { row, attachable: attachable.map(toAttachable), askable: askable.map(toAttachable) };

@@ -30,7 +30,7 @@ export type AttachableRow = {
 };
 
 /** This many of a merchant's newest unpaid requests are considered, besides those that are partly paid. */
-const mostLooked = 10_000;
+const maxLooked = 10_000;
 
 /**
  * Unpaid requests to the same wallet that a value completes, or those that are still open and to which it leaves a
@@ -52,7 +52,7 @@ export function selectAttachable(
       select * from requests where ${own} and account_id = ${transfer.account_id} and status = ${status}
         and proof_status = 'none'`,
   );
-  const newest = branchesOf(tx, inState, tx`order by created_at desc limit ${constant(mostLooked)}`);
+  const newest = branchesOf(tx, inState, tx`order by created_at desc limit ${constant(maxLooked)}`);
   // The named request is read first, behind an optimisation fence; otherwise the planner could walk an index of all the
   // merchant's requests.
   const named = tx`

@@ -33,7 +33,7 @@ type Scan = {
 
 const scans = new Map<string, Scan>();
 const keptMs = 10_000;
-const mostScans = 1_000;
+const maxScans = 1_000;
 /**
  * How many wallets a process searches on a chain in those ten seconds, for one partner's mode and for all. The limit
  * exists because each search takes several calls, open pages keep asking, and payments are read from the same
@@ -150,9 +150,9 @@ function scanOf(
   if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
   const now = ctx.clock.now();
   if (!newScans.take(chain.chainId, scope, now)) return null;
-  if (scans.size >= mostScans) {
+  if (scans.size >= maxScans) {
     for (const [old, { atMs }] of scans) if (nowMs - atMs >= keptMs) scans.delete(old);
-    if (scans.size >= mostScans) scans.clear();
+    if (scans.size >= maxScans) scans.clear();
   }
   const scan: Scan = {
     atMs: nowMs,

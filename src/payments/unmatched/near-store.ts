@@ -5,7 +5,7 @@ import type { TransferRow } from '../transfers.ts';
 
 /** Payments that name no request. One that names a request is shown on the page of that request. */
 const namesNone: Reason[] = ['no_match', 'ambiguous', 'before_request'];
-const mostMeanwhile = 50;
+const maxMeanwhile = 50;
 /** The longest expiry and the grace after it, with a day to spare for clocks. */
 const longestOpenDays = 32;
 
@@ -43,7 +43,7 @@ export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string
       and not exists (select from returns b
         where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
           = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state <> 'kept')
-    order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${mostMeanwhile}`;
+    order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${maxMeanwhile}`;
 }
 
 /**

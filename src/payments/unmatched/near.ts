@@ -10,12 +10,12 @@ export type NearPayment = TransferKey & {
   askedMicro: bigint;
   blockTime: Date;
   reason: Reason;
-  /** How many other requests it may be meant for as well, at most `mostOthers`. Customers are told only of 0. */
+  /** How many other requests it may be meant for as well, at most `maxOthers`. Customers are told only of 0. */
   others: number;
 };
 
-const mostNear = 5;
-const mostOthers = 9;
+const maxNear = 5;
+const maxOthers = 9;
 
 const feeMicro = 5_000_000n;
 const feePercent = 5n;
@@ -51,13 +51,13 @@ export async function nearPayments(tx: Tx, scope: Scope, requestId: string): Pro
     return fromMicro <= BigInt(asked_micro) && BigInt(asked_micro) <= toMicro;
   });
   return Promise.all(
-    near.slice(0, mostNear).map(async (row) => ({
+    near.slice(0, maxNear).map(async (row) => ({
       ...keyOf(row),
       usdcMicro: BigInt(row.value),
       askedMicro: BigInt(row.asked_micro),
       blockTime: row.block_time,
       reason: row.reason ?? 'no_match',
-      others: await countOtherRequests(tx, scope, row, requestId, amountsNear(BigInt(row.value)), mostOthers),
+      others: await countOtherRequests(tx, scope, row, requestId, amountsNear(BigInt(row.value)), maxOthers),
     })),
   );
 }

@@ -61,15 +61,15 @@ export function selectUnmatchedAfter(
     select t.*, s.merchant_name from page t join shops s on s.shop_id = t.account_id ${inOrder(sql)}`;
 }
 
-const mostNamed = 500;
+const maxNamed = 500;
 
 /** Transfers that a search names, at most 500. Its limit keeps the list from being read in its own order. */
 function selectNamed(sql: Tag, scope: Scope, { words, chainIds }: NonNullable<UnmatchedFilter['search']>): Fragment {
   const { hash, address, id } = words;
   const own = sql`select * from transfers where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  if (hash) return sql`${own} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${hash} limit ${mostNamed}`;
-  if (address) return sql`${own} and from_address = ${address} order by block_time desc limit ${mostNamed}`;
-  if (id) return sql`${own} and candidate_request_id = ${id} and request_id is null limit ${mostNamed}`;
+  if (hash) return sql`${own} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${hash} limit ${maxNamed}`;
+  if (address) return sql`${own} and from_address = ${address} order by block_time desc limit ${maxNamed}`;
+  if (id) return sql`${own} and candidate_request_id = ${id} and request_id is null limit ${maxNamed}`;
   return sql`${own} and false`;
 }
 

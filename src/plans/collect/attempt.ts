@@ -11,7 +11,7 @@ import { toMandate } from '../mandates/read.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
-import { judge, type Known, mostGas, tokenFault } from './rules.ts';
+import { judge, type Known, maxGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 import { ask, endMade, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
 
@@ -80,7 +80,7 @@ async function passingOf(
   );
   return chargeable.flatMap((one, i) => {
     const gas = used[i] ?? null;
-    return gas === null || gas > mostGas ? [] : [{ ...one, gas }];
+    return gas === null || gas > maxGas ? [] : [{ ...one, gas }];
   });
 }
 
@@ -149,7 +149,7 @@ async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMic
     return false;
   }
   // A charge that passes now but was reverted before has cost the relayer a fee, so it is not sent again at once.
-  if (one.row.reverted || result.gas > mostGas) {
+  if (one.row.reverted || result.gas > maxGas) {
     await fail(ctx, one, one.row.reverted ? 'reverted' : 'wallet_refused');
     return false;
   }

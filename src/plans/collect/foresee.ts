@@ -1,5 +1,5 @@
 import { scopeOfRow } from '../../auth/scope.ts';
-import { type Holdings, mostWallets } from '../../chain/holdings.ts';
+import { type Holdings, maxWallets } from '../../chain/holdings.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable, type Tx } from '../../db/connection.ts';
@@ -19,7 +19,7 @@ import { lockNamedPlan } from './store.ts';
 /** How long before a date its customer is warned. */
 export const aheadMs = 72 * hourMs;
 /** How many batches are in one pass; the next one takes the rest. */
-const mostBatches = 50;
+const maxBatches = 50;
 
 /**
  * Checks the wallets that will be charged on a chain within 72 hours, many in one call to the provider. It warns
@@ -32,10 +32,10 @@ export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: A
   if (chain.recurringContract === null) return 0;
   let seen = 0;
   let after: After | null = null;
-  for (let i = 0; i < mostBatches && !signal.aborted; i++) {
+  for (let i = 0; i < maxBatches && !signal.aborted; i++) {
     const now = ctx.clock.now();
     const before = new Date(now.getTime() + aheadMs);
-    const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, { now, before, after, limit: mostWallets });
+    const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, { now, before, after, limit: maxWallets });
     const last = rows.at(-1);
     if (!last) return seen;
     after = { dueAt: last.plan_due_at, planId: last.plan_id };

@@ -8,7 +8,7 @@ type Asked = { token_address: Hex; contract_address: Hex };
 /**
  * Payers' balances of a mandate's token and their allowances for its contract. Null if no endpoint answers.
  *
- * @param payers at most `mostWallets`
+ * @param payers at most `maxWallets`
  */
 export async function holdingsOf(
   chain: ChainConfig,

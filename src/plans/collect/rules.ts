@@ -47,11 +47,11 @@ export type CollectionReason = Failure | Delay | Uncovered | StopReason;
 /** The days after its first failure on which a charge is tried again. */
 export const retryDays = [1, 3, 5, 7];
 /** The minimum time between two attempts, even if the service was down on the days between. */
-const leastGapMs = 20 * hourMs;
+const minGapMs = 20 * hourMs;
 /** How long the request of a charge can be paid: long enough for all retries and delays. */
 export const collectMinutes = 43_200;
 /** The most gas that a charge may use: the payer may be a contract that burns all it gets. */
-export const mostGas = 1_000_000n;
+export const maxGas = 1_000_000n;
 
 const firstDelayMs = minuteMs;
 const longestDelayMs = hourMs;
@@ -66,7 +66,7 @@ const longestDelayMs = hourMs;
 export function nextAttempt(attempts: number, since: Date, now: Date): Date | null {
   const days = retryDays[attempts - 1];
   if (days === undefined) return null;
-  return new Date(Math.max(since.getTime() + days * dayMs, now.getTime() + leastGapMs));
+  return new Date(Math.max(since.getTime() + days * dayMs, now.getTime() + minGapMs));
 }
 
 /** How long the n-th postponement in a row lasts: a minute, doubling each time, up to an hour. */

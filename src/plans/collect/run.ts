@@ -1,4 +1,4 @@
-import { canRelay, mostWaitingOf, relayerAddresses } from '../../chain/relay/relay.ts';
+import { canRelay, maxWaitingOf, relayerAddresses } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
@@ -16,9 +16,9 @@ export { collectionsDue };
  * How many charges of a chain are taken at once; how many of one partner, which are made together; and how many such
  * groups are under way at once.
  */
-const mostTaken = 96;
-const mostOfOne = 16;
-const mostGroups = 12;
+const maxTaken = 96;
+const maxOfOne = 16;
+const maxGroups = 12;
 /** How long other nodes leave a taken charge alone; after a crash it is taken again. */
 const leaseMs = minuteMs;
 const decidedBatch = 500;
@@ -38,7 +38,7 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
   await workThrough(
     signal,
     async (running) => {
-      const room = mostGroups - running;
+      const room = maxGroups - running;
       if (groups.length === 0 && room > 0) groups = await take(ctx, chain);
       return groups.splice(0, room);
     },
@@ -68,8 +68,8 @@ async function readyAddresses(ctx: Context, chain: ChainConfig): Promise<Readonl
 async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   const now = ctx.clock.now();
   const limits = {
-    ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: mostOfOne, all: mostTaken },
-    waiting: mostWaitingOf('charge'),
+    ...{ now, leaseUntil: new Date(now.getTime() + leaseMs), ofOne: maxOfOne, all: maxTaken },
+    waiting: maxWaitingOf('charge'),
   };
   const taken = await takeDue(ctx.db, chain.chainId, limits);
   if (taken.length === 0) return [];

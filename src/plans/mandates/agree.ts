@@ -39,7 +39,7 @@ import { type AutomaticChain, automaticChains, withContract } from './where.ts';
 export type AgreeFault = 'stale' | 'payer' | 'none' | 'too_often' | SignedFault | AllowanceFault;
 
 /** Each agreement ends the one before, which costs the relayer a fee and sends the customer a mail. */
-const mostAgreedInDay = 10;
+const maxAgreedInDay = 10;
 
 /** A plan that the holder of a link acts on. */
 export type CustomersPlan = { scope: Scope; facts: PlanFactsRow };
@@ -162,7 +162,7 @@ async function store(
     if (brought) return brought.state === 'active' ? { mandate: brought } : { fault: 'stale' };
     if (!plan || !hasSameTerms(plan, facts)) return { fault: 'stale' };
     const since = new Date(now.getTime() - dayMs);
-    if ((await countAgreed(inner, scope, facts.id, since)) >= mostAgreedInDay) return { fault: 'too_often' };
+    if ((await countAgreed(inner, scope, facts.id, since)) >= maxAgreedInDay) return { fault: 'too_often' };
     await updateReplaced(inner, scope, facts.id, now);
     const mandate = await insertMandate(inner, scope, rowOf(facts, offer, signature, now));
     await queueAgreedMail(ctx, inner, scope, facts, mandate);

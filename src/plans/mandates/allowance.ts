@@ -57,7 +57,7 @@ export async function allowanceStep(ctx: Pick<Context, 'db'>, order: AllowanceOr
   const unused = told.permit && stored && BigInt(stored.nonce) === told.permit.nonce ? stored : null;
   const deadline = latest(permitDeadline(order.startsAt), unused ? BigInt(unused.deadline) : 0n);
   if (told.micro >= value) return { kind: 'enough' };
-  const suffices = unused && BigInt(unused.value) >= value && BigInt(unused.deadline) >= leastDeadline(order.startsAt);
+  const suffices = unused && BigInt(unused.value) >= value && BigInt(unused.deadline) >= minDeadline(order.startsAt);
   if (suffices) return { kind: 'enough' };
   const approve = approveCall(spendingOf(key), value);
   if (!told.permit) return { kind: 'approve', value, approve };
@@ -67,7 +67,7 @@ export async function allowanceStep(ctx: Pick<Context, 'db'>, order: AllowanceOr
 }
 
 /** A permit was requested a while before it is submitted, or before another plan can use it too. */
-const leastDeadline = (startsAt: Date): bigint => permitDeadline(startsAt) - BigInt(offerMs / 1000);
+const minDeadline = (startsAt: Date): bigint => permitDeadline(startsAt) - BigInt(offerMs / 1000);
 const latest = (a: bigint, b: bigint) => (a > b ? a : b);
 const spendingOf = ({ token, payer, contract }: AllowanceKey) => ({ token, owner: payer, spender: contract });
 
@@ -103,7 +103,7 @@ export async function checkAllowance(
     if (!step) return 'unreachable';
     return step.kind === 'enough' ? null : 'not_approved';
   }
-  const least = leastDeadline(startsAt);
+  const least = minDeadline(startsAt);
   const inTime = permit.deadline >= least && permit.deadline <= least + BigInt(longestDeadlineMs / 1000);
   const told = await readQuietly(order);
   if (!told) return 'unreachable';

@@ -10,7 +10,7 @@ import { currencyExponent } from '../../lib/money.ts';
 import { usableRate } from '../../rates/quote.ts';
 import { courseOf } from '../store.ts';
 import type { PlanFactsRow } from './facts-store.ts';
-import { capMicro, leastIntervalSeconds, offerMs, validity } from './terms.ts';
+import { capMicro, offerMs, shortestIntervalSeconds, validity } from './terms.ts';
 import type { AutomaticChain } from './where.ts';
 
 /** The terms that a customer would agree to on one chain and token, whoever the payer is. */
@@ -40,7 +40,7 @@ type Carried = { chainId: number; token: string; payer: string; cap: string; sta
   charges: number | null;
 };
 
-const mostCharges = 1000;
+const chargesLimit = 1000;
 
 /** The terms that a plan's customer would agree to now; null if there is nothing to agree to, or no fresh rate. */
 export function termsNow(
@@ -58,7 +58,7 @@ export function termsNow(
     token,
     payee,
     capMicro: capMicro(limits, rate),
-    minIntervalSeconds: leastIntervalSeconds(courseOf(facts)),
+    minIntervalSeconds: shortestIntervalSeconds(courseOf(facts)),
     ...validity({ ...courseOf(facts), nextOn }, now),
   };
 }
@@ -117,7 +117,7 @@ export function openOffer(
       ...place,
       token,
       payee,
-      minIntervalSeconds: leastIntervalSeconds(courseOf(facts)),
+      minIntervalSeconds: shortestIntervalSeconds(courseOf(facts)),
     });
     const own = Buffer.from(offer.mandate.salt.slice(34), 'hex');
     if (timingSafeEqual(own, Buffer.from(mac, 'hex'))) return offer;
@@ -191,4 +191,4 @@ export const isPayer = (value: unknown): value is Hex =>
 
 /** How many charges an allowance may be for. */
 export const isCount = (value: unknown): value is number =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostCharges;
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= chargesLimit;

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs } from '../../lib/durations.ts';
-import { dateOf, mostEvery, periods, type Schedule, startOf } from '../rules.ts';
+import { dateOf, maxEvery, periods, type Schedule, startOf } from '../rules.ts';
 import {
   allowanceOf,
   capMicro,
   chargesAllowed,
-  leastIntervalSeconds,
-  mostChargesInYear,
+  maxChargesInYear,
   permitDeadline,
   revokeRetryMs,
+  shortestIntervalSeconds,
   unlimitedAllowance,
   validity,
 } from './terms.ts';
@@ -24,12 +24,12 @@ const schedules = fc
   })
   .map(({ day, period, every }): Schedule => {
     const firstOn = day.toISOString().slice(0, 10);
-    return { firstOn, period, every: Math.min(every, mostEvery[period]) };
+    return { firstOn, period, every: Math.min(every, maxEvery[period]) };
   });
 
 test('The least interval is the shortest gap less a day, or less a quarter of it where that is shorter', () => {
   const least = (period: Schedule['period'], every = 1, firstOn = '2026-01-31') =>
-    leastIntervalSeconds({ firstOn, period, every });
+    shortestIntervalSeconds({ firstOn, period, every });
   assert.equal(least('month'), 27 * dayS); // 28 days from 31 January to 28 February
   assert.equal(least('week'), 6 * dayS);
   assert.equal(least('day'), 0.75 * dayS);
@@ -42,7 +42,7 @@ test('No two dates of any schedule are nearer than the least interval, even wher
   fc.assert(
     fc.property(schedules, fc.nat(400), (schedule, slot) => {
       const gap = (startOf(dateOf(schedule, slot + 1)).getTime() - startOf(dateOf(schedule, slot)).getTime()) / 1000;
-      const least = leastIntervalSeconds(schedule);
+      const least = shortestIntervalSeconds(schedule);
       assert.ok(least <= gap - Math.min(dayS, gap / 4) + 1);
       assert.ok(least >= dayS / 2);
     }),
@@ -84,10 +84,10 @@ test('The cap covers a request of its amount with the largest surcharge, at any 
 test('The most in a year counts every charge that the interval lets through, and no more than the time is long', () => {
   const from = new Date('2026-01-01T00:00:00Z');
   const until = (days: number) => new Date(from.getTime() + days * dayMs);
-  assert.equal(mostChargesInYear(27 * dayS, from, until(1095)), 14);
-  assert.equal(mostChargesInYear(364 * dayS, from, until(1095)), 2);
-  assert.equal(mostChargesInYear(27 * dayS, from, until(30)), 2);
-  assert.equal(mostChargesInYear(27 * dayS, from, until(26)), 1);
+  assert.equal(maxChargesInYear(27 * dayS, from, until(1095)), 14);
+  assert.equal(maxChargesInYear(364 * dayS, from, until(1095)), 2);
+  assert.equal(maxChargesInYear(27 * dayS, from, until(30)), 2);
+  assert.equal(maxChargesInYear(27 * dayS, from, until(26)), 1);
 });
 
 test('An allowance is for twelve charges or those that are left, added to the payer’s other plans', () => {

@@ -25,7 +25,7 @@ const surchargeMicro = 10_000n;
  * The minimum time between two charges, in seconds: the shortest gap between two dates, less a day or a quarter of the
  * gap. So after a late charge (a retry) the next one can still be made on its date.
  */
-export function leastIntervalSeconds(schedule: Schedule): number {
+export function shortestIntervalSeconds(schedule: Schedule): number {
   const days = Array.from({ length: comparedDates }, (_, slot) => startOf(dateOf(schedule, slot)).getTime());
   const gaps = days.slice(1).map((at, i) => (at - (days[i] ?? 0)) / 1000);
   const shortest = Math.min(...gaps);
@@ -56,7 +56,7 @@ export function capMicro(cap: { fiatInt: bigint; exponent: number; reservePercen
 }
 
 /** How many charges the contract would allow within 365 days: the most that can be taken in a year. */
-export function mostChargesInYear(minIntervalSeconds: number, startsAt: Date, endsAt: Date): number {
+export function maxChargesInYear(minIntervalSeconds: number, startsAt: Date, endsAt: Date): number {
   const span = Math.min(yearS, (endsAt.getTime() - startsAt.getTime()) / 1000);
   return Math.floor(span / minIntervalSeconds) + 1;
 }

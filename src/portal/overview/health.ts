@@ -5,7 +5,7 @@ import { dayMs, minuteMs } from '../../lib/durations.ts';
 import type { Mode } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { sumUnmatched, type UnmatchedSum } from '../../payments/unmatched/browse.ts';
-import { type ConcernCounts, mostRequestsCounted } from '../../requests/lists/figures.ts';
+import { type ConcernCounts, maxRequestsCounted } from '../../requests/lists/figures.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { type StateKind, stateLine } from '../../ui/components.ts';
 import { countedUpTo, formatRemaining, groupMicro } from '../../ui/formats.ts';
@@ -57,7 +57,7 @@ export async function healthOf(
   `;
 }
 
-const counted = (count: number) => ({ count: countedUpTo(count, mostRequestsCounted) });
+const counted = (count: number) => ({ count: countedUpTo(count, maxRequestsCounted) });
 
 /** How many events wait for the endpoint; empty if none does. */
 export function waitingText(words: Words, { waiting }: Pick<DeliveryHealth, 'waiting'>): string {

@@ -28,7 +28,7 @@ const known = Object.keys(actions) as AuditAction[];
 const pageSize = 50;
 const batchSize = 500;
 /** An export ends after this many batches: two million rows are more than a spreadsheet can hold. */
-const mostBatches = 4_000;
+const maxBatches = 4_000;
 
 /**
  * `/portal/audit`: everything that was done for this partner, in both modes, by whom, when and from where; also as CSV.
@@ -132,7 +132,7 @@ const csvHeader = [
 
 async function* csvRows(ctx: Context, scope: Scope, filter: LogFilter): AsyncGenerator<CsvRow[]> {
   let from = filter;
-  for (let batch = 0; batch < mostBatches; batch++) {
+  for (let batch = 0; batch < maxBatches; batch++) {
     const { rows, next } = await readLog(ctx, scope, from, batchSize);
     yield rows.map((row) => [
       ...[row.number, row.at, row.action, row.object_kind, row.object_id, row.actor_kind, row.actor_name, row.ip],

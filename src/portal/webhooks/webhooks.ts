@@ -24,7 +24,7 @@ import {
   rotateSecret,
   setUrl,
 } from '../../webhooks/endpoint.ts';
-import { type DeliveryHealth, mostDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
+import { type DeliveryHealth, maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
 import { EndpointRefusal, UrlRefusal } from '../../webhooks/refusal.ts';
 import { portalEventsPath } from '../live.ts';
 import { waitingText } from '../overview/health.ts';
@@ -179,7 +179,7 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
     stateLine(
       'attention',
       fillCount(words, overview.exhausted, health.exhausted, {
-        count: countedUpTo(health.exhausted, mostDeliveriesCounted),
+        count: countedUpTo(health.exhausted, maxDeliveriesCounted),
       }),
       overview.exhaustedRest,
     );

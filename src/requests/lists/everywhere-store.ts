@@ -3,9 +3,9 @@ import type { SearchText } from '../../lib/text/search-text.ts';
 
 type Row = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
 
-const mostShown = 20;
+const maxShown = 20;
 /** How many of each kind are read before the newest are taken; one address can have any number. */
-const mostRead = 1_000;
+const maxRead = 1_000;
 
 /** Requests of all partners by what an index over all partners answers. */
 export async function selectEverywhere(
@@ -20,19 +20,19 @@ export async function selectEverywhere(
       tx<Row[]>`
         select ${columns} from requests r
         where r.id between ${ids.from} and ${ids.to} and r.id::text like ${`%${ids.end}`}
-        order by r.id desc limit ${mostRead}`,
+        order by r.id desc limit ${maxRead}`,
     email &&
       tx<Row[]>`
         select ${columns} from requests r
-        where r.customer_email is not null and lower(r.customer_email) = ${email} limit ${mostRead}`,
+        where r.customer_email is not null and lower(r.customer_email) = ${email} limit ${maxRead}`,
     hash &&
       tx<Row[]>`
         select ${columns} from transfers t join requests r
           on (r.partner_id, r.test_mode, r.id)
             = (t.partner_id, t.test_mode, case when t.request_id is null then t.candidate_request_id else t.request_id end)
-        where t.chain_id = any(${chainIds}::bigint[]) and t.tx_hash = ${hash} limit ${mostRead}`,
+        where t.chain_id = any(${chainIds}::bigint[]) and t.tx_hash = ${hash} limit ${maxRead}`,
   ];
   const found = (await Promise.all(looks.filter((look) => typeof look === 'object'))).flat();
   const byId = new Map(found.map((row) => [row.id, row]));
-  return [...byId.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).slice(0, mostShown);
+  return [...byId.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).slice(0, maxShown);
 }

@@ -15,10 +15,10 @@ export type { ConcernCounts, DayVolume, SampleRow } from './figures-store.ts';
 /** Share and time to pay are computed from this many requests at most, so that the cost does not grow with them. */
 const sampleSize = 1_000;
 /** Requests that need attention are counted up to this number. */
-export const mostRequestsCounted = 1_000;
+export const maxRequestsCounted = 1_000;
 /** The verifying node's clock dates a payment, so a day stays open this long in case clocks differ. */
 const dayStaysOpenMs = 10 * minuteMs;
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** How a partner's business goes in one mode. */
 export type Figures = {
@@ -44,7 +44,7 @@ export async function readFigures(ctx: Context, scope: Scope, dayCount: number):
     Promise.all([
       readVolume(ctx.db, tx, scope, days, nowMs),
       selectSample(tx, scope, since, sampleSize),
-      selectConcerns(tx, scope, since, mostRequestsCounted),
+      selectConcerns(tx, scope, since, maxRequestsCounted),
     ]),
   );
   return { days, volume, sample, concerns };
@@ -64,7 +64,7 @@ async function readVolume(db: Database, tx: Tx, scope: Scope, days: string[], no
   const fresh = await selectVolume(tx, scope, covered ? dayAfter(covered.to) : first, last);
   const rows = [...(covered?.rows ?? []), ...fresh];
   const lastClosed = dayOf(nowMs - dayStaysOpenMs - dayMs);
-  if (kept.size >= mostKept) kept.clear();
+  if (kept.size >= maxKept) kept.clear();
   kept.set(key, { from: covered?.from ?? first, to: lastClosed, rows: rows.filter(({ day }) => day <= lastClosed) });
   return rows.filter(({ day }) => day >= first);
 }

@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { indexNext, selectBehind } from './metadata-store.ts';
 
 const batch = 1_000;
-const mostScopes = 1_000;
-const mostTurns = 100;
+const maxScopes = 1_000;
+const maxTurns = 100;
 
 /**
  * Indexes the values of requests' metadata for searches. Scopes take turns, one batch each, so that one with a million
@@ -16,8 +16,8 @@ const mostTurns = 100;
 export async function indexMetadata(ctx: Context, signal: AbortSignal): Promise<number> {
   const failed = new Set<string>();
   let read = 0;
-  for (let turn = 0; turn < mostTurns; turn++) {
-    const behind = await selectBehind(ctx.db.sql, mostScopes);
+  for (let turn = 0; turn < maxTurns; turn++) {
+    const behind = await selectBehind(ctx.db.sql, maxScopes);
     const waiting = behind.filter((row) => !failed.has(`${row.partner_id} ${row.test_mode}`));
     if (waiting.length === 0) break;
     for (const row of waiting) {

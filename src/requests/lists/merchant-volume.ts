@@ -11,7 +11,7 @@ type Sum = { payments: number; fiatInt: bigint };
 export const recentDays = 30;
 /** The verifying node's clock dates a payment, so a day stays open this long in case clocks differ. */
 const dayStaysOpenMs = 10 * minuteMs;
-const mostKept = 2_000;
+const maxKept = 2_000;
 
 /** The sums of whole days; `from` is null for all until then. In milliseconds. */
 type Closed = { from: number | null; until: number; rows: MerchantSum[] };
@@ -66,7 +66,7 @@ async function readClosed(
   if (base?.until === until) return base.rows;
   const start = base?.until ?? from;
   const read = await selectMerchantSums(tx, scope, accountId, start === null ? null : new Date(start), new Date(until));
-  if (kept.size >= mostKept) kept.clear();
+  if (kept.size >= maxKept) kept.clear();
   const merged = [...merge([...(base?.rows ?? []), ...read])];
   const rows = merged.map(([fiat_code, { payments, fiatInt }]) => ({ fiat_code, payments, fiat_int: String(fiatInt) }));
   kept.set(key, { from, until, rows });

@@ -52,12 +52,12 @@ export const joinPayments = (sql: Tag): Fragment => sql`
   left join lacking on lacking.request_id = r.id`;
 
 /** What is over a joined request `r` after refunds is told from a cent on: anybody can have sent less with a part. */
-const leastAfterRefundMicro = 10_000;
+const minAfterRefundMicro = 10_000;
 
 /** By how many final micro units a joined request `r` was overpaid, without what was refunded; 0 if it was not. */
 export const overpaidMicro = (sql: Tag): Fragment => {
   const over = sql`(received.final_micro - received.refunded_micro - r.usdc_micro)`;
-  const least = sql`case when received.refunded_micro > 0 then ${constant(leastAfterRefundMicro)} else 1 end`;
+  const least = sql`case when received.refunded_micro > 0 then ${constant(minAfterRefundMicro)} else 1 end`;
   return sql`(case when r.proof_status = 'verified' and ${over} >= ${least} then ${over} else 0 end)`;
 };
 

@@ -10,12 +10,12 @@ import { fiatMeant, usdcMeant } from '../../lib/text/typed-amounts.ts';
 export type Place = { scope: Scope; accountId: string | null; chainIds: number[] };
 
 /** A look-up finds at most this many, the newest. */
-export const mostFound = 500;
+export const maxFound = 500;
 /**
  * The index of idempotency keys begins with the merchant, so a key is looked up for at most this many merchants, the
  * newest.
  */
-const mostMerchants = 2_000;
+const maxMerchants = 2_000;
 
 /**
  * The requests that are named by what was typed: by an id, its beginning, a receipt number, a transaction that paid or
@@ -28,14 +28,14 @@ export async function selectNamed(tx: Tx, place: Place, search: SearchText): Pro
   const { text, id, ids, email } = search;
   const own = ownOf(tx, place);
   const looks = [
-    tx<Found[]>`select find_by_value(${text}, ${account}, ${mostFound}) as id`,
+    tx<Found[]>`select find_by_value(${text}, ${account}, ${maxFound}) as id`,
     tx<Found[]>`${byKey(tx, place, text)}`,
     id && tx<Found[]>`select id from requests where ${own} and id = ${id}`,
     ids &&
       tx<Found[]>`
         select id from requests where ${own} and id between ${ids.from} and ${ids.to} and id::text like ${`%${ids.end}`}
-        order by id desc limit ${mostFound}`,
-    email && tx<Found[]>`select find_by_email(${email}, ${account}, ${mostFound}) as id`,
+        order by id desc limit ${maxFound}`,
+    email && tx<Found[]>`select find_by_email(${email}, ${account}, ${maxFound}) as id`,
     search.hash && tx<Found[]>`${byTransaction(tx, place, search.hash)}`,
     search.address && tx<Found[]>`${byPayer(tx, place, search.address)}`,
     search.receipt && tx<Found[]>`${byReceipt(tx, place, search.receipt)}`,
@@ -57,11 +57,11 @@ function byKey(tx: Tx, { scope, accountId }: Place, key: string): Fragment {
   const accounts =
     accountId === null
       ? tx`array(select id from merchants where partner_id = ${partnerId} and test_mode = ${testMode}
-          order by created_at desc limit ${mostMerchants})`
+          order by created_at desc limit ${maxMerchants})`
       : tx`${[accountId]}::uuid[]`;
   return tx`
     select id from requests where partner_id = ${partnerId} and test_mode = ${testMode}
-      and account_id = any(${accounts}) and idempotency_key = ${key} limit ${mostFound}`;
+      and account_id = any(${accounts}) and idempotency_key = ${key} limit ${maxFound}`;
 }
 
 function byTransaction(tx: Tx, place: Place, hash: string): Fragment {
@@ -69,16 +69,16 @@ function byTransaction(tx: Tx, place: Place, hash: string): Fragment {
   const meant = tx`select coalesce(request_id, candidate_request_id) as id from transfers where ${own}`;
   const onChains = tx`chain_id = any(${place.chainIds}::bigint[])`;
   return tx`
-    (${meant} and ${onChains} and tx_hash = ${hash} limit ${mostFound}) union all
+    (${meant} and ${onChains} and tx_hash = ${hash} limit ${maxFound}) union all
     (${meant} and (chain_id, tx_hash, ordinal) in (
       select chain_id, tx_hash, ordinal from returns where ${own} and ${onChains} and return_tx_hash = ${hash})
-    limit ${mostFound})`;
+    limit ${maxFound})`;
 }
 
 function byPayer(tx: Tx, place: Place, address: string): Fragment {
   return tx`
     select coalesce(request_id, candidate_request_id) as id from transfers
-    where ${ownOf(tx, place)} and from_address = ${address} order by block_time desc limit ${mostFound}`;
+    where ${ownOf(tx, place)} and from_address = ${address} order by block_time desc limit ${maxFound}`;
 }
 
 /** The number is a hash, so it is compared with the requests of its day. A paid request is dated by its payment. */
@@ -94,7 +94,7 @@ function byReceipt(tx: Tx, place: Place, { number, day }: { number: string; day:
       select id from requests
         where ${own} and proof_status <> 'verified' and created_at >= ${day} and created_at < ${next}) r
       cross join lateral (select sha256(convert_to('receipt number of ' || r.id::text, 'UTF8')) as hash offset 0) digest
-    where true ${digits.reduce((all, digit) => tx`${all} ${digit}`, tx``)} limit ${mostFound}`;
+    where true ${digits.reduce((all, digit) => tx`${all} ${digit}`, tx``)} limit ${maxFound}`;
 }
 
 /** What was read of a list: how many requests, the time of the oldest, and the ids that match, newest first. */

@@ -4,7 +4,7 @@ import type { Fragment } from '../../db/sql.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readSearchText, type SearchText } from '../../lib/text/search-text.ts';
 import { Turns } from '../../lib/turns.ts';
-import { type Looked, mostFound, selectLooked, selectNamed } from './search-store.ts';
+import { type Looked, maxFound, selectLooked, selectNamed } from './search-store.ts';
 
 /**
  * How far a search went if it did not cover everything. `newest`: through this many of the newest requests. `most`:
@@ -16,7 +16,7 @@ export type SearchLimit = { kind: 'newest' | 'most' | 'partners'; count: number 
 export type Found = { ids: string[]; limit: SearchLimit | null };
 
 /** What no index contains is searched for in this many of the newest requests, or for this long. */
-const mostRead = 100_000;
+const maxRead = 100_000;
 const longestMs = 300;
 /**
  * How many are read at once; the time is checked in between. The first batch is smaller, because requests can be of any
@@ -72,7 +72,7 @@ async function lookThrough(
   const end = performance.now() + longestMs;
   let read = 0;
   let before: Date | null = null;
-  while (read < mostRead && ids.length < mostFound && performance.now() < end) {
+  while (read < maxRead && ids.length < maxFound && performance.now() < end) {
     const from: Date | null = before;
     const rows = Math.ceil((read === 0 ? firstRows : batchRows) / lists);
     const looked: Looked | null = await ctx.db
@@ -84,8 +84,8 @@ async function lookThrough(
     before = looked.oldest;
     if (looked.read < rows) return { ids, limit: null };
   }
-  if (ids.length < mostFound) return { ids, limit: { kind: 'newest', count: read } };
-  return { ids: ids.slice(0, mostFound), limit: { kind: 'most', count: mostFound } };
+  if (ids.length < maxFound) return { ids, limit: { kind: 'newest', count: read } };
+  return { ids: ids.slice(0, maxFound), limit: { kind: 'most', count: maxFound } };
 }
 
 function orTooSlow(error: unknown): null {

@@ -1,5 +1,5 @@
 /** The most rows that are read at once of a list in which many are not wanted. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 
 /**
  * Rows of a list that are wanted, at most `limit`. Nearly all are wanted, so as many are read as are shown. If some are
@@ -12,7 +12,7 @@ export async function readUntilFull<Row>(
 ): Promise<Row[]> {
   const wanted: Row[] = [];
   let last: Row | undefined;
-  for (let atOnce = limit; ; atOnce = Math.max(limit, Math.min(mostAtOnce, 2 * atOnce))) {
+  for (let atOnce = limit; ; atOnce = Math.max(limit, Math.min(maxAtOnce, 2 * atOnce))) {
     const rows: Row[] = await read(last, atOnce);
     wanted.push(...rows.filter(isWanted));
     last = rows.at(-1);

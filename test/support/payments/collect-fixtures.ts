@@ -16,7 +16,7 @@ import type { CollectionRow } from '../../../src/plans/collect/store.ts';
 import type { NewPlan } from '../../../src/plans/form.ts';
 import { toMandate } from '../../../src/plans/mandates/read.ts';
 import { insertMandate, type MandateRow, upsertPermit } from '../../../src/plans/mandates/store.ts';
-import { capMicro, leastIntervalSeconds, validity } from '../../../src/plans/mandates/terms.ts';
+import { capMicro, shortestIntervalSeconds, validity } from '../../../src/plans/mandates/terms.ts';
 import { courseOf, type PlanRow } from '../../../src/plans/read.ts';
 import { dayOf } from '../../../src/plans/rules.ts';
 import type { RequestRow } from '../../../src/requests/store.ts';
@@ -192,7 +192,7 @@ export async function collectFixtures(
       ...{ token_address: token, contract_address: contract, payer: payer.address },
       ...{ payee: merchantWallet[0]?.wallet_address as Hex, executor: testRelayer.address },
       cap_micro: capMicro({ fiatInt: BigInt(plan.fiat_int), exponent: 2, reservePercent: 0 }, '1').toString(),
-      min_interval_s: leastIntervalSeconds(courseOf(plan)),
+      min_interval_s: shortestIntervalSeconds(courseOf(plan)),
       ...asRow(validity(course, clock.now())),
       ...{ plan_ref: Buffer.alloc(32, 1), salt: randomBytes(32), hash: Buffer.alloc(32), signature: Buffer.alloc(65) },
       ...{ cap_fiat_int: plan.fiat_int, fiat_code: plan.fiat_code, reserve_percent: 0, allowed_charges: 12 },
