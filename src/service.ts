@@ -14,6 +14,7 @@ import {
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
+import { giveToOwner, isHalfRestored } from './db/owner-policies.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
@@ -117,9 +118,12 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
   if (databaseUrl) await refuseSharedOwner(ownerUrl, databaseOwnerUrl !== null);
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
-    await migrate(owner, undefined, stopping).catch(async (error) => {
+    try {
+      if (await isHalfRestored(owner)) await giveToOwner(owner);
+      await migrate(owner, undefined, stopping);
+    } catch (error) {
       throw await asPermissionFault(owner, error);
-    });
+    }
     // Before there are logins of these keys: with those, commands could work with keys that no node has.
     await refuseKeyFaults(owner, secretKeys);
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');

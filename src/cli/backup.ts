@@ -7,6 +7,7 @@ import { embeddedUrl } from '../db/embedded.ts';
 import { ensureLogins } from '../db/logins.ts';
 import { compareMigrations, migrationSeconds } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
+import type { Tag } from '../db/sql.ts';
 import { type Arguments, type Command, word } from './command.ts';
 
 /** Runs work as the owner of the tables, who sees all rows. */
@@ -18,7 +19,7 @@ export async function asOwner<T>({ config }: Context, work: (owner: Sql, url: st
 }
 
 /** Summarises the database, and names the secret keys that a backup of it needs. */
-async function describe(owner: Sql): Promise<Record<string, unknown>> {
+async function describe(owner: Tag): Promise<Record<string, unknown>> {
   const [row] = await owner`
     select (select count(*)::int from requests) as requests,
       (select count(*)::int from webhook_deliveries where state = 'waiting') as events_waiting,
@@ -38,17 +39,32 @@ const progress = (where: string): Progress => ({
 const forgottenSince = (begunAt: string): string =>
   `Requests, keys, settings and refunds made after ${begunAt}. Payments that merchants have refunded since then are unmatched or overpaid again: before a merchant refunds or attaches a payment from before the restore, it must look in its wallet whether it has sent the money back.`;
 
+/** Runs work that a signal to this process ends. The second signal of an impatient person changes nothing. */
+async function untilStopped<T>(work: (stopping: AbortSignal) => Promise<T>): Promise<T> {
+  const ending = new AbortController();
+  const stop = () => ending.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, stop);
+  return work(ending.signal).finally(() => {
+    for (const signal of signals) process.off(signal, stop);
+  });
+}
+
 const backup = (ctx: Context, args: Arguments) =>
   asOwner(ctx, async (owner, url) => {
     const file = word(args, 0, 'The file to write');
-    await dumpDatabase(owner, url, file, progress('written'));
-    return { file, bytes: (await stat(file)).size, ...(await describe(owner)) };
+    const described = await untilStopped((stopping) =>
+      dumpDatabase(owner, file, { url, stopping, progress: progress('written') }, describe),
+    );
+    return { file, bytes: (await stat(file)).size, ...described };
   });
 
 async function restore(ctx: Context, args: Arguments): Promise<Record<string, unknown>> {
   const file = word(args, 0, 'The file of the backup');
   return asOwner(ctx, async (owner, url) => {
-    const begunAt = await restoreDatabase(owner, url, file, progress('in the database'));
+    const begunAt = await untilStopped((stopping) =>
+      restoreDatabase(owner, file, { url, stopping, progress: progress('in the database') }),
+    );
     await ensureLogins(owner, ctx.config.secretKeys);
     const held = await describe(owner);
     const { pending, ahead } = await compareMigrations(owner);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,9 +11,11 @@ import { dumpDatabase, restoreDatabase } from '../../src/db/dump.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
 import { dumpSchema } from '../../src/db/schema-dump.ts';
 import { identifiers } from '../../src/db/sql.ts';
+import { listCommands } from '../../src/lib/processes.ts';
 import { type ApiJson, send } from '../support/api/client.ts';
 import { secretsText } from '../support/fixtures.ts';
 import { behaviours, type Receiver, startReceiver, until } from '../support/net/receiver.ts';
+import { selfSigned } from '../support/net/self-signed.ts';
 import { dataFolder, endAll, type Service, startService } from '../support/service.ts';
 
 const programs = '/usr/lib/postgresql/15';
@@ -58,6 +61,17 @@ describe('a backup', { skip }, () => {
       (ended: { stdout: string; stderr: string; code: number }) => ended,
     );
     return { code, stderr, json: stdout ? (JSON.parse(stdout) as Record<string, unknown>) : {} };
+  }
+
+  /** Starts a command and does not wait for its end. */
+  function spawnCommand(env: Record<string, string>, ...words: string[]) {
+    const child = spawn(script, words, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      stderr += chunk;
+    });
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stderr }));
+    return { pid: child.pid as number, ended };
   }
 
   const urlOf = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
@@ -132,12 +146,16 @@ describe('a backup', { skip }, () => {
 
   test('a backup and its restore say how far they are', async () => {
     const told: Record<string, number[]> = { written: [], restored: [] };
-    const progress = (of: string) => ({ everyMs: 1, tell: (bytes: number) => void told[of]?.push(bytes) });
+    const copying = (url: string, of: string) => ({
+      url,
+      stopping: new AbortController().signal,
+      progress: { everyMs: 1, tell: (bytes: number) => void told[of]?.push(bytes) },
+    });
     const file = join(folder, 'told.dump');
     const [from, to] = [(await newDatabase('told')).DATABASE_URL ?? '', urlOf('first')];
     const [target, source] = [openOwner(from), openOwner(to)];
-    await dumpDatabase(source, to, file, progress('written'));
-    await restoreDatabase(target, from, file, progress('restored'));
+    await dumpDatabase(source, file, copying(to, 'written'), async () => {});
+    await restoreDatabase(target, file, copying(from, 'restored'));
     await Promise.all([target.end(), source.end()]);
     for (const bytes of Object.values(told)) assert.ok(bytes.length > 0 && bytes.every((size) => size >= 0));
     assert.ok((told.restored?.at(-1) ?? 0) > statSync(file).size);
@@ -160,6 +178,110 @@ describe('a backup', { skip }, () => {
     );
     const { stdout } = await promisify(execFile)(join(programs, 'bin/pg_restore'), ['--list', file]);
     assert.match(stdout, / TABLE DATA public schema_migrations /);
+  });
+
+  test('requests made while a backup is written → neither in its figures nor in the file', async () => {
+    const into = (await newDatabase('during')).DATABASE_URL ?? '';
+    const [source, target] = [openDatabase('first'), openOwner(into)];
+    const copying = (url: string) => ({
+      url,
+      stopping: new AbortController().signal,
+      progress: { everyMs: 1000, tell: () => {} },
+    });
+    const file = join(folder, 'during.dump');
+    const other = openDatabase('first');
+    const held = await dumpDatabase(source, file, copying(urlOf('first')), async (tx) => {
+      const [row] = await tx<{ rows: number }[]>`select count(*)::int as rows from partners`;
+      await other`insert into partners (id, slug, name, currency, allowed_expiry_minutes, default_expiry_minutes) values (gen_random_uuid(), 'later', 'Later', 'EUR', '{15}', 15)`;
+      return row?.rows;
+    });
+    await restoreDatabase(target, file, copying(into));
+    const [restored] = await target<{ rows: number }[]>`select count(*)::int as rows from partners`;
+    assert.equal(restored?.rows, held);
+    await Promise.all([source.end(), target.end(), other.end()]);
+  });
+
+  test('a signal during a backup or a restore → its program ends too, nothing is left, and a sentence says so', async () => {
+    const target = await newDatabase('stopped');
+    const source = { ...target, DATABASE_URL: urlOf('first') };
+    const programs = () =>
+      listCommands().filter(([, command]) => /pg_(dump|restore) /.test(command) && command.includes(folder));
+    /** Runs a command that a lock holds up, until its program runs, and sends it a signal. */
+    const interrupted = async (
+      signal: NodeJS.Signals,
+      hold: string,
+      env: Record<string, string>,
+      ...words: string[]
+    ) => {
+      const blocker = openOwner(env.DATABASE_URL ?? '');
+      const ended = await blocker.begin(async (tx) => {
+        await tx`set local idle_in_transaction_session_timeout = 0`;
+        await tx.unsafe(hold);
+        const running = spawnCommand(env, ...words);
+        await until(() => programs().some(([, command]) => command.includes('--dbname=')), 'its program to run');
+        process.kill(running.pid, signal);
+        return running.ended;
+      });
+      await blocker.end();
+      assert.equal(ended.code, 1, signal);
+      assert.match(ended.stderr, /^It was stopped before its end, and has left nothing behind\. Run it again\.\n$/);
+      await until(() => programs().length === 0, 'its program to end');
+    };
+    const lock = 'lock table partners in access exclusive mode';
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      await interrupted(signal, lock, source, 'backup', join(folder, 'stopped.dump'));
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('stopped')),
+      [],
+    );
+    // A schema of this name, not committed yet, holds up the restore at its first statement.
+    const owner = openDatabase('stopped');
+    await interrupted(
+      'SIGTERM',
+      'create function is_of_service() returns int language sql return 1',
+      target,
+      'restore',
+      join(folder, 'backup.dump'),
+    );
+    const [row] = await owner`select count(*)::int as tables from pg_class where relnamespace = 'public'::regnamespace`;
+    assert.equal(row?.tables, 0);
+    await owner.end();
+  });
+
+  test('a restore that was killed before its last step → another one says so, and the start does that step', async () => {
+    const [target, file] = [await newDatabase('unfinished'), join(folder, 'backup.dump')];
+    assert.equal((await quittance(target, 'restore', file)).code, 0);
+    const owner = openDatabase('unfinished');
+    await owner.unsafe(`do $$ declare t text; begin
+      for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity loop
+        execute format('drop policy owner on %I', t);
+      end loop;
+    end $$`);
+    await owner.end();
+    const again = await quittance(target, 'restore', file);
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /ended before its last step\. All its data is here: start the service/);
+    const service = await startService(target);
+    await service.stop();
+    assert.equal(
+      await schemaOf('unfinished'),
+      (await schemaOf('first')).replaceAll('to first using', 'to unfinished using'),
+    );
+  });
+
+  test('verify-full with an authority of NODE_EXTRA_CA_CERTS → a backup trusts it as the service does', async () => {
+    for (const [name, text] of Object.entries({ key: selfSigned.key, crt: selfSigned.cert }))
+      writeFileSync(join(folder, 'postgres', `server.${name}`), text, { mode: 0o600 });
+    await admin`alter system set ssl = on`;
+    await admin`select pg_reload_conf()`;
+    await until(async () => (await admin`show ssl`)[0]?.ssl === 'on', 'the server to speak TLS');
+    const authority = join(folder, 'authority.pem');
+    writeFileSync(authority, selfSigned.cert);
+    const url = `${urlOf('first').replace('127.0.0.1', 'localhost')}?sslmode=verify-full`;
+    const env = { DATABASE_URL: url, DATA_DIR: folder, SECRET_KEYS: secretsText };
+    const file = join(folder, 'encrypted.dump');
+    const trusted = await quittance({ ...env, NODE_EXTRA_CA_CERTS: authority }, 'backup', file);
+    assert.equal(trusted.code, 0, trusted.stderr);
   });
 
   test('a restore into a database with data, of a file that is no backup, or without its keys → refused with a sentence', async () => {
