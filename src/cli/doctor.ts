@@ -9,6 +9,7 @@ import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
 import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
+import { findUnreadable, type Unreadable } from '../db/unreadable-secrets.ts';
 import { modeOf } from '../lib/mode.ts';
 import { listRates } from '../rates/list.ts';
 import { checkChains } from './chains-check.ts';
@@ -166,8 +167,25 @@ async function checkAlarms(ctx: Context): Promise<Finding[]> {
 
 async function checkSecrets({ db, config }: Context): Promise<Finding[]> {
   const faults = await findKeyFaults(db.sql, config.secretKeys);
-  if (faults.length === 0) return [{ check: 'secret keys', state: 'ok', advice: '' }];
-  return faults.map((advice) => ({ check: 'secret keys', state: 'failed', advice }));
+  const unreadable = (await findUnreadable(db.sql, config.secretKeys)).map(unreadableFinding);
+  if (faults.length === 0) return [{ check: 'secret keys', state: 'ok', advice: '' }, ...unreadable];
+  return [...faults.map((advice): Finding => ({ check: 'secret keys', state: 'failed', advice })), ...unreadable];
+}
+
+function unreadableFinding(found: Unreadable): Finding {
+  const why = `cannot be decrypted: another key than the present "${found.keyId}" encrypted it, or it was changed`;
+  if (found.what === 'mails')
+    return {
+      check: `queued e-mails (${found.many})`,
+      state: 'attention',
+      advice: `Each ${why}. They are never sent. Sign-in links and codes can be requested again.`,
+    };
+  const at = `--partner ${found.slug} --mode ${found.mode}`;
+  return {
+    check: `webhook secret of ${found.slug}, ${found.mode}`,
+    state: 'failed',
+    advice: `It ${why}. Its events wait. Run webhook rotate ${at}, give the partner the new secret, then run webhook activate ${at}.`,
+  };
 }
 
 /** Checks everything that the service depends on, and says what to do. */

@@ -3,10 +3,11 @@ import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { secretCommands } from '../../src/cli/secrets.ts';
+import type { Scope } from '../../src/db/connection.ts';
 import { accessOf } from '../../src/db/logins.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
-import type { SecretKey } from '../../src/lib/encrypt.ts';
-import { setUrl } from '../../src/webhooks/endpoint.ts';
+import { encrypt, type SecretKey } from '../../src/lib/encrypt.ts';
+import { activateSecret, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -29,9 +30,10 @@ const contextWith = (...secretKeys: SecretKey[]) => testContext(database.db, { c
 const forget = (id: string, ...secretKeys: SecretKey[]) =>
   secretCommands[0]?.run(contextWith(...secretKeys), { words: [id], options: {} });
 
-async function encryptWith(...secretKeys: SecretKey[]): Promise<void> {
+async function encryptWith(...secretKeys: SecretKey[]): Promise<Scope> {
   const { test: scope } = await makePartner(database.db);
   await setUrl(contextWith(...secretKeys), theService, scope, 'http://127.0.0.1:9/');
+  return scope;
 }
 
 beforeEach(async () => {
@@ -95,6 +97,43 @@ test('doctor › says of lost and other keys what the start says', async () => {
   assert.equal(lost?.state, 'failed');
   assert.match(String(lost?.advice), /lacks the key "a"/);
   assert.match(String((await doctor(otherA))[0]?.advice), /a different key "a"/);
+});
+
+test('doctor › names what another key of the same id encrypted, until the webhook secret is rotated', async () => {
+  const stored = async () => {
+    const report = await doctorCommands[0]?.run(contextWith(a), { words: [], options: {} });
+    const findings = report?.findings as { check: string; state: string; advice: string }[];
+    return findings.filter(({ check }) => /^webhook secret of|^queued e-mails/.test(check));
+  };
+  await check(a);
+  await encryptWith(a);
+  await encryptWith(b); // a lost key is reported as such
+  assert.deepEqual(await stored(), []);
+  const scope = await encryptWith(otherA);
+  const [partner] = await database.db.sql<{ slug: string }[]>`select slug from partners where id = ${scope.partnerId}`;
+  await database.db.sql`
+    insert into mails (id, recipient, subject, sealed)
+    values (gen_random_uuid(), 'a@example.com', 'x', ${encrypt([a], '{}')}),
+      (gen_random_uuid(), 'b@example.com', 'x', ${encrypt([otherA], '{}')})`;
+  const [webhook, mails, ...more] = await stored();
+  assert.deepEqual(more, []);
+  assert.deepEqual([webhook?.check, webhook?.state], [`webhook secret of ${partner?.slug}, test`, 'failed']);
+  const at = `--partner ${partner?.slug} --mode test`;
+  assert.match(String(webhook?.advice), /another key than the present "a" encrypted it/);
+  assert.ok(
+    webhook?.advice.includes(
+      `Run webhook rotate ${at}, give the partner the new secret, then run webhook activate ${at}.`,
+    ),
+  );
+  assert.deepEqual([mails?.check, mails?.state], ['queued e-mails (1)', 'attention']);
+
+  await rotateSecret(contextWith(a), theService, scope, null);
+  await activateSecret(contextWith(a), theService, scope);
+  assert.deepEqual(
+    (await stored()).map(({ check }) => check),
+    ['queued e-mails (1)'],
+  );
+  await database.db.sql`delete from mails`;
 });
 
 test('a service with a wrong or a lost key does not start, and says the way out', async () => {
