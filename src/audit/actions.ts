@@ -1,3 +1,5 @@
+import type { Role } from '../auth/roles.ts';
+
 /** Every action in the audit log, with the details that may accompany it. Secrets are never details. */
 export const actions = {
   'partner.created': ['slug', 'currency'],
@@ -99,7 +101,15 @@ export type ObjectKind =
 
 /** Who acts, and from which address, if that is known. */
 export type Actor =
-  | { kind: 'partner_user' | 'operator'; userId: string; email: string; ip: string; userAgent: string | undefined }
+  | {
+      kind: 'partner_user' | 'operator';
+      userId: string;
+      email: string;
+      /** The role in which a partner's user acts; null for an operator, and for who is only signing in. */
+      role: Role | null;
+      ip: string;
+      userAgent: string | undefined;
+    }
   /** `hint` is the key's prefix and last characters. */
   | { kind: 'api_key'; keyId: string; hint: string; ip: string; userAgent: string | undefined }
   /** A merchant in its dashboard, known by its wallet. */

@@ -26,6 +26,13 @@ export async function appendEntry(tx: Tx | Sql, entry: Entry): Promise<void> {
     from place`;
 }
 
+/** The role of a partner's user at this moment; null for a user who was removed. */
+export async function selectRole(tx: Tx | Sql, userId: string): Promise<string | null> {
+  const [row] = await tx<{ role: string | null }[]>`
+    select role from users where id = ${userId} and disabled_at is null`;
+  return row?.role ?? null;
+}
+
 /** The end of a log: as recorded separately, and as its newest entry has it. Both are null for an empty log. */
 export type ChainEnd = {
   partner_id: string;

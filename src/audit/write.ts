@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { nestedIn, nestedInScope } from '../db/nested.ts';
+import { refuse } from '../errors.ts';
 import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
-import { appendEntry } from './store.ts';
+import { appendEntry, selectRole } from './store.ts';
 
 /** The partner id of entries that concern no partner. */
 export const noPartner = '00000000-0000-0000-0000-000000000000';
@@ -14,6 +15,8 @@ export const theService: Actor = { kind: 'service' };
 /**
  * Writes an entry into its log, in the transaction of what it tells and as its last statement: the end of the log stays
  * locked until commit.
+ *
+ * @throws Refusal not_found if the partner's user who acts was removed, or given another role, since the act began
  */
 export async function audit(
   ctx: Pick<Context, 'clock'>,
@@ -36,6 +39,11 @@ export async function audit(
     user_agent: from?.userAgent ?? null,
     details: detailsJson(details),
   });
+  if (!('role' in actor) || actor.role === null) return;
+  // Changes of one's own role or access are decided under the lock of the team.
+  if (object.id === actor.userId && (action === 'user.role_changed' || action === 'user.disabled')) return;
+  // Who changes the team writes to the same log before committing. So, from here on, nobody's role changes any more.
+  if ((await selectRole(tx, actor.userId)) !== actor.role) throw refuse('not_found');
 }
 
 function idOf(actor: Actor): string | null {

@@ -67,9 +67,7 @@ async function change(
     const done = await inTeam(inner, team, async (tx) => {
       const users = await lockUsers(tx, partnerId, maxTeam);
       const before = users.find(({ id }) => id === userId);
-      // If two users disable each other at once, the second is already disabled and is refused, so that one remains.
-      const self = 'userId' in actor ? users.find(({ id }) => id === actor.userId) : undefined;
-      if (!before || self?.disabled_at) throw new UserRefusal('user_unknown');
+      if (!before || isNoLonger(users, actor)) throw new UserRefusal('user_unknown');
       if (takesAway && team !== 'operators' && isLastOwner(users, userId)) throw new UserRefusal('last_owner');
       return { before, after: await updateUser(tx, partnerId, userId, to) };
     });
@@ -78,4 +76,14 @@ async function change(
   };
   const { after } = await withAudit(ctx, actor, work, (done) => told(done.before, done.after));
   return after;
+}
+
+/**
+ * Whether a user of the team who acts was removed, or given another role, since the act began. Of two owners who remove
+ * or demote each other at once, only the first then succeeds.
+ */
+function isNoLonger(users: User[], actor: Actor): boolean {
+  if (!('role' in actor)) return false;
+  const self = users.find(({ id }) => id === actor.userId);
+  return self !== undefined && (self.disabled_at !== null || self.role !== actor.role);
 }

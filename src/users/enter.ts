@@ -66,7 +66,7 @@ const readerOf = (person: PartnerUser | Operator): Reader => ({
 /** A signed-in user as an actor for the audit log. */
 export function userActor(person: PartnerUser | Operator, request: FastifyRequest): Actor {
   const { kind, userId, email } = person;
-  return { kind, userId, email, ip: request.ip, userAgent: request.headers['user-agent'] };
+  return { kind, userId, email, role: roleOf(person), ip: request.ip, userAgent: request.headers['user-agent'] };
 }
 
 /** Removes the session from this browser and redirects to the sign-in. */

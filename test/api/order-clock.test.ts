@@ -72,7 +72,7 @@ const operator = {
   userId: '00000000-0000-4000-8000-000000000000',
   email: 'ada@example.com',
 } as const;
-const actor = { ...operator, ip: '127.0.0.1', userAgent: undefined };
+const actor = { ...operator, role: null, ip: '127.0.0.1', userAgent: undefined };
 
 /** Creates something manually in a transaction that stays open until the test ends it. */
 async function held(partner: ApiPartner, make: (inner: Context) => Promise<unknown>) {

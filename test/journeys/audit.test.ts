@@ -50,6 +50,7 @@ const ada: Actor = {
   kind: 'partner_user',
   userId: randomUUID(),
   email: 'ada@example.com',
+  role: null,
   ip: '192.0.2.7',
   userAgent: 'Browser 1',
 };

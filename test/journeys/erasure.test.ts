@@ -27,6 +27,7 @@ const operator: Actor = {
   kind: 'operator',
   userId: randomUUID(),
   email: 'op@example.com',
+  role: null,
   ip: '192.0.2.1',
   userAgent: 'Browser',
 };

@@ -48,6 +48,7 @@ const portalOwner: Actor = {
   kind: 'partner_user',
   userId: randomUUID(),
   email: 'o@example.com',
+  role: null,
   ip: '::1',
   userAgent: '',
 };

@@ -324,7 +324,7 @@ test('Operators who switch each other off at the same moment: one of them is lef
   for (let round = 0; round < 5; round++) {
     const [one, two] = [(await inviteOperator(app.ctx)).user, (await inviteOperator(app.ctx)).user];
     const by = ({ id, email }: typeof one) =>
-      ({ kind: 'operator', userId: id, email, ip: '127.0.0.1', userAgent: undefined }) as const;
+      ({ kind: 'operator', userId: id, email, role: null, ip: '127.0.0.1', userAgent: undefined }) as const;
     const results = await Promise.allSettled([
       setUserDisabled(app.ctx, 'operators', two.id, true, by(one)),
       setUserDisabled(app.ctx, 'operators', one.id, true, by(two)),

@@ -98,7 +98,7 @@ export function confirmWithPasskey(
 }
 
 const actorOf = (holder: HolderRow, kind: UserKind, client: Client) =>
-  ({ kind, userId: holder.user_id, email: holder.email, ...client }) as const;
+  ({ kind, userId: holder.user_id, email: holder.email, role: null, ...client }) as const;
 
 /** The owner of the passkey that answered, or why it is not accepted. */
 async function prove(

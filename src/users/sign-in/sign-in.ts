@@ -98,7 +98,7 @@ export async function startUserSession(
   earlier: string | null,
 ): Promise<string> {
   const object = { kind: 'user' as const, id };
-  const actor = { kind, userId: id, email, ...client };
+  const actor = { kind, userId: id, email, role: null, ...client };
   await audit(ctx, tx, actor, { action: 'session.started', partnerId, testMode: null, object, details: {} });
   await updateSignedIn(tx, id, ctx.clock.now());
   return createUserSession(ctx, tx, { id, partnerId }, client, earlier);

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Tx } from '../../src/db/connection.ts';
+import { startApp } from '../support/app.ts';
+import { makeKey, makePartner } from '../support/fixtures.ts';
+import { until } from '../support/net/receiver.ts';
+import { invitePartnerUser, signInPartnerUser } from '../support/people/people.ts';
+import { type Posted, postForm } from '../support/people/portal-post.ts';
+
+let app: Awaited<ReturnType<typeof startApp>>;
+before(async () => {
+  app = await startApp();
+});
+after(() => app?.stop());
+
+/** A partner with two owners, of whom the second is signed in. */
+async function twoOwners() {
+  const fixtures = await makePartner(app.db);
+  await invitePartnerUser(app.ctx, fixtures);
+  const { user, visitor } = await signInPartnerUser(app, fixtures);
+  return {
+    fixtures,
+    user,
+    send: (path: string, fields: [string, string][]) => postForm(app.url, visitor, path, fields),
+  };
+}
+type Team = Awaited<ReturnType<typeof twoOwners>>;
+
+/**
+ * Sends a form, and takes the sender's role away while it waits.
+ *
+ * @param hold locks what the act of the form needs
+ */
+async function whileChanged(team: Team, hold: (tx: Tx) => Promise<unknown>, send: () => Promise<Posted>) {
+  let sent: Promise<Posted> | undefined;
+  await app.db.transaction(async (tx) => {
+    await hold(tx);
+    await tx`update users set role = 'viewer' where id = ${team.user.id}`;
+    sent = send();
+    await until(async () => {
+      const [row] = await app.owner<{ waiting: boolean }[]>`
+        select exists (select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock') as waiting`;
+      return row?.waiting === true;
+    }, 'the act waits');
+  });
+  return sent as Promise<Posted>;
+}
+
+const roleOf = async ({ user }: Team) => {
+  const [row] = await app.db.sql<{ role: string }[]>`select role from users where id = ${user.id}`;
+  return row?.role;
+};
+
+test('An owner who is demoted while its own change of roles waits does not become an owner again', async () => {
+  const team = await twoOwners();
+  const answer = await whileChanged(
+    team,
+    () => Promise.resolve(),
+    () =>
+      team.send('/portal/team/role?mode=test', [
+        ['user', team.user.id],
+        ['role', 'owner'],
+      ]),
+  );
+  assert.equal(answer.location, '/portal/team?done=user_unknown');
+  assert.equal(await roleOf(team), 'viewer');
+});
+
+test('An owner who is demoted while its invitation waits invites nobody', async () => {
+  const team = await twoOwners();
+  const { id } = team.fixtures.partner;
+  const answer = await whileChanged(
+    team,
+    (tx) => tx`select pg_advisory_xact_lock(hashtextextended(${`team ${id}`}, 0))`,
+    () =>
+      team.send('/portal/team?mode=test', [
+        ['email', 'friend@example.com'],
+        ['role', 'owner'],
+      ]),
+  );
+  assert.equal(answer.status, 404);
+  const friends = await app.db.sql`select from users where partner_id = ${id} and email = 'friend@example.com'`;
+  assert.equal(friends.length, 0);
+  const mails = await app.db.sql`select from mails where recipient = 'friend@example.com'`;
+  assert.equal(mails.length, 0);
+});
+
+test('An owner who is demoted while a live key is made or revoked makes and revokes none', async () => {
+  const team = await twoOwners();
+  const { partner, live } = team.fixtures;
+  const { key_id } = await makeKey(app.db, live);
+  const endOfLog = (tx: Tx) => tx`select from audit_chains where partner_id = ${partner.id} for update`;
+  const keys = () => app.db.sql`select id, revoked_at from api_keys where partner_id = ${partner.id}`;
+  const before = await keys();
+  const made = await whileChanged(team, endOfLog, () =>
+    team.send('/portal/keys?mode=live', [['scopes', 'requests:read']]),
+  );
+  assert.equal(made.status, 404);
+  await app.db.sql`update users set role = 'owner' where id = ${team.user.id}`;
+  const revoked = await whileChanged(team, endOfLog, () =>
+    team.send('/portal/keys/revoke?mode=live', [['key', key_id]]),
+  );
+  assert.equal(revoked.status, 404);
+  assert.deepEqual(await keys(), before);
+});
+
+test('An owner may still give up its own role, and remove itself', async () => {
+  const team = await twoOwners();
+  const fields: [string, string][] = [['user', team.user.id]];
+  const role = await team.send('/portal/team/role?mode=test', [...fields, ['role', 'viewer']]);
+  assert.equal(role.location, '/portal/team?done=role_changed');
+  assert.equal(await roleOf(team), 'viewer');
+  await app.db.sql`update users set role = 'owner' where id = ${team.user.id}`;
+  const removed = await team.send('/portal/team/remove?mode=test', fields);
+  assert.equal(removed.location, '/portal/team?done=removed');
+});
