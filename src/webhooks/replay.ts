@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { onEndpoint } from './object.ts';
-import { updateReplayed, updateReplayedSince } from './store.ts';
+import { selectHasFailedAfter, updateReplayed, updateReplayedSince } from './store.ts';
 
 const maxReplays = 10_000;
 
@@ -24,10 +24,19 @@ export async function replayDelivery(ctx: Context, actor: Actor, scope: Scope, d
 /**
  * Resends events written since a time that are exhausted or have failed so far; the oldest 10,000 of them.
  *
- * @returns the delivery ids, oldest first
+ * @returns the delivery ids, oldest first, and whether there are newer ones that have failed too
  */
-export const replaySince = (ctx: Context, actor: Actor, scope: Scope, since: Date): Promise<string[]> =>
-  replayBatch(ctx, actor, scope, { since, after: null, limit: maxReplays });
+export async function replaySince(
+  ctx: Context,
+  actor: Actor,
+  scope: Scope,
+  since: Date,
+): Promise<{ ids: string[]; more: boolean }> {
+  const ids = await replayBatch(ctx, actor, scope, { since, after: null, limit: maxReplays });
+  const last = ids.at(-1);
+  const more = ids.length === maxReplays && last !== undefined;
+  return { ids, more: more && (await ctx.db.scoped(scope, (tx) => selectHasFailedAfter(tx, scope, last))) };
+}
 
 /**
  * The same for all of them, in batches. Each batch is kept, with its audit entry, whatever becomes of the next.

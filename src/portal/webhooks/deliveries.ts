@@ -68,16 +68,20 @@ export function deliveryPages(pages: PortalPages, ctx: Context): void {
     // The page's field has minutes and no time zone. The label beside it says UTC.
     const since = instantOf(`${typed('since')}:00Z`);
     if (!since) return call.done(deliveriesPath, 'no_time');
-    const ids = await replaySince(ctx, call.actor, scope, since);
-    return reply.redirect(`${deliveriesPath}?done=replayed&count=${ids.length}`, 303);
+    const { ids, more } = await replaySince(ctx, call.actor, scope, since);
+    return reply.redirect(`${deliveriesPath}?done=${more ? 'replayed_some' : 'replayed'}&count=${ids.length}`, 303);
   });
 }
 
 function flash(call: PortalCall): Html | null {
-  const { replayed, noTime } = portalTexts(call.words).webhooks;
+  const { replayed, moreFailed, noTime } = portalTexts(call.words).webhooks;
   const { count } = readQuery(call.request.query, ['count']);
   const known = count !== undefined && /^\d{1,5}$/.test(count) ? Number(count) : 0;
-  return flashOf(call, { done: { replayed: fillCount(call.words, replayed, known) }, refused: { no_time: noTime } });
+  const said = fillCount(call.words, replayed, known);
+  return flashOf(call, {
+    done: { replayed: said },
+    refused: { no_time: noTime, replayed_some: `${said} ${moreFailed}` },
+  });
 }
 
 function filterOf(query: Record<string, string>): DeliveryBrowseFilter {

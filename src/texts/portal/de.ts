@@ -426,6 +426,7 @@ export const de: PortalTexts<'de'> = {
       one: '{count} Ereignis wird erneut gesendet.',
       other: '{count} Ereignisse werden erneut gesendet.',
     },
+    moreFailed: 'Seitdem sind weitere Ereignisse fehlgeschlagen. Senden Sie erneut, um mit den nächsten fortzufahren.',
     noTime: 'Es wurde nichts gesendet: Wählen Sie einen Tag und eine Uhrzeit.',
     noneLike: 'Keine passenden Ereignisse',
     noneLikeRest: 'Setzen Sie die Filter zurück, oder wechseln Sie den Modus.',

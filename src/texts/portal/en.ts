@@ -384,6 +384,7 @@ export const en = {
     replaySince: 'Events since (UTC)',
     replayAllDo: 'Resend',
     replayed: { one: 'Resending {count} event.', other: 'Resending {count} events.' },
+    moreFailed: 'More events have failed since then. Resend again for the next ones.',
     noTime: 'Nothing was sent: choose a date and time.',
     noneLike: 'No events match',
     noneLikeRest: 'Clear the filters, or switch mode.',

@@ -434,6 +434,7 @@ export const es: PortalTexts<'es'> = {
       many: 'Reenviando {count} de eventos.',
       other: 'Reenviando {count} eventos.',
     },
+    moreFailed: 'Hay más eventos fallidos desde entonces. Reenvíe otra vez para seguir con los siguientes.',
     noTime: 'No se envió nada: elija fecha y hora.',
     noneLike: 'Ningún evento coincide',
     noneLikeRest: 'Borre los filtros o cambie de modo.',

@@ -441,6 +441,7 @@ export const fr: PortalTexts<'fr'> = {
       many: 'Renvoi de {count} d’événements.',
       other: 'Renvoi de {count} événements.',
     },
+    moreFailed: 'D’autres événements ont échoué depuis cette date. Renvoyez encore une fois pour traiter les suivants.',
     noTime: 'Rien n’a été envoyé : choisissez une date et une heure.',
     noneLike: 'Aucun événement ne correspond',
     noneLikeRest: 'Effacez les filtres ou changez de mode.',

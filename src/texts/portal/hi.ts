@@ -375,6 +375,7 @@ export const hi: PortalTexts<'hi'> = {
     replaySince: 'इस समय से इवेंट (UTC)',
     replayAllDo: 'फिर भेजें',
     replayed: { one: '{count} इवेंट फिर भेजा जा रहा है।', other: '{count} इवेंट फिर भेजे जा रहे हैं।' },
+    moreFailed: 'उस समय से और भी इवेंट विफल हुए हैं। अगले इवेंट के लिए फिर से भेजें।',
     noTime: 'कुछ नहीं भेजा गया: दिन और समय चुनें।',
     noneLike: 'कोई इवेंट मेल नहीं खाता',
     noneLikeRest: 'फ़िल्टर हटाएँ, या मोड बदलें।',

@@ -369,6 +369,7 @@ export const ja: PortalTexts<'ja'> = {
     replaySince: 'この日時以降のイベント（UTC）',
     replayAllDo: '再送する',
     replayed: { other: '{count} 件のイベントを再送します。' },
+    moreFailed: 'この日時以降に失敗したイベントがほかにもあります。続きを送るには、もう一度再送してください。',
     noTime: '何も送っていません。日時を選んでください。',
     noneLike: '条件に合うイベントはありません',
     noneLikeRest: '絞り込みを解除するか、モードを切り替えてください。',

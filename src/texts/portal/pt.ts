@@ -433,6 +433,7 @@ export const pt: PortalTexts<'pt'> = {
       many: 'Reenviando {count} de eventos.',
       other: 'Reenviando {count} eventos.',
     },
+    moreFailed: 'Há mais eventos com falha desde então. Reenvie outra vez para continuar com os próximos.',
     noTime: 'Nada foi enviado: escolha uma data e uma hora.',
     noneLike: 'Nenhum evento encontrado',
     noneLikeRest: 'Limpe os filtros ou mude de modo.',
