@@ -25,7 +25,7 @@ export async function checkRelayer(ctx: Context): Promise<Finding[]> {
 }
 
 function findingOf(status: RelayerStatus): Finding {
-  const { chain, address, hindrance, stuck, trouble } = status;
+  const { chain, address, blocker: hindrance, stuck, trouble } = status;
   const check = `relayer ${address}, chain ${chain.chainId}`;
   const coin = (wei: bigint) => `${formatEther(wei)} ${chain.coin ?? 'ETH'}`;
   const advices = {

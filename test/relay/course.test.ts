@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => f.stop());
 
-test('a call is taken on, sent, mined and final, and what it cost is known', async () => {
+test('a call is enqueued, sent, mined and final → its real cost is stored', async () => {
   assert.deepEqual(relayerAddresses(f.ctx), [testRelayer.address]);
   assert.equal(await canRelay(f.ctx, f.chain), true);
   const id = await f.allot(f.call());

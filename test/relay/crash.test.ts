@@ -51,7 +51,7 @@ async function assertEachOnce(): Promise<void> {
   assert.deepEqual(row, { calls: count, final: count, next: count });
 }
 
-test('killed after a call is taken on and before it is signed → another process signs and sends it', async () => {
+test('killed after a call is enqueued and before it is signed → another process signs and sends it', async () => {
   await ended(start({ RELAY_DIES: 'allotted' }));
   const [row] = await f.db.sql`select state from relay_transactions`;
   assert.equal(row?.state, 'allotted');
@@ -91,7 +91,7 @@ test('killed at any moment, again and again, two processes at a time → each ca
   const calls = async () =>
     (await f.db.sql<{ calls: number }[]>`select count(*)::int as calls from relay_transactions`)[0]?.calls ?? 0;
   const before = await calls();
-  // How many calls a process takes on before it is killed is up to the machine.
+  // How many calls a process enqueues before it is killed is up to the machine.
   for (let round = 0; round < 40 && (round < 4 || (await calls()) < before + 10); round++) {
     const children = [start(), start()];
     await Promise.all(children.map((child) => child.stdout && once(child.stdout, 'data')));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { canAfford } from '../../src/chain/relay/afford.ts';
-import { allot, budgetLeft, canRelay, dispatch, readRelay } from '../../src/chain/relay/relay.ts';
+import { budgetLeft, canRelay, dispatch, enqueueCall, readRelay } from '../../src/chain/relay/relay.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { type RelayFixtures, relayFixtures } from '../support/chain/relay-fixtures.ts';
@@ -18,10 +18,10 @@ before(async () => {
 after(() => f.stop());
 
 const newScope = async (): Promise<Scope> => (await makePartner(f.db)).test;
-/** Takes on a call of this much gas; returns the reason if it is refused. */
+/** Enqueues a call of this much gas; returns the reason if it is refused. */
 const take = (scope: Scope, chain = f.chain, used = gas): Promise<string> =>
   f.ctx.db
-    .transaction((tx) => allot(f.ctx, tx, f.call({ scope, chain, purpose: 'revoke' }), used))
+    .transaction((tx) => enqueueCall(f.ctx, tx, f.call({ scope, chain, purpose: 'revoke' }), used))
     .catch((error) => error.reason);
 const spent = async (scope: Scope): Promise<bigint> => {
   const [row] = await f.db.sql`select wei from relay_spending where partner_id = ${scope.partnerId}`;
@@ -29,7 +29,7 @@ const spent = async (scope: Scope): Promise<bigint> => {
 };
 const reservedBy = async (id: string) => (await readRelay(f.db.sql, id))?.feeWei ?? 0n;
 
-/** Everything that was taken on is sent and found mined. */
+/** Everything that was enqueued is sent and found mined. */
 async function sendAll(): Promise<void> {
   for (const row of await f.db.sql`select id from relay_transactions where state = 'allotted' order by nonce`) {
     await dispatch(f.ctx, row.id);
@@ -55,13 +55,13 @@ test('a partner’s budget of a day is exact, however many calls come at once, a
   assert.equal((await take(scope, chain)).length, 36);
 });
 
-test('authorizations use up half of a partner’s budget and queue: other calls are still taken on', async () => {
+test('authorizations have used half of a partner’s budget and queue → other calls are still accepted', async () => {
   const [scope, waiting] = [await newScope(), await newScope()];
   const probe = await reservedBy(await take(await newScope()));
   const chain = { ...f.chain, relayer: { ...limits, budgetWei: 8n * probe } };
   const hand = (of: Scope, on = f.chain): Promise<string> =>
     f.ctx.db
-      .transaction((tx) => allot(f.ctx, tx, f.call({ scope: of, chain: on, purpose: 'authorization' }), gas))
+      .transaction((tx) => enqueueCall(f.ctx, tx, f.call({ scope: of, chain: on, purpose: 'authorization' }), gas))
       .catch((error) => error.reason);
   const handed = [];
   for (let calls = 0; calls < 6; calls++) handed.push(await hand(scope, chain));
@@ -93,14 +93,14 @@ test('yesterday’s spending does not count today, and what it cost is counted w
 test('a caller that gives up spends no budget', async () => {
   const scope = await newScope();
   const failed = f.ctx.db.transaction(async (tx) => {
-    await allot(f.ctx, tx, f.call({ scope }), gas);
+    await enqueueCall(f.ctx, tx, f.call({ scope }), gas);
     throw new Error('no');
   });
   await assert.rejects(failed, /no/);
   assert.equal(await spent(scope), 0n);
 });
 
-test('one partner cannot fill the queue: its calls wait for their turn, another’s are taken on', async () => {
+test('one partner’s calls fill its part of the queue → its next ones are refused, another partner’s are accepted', async () => {
   const [greedy, other] = [await newScope(), await newScope()];
   const taken: string[] = [];
   for (let calls = 0; calls < 101; calls++) taken.push(await take(greedy));
@@ -111,13 +111,13 @@ test('one partner cannot fill the queue: its calls wait for their turn, another�
   assert.equal((await take(greedy)).length, 36);
 });
 
-test('a huge estimate, or huge calldata, is not taken on', async () => {
+test('a call with a huge gas estimate or huge calldata → refused as too large', async () => {
   const scope = await newScope();
   assert.equal(await take(scope, f.chain, 2_000_001n), 'too_large');
   assert.equal(await take(scope, f.chain, 10n ** 40n), 'too_large');
   const long = f.call({ scope, data: `0x${'00'.repeat(20_000)}` });
   await assert.rejects(
-    f.ctx.db.transaction((tx) => allot(f.ctx, tx, long, gas)),
+    f.ctx.db.transaction((tx) => enqueueCall(f.ctx, tx, long, gas)),
     { reason: 'too_large' },
   );
   assert.equal(await spent(scope), 0n);
@@ -127,17 +127,17 @@ test('nothing is offered without a key, nor with another key than the wanted one
   const ctx = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers: [] } } };
   assert.equal(await canRelay(ctx, f.chain), false);
   await assert.rejects(
-    f.ctx.db.transaction((tx) => allot(ctx, tx, f.call(), gas)),
+    f.ctx.db.transaction((tx) => enqueueCall(ctx, tx, f.call(), gas)),
     { reason: 'no_key' },
   );
   assert.equal(await canRelay(f.ctx, f.chain, `0x${'12'.repeat(20)}`), false);
 });
 
-test('before the chain has answered, and when it has not for a while, nothing is taken on', async () => {
+test('the chain has not answered yet, or not for a while → no call is accepted', async () => {
   const silent = { ...f.chain, chainId: 4_711 };
   assert.equal(await canRelay(f.ctx, silent), false);
   await assert.rejects(
-    f.ctx.db.transaction((tx) => allot(f.ctx, tx, f.call({ chain: silent }), gas)),
+    f.ctx.db.transaction((tx) => enqueueCall(f.ctx, tx, f.call({ chain: silent }), gas)),
     {
       reason: 'not_ready',
     },
@@ -155,13 +155,13 @@ test('a partner sees its own calls only', async () => {
   assert.equal(await f.db.scoped(other, (tx) => readRelay(tx, id)), null);
 });
 
-test('charges leave a tenth of a partner’s budget and queue: revocations are still taken on', async () => {
+test('charges have used nine tenths of a partner’s budget and queue → revocations are still accepted', async () => {
   const [scope, waiting] = [await newScope(), await newScope()];
   const probe = await reservedBy(await take(await newScope()));
   const chain = { ...f.chain, relayer: { ...limits, budgetWei: 10n * probe } };
   const charge = (of: Scope, on = f.chain): Promise<string> =>
     f.ctx.db
-      .transaction((tx) => allot(f.ctx, tx, f.call({ scope: of, chain: on, purpose: 'charge' }), gas))
+      .transaction((tx) => enqueueCall(f.ctx, tx, f.call({ scope: of, chain: on, purpose: 'charge' }), gas))
       .catch((error) => error.reason);
   for (let calls = 0; calls < 9; calls++) assert.equal((await charge(scope, chain)).length, 36);
   assert.equal(await charge(scope, chain), 'budget');

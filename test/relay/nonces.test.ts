@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { allot, dispatch } from '../../src/chain/relay/relay.ts';
+import { dispatch, enqueueCall } from '../../src/chain/relay/relay.ts';
 import { toHex } from '../../src/chain/rpc.ts';
 import { connect } from '../../src/db/connection.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
@@ -35,7 +35,7 @@ const noncesOf = async (ids: readonly string[]) => {
 /** The relayer's key sends something that this database knows nothing of. */
 const sendBehindItsBack = () => sendTransaction(f.chain, testRelayerKey, f.call().to, approval(1n));
 
-test('200 calls taken on at once, of three partners by two nodes, have consecutive nonces and are all mined', async () => {
+test('200 calls of three partners enqueued at once by two nodes → consecutive nonces, all mined', async () => {
   const scopes = [f.scope, (await makePartner(f.db)).test, (await makePartner(f.db)).test] as const;
   const second = { ...f.ctx, db: connect(accessTo(f.databaseUrl)) };
   const first = await f.mined();
@@ -73,7 +73,7 @@ test('200 calls taken on at once, of three partners by two nodes, have consecuti
 test('a transaction that is rolled back leaves no gap', async () => {
   await assert.rejects(
     f.ctx.db.transaction(async (tx) => {
-      await allot(f.ctx, tx, f.call(), 60_000n);
+      await enqueueCall(f.ctx, tx, f.call(), 60_000n);
       throw new Error('the caller changed its mind');
     }),
     /changed its mind/,
@@ -105,7 +105,7 @@ test('a database restored from a backup → its old calls are lost or found, and
   await dispatch(f.ctx, kept);
   const [backup] = await f.db.sql`select next_nonce from relay_accounts`;
   await f.db.sql`update relay_accounts set next_nonce = ${Number(backup?.next_nonce) - 1}`;
-  await f.db.sql`delete from relay_transactions where id = ${forgotten}`; // it was taken on after the backup
+  await f.db.sql`delete from relay_transactions where id = ${forgotten}`; // it was enqueued after the backup
   for (let sent = 0; sent < 3; sent++) await sendBehindItsBack(); // what was sent after it
   const early = await f.allot(f.call()); // before the loop has asked the chain
   await dispatch(f.ctx, early);

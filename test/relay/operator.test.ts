@@ -27,7 +27,7 @@ const advices = async (ctx: Context = f.ctx) =>
 
 test('all is well → the page, the metrics and doctor say so', async () => {
   const [status] = await relayerStatus(f.ctx);
-  assert.deepEqual([status?.address, status?.hindrance, status?.pending, status?.stuck], [address, null, 0, 0]);
+  assert.deepEqual([status?.address, status?.blocker, status?.pending, status?.stuck], [address, null, 0, 0]);
   assert.equal(status?.balanceWei, 1000n * 10n ** 18n);
   assert.deepEqual(await advices(), ['ok ']);
   const figures = await metrics();
@@ -68,7 +68,7 @@ test('without a key → doctor says what is missing, and an old address with cal
   const id = await f.allot(f.call());
   const ctx = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers: [] } } };
   const [status] = await relayerStatus(ctx);
-  assert.deepEqual([status?.address, status?.hindrance, status?.pending], [address, 'no_key', 1]);
+  assert.deepEqual([status?.address, status?.blocker, status?.pending], [address, 'no_key', 1]);
   assert.match((await advices(ctx))[0] ?? '', /attention No key pays fees.*RELAYER_KEYS/);
   await f.rpc('evm_setAutomine', [true]);
   await dispatch(f.ctx, id);

@@ -133,7 +133,7 @@ test('the account is emptied → the call waits with its nonce, an alarm says wh
   const id = await f.allot(f.call());
   await fundRelayer(f.node.chain, 1_000n);
   await dispatch(f.ctx, id);
-  assert.match((await troubleOf(id)) ?? '', /^poor: /);
+  assert.match((await troubleOf(id)) ?? '', /^insufficient_funds: /);
   await f.follow();
   assert.equal(await canRelay(f.ctx, f.chain), false);
   await assert.rejects(f.allot(f.call()), { reason: 'low_coin' });

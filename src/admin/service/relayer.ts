@@ -24,7 +24,7 @@ export function relayerPage(pages: AdminPages, ctx: Context): void {
       'relayer',
       ['chain_id', 'mode', 'address', 'state', 'balance', 'pending', 'stuck', 'spent_today', 'coin'],
       csvOf(inOneBatch(await relayerStatus(ctx)), (row) => [
-        ...[row.chain.chainId, row.mode, row.address, row.hindrance ?? 'ready'],
+        ...[row.chain.chainId, row.mode, row.address, row.blocker ?? 'ready'],
         ...[row.balanceWei === null ? '' : formatEther(row.balanceWei), row.pending, row.stuck],
         ...[formatEther(row.spentTodayWei), coinOf(row)],
       ]),
@@ -61,7 +61,7 @@ function troublesOf(words: Words, row: RelayerStatus): Html[] {
   const { relayer: t } = adminTexts(words);
   const { name } = row.chain;
   const say = (title: string, rest: Html | string) => stateLine('attention', fill(title, { name }), rest);
-  const { hindrance } = row;
+  const { blocker: hindrance } = row;
   return [
     ...(hindrance === 'no_key' ? [say(t.noKey, html`${t.noKeyRest} ${fullAddress(row.address)}`)] : []),
     ...(hindrance === 'not_ready' ? [say(t.notReady, t.notReadyRest)] : []),

@@ -2,9 +2,9 @@ import { formatEther } from 'viem';
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { RelayerSigner } from '../../config/relayer.ts';
 import { pause } from '../../lib/time.ts';
-import { askAccount } from '../relay/account.ts';
+import { queryAccount } from '../relay/account.ts';
 import { broadcast } from '../relay/broadcast.ts';
-import { firstOffer, isTooDear } from '../relay/fees.ts';
+import { exceedsFeeLimit, firstOffer } from '../relay/fees.ts';
 import { signCall } from '../relay/sign.ts';
 import { simulateCall } from '../relay/simulate.ts';
 import { connectRpc, type Hex, type Receipt, RpcError } from '../rpc.ts';
@@ -71,9 +71,9 @@ async function checkDeployer(chain: ChainConfig): Promise<void> {
 
 async function send(chain: ChainConfig, signer: RelayerSigner): Promise<Hex> {
   const call = { from: signer.address, to: deterministicDeployer, data: deploymentCall() };
-  const account = await askAccount(chain, signer.address);
+  const account = await queryAccount(chain, signer.address);
   const limits = limitsOf(chain);
-  if (isTooDear(account, limits)) {
+  if (exceedsFeeLimit(account, limits)) {
     throw new DeployFault(`Chain ${chain.chainId} asks for more than the relayer’s highest fee. Run this again later.`);
   }
   const simulation = await simulateCall(chain, call);
@@ -85,10 +85,10 @@ async function send(chain: ChainConfig, signer: RelayerSigner): Promise<Hex> {
       `${signer.address} cannot deploy on chain ${chain.chainId}: it has ${formatEther(account.balanceWei)} ${chain.coin ?? 'ETH'}.${needed}`,
     );
   }
-  const unsigned = { ...offer, gas, to: call.to, data: call.data, chainId: chain.chainId, nonce: account.most };
+  const unsigned = { ...offer, gas, to: call.to, data: call.data, chainId: chain.chainId, nonce: account.maxNonce };
   const { signed, hash } = await signCall(signer, unsigned);
   const answer = await broadcast(chain, signed, true);
-  if (answer.kind !== 'taken') throw new DeployFault(`No endpoint took the transaction: ${answer.words}`);
+  if (answer.kind !== 'accepted') throw new DeployFault(`No endpoint accepted the transaction: ${answer.message}`);
   return hash;
 }
 

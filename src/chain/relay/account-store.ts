@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../db/connection.ts';
 import type { Heads } from '../finality.ts';
 import type { Hex } from '../rpc.ts';
-import type { Asked, Offer } from './fees.ts';
+import type { GasPrice, Offer } from './fees.ts';
 
 /** One of the relayer's addresses on one chain. */
 export type Account = { chainId: number; address: Hex };
@@ -15,7 +15,7 @@ const claimMs = 30_000;
 export type ReadHeads = Heads & { hash: string };
 
 /** What the loop last learned of an account. */
-export type AccountState = Asked & {
+export type AccountState = GasPrice & {
   nextNonce: number;
   chainNonce: number;
   balanceWei: bigint;
@@ -86,12 +86,12 @@ export async function selectAccount(sql: Sql | Tx, { chainId, address }: Account
 }
 
 /** What a chain reports about an account now. */
-export type Counted = Asked & {
+export type AccountReport = GasPrice & {
   /** How many of its transactions are mined: the lowest and the highest number that an endpoint reports. */
-  least: number;
-  most: number;
+  minNonce: number;
+  maxNonce: number;
   /** Whether every endpoint has answered. */
-  all: boolean;
+  isComplete: boolean;
   head: number;
 };
 
@@ -99,13 +99,13 @@ export type Counted = Asked & {
 export async function insertAccount(
   sql: Sql,
   { chainId, address }: Account,
-  seen: Counted & { balanceWei: bigint },
+  seen: AccountReport & { balanceWei: bigint },
   seenHash: string | null,
 ): Promise<void> {
   await sql`
     insert into relay_accounts (chain_id, address, next_nonce, chain_nonce, balance_wei, base_fee_wei,
       priority_fee_wei, head_number, seen_hash, counted_at, checked_at)
-    values (${chainId}, ${address}, ${seen.least}, ${seen.least}, ${seen.balanceWei}, ${seen.baseFeeWei},
+    values (${chainId}, ${address}, ${seen.minNonce}, ${seen.minNonce}, ${seen.balanceWei}, ${seen.baseFeeWei},
       ${seen.priorityFeeWei}, ${seen.head}, ${seenHash}, now(), now())
     on conflict (chain_id, address) do nothing`;
 }
@@ -119,7 +119,7 @@ export async function insertAccount(
 export async function updateAccount(
   sql: Sql,
   { chainId, address }: Account,
-  seen: Counted,
+  seen: AccountReport,
   balanceWei: bigint | null,
   seenHash: string | null,
 ): Promise<void> {
@@ -128,8 +128,8 @@ export async function updateAccount(
       head_number = ${seen.head}, seen_hash = ${seenHash}, counted_at = now(),
       balance_wei = coalesce(${balanceWei}::numeric, balance_wei),
       checked_at = case when ${balanceWei !== null} then now() else checked_at end,
-      chain_nonce = case when ${seen.all} then ${seen.least} else chain_nonce end,
-      next_nonce = case when ${seen.all} then greatest(next_nonce, ${seen.least}) else next_nonce end
+      chain_nonce = case when ${seen.isComplete} then ${seen.minNonce} else chain_nonce end,
+      next_nonce = case when ${seen.isComplete} then greatest(next_nonce, ${seen.minNonce}) else next_nonce end
     where chain_id = ${chainId} and address = ${address}`;
 }
 
@@ -212,7 +212,7 @@ export async function claimAccount(sql: Sql, { chainId, address }: Account, news
   return row?.claimed === true;
 }
 
-/** Sets when an account is checked again. A call that was taken on meanwhile may be waiting. */
+/** Sets when an account is checked again. A call that was enqueued meanwhile may be waiting. */
 export async function releaseAccount(
   sql: Sql,
   { chainId, address }: Account,

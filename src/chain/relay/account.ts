@@ -1,10 +1,10 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { RelayerSigner } from '../../config/relayer.ts';
 import type { Context } from '../../context.ts';
-import { askAny } from '../any-endpoint.ts';
+import { queryAny } from '../any-endpoint.ts';
 import { connectRpc, type Hex, RpcError } from '../rpc.ts';
-import type { AccountState, Counted } from './account-store.ts';
-import { isTooDear, priorityFee } from './fees.ts';
+import type { AccountReport, AccountState } from './account-store.ts';
+import { exceedsFeeLimit, priorityFee } from './fees.ts';
 
 const timeoutMs = 4_000;
 const recentBlocks = 5;
@@ -25,18 +25,18 @@ export function signerOf({ config }: Pick<Context, 'config'>, address: Hex): Rel
  *
  * @throws RpcError when none answers
  */
-export async function askCounts(chain: ChainConfig, address: Hex): Promise<Counted> {
+export async function queryNonces(chain: ChainConfig, address: Hex): Promise<AccountReport> {
   const answers = await Promise.allSettled(
     chain.rpcUrls.map((url) => connectRpc(url, timeoutMs).nonceAt(address, 'latest')),
   );
   const counts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const failed = answers.find((answer) => answer.status === 'rejected')?.reason;
   if (failed && (counts.length === 0 || !(failed instanceof RpcError))) throw failed;
-  const fees = await askAny(chain, timeoutMs, (rpc) => rpc.feeHistory(recentBlocks));
+  const fees = await queryAny(chain, timeoutMs, (rpc) => rpc.feeHistory(recentBlocks));
   return {
-    least: Math.min(...counts),
-    most: Math.max(...counts),
-    all: counts.length === chain.rpcUrls.length,
+    minNonce: Math.min(...counts),
+    maxNonce: Math.max(...counts),
+    isComplete: counts.length === chain.rpcUrls.length,
     baseFeeWei: fees.baseFeeWei,
     priorityFeeWei: priorityFee(fees.priorityFeesWei, null),
     head: fees.head,
@@ -48,9 +48,9 @@ export async function askCounts(chain: ChainConfig, address: Hex): Promise<Count
  *
  * @throws RpcError when no endpoint answers
  */
-export async function askAccount(chain: ChainConfig, address: Hex): Promise<Counted & { balanceWei: bigint }> {
-  const counted = await askCounts(chain, address);
-  const [balanceWei, advised] = await askAny(chain, timeoutMs, (rpc) =>
+export async function queryAccount(chain: ChainConfig, address: Hex): Promise<AccountReport & { balanceWei: bigint }> {
+  const counted = await queryNonces(chain, address);
+  const [balanceWei, advised] = await queryAny(chain, timeoutMs, (rpc) =>
     // Not every node gives advice.
     Promise.all([rpc.balance(address), rpc.advisedPriorityFee().catch(() => null)]),
   );
@@ -58,12 +58,12 @@ export async function askAccount(chain: ChainConfig, address: Hex): Promise<Coun
 }
 
 /** Why nothing can be sent from an account now. */
-export type Hindrance = 'no_key' | 'not_ready' | 'low_coin' | 'fees';
+export type Blocker = 'no_key' | 'not_ready' | 'low_coin' | 'fees';
 
 /** Judges by what the loop stored of an account; null when it can send. */
-export function hindranceOf(account: AccountState | null, chain: ChainConfig): Hindrance | null {
+export function blockerOf(account: AccountState | null, chain: ChainConfig): Blocker | null {
   if (!account?.fresh) return 'not_ready';
   const limits = limitsOf(chain);
   if (account.balanceWei - account.reservedWei < limits.leastBalanceWei) return 'low_coin';
-  return isTooDear(account, limits) ? 'fees' : null;
+  return exceedsFeeLimit(account, limits) ? 'fees' : null;
 }

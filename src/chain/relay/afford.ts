@@ -1,14 +1,14 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { hindranceOf, relayerAddresses, signerOf } from './account.ts';
+import { blockerOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount } from './account-store.ts';
 import { budgetLeft, crowdsOut, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
 
 /**
- * Whether the relayer's first address would take on a call of this much gas for a merchant now: it can send, and the
- * day's budget has room. Judges by what its loop last stored; a call that is taken on is judged again.
+ * Whether the relayer's first address would accept a call of this much gas for a merchant now: it can send, and the
+ * day's budget has room. Judges by what its loop last stored; a call that is enqueued is judged again.
  */
 export async function canAfford(
   ctx: Context,
@@ -26,7 +26,7 @@ export async function canAfford(
     selectAccount(ctx.db.sql, { chainId, address }),
     budgetLeft(ctx.db.sql, budget),
   ]);
-  if (!account || hindranceOf(account, chain) !== null) return false;
+  if (!account || blockerOf(account, chain) !== null) return false;
   const feeWei = gas * firstOffer(account, limits).maxFeeWei;
   if (feeWei > leftWei) return false;
   const spentWei = budget.budgetWei - leftWei + feeWei;

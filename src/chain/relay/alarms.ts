@@ -4,14 +4,14 @@ import type { Alarm, AlarmKind } from '../../db/alarm-kinds.ts';
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import { signerOf } from './account.ts';
 import type { Account, AccountState } from './account-store.ts';
-import { isTooDear } from './fees.ts';
+import { exceedsFeeLimit } from './fees.ts';
 import type { RelayRow } from './store.ts';
 
 /** The operator is told of a first call in the queue that is not mined for this long. */
 const stuckMs = 10 * 60_000;
 
 /** Raises and ends the alarms of an account: too little coin, fees beyond the limit, a call that is not mined. */
-export async function watchAccount(
+export async function updateAccountAlarms(
   ctx: Context,
   chain: ChainConfig,
   { chainId, address }: Account,
@@ -29,7 +29,7 @@ export async function watchAccount(
     const details = { ...about, leftWei: String(left), leastWei: String(limits.leastBalanceWei) };
     wrong.push({ kind: 'relay-low-coin', subject, details });
   }
-  if (isConfigured && isTooDear(account, limits)) {
+  if (isConfigured && exceedsFeeLimit(account, limits)) {
     const details = { ...about, baseFeeWei: String(account.baseFeeWei), limitWei: String(limits.maxFeeWei) };
     wrong.push({ kind: 'relay-fees', subject, details });
   }

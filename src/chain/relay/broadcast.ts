@@ -5,110 +5,119 @@ import { takesBatches, withoutBatches } from '../batches.ts';
 import { connectRpc, type Hex, isAway, type Rpc, RpcError } from '../rpc.ts';
 
 /**
- * How endpoints answered to a signed transaction. `taken`: one has it. `used`: its nonce is used, by itself or by
- * another. `underpriced`: its fees are too low. `poor`: the sender has too little coin. `refused`: anything else,
- * including no answer from an endpoint that answers about others. `unreachable`: no endpoint answers. Only `taken`
- * proves anything, and no answer says whether it will be mined.
+ * What endpoints answered to a signed transaction. `accepted`: one has it. `nonce_used`: its nonce is used, by itself or by
+ * another. `underpriced`: its fees are too low. `insufficient_funds`: the sender has too little coin. `refused`:
+ * anything else, including no answer from an endpoint that answers about others. `unreachable`: no endpoint answers.
+ * Only `accepted` proves anything, and no answer says whether it will be mined.
  */
-export type Broadcast =
-  | { kind: 'taken' }
-  | { kind: 'used' | 'underpriced' | 'poor' | 'refused' | 'unreachable'; words: string };
+export type BroadcastResult =
+  | { kind: 'accepted' }
+  | { kind: 'nonce_used' | 'underpriced' | 'insufficient_funds' | 'refused' | 'unreachable'; message: string };
 
 const timeoutMs = 4_000;
-const meanings: [RegExp, 'taken' | 'used' | 'underpriced' | 'poor'][] = [
-  [/already (?:known|imported|exists)|known transaction|alreadyknown/i, 'taken'],
-  [/nonce (?:is )?too low|nonce has already|oldnonce/i, 'used'],
+const messagePatterns: [RegExp, 'accepted' | 'nonce_used' | 'underpriced' | 'insufficient_funds'][] = [
+  [/already (?:known|imported|exists)|known transaction|alreadyknown/i, 'accepted'],
+  [/nonce (?:is )?too low|nonce has already|oldnonce/i, 'nonce_used'],
   [
     /underpriced|fee (?:is )?(?:too low|less than|below)|less than block base fee|feetoolow|min(?:imum)? gas price/i,
     'underpriced',
   ],
-  [/insufficient funds|insufficientfunds|not enough (?:funds|balance)/i, 'poor'],
+  [/insufficient funds|insufficientfunds|not enough (?:funds|balance)/i, 'insufficient_funds'],
 ];
 
-const nowhere: Broadcast = { kind: 'unreachable', words: 'no endpoint is configured' };
+const noEndpoint: BroadcastResult = { kind: 'unreachable', message: 'no endpoint is configured' };
 /** How many transactions are in one message, and how many messages or single transactions are sent at once. */
 const batchSize = 25;
-const few = 4;
+const messagesAtOnce = 4;
 
 /**
- * Sends a signed transaction to one endpoint, and to the next if that one does not take it; with `all`, to every
+ * Sends a signed transaction to one endpoint, and to the next if that one does not accept it; with `all`, to every
  * endpoint.
  */
-export async function broadcast(chain: ChainConfig, signed: Hex, all = false): Promise<Broadcast> {
-  const [answer = nowhere] = await broadcastAll(chain, [signed], all);
+export async function broadcast(chain: ChainConfig, signed: Hex, all = false): Promise<BroadcastResult> {
+  const [answer = noEndpoint] = await broadcastAll(chain, [signed], all);
   return answer;
 }
 
-const isOpen = ({ kind }: Broadcast) => kind === 'refused' || kind === 'unreachable';
+const isOpen = ({ kind }: BroadcastResult) => kind === 'refused' || kind === 'unreachable';
 /** Which of two endpoints' answers counts: the more informative one. */
-function better(one: Broadcast, other: Broadcast): Broadcast {
-  if (other.kind === 'taken') return other;
+function better(one: BroadcastResult, other: BroadcastResult): BroadcastResult {
+  if (other.kind === 'accepted') return other;
   const saysMore = one.kind === 'unreachable' || (one.kind === 'refused' && !isOpen(other));
   return saysMore ? other : one;
 }
 
 /** The same for several; their answers are in the same order. */
-export async function broadcastAll(chain: ChainConfig, signed: readonly Hex[], all: boolean): Promise<Broadcast[]> {
-  const answers = signed.map((): Broadcast => nowhere);
+export async function broadcastAll(
+  chain: ChainConfig,
+  signed: readonly Hex[],
+  all: boolean,
+): Promise<BroadcastResult[]> {
+  const answers = signed.map((): BroadcastResult => noEndpoint);
   if (all) {
-    const told = await Promise.all(chain.rpcUrls.map((url) => handOnAll(url, signed)));
-    return answers.map((none, i) => told.reduce((best, of) => better(best, of[i] ?? none), none));
+    const results = await Promise.all(chain.rpcUrls.map((url) => submitAll(url, signed)));
+    return answers.map((none, i) => results.reduce((best, of) => better(best, of[i] ?? none), none));
   }
   for (const url of chain.rpcUrls) {
-    const left = signed.flatMap((one, i) => (isOpen(answers[i] ?? nowhere) ? [{ one, i }] : []));
-    const told = await handOnAll(
+    const left = signed.flatMap((one, i) => (isOpen(answers[i] ?? noEndpoint) ? [{ one, i }] : []));
+    const results = await submitAll(
       url,
       left.map(({ one }) => one),
     );
-    for (const [place, { i }] of left.entries()) answers[i] = better(answers[i] ?? nowhere, told[place] ?? nowhere);
+    for (const [place, { i }] of left.entries())
+      answers[i] = better(answers[i] ?? noEndpoint, results[place] ?? noEndpoint);
   }
   return answers;
 }
 
-async function handOnAll(url: string, signed: readonly Hex[]): Promise<Broadcast[]> {
+async function submitAll(url: string, signed: readonly Hex[]): Promise<BroadcastResult[]> {
   if (signed.length === 0) return [];
-  return (await mapFew(chunksOf(signed, batchSize), few, (part) => handOnPart(url, part))).flat();
+  return (await mapFew(chunksOf(signed, batchSize), messagesAtOnce, (part) => submitBatch(url, part))).flat();
 }
 
 /**
- * Sends them in one message if the endpoint accepts it. What it does not take is sent alone, and that answer counts.
+ * Sends them in one message if the endpoint accepts it. What it does not accept is sent alone, and that answer counts.
  */
-async function handOnPart(url: string, part: readonly Hex[]): Promise<Broadcast[]> {
+async function submitBatch(url: string, part: readonly Hex[]): Promise<BroadcastResult[]> {
   const rpc = connectRpc(url, timeoutMs);
-  let isTaken: boolean[] = [];
+  let isAccepted: boolean[] = [];
   if (part.length > 1 && takesBatches(url, 'broadcasts')) {
     try {
-      isTaken = await rpc.sendRawTogether(part);
+      isAccepted = await rpc.sendRawTogether(part);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      const { kind, message: words } = error;
+      const { kind, message } = error;
       withoutBatches(url, 'broadcasts', error);
       // Sent alone, each would only wait as long, unless one of them made the endpoint drop the connection.
       const isLost = kind === 'timeout' || kind === 'limited' || (kind === 'unreachable' && (await isAway(rpc)));
-      if (isLost) return part.map(() => ({ kind: 'unreachable', words }));
+      if (isLost) return part.map(() => ({ kind: 'unreachable', message }));
     }
   }
-  const entries = part.map((one, i) => ({ one, taken: isTaken[i] === true }));
-  const told = await mapFew(entries, few, async ({ one, taken }) => (taken ? 'taken' : handOn(rpc, one)));
-  const isUnanswered = told.some((one) => one instanceof RpcError && one.kind !== 'refused' && one.kind !== 'limited');
+  const entries = part.map((one, i) => ({ one, accepted: isAccepted[i] === true }));
+  const results = await mapFew(entries, messagesAtOnce, async ({ one, accepted }) =>
+    accepted ? 'accepted' : submitOne(rpc, one),
+  );
+  const isUnanswered = results.some(
+    (one) => one instanceof RpcError && one.kind !== 'refused' && one.kind !== 'limited',
+  );
   const answersOthers = isUnanswered && !(await isAway(rpc));
-  return told.map((one) => (one === 'taken' ? { kind: one } : readFailure(one, answersOthers)));
+  return results.map((one) => (one === 'accepted' ? { kind: one } : readFailure(one, answersOthers)));
 }
 
-async function handOn(rpc: Rpc, signed: Hex): Promise<'taken' | RpcError> {
+async function submitOne(rpc: Rpc, signed: Hex): Promise<'accepted' | RpcError> {
   try {
     await rpc.sendRaw(signed);
-    return 'taken';
+    return 'accepted';
   } catch (error) {
     if (error instanceof RpcError) return error;
     throw error;
   }
 }
 
-function readFailure(error: RpcError, answersOthers: boolean): Broadcast {
-  const words = error.said?.message ?? error.message;
-  if (error.kind === 'limited') return { kind: 'unreachable', words };
-  if (error.kind !== 'refused') return { kind: answersOthers ? 'refused' : 'unreachable', words };
-  const kind = meanings.find(([pattern]) => pattern.test(words))?.[1] ?? 'refused';
-  return kind === 'taken' ? { kind } : { kind, words };
+function readFailure(error: RpcError, answersOthers: boolean): BroadcastResult {
+  const message = error.said?.message ?? error.message;
+  if (error.kind === 'limited') return { kind: 'unreachable', message };
+  if (error.kind !== 'refused') return { kind: answersOthers ? 'refused' : 'unreachable', message };
+  const kind = messagePatterns.find(([pattern]) => pattern.test(message))?.[1] ?? 'refused';
+  return kind === 'accepted' ? { kind } : { kind, message };
 }

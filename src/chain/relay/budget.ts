@@ -19,7 +19,11 @@ export function shareOf(purpose: RelayPurpose, whole: bigint): bigint {
  *
  * @returns the day's total in wei; null if the budget has no room for the call, and then nothing is counted
  */
-export async function reserve(tx: Tx, { scope, chainId, budgetWei }: Budget, wei: bigint): Promise<bigint | null> {
+export async function reserveBudget(
+  tx: Tx,
+  { scope, chainId, budgetWei }: Budget,
+  wei: bigint,
+): Promise<bigint | null> {
   if (wei > budgetWei) return null;
   const [row] = await tx<{ wei: string }[]>`
     insert into relay_spending as spent (partner_id, test_mode, chain_id, day, wei)
@@ -80,8 +84,8 @@ export async function budgetLeft(sql: Sql | Tx, { scope, chainId, budgetWei }: B
 }
 
 /**
- * Sets the cost of calls that the transaction has locked, and counts the difference on the days when they were taken
- * on.
+ * Sets the cost of calls that the transaction has locked, and counts the difference on the days when they were
+ * enqueued.
  */
 export async function updateFees(tx: Tx, calls: readonly { id: string; feeWei: bigint }[]): Promise<void> {
   if (calls.length === 0) return;

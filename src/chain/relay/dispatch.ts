@@ -23,12 +23,12 @@ import {
 } from './store.ts';
 
 /** Nodes keep only this many unmined transactions of one sender; later ones wait here. */
-const maxUnderWay = 128;
+const maxInFlight = 128;
 /** How many calls are signed, stored and sent together. While they are sent, the next ones are signed. */
 const batchSize = 25;
-const partsAtOnce = 2;
+const batchesAtOnce = 2;
 /** How many calls are signed at once. */
-const few = 4;
+const signaturesAtOnce = 4;
 
 /**
  * Signs a call, stores the signed transaction with its hash, and only then broadcasts it. Can be called again at any
@@ -39,8 +39,8 @@ export const dispatch = (ctx: Context, relayId: string): Promise<void> => dispat
 /** The same for several calls, in their nonces' order. */
 export async function dispatchAll(ctx: Context, relayIds: readonly string[]): Promise<void> {
   const rows = await selectRelays(ctx.db.sql, relayIds);
-  const ofAccounts = Map.groupBy(rows, (row) => `${row.chain_id} ${row.from_address}`);
-  for (const part of ofAccounts.values()) {
+  const byAccount = Map.groupBy(rows, (row) => `${row.chain_id} ${row.from_address}`);
+  for (const part of byAccount.values()) {
     const { chain_id, from_address: address } = part[0] as RelayRow;
     const chain = [...ctx.chains.test, ...ctx.chains.live].find((one) => one.chainId === Number(chain_id));
     const account = chain && (await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }));
@@ -55,7 +55,7 @@ export async function dispatchRows(
   rows: readonly RelayRow[],
   account: AccountState,
 ): Promise<void> {
-  const near = rows.filter(({ nonce }) => Number(nonce) < account.chainNonce + maxUnderWay);
+  const near = rows.filter(({ nonce }) => Number(nonce) < account.chainNonce + maxInFlight);
   const unreached = near.filter((row) => row.state === 'sent' && !row.reached);
   await rebroadcast(ctx, chain, unreached, false);
   const offer = firstOffer(account, limitsOf(chain));
@@ -64,10 +64,10 @@ export async function dispatchRows(
 }
 
 /** A transfer of zero value to the sender itself, in place of a call. */
-export const nothing = (from: Hex) => ({ to: from, data: '0x' as Hex, gas: 21_000n });
+export const zeroTransfer = (from: Hex) => ({ to: from, data: '0x' as Hex, gas: 21_000n });
 
 /** The next variant of a call: its offer, and whether it is a transfer of zero value in the call's place. */
-export type Next = { row: RelayRow; offer: Offer; cancels: boolean };
+export type NextVariant = { row: RelayRow; offer: Offer; cancels: boolean };
 
 /**
  * Signs another variant of each call, stores it, and broadcasts it, unless another process was faster.
@@ -77,27 +77,31 @@ export type Next = { row: RelayRow; offer: Offer; cancels: boolean };
 export async function sendVariants(
   ctx: Context,
   chain: ChainConfig,
-  next: readonly Next[],
+  next: readonly NextVariant[],
   head: number,
 ): Promise<number> {
-  const counts = await mapFew(chunksOf(next, batchSize), partsAtOnce, async (part) => {
-    const signed = await mapFew(part, few, (one) => sign(ctx, chain, one));
-    const kept = await keep(
+  const counts = await mapFew(chunksOf(next, batchSize), batchesAtOnce, async (part) => {
+    const signed = await mapFew(part, signaturesAtOnce, (one) => sign(ctx, chain, one));
+    const kept = await storeSigned(
       ctx,
       signed.filter((one) => one !== null),
       head,
     );
     const isLater = ({ row }: SignedCall) => row.state === 'sent';
     const first = kept.filter((one) => !isLater(one));
-    await handOn(ctx, chain, first.map(toHandOn), false);
+    await broadcastCalls(ctx, chain, first.map(toBroadcast), false);
     // A later variant is for nodes that may not have seen the first: all endpoints get it.
-    await handOn(ctx, chain, kept.filter(isLater).map(toHandOn), true);
+    await broadcastCalls(ctx, chain, kept.filter(isLater).map(toBroadcast), true);
     return kept.length;
   });
   return counts.reduce((all, count) => all + count, 0);
 }
 
-async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: Next): Promise<SignedCall | null> {
+async function sign(
+  ctx: Context,
+  chain: ChainConfig,
+  { row, offer, cancels }: NextVariant,
+): Promise<SignedCall | null> {
   const signer = signerOf(ctx, row.from_address);
   if (!signer) {
     await updateUnsigned(ctx.db.sql, row.id, { trouble: 'the key of this address is not configured', refused: false });
@@ -105,7 +109,7 @@ async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: N
   }
   await setImmediate(); // a signature takes a millisecond of the processor: whoever waits has a turn before it
   const call = cancels
-    ? nothing(row.from_address)
+    ? zeroTransfer(row.from_address)
     : { to: row.to_address, data: hexOf(row.data), gas: BigInt(row.gas) };
   const unsigned = { ...call, ...offer, chainId: chain.chainId, nonce: Number(row.nonce) };
   try {
@@ -113,16 +117,16 @@ async function sign(ctx: Context, chain: ChainConfig, { row, offer, cancels }: N
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     ctx.log.warn({ err: error, relay_id: row.id }, 'a relayed call could not be signed');
-    await updateUnsigned(ctx.db.sql, row.id, { trouble: error.message, refused: isAnswer(error) });
+    await updateUnsigned(ctx.db.sql, row.id, { trouble: error.message, refused: isRefusal(error) });
     return null;
   }
 }
 
 /** A signer that answers has refused this call; one that does not answer may sign it later. */
-const isAnswer = ({ kind }: RpcError) => kind === 'refused' || kind === 'malformed' || kind === 'too_large';
+const isRefusal = ({ kind }: RpcError) => kind === 'refused' || kind === 'malformed' || kind === 'too_large';
 
 /** Stores what was signed; returns what must be broadcast. One that cannot be stored does not delay the others. */
-async function keep(ctx: Context, signed: readonly SignedCall[], head: number): Promise<SignedCall[]> {
+async function storeSigned(ctx: Context, signed: readonly SignedCall[], head: number): Promise<SignedCall[]> {
   if (signed.length === 0) return [];
   try {
     const kept = await ctx.db.transaction((tx) => insertVariants(tx, signed, head));
@@ -134,7 +138,7 @@ async function keep(ctx: Context, signed: readonly SignedCall[], head: number): 
       ctx.log.error({ err: error, relay_id: only?.row.id }, 'a signed call could not be stored');
       return [];
     }
-    return (await mapFew(signed, 1, (one) => keep(ctx, [one], head))).flat();
+    return (await mapFew(signed, 1, (one) => storeSigned(ctx, [one], head))).flat();
   }
 }
 
@@ -148,13 +152,18 @@ export async function rebroadcast(ctx: Context, chain: ChainConfig, rows: readon
     const variant = variants.get(id)?.find((one) => one.hash === hash);
     return variant ? [{ id, hash: variant.hash, signed: variant.signed }] : [];
   });
-  await handOn(ctx, chain, newest, all);
+  await broadcastCalls(ctx, chain, newest, all);
 }
 
-type HandedOn = { id: string } & Pick<Variant, 'signed' | 'hash'>;
-const toHandOn = ({ row, variant }: SignedCall): HandedOn => ({ ...variant, id: row.id });
+type ToBroadcast = { id: string } & Pick<Variant, 'signed' | 'hash'>;
+const toBroadcast = ({ row, variant }: SignedCall): ToBroadcast => ({ ...variant, id: row.id });
 
-async function handOn(ctx: Context, chain: ChainConfig, calls: readonly HandedOn[], all: boolean): Promise<void> {
+async function broadcastCalls(
+  ctx: Context,
+  chain: ChainConfig,
+  calls: readonly ToBroadcast[],
+  all: boolean,
+): Promise<void> {
   if (calls.length === 0) return;
   const answers = await broadcastAll(
     chain,
@@ -163,7 +172,7 @@ async function handOn(ctx: Context, chain: ChainConfig, calls: readonly HandedOn
   );
   const tried = calls.map(({ id, hash }, i) => {
     const answer = answers[i];
-    const trouble = !answer || answer.kind === 'taken' ? null : `${answer.kind}: ${answer.words}`;
+    const trouble = !answer || answer.kind === 'accepted' ? null : `${answer.kind}: ${answer.message}`;
     return { id, hash, trouble, refused: answer?.kind === 'refused' };
   });
   await updateTried(ctx.db.sql, tried);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { limitsOf, type RelayerLimits } from '../../config/chains.ts';
-import { firstOffer, isTooDear, raisedOffer } from './fees.ts';
+import { exceedsFeeLimit, firstOffer, raisedOffer } from './fees.ts';
 
 const gwei = 10n ** 9n;
 const upTo = (most: bigint) => fc.bigInt({ min: 1n, max: most });
@@ -12,7 +12,7 @@ const limited = upTo(1_000n * gwei).map((maxFeeWei): RelayerLimits => ({ ...limi
 test('the first offer → never above the limit, and at most a fifth of that beyond the base fee', () => {
   fc.assert(
     fc.property(asked, limited, (now, limits) => {
-      fc.pre(!isTooDear(now, limits));
+      fc.pre(!exceedsFeeLimit(now, limits));
       const offer = firstOffer(now, limits);
       assert.ok(offer.maxFeeWei <= limits.maxFeeWei);
       assert.ok(offer.maxFeeWei > now.baseFeeWei, 'it can be mined');
@@ -25,7 +25,7 @@ test('the first offer → never above the limit, and at most a fifth of that bey
 test('each further offer → both fees an eighth higher at least, never above the limit; they end', () => {
   fc.assert(
     fc.property(asked, fc.array(asked, { minLength: 400, maxLength: 400 }), limited, (now, later, limits) => {
-      fc.pre(!isTooDear(now, limits));
+      fc.pre(!exceedsFeeLimit(now, limits));
       let last = firstOffer(now, limits);
       for (const next of later) {
         const offer = raisedOffer(last, next, limits);

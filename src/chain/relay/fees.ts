@@ -3,10 +3,10 @@ import type { RelayerLimits } from '../../config/chains.ts';
 /** What a transaction offers per unit of gas, in wei: the maximum in all, and the part of it beyond the base fee. */
 export type Offer = { maxFeeWei: bigint; priorityFeeWei: bigint };
 /** What a chain charges now. */
-export type Asked = { baseFeeWei: bigint; priorityFeeWei: bigint };
+export type GasPrice = { baseFeeWei: bigint; priorityFeeWei: bigint };
 
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
-const most = (a: bigint, b: bigint) => (a > b ? a : b);
+const lower = (a: bigint, b: bigint) => (a < b ? a : b);
+const higher = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The share of the limit that may go to a block's producer: a provider that claims more is not believed. */
 const priorityShare = 5n;
@@ -14,16 +14,17 @@ const priorityShare = 5n;
 /** The usual priority fee of recent blocks, or what the provider advises, if that is more. */
 export function priorityFee(recent: readonly bigint[], advised: bigint | null): bigint {
   const sorted = [...recent].sort((a, b) => (a < b ? -1 : 1));
-  return most(most(sorted[sorted.length >> 1] ?? 0n, advised ?? 0n), 1n);
+  return higher(higher(sorted[sorted.length >> 1] ?? 0n, advised ?? 0n), 1n);
 }
 
 /** Whether a chain asks for more than may be offered: then nothing is sent. */
-export const isTooDear = ({ baseFeeWei }: Asked, { maxFeeWei }: RelayerLimits): boolean => baseFeeWei >= maxFeeWei;
+export const exceedsFeeLimit = ({ baseFeeWei }: GasPrice, { maxFeeWei }: RelayerLimits): boolean =>
+  baseFeeWei >= maxFeeWei;
 
 /** The first offer: room for the base fee to double. */
-export function firstOffer(asked: Asked, { maxFeeWei }: RelayerLimits): Offer {
-  const priorityFeeWei = least(asked.priorityFeeWei, maxFeeWei / priorityShare);
-  return { maxFeeWei: least(2n * asked.baseFeeWei + priorityFeeWei, maxFeeWei), priorityFeeWei };
+export function firstOffer(gasPrice: GasPrice, { maxFeeWei }: RelayerLimits): Offer {
+  const priorityFeeWei = lower(gasPrice.priorityFeeWei, maxFeeWei / priorityShare);
+  return { maxFeeWei: lower(2n * gasPrice.baseFeeWei + priorityFeeWei, maxFeeWei), priorityFeeWei };
 }
 
 /** An eighth more, rounded up. */
@@ -33,9 +34,9 @@ const raised = (wei: bigint) => wei + wei / 8n + 1n;
  * The next offer for the same nonce: both fees higher by at least an eighth, as nodes require, and by more if the chain
  * now charges more. Null if the limit leaves no room.
  */
-export function raisedOffer(last: Offer, asked: Asked, limits: RelayerLimits): Offer | null {
-  const fresh = firstOffer(asked, limits);
-  const priorityFeeWei = most(raised(last.priorityFeeWei), fresh.priorityFeeWei);
-  const maxFeeWei = most(most(raised(last.maxFeeWei), fresh.maxFeeWei), priorityFeeWei);
+export function raisedOffer(last: Offer, gasPrice: GasPrice, limits: RelayerLimits): Offer | null {
+  const fresh = firstOffer(gasPrice, limits);
+  const priorityFeeWei = higher(raised(last.priorityFeeWei), fresh.priorityFeeWei);
+  const maxFeeWei = higher(higher(raised(last.maxFeeWei), fresh.maxFeeWei), priorityFeeWei);
   return maxFeeWei > limits.maxFeeWei ? null : { maxFeeWei, priorityFeeWei };
 }

@@ -4,11 +4,11 @@ import { isUnreachable } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { type Hex, RpcError } from '../rpc.ts';
-import { askAccount, askCounts, hindranceOf, relayerAddresses } from './account.ts';
+import { blockerOf, queryAccount, queryNonces, relayerAddresses } from './account.ts';
 import {
   type Account,
+  type AccountReport,
   type AccountState,
-  type Counted,
   claimAccount,
   insertAccount,
   type ReadHeads,
@@ -18,18 +18,18 @@ import {
   selectHeads,
   updateAccount,
 } from './account-store.ts';
-import { watchAccount } from './alarms.ts';
+import { updateAccountAlarms } from './alarms.ts';
 import { closeGap } from './gaps.ts';
 import { selectFound } from './outcome-store.ts';
-import { sendOpen } from './resend.ts';
+import { sendPending } from './resend.ts';
 import { type FoundCall, settleFound, settleOthers } from './settle.ts';
-import { type KeptVariant, type RelayRow, selectLive, selectVariants } from './store.ts';
+import { type RelayRow, type StoredVariant, selectLive, selectVariants } from './store.ts';
 
 /** How many calls of one account are checked in one pass, of each kind. */
 const passSize = { first: 500, anywhere: 100 };
 /** How often an account with nothing under way is checked: one that can send, and one that cannot. */
 const idleMs = 2 * 60_000;
-const hinderedMs = 30_000;
+const blockedMs = 30_000;
 /** How often its balance is requested while something is under way. */
 const balanceMs = 15_000;
 /** How often the chain is asked where the reader has read no new block. */
@@ -63,10 +63,10 @@ async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Pr
   const account = { chainId: chain.chainId, address };
   if (!(await claimAccount(ctx.db.sql, account, liveMsOf(chain)))) return 0;
   let live = 0; // after a failure it is looked at again when it is due
-  let isHindered = true;
+  let isBlocked = true;
   try {
-    live = await pass(ctx, chain, account);
-    isHindered = live === 0 && hindranceOf(await selectAccount(ctx.db.sql, account), chain) !== null;
+    live = await checkAccount(ctx, chain, account);
+    isBlocked = live === 0 && blockerOf(await selectAccount(ctx.db.sql, account), chain) !== null;
   } catch (error) {
     if (isUnreachable(error)) throw error;
     const level = error instanceof RpcError ? 'warn' : 'error';
@@ -74,21 +74,21 @@ async function followAccount(ctx: Context, chain: ChainConfig, address: Hex): Pr
   }
   await releaseAccount(ctx.db.sql, account, {
     liveMs: liveMsOf(chain),
-    idleMs: isHindered ? hinderedMs : idleMs,
+    idleMs: isBlocked ? blockedMs : idleMs,
   });
   return live;
 }
 
-async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<number> {
+async function checkAccount(ctx: Context, chain: ChainConfig, key: Account): Promise<number> {
   const { sql } = ctx.db;
   const heads = await selectHeads(sql, chain.chainId);
   let account = await selectAccount(sql, key);
-  let counted: Counted | null = null;
+  let report: AccountReport | null = null;
   if (!account || account.checkedMs >= balanceMs) {
-    const seen = await askAccount(chain, key.address);
-    counted = seen;
+    const seen = await queryAccount(chain, key.address);
+    report = seen;
     if (account) await updateAccount(sql, key, seen, seen.balanceWei, heads?.hash ?? null);
-    else if (seen.all) await insertAccount(sql, key, seen, heads?.hash ?? null);
+    else if (seen.isComplete) await insertAccount(sql, key, seen, heads?.hash ?? null);
     account = await selectAccount(sql, key);
     if (!account) return 0; // not every endpoint has answered yet
   }
@@ -97,22 +97,22 @@ async function pass(ctx: Context, chain: ChainConfig, key: Account): Promise<num
     sql,
     live.map(({ id }) => id),
   );
-  const rest = await settleByReader(ctx, chain, live, variants, heads);
-  if (rest.length > 0 && !counted && isWorthAsking(account, heads)) {
-    counted = await askCounts(chain, key.address);
-    await updateAccount(sql, key, counted, null, heads?.hash ?? null);
+  const undecided = await settleByReader(ctx, chain, live, variants, heads);
+  if (undecided.length > 0 && !report && isWorthAsking(account, heads)) {
+    report = await queryNonces(chain, key.address);
+    await updateAccount(sql, key, report, null, heads?.hash ?? null);
     account = (await selectAccount(sql, key)) ?? account;
   }
-  const open = counted
-    ? await settleOthers(ctx, chain, rest, variants, { heads, counted })
-    : rest.filter((row) => row.state !== 'mined' && row.passed_block === null);
-  const isLate = await sendOpen(ctx, chain, open, variants, account);
-  if (counted) {
+  const open = report
+    ? await settleOthers(ctx, chain, undecided, variants, { heads, counted: report })
+    : undecided.filter((row) => row.state !== 'mined' && row.passed_block === null);
+  const isLate = await sendPending(ctx, chain, open, variants, account);
+  if (report) {
     const first = open[0];
     const firstLive = live.length === 0 ? null : Number((first ?? live.at(-1))?.nonce);
-    if (first || live.length === 0) await closeGap(ctx, chain, key.address, account, counted, firstLive);
+    if (first || live.length === 0) await closeGap(ctx, chain, key.address, account, report, firstLive);
     // A call that nobody signs does not wait for a block.
-    await watchAccount(ctx, chain, key, account, isLate || first?.state === 'allotted' ? (first ?? null) : null);
+    await updateAccountAlarms(ctx, chain, key, account, isLate || first?.state === 'allotted' ? (first ?? null) : null);
   }
   return live.length;
 }
@@ -127,7 +127,7 @@ async function settleByReader(
   ctx: Context,
   chain: ChainConfig,
   live: readonly RelayRow[],
-  variants: Map<string, KeptVariant[]>,
+  variants: Map<string, StoredVariant[]>,
   heads: Heads | null,
 ): Promise<RelayRow[]> {
   const hashes = [...variants.values()].flat().map(({ hash }) => hash);

@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import type { Hex } from '../rpc.ts';
 import { RpcError } from '../rpc.ts';
 import { signerOf } from './account.ts';
-import { type AccountState, type Counted, updateGap, updateNextNonce } from './account-store.ts';
+import { type AccountReport, type AccountState, updateGap, updateNextNonce } from './account-store.ts';
 import { broadcast } from './broadcast.ts';
-import { nothing, rebroadcast } from './dispatch.ts';
+import { rebroadcast, zeroTransfer } from './dispatch.ts';
 import { firstOffer, type Offer, raisedOffer } from './fees.ts';
 import { signCall } from './sign.ts';
 import { selectByNonce } from './store.ts';
@@ -22,37 +22,43 @@ export async function closeGap(
   chain: ChainConfig,
   address: Hex,
   account: AccountState,
-  counted: Counted,
+  report: AccountReport,
   firstLive: number | null,
 ): Promise<void> {
-  const nonce = counted.least;
+  const nonce = report.minNonce;
   const key = { chainId: chain.chainId, address };
-  const isOpen = counted.all && counted.most === nonce && nonce < (firstLive ?? account.nextNonce);
+  const isOpen = report.isComplete && report.maxNonce === nonce && nonce < (firstLive ?? account.nextNonce);
   if (!isOpen) {
     if (account.gap) await updateGap(ctx.db.sql, key, null);
     return;
   }
   const last = account.gap?.nonce === nonce ? account.gap : null;
   if (last && last.triedMs < limitsOf(chain).resendMs) return;
-  const known = await selectByNonce(ctx.db.sql, key, nonce);
-  if (known?.hash && !last) {
+  const existing = await selectByNonce(ctx.db.sql, key, nonce);
+  if (existing?.hash && !last) {
     await updateGap(ctx.db.sql, key, { nonce, maxFeeWei: 0n, priorityFeeWei: 0n });
-    await rebroadcast(ctx, chain, [known], true);
+    await rebroadcast(ctx, chain, [existing], true);
     return;
   }
-  if (!known && firstLive === null) return updateNextNonce(ctx.db.sql, key, nonce);
+  if (!existing && firstLive === null) return updateNextNonce(ctx.db.sql, key, nonce);
   const limits = limitsOf(chain);
   const offer = last ? raisedOffer(last, account, limits) : firstOffer(account, limits);
   if (!offer) return;
   await updateGap(ctx.db.sql, key, { nonce, ...offer });
-  await sendNothing(ctx, chain, address, nonce, offer);
+  await sendZeroTransfer(ctx, chain, address, nonce, offer);
 }
 
-async function sendNothing(ctx: Context, chain: ChainConfig, address: Hex, nonce: number, offer: Offer): Promise<void> {
+async function sendZeroTransfer(
+  ctx: Context,
+  chain: ChainConfig,
+  address: Hex,
+  nonce: number,
+  offer: Offer,
+): Promise<void> {
   const signer = signerOf(ctx, address);
   if (!signer) return;
   try {
-    const { signed } = await signCall(signer, { ...nothing(address), ...offer, chainId: chain.chainId, nonce });
+    const { signed } = await signCall(signer, { ...zeroTransfer(address), ...offer, chainId: chain.chainId, nonce });
     const answer = await broadcast(chain, signed, true);
     ctx.log.warn({ chain_id: chain.chainId, nonce, answer: answer.kind }, 'a gap in the relayer’s nonces is closed');
   } catch (error) {

@@ -4,10 +4,14 @@ import { updateFees } from './budget.ts';
 import { lockCalls, type RelayRow } from './store.ts';
 
 /** A transaction as the reader has stored it, because it moved money to a merchant. */
-export type Found = { blockNumber: number; blockHash: string; final: boolean; counts: boolean };
+export type FoundTransaction = { blockNumber: number; blockHash: string; final: boolean; counts: boolean };
 
 /** Those of these transactions that the reader has found, by hash. */
-export async function selectFound(sql: Sql, chainId: number, hashes: readonly string[]): Promise<Map<string, Found>> {
+export async function selectFound(
+  sql: Sql,
+  chainId: number,
+  hashes: readonly string[],
+): Promise<Map<string, FoundTransaction>> {
   type Row = { tx_hash: string; block_number: string; block_hash: string; final: boolean; counts: boolean };
   const rows = await sql<Row[]>`
     select tx_hash, min(block_number) as block_number, min(block_hash) as block_hash,
@@ -44,12 +48,12 @@ export async function updateMined(sql: Sql, calls: readonly MinedCall[]): Promis
         as k (id, hash, block_number, block_hash, succeeded)
       where r.id = k.id and r.state in ('sent', 'mined') returning r.id`;
     const kept = new Set(changed.map(({ id }) => id));
-    const told = calls.flatMap(({ row, mined: { feeWei } }) => {
+    const costs = calls.flatMap(({ row, mined: { feeWei } }) => {
       if (feeWei === null || row.state === 'mined' || !kept.has(row.id)) return [];
-      const most = BigInt(row.fee_wei) * believedFactor;
-      return [{ id: row.id, feeWei: feeWei < most ? feeWei : most }];
+      const ceiling = BigInt(row.fee_wei) * believedFactor;
+      return [{ id: row.id, feeWei: feeWei < ceiling ? feeWei : ceiling }];
     });
-    await updateFees(tx, told);
+    await updateFees(tx, costs);
   });
 }
 

@@ -3,9 +3,9 @@ import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import type { Hex } from '../rpc.ts';
-import { type Hindrance, hindranceOf, relayerAddresses, signerOf } from './account.ts';
+import { type Blocker, blockerOf, relayerAddresses, signerOf } from './account.ts';
 import { selectAccount, takeNonces } from './account-store.ts';
-import { crowdsOut, reserve, shareOf } from './budget.ts';
+import { crowdsOut, reserveBudget, shareOf } from './budget.ts';
 import { firstOffer } from './fees.ts';
 import { type Simulation, simulateCall, simulateTogether } from './simulate.ts';
 import { countWaiting, insertRelays, type RelayPurpose, type RelayState, selectRelays } from './store.ts';
@@ -31,15 +31,15 @@ export type RelayCall = {
   accountId: string;
 };
 
-/** Why a call is not taken on. Nothing was stored: the caller can try again later, or go another way. */
+/** Why a call is not enqueued. Nothing was stored: the caller can try again later, or go another way. */
 export class RelayRefusal extends Error {
   /**
    * `budget`: the partner's, or the merchant's, share of the day is used up. `queue`: too many of the partner's calls
    * wait to be mined; try again soon. `too_large`: the call is too large. The others concern the relayer.
    */
-  readonly reason: Hindrance | 'budget' | 'queue' | 'too_large';
+  readonly reason: Blocker | 'budget' | 'queue' | 'too_large';
   constructor(reason: RelayRefusal['reason']) {
-    super(`the relayer does not take on a call: ${reason}`);
+    super(`the relayer does not accept a call: ${reason}`);
     this.reason = reason;
   }
 }
@@ -48,7 +48,7 @@ export class RelayRefusal extends Error {
 const maxGas = 2_000_000n;
 const maxBytes = 16_384;
 /** The gas limit above the estimate, since the chain's state changes until the call is mined. */
-const withRoom = (gas: bigint) => gas + gas / 4n + 10_000n;
+const withMargin = (gas: bigint) => gas + gas / 4n + 10_000n;
 /**
  * How many calls of one partner in one mode may wait to be mined on a chain, so that nobody fills the queue for others.
  */
@@ -68,7 +68,7 @@ const senderOf = (ctx: Pick<Context, 'config'>, from: Hex | null): Hex | null =>
 export async function canRelay(ctx: Context, chain: ChainConfig, from: Hex | null = null): Promise<boolean> {
   const address = senderOf(ctx, from);
   if (!address || !signerOf(ctx, address)) return false;
-  return hindranceOf(await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }), chain) === null;
+  return blockerOf(await selectAccount(ctx.db.sql, { chainId: chain.chainId, address }), chain) === null;
 }
 
 /**
@@ -101,10 +101,10 @@ export function simulateMany(ctx: Context, calls: readonly RelayCall[]): Promise
 }
 
 /** A call and what `simulate` estimated. */
-export type Estimated = { call: RelayCall; gas: bigint };
+export type EstimatedCall = { call: RelayCall; gas: bigint };
 
 /**
- * Takes on a call in the caller's service transaction: counts its highest fee in the partner's budget, gives it a
+ * Enqueues a call in the caller's service transaction: counts its highest fee in the partner's budget, gives it a
  * nonce and stores it. From then until the transaction ends, others wait: do it last, once per transaction, and make
  * no network call after it. Then call `dispatch`; what is not dispatched is sent by the relayer's loop.
  *
@@ -112,8 +112,8 @@ export type Estimated = { call: RelayCall; gas: bigint };
  * @returns the id under which it is followed
  * @throws RelayRefusal; the caller's transaction must then be rolled back, or a savepoint in it
  */
-export async function allot(ctx: Context, tx: Tx, call: RelayCall, gas: bigint): Promise<string> {
-  const [id] = await allotAll(ctx, tx, [{ call, gas }]);
+export async function enqueueCall(ctx: Context, tx: Tx, call: RelayCall, gas: bigint): Promise<string> {
+  const [id] = await enqueueCalls(ctx, tx, [{ call, gas }]);
   return id as string;
 }
 
@@ -123,20 +123,20 @@ export async function allot(ctx: Context, tx: Tx, call: RelayCall, gas: bigint):
  * @param calls at least one
  * @returns their ids, in order
  */
-export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]): Promise<string[]> {
-  const { scope, chain, purpose, from } = (calls[0] as Estimated).call;
+export async function enqueueCalls(ctx: Context, tx: Tx, calls: readonly EstimatedCall[]): Promise<string[]> {
+  const { scope, chain, purpose, from } = (calls[0] as EstimatedCall).call;
   const { chainId, pollMs } = chain;
   const address = senderOf(ctx, from);
   if (!address || !signerOf(ctx, address)) throw new RelayRefusal('no_key');
   const account = await selectAccount(tx, { chainId, address });
-  const hindrance = hindranceOf(account, chain);
-  if (!account || hindrance) throw new RelayRefusal(hindrance ?? 'not_ready');
+  const blocker = blockerOf(account, chain);
+  if (!account || blocker) throw new RelayRefusal(blocker ?? 'not_ready');
   const limits = limitsOf(chain);
   const { maxFeeWei } = firstOffer(account, limits);
   const { partnerId, testMode } = scope;
   const rows = calls.map(({ call: { to, data, subjectId, accountId }, gas }) => {
     if (gas > maxGas || data.length > 2 + 2 * maxBytes) throw new RelayRefusal('too_large');
-    const limit = withRoom(gas);
+    const limit = withMargin(gas);
     const lower = to.toLowerCase() as Hex;
     const same = { partnerId, testMode, chainId, address, purpose };
     return { ...same, id: randomUUID(), to: lower, data, gas: limit, feeWei: limit * maxFeeWei, subjectId, accountId };
@@ -146,7 +146,7 @@ export async function allotAll(ctx: Context, tx: Tx, calls: readonly Estimated[]
   if (account.balanceWei - account.reservedWei < feeWei) throw new RelayRefusal('low_coin');
   const budgetWei = shareOf(purpose, limits.budgetWei);
   const budget = { scope, chainId, budgetWei };
-  const spentWei = await reserve(tx, budget, feeWei);
+  const spentWei = await reserveBudget(tx, budget, feeWei);
   if (spentWei === null || (await crowdsOut(tx, budget, spentWei, rows))) throw new RelayRefusal('budget');
   const waiting = await countWaiting(tx, { partnerId, testMode, chainId });
   if (waiting + rows.length > maxWaitingOf(purpose)) throw new RelayRefusal('queue');

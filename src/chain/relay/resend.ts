@@ -4,18 +4,18 @@ import { mapFew } from '../../lib/map-few.ts';
 import type { AccountState } from './account-store.ts';
 import { dispatchRows, rebroadcast, sendVariants } from './dispatch.ts';
 import { firstOffer, raisedOffer } from './fees.ts';
-import type { KeptVariant, RelayRow } from './store.ts';
+import type { RelayRow, StoredVariant } from './store.ts';
 
-/** How long whoever took on a call has to dispatch it before the loop does. */
-const patienceMs = 2_000;
+/** How long whoever enqueued a call has to dispatch it before the loop does. */
+const dispatchGraceMs = 2_000;
 /** How often a call that no endpoint has taken is sent again. */
-const againMs = 5_000;
+const retryMs = 5_000;
 /** How many late calls are sent at once. */
-const few = 4;
+const resendsAtOnce = 4;
 /**
  * A transaction is late once this many blocks were made without it. So a chain that stands still is not offered more.
  */
-const blocksWithout = 2;
+const lateAfterBlocks = 2;
 /** A call that its signer or every endpoint refuses for this long is replaced, because later calls wait behind it. */
 const refusedMs = 60_000;
 
@@ -26,27 +26,30 @@ const refusedMs = 60_000;
  * @param open the calls of one account that are not mined, by nonce
  * @returns whether any is late
  */
-export async function sendOpen(
+export async function sendPending(
   ctx: Context,
   chain: ChainConfig,
   open: readonly RelayRow[],
-  variants: Map<string, KeptVariant[]>,
+  variants: Map<string, StoredVariant[]>,
   account: AccountState,
 ): Promise<boolean> {
   const isOld = (ms: number | null, limitMs: number) => ms === null || ms >= limitMs;
   const first = open[0];
   const unsent = open.filter((row) =>
     row.state === 'allotted'
-      ? row.allotted_ms >= patienceMs && (isOld(row.tried_ms, againMs) || (row === first && isRefused(row)))
-      : !row.reached && isOld(row.tried_ms, row.tried_ms === null ? patienceMs : againMs),
+      ? row.allotted_ms >= dispatchGraceMs && (isOld(row.tried_ms, retryMs) || (row === first && isRefused(row)))
+      : !row.reached && isOld(row.tried_ms, row.tried_ms === null ? dispatchGraceMs : retryMs),
   );
   // If a signer has now signed a call that it refused, that call is not replaced.
   await dispatchRows(ctx, chain, unsent, account);
   const late = lateOnes(chain, open, account);
   if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
-  else await mapFew(late, few, (row) => resend(ctx, chain, row, variants.get(row.id) ?? [], account, row === first));
+  else
+    await mapFew(late, resendsAtOnce, (row) =>
+      resend(ctx, chain, row, variants.get(row.id) ?? [], account, row === first),
+    );
   // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
-  if (first?.reached && late.length === 0 && isOverdueOn(chain, first)) await remind(ctx, chain, first);
+  if (first?.reached && late.length === 0 && isOverdueOn(chain, first)) await rebroadcastIfDue(ctx, chain, first);
   return late.length > 0;
 }
 
@@ -61,7 +64,7 @@ function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: Accoun
   const [first] = open;
   const isOverdue = (row: RelayRow) => isOverdueOn(chain, row);
   const isFirstLate =
-    first !== undefined && isOverdue(first) && account.head >= Number(first.sent_head) + blocksWithout;
+    first !== undefined && isOverdue(first) && account.head >= Number(first.sent_head) + lateAfterBlocks;
   return open.filter((row) => (isFirstLate && isOverdue(row)) || (row.state === 'sent' && isUnderpriced(row)));
 }
 
@@ -75,7 +78,7 @@ async function resend(
   ctx: Context,
   chain: ChainConfig,
   row: RelayRow,
-  variants: readonly KeptVariant[],
+  variants: readonly StoredVariant[],
   account: AccountState,
   isFirst: boolean,
 ): Promise<void> {
@@ -86,11 +89,11 @@ async function resend(
   const next = offer ? [{ row, offer, cancels: best.cancels }] : [];
   if ((await sendVariants(ctx, chain, next, account.head)) > 0) return;
   // Nothing new was signed: an endpoint that has lost the call gets the same bytes once more.
-  await remind(ctx, chain, row);
+  await rebroadcastIfDue(ctx, chain, row);
 }
 
 /** Sends the same bytes to all endpoints, unless that was done lately. */
-async function remind(ctx: Context, chain: ChainConfig, row: RelayRow): Promise<void> {
+async function rebroadcastIfDue(ctx: Context, chain: ChainConfig, row: RelayRow): Promise<void> {
   if ((row.tried_ms ?? Infinity) >= limitsOf(chain).resendMs) await rebroadcast(ctx, chain, [row], true);
 }
 
@@ -102,7 +105,7 @@ async function cancel(
   ctx: Context,
   chain: ChainConfig,
   row: RelayRow,
-  variants: readonly KeptVariant[],
+  variants: readonly StoredVariant[],
   account: AccountState,
 ): Promise<void> {
   const [best] = variants;

@@ -4,20 +4,20 @@ import { tellQueue } from '../../db/changes.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
-import type { Counted } from './account-store.ts';
-import { type Found, updateEnded, updateGone, updateMined, updatePassed } from './outcome-store.ts';
-import type { KeptVariant, RelayRow } from './store.ts';
+import type { AccountReport } from './account-store.ts';
+import { type FoundTransaction, updateEnded, updateGone, updateMined, updatePassed } from './outcome-store.ts';
+import type { RelayRow, StoredVariant } from './store.ts';
 
 const timeoutMs = 4_000;
 /** How many calls' receipts are requested at once, and in one pass. */
-const few = 4;
-const maxAsked = 50;
+const receiptsAtOnce = 4;
+const maxReceipts = 50;
 
 /** The state of a chain, as far as it was read and queried. */
-export type View = { heads: Heads | null; counted: Counted };
+export type ChainState = { heads: Heads | null; counted: AccountReport };
 
 /** A call of which the reader has found a variant. */
-export type FoundCall = { row: RelayRow; variant: KeptVariant; found: Found };
+export type FoundCall = { row: RelayRow; variant: StoredVariant; found: FoundTransaction };
 
 /** Stores which calls the reader has found: they succeeded, and each is final once its transfer is. */
 export async function settleFound(ctx: Context, calls: readonly FoundCall[]): Promise<void> {
@@ -50,29 +50,29 @@ export async function settleOthers(
   ctx: Context,
   chain: ChainConfig,
   rows: readonly RelayRow[],
-  variants: Map<string, KeptVariant[]>,
-  view: View,
+  variants: Map<string, StoredVariant[]>,
+  view: ChainState,
 ): Promise<RelayRow[]> {
   const { counted, heads } = view;
-  const isUsed = (row: RelayRow) => Number(row.nonce) < counted.most;
-  const fresh = rows.filter((row) => isUsed(row) && row.state !== 'mined' && row.passed_block === null);
+  const isUsed = (row: RelayRow) => Number(row.nonce) < counted.maxNonce;
+  const newlyUsed = rows.filter((row) => isUsed(row) && row.state !== 'mined' && row.passed_block === null);
   await updatePassed(
     ctx.db.sql,
-    fresh.map(({ id }) => id),
+    newlyUsed.map(({ id }) => id),
     counted.head,
   );
   // An endpoint that claims too many transactions was contradicted.
-  const back = rows.filter((row) => !isUsed(row) && row.passed_block !== null);
+  const unusedAgain = rows.filter((row) => !isUsed(row) && row.passed_block !== null);
   await updatePassed(
     ctx.db.sql,
-    back.map(({ id }) => id),
+    unusedAgain.map(({ id }) => id),
     null,
   );
-  const waiting = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head));
+  const undecided = rows.filter((row) => needsReceipt(row, isUsed(row), chain, heads, counted.head));
   // From anywhere on: those whose receipts no endpoint gives would otherwise come first in each pass.
-  const from = Math.floor(Math.random() * waiting.length);
-  const asked = [...waiting.slice(from), ...waiting.slice(0, from)].slice(0, maxAsked);
-  await mapFew(asked, few, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
+  const start = Math.floor(Math.random() * undecided.length);
+  const chosen = [...undecided.slice(start), ...undecided.slice(0, start)].slice(0, maxReceipts);
+  await mapFew(chosen, receiptsAtOnce, (row) => settleByReceipt(ctx, chain, row, variants.get(row.id) ?? [], view));
   return rows.filter((row) => !isUsed(row) && row.state !== 'mined');
 }
 
@@ -92,17 +92,17 @@ async function settleByReceipt(
   ctx: Context,
   chain: ChainConfig,
   row: RelayRow,
-  variants: readonly KeptVariant[],
-  { heads, counted }: View,
+  variants: readonly StoredVariant[],
+  { heads, counted }: ChainState,
 ): Promise<void> {
   const { sql } = ctx.db;
   const final = heads === null ? -1 : finalNumber(chain.finality, heads);
-  const told = await lookUp(
+  const search = await findReceipt(
     chain,
     variants.map(({ hash }) => hash),
   );
-  if (told.receipt) {
-    const { receipt } = told;
+  if (search.receipt) {
+    const { receipt } = search;
     const variant = variants.find(({ hash }) => hash === receipt.txHash);
     if (!variant) return;
     const { blockNumber, blockHash, feeWei } = receipt;
@@ -112,18 +112,18 @@ async function settleByReceipt(
     await updateEnded(sql, [row.id], variant.cancels ? 'lost' : succeeded ? 'final' : 'reverted', null);
     return;
   }
-  if (!told.denied) return;
+  if (!search.denied) return;
   if (row.state === 'mined') return updateGone(sql, row.id);
-  const isUsed = counted.all && Number(row.nonce) < counted.least;
+  const isUsed = counted.isComplete && Number(row.nonce) < counted.minNonce;
   const isFinal = row.passed_block !== null && Number(row.passed_block) <= final;
   // A call that was never signed cannot have been mined.
   if (isUsed && (isFinal || variants.length === 0)) await updateEnded(sql, [row.id], 'lost', 0n);
 }
 
-type Told = { receipt: Receipt | null; denied: boolean };
+type ReceiptSearch = { receipt: Receipt | null; denied: boolean };
 
 /** The receipt of any of these transactions; `denied` if every endpoint says that none of them is mined. */
-async function lookUp(chain: ChainConfig, hashes: readonly string[]): Promise<Told> {
+async function findReceipt(chain: ChainConfig, hashes: readonly string[]): Promise<ReceiptSearch> {
   let denied = true;
   for (const url of chain.rpcUrls) {
     for (const hash of hashes) {

@@ -4,7 +4,7 @@ import { callRpc, type Hex, RpcError, toHex } from '../rpc.ts';
 import type { Offer } from './fees.ts';
 
 /** A call to be signed: it moves no coin except fees. */
-export type Unsigned = Offer & { chainId: number; nonce: number; to: Hex; data: Hex; gas: bigint };
+export type UnsignedCall = Offer & { chainId: number; nonce: number; to: Hex; data: Hex; gas: bigint };
 export type Signed = { signed: Hex; hash: Hex };
 
 const signerTimeoutMs = 8_000;
@@ -14,12 +14,12 @@ const signerTimeoutMs = 8_000;
  *
  * @throws RpcError if a JSON-RPC signer does not answer, or signs something other than requested
  */
-export async function signCall(signer: RelayerSigner, call: Unsigned): Promise<Signed> {
-  const signed = 'account' in signer ? await signHere(signer, call) : await askSigner(signer, call);
+export async function signCall(signer: RelayerSigner, call: UnsignedCall): Promise<Signed> {
+  const signed = 'account' in signer ? await signLocally(signer, call) : await signRemotely(signer, call);
   return { signed, hash: keccak256(signed) };
 }
 
-function signHere({ account }: Extract<RelayerSigner, { account: unknown }>, call: Unsigned): Promise<Hex> {
+function signLocally({ account }: Extract<RelayerSigner, { account: unknown }>, call: UnsignedCall): Promise<Hex> {
   const { maxFeeWei, priorityFeeWei, ...rest } = call;
   return account.signTransaction({
     ...rest,
@@ -31,7 +31,10 @@ function signHere({ account }: Extract<RelayerSigner, { account: unknown }>, cal
 }
 
 /** Signers answer with the bytes, or with an object that contains them. */
-async function askSigner({ address, url }: Extract<RelayerSigner, { url: unknown }>, call: Unsigned): Promise<Hex> {
+async function signRemotely(
+  { address, url }: Extract<RelayerSigner, { url: unknown }>,
+  call: UnsignedCall,
+): Promise<Hex> {
   const transaction = {
     type: '0x2',
     from: address,
@@ -53,7 +56,7 @@ async function askSigner({ address, url }: Extract<RelayerSigner, { url: unknown
 }
 
 /** Whether bytes are exactly this call, signed by this address. */
-async function isSignatureOf(raw: string, address: Hex, call: Unsigned): Promise<boolean> {
+async function isSignatureOf(raw: string, address: Hex, call: UnsignedCall): Promise<boolean> {
   if (!/^0x02(?:[0-9a-fA-F]{2})+$/.test(raw)) return false;
   const serialized = raw as TransactionSerializedEIP1559;
   try {

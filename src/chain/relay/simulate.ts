@@ -10,14 +10,17 @@ const timeoutMs = 4_000;
 const failing = /revert|invalid opcode|invalid jump|out of gas|gas required exceeds|stack (?:over|under)flow/i;
 
 /** A call to simulate. */
-export type Simulated = { from: Hex; to: Hex; data: Hex };
+export type CallToSimulate = { from: Hex; to: Hex; data: Hex };
 
 /**
  * Simulates several calls in one message to one endpoint, or the next one if that does not answer.
  *
  * @returns for each how much gas it used; null if `simulateCall` must find out
  */
-export async function simulateTogether(chain: ChainConfig, calls: readonly Simulated[]): Promise<(bigint | null)[]> {
+export async function simulateTogether(
+  chain: ChainConfig,
+  calls: readonly CallToSimulate[],
+): Promise<(bigint | null)[]> {
   for (const url of chain.rpcUrls) {
     if (calls.length < 2 || !takesBatches(url, 'simulations')) continue;
     try {
@@ -34,12 +37,12 @@ export async function simulateTogether(chain: ChainConfig, calls: readonly Simul
  * Simulates a call at one endpoint. Success is believed at once, since sending the call costs at most a fee. A failure
  * and its reason have consequences, so every other endpoint is asked too.
  */
-export async function simulateCall(chain: ChainConfig, call: Simulated): Promise<Simulation> {
+export async function simulateCall(chain: ChainConfig, call: CallToSimulate): Promise<Simulation> {
   const reasons = new Set<Hex>();
   let reverted = false;
   let silent = false;
   for (const url of chain.rpcUrls) {
-    const answer = await askOne(url, call);
+    const answer = await simulateAt(url, call);
     if (answer.kind === 'ok') return answer;
     if (answer.kind === 'unreachable') silent = true;
     else {
@@ -53,7 +56,7 @@ export async function simulateCall(chain: ChainConfig, call: Simulated): Promise
   return { kind: 'reverted', data: others.length === 0 ? data : '0x' };
 }
 
-async function askOne(url: string, call: Simulated): Promise<Simulation> {
+async function simulateAt(url: string, call: CallToSimulate): Promise<Simulation> {
   try {
     return { kind: 'ok', gas: await connectRpc(url, timeoutMs).estimateGas(call) };
   } catch (error) {

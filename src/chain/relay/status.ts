@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Mode } from '../../lib/mode.ts';
 import { modes } from '../../lib/mode.ts';
 import type { Hex } from '../rpc.ts';
-import { type Hindrance, hindranceOf, relayerAddresses } from './account.ts';
+import { type Blocker, blockerOf, relayerAddresses } from './account.ts';
 import { selectAccount, selectAddresses } from './account-store.ts';
 import { selectPending, selectSpentToday } from './status-store.ts';
 
@@ -13,7 +13,7 @@ export type RelayerStatus = {
   mode: Mode;
   address: Hex;
   /** Why it sends nothing now; null when it can. */
-  hindrance: Hindrance | null;
+  blocker: Blocker | null;
   /** Null before the chain has answered. */
   balanceWei: bigint | null;
   leastBalanceWei: bigint;
@@ -39,7 +39,7 @@ export async function relayerStatus(ctx: Context): Promise<RelayerStatus[]> {
       const account = await selectAccount(sql, { chainId, address });
       rows.push({
         ...{ chain, mode, address },
-        hindrance: configured.includes(address) ? hindranceOf(account, chain) : 'no_key',
+        blocker: configured.includes(address) ? blockerOf(account, chain) : 'no_key',
         balanceWei: account?.balanceWei ?? null,
         leastBalanceWei: limitsOf(chain).leastBalanceWei,
         ...(await selectPending(sql, { chainId, address })),

@@ -37,7 +37,7 @@ export type RelayRow = {
   succeeded: boolean | null;
   passed_block: string | null;
   sent_head: string | null;
-  /** How long ago it was taken on, last signed, and last handed to an endpoint. */
+  /** How long ago it was enqueued, last signed, and last sent to an endpoint. */
   allotted_ms: number;
   sent_ms: number | null;
   tried_ms: number | null;
@@ -45,7 +45,7 @@ export type RelayRow = {
 };
 
 export type Variant = Offer & { hash: Hex; signed: Hex; cancels: boolean };
-export type KeptVariant = Variant & { relayId: string; feeWei: bigint | null };
+export type StoredVariant = Variant & { relayId: string; feeWei: bigint | null };
 
 export const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex');
@@ -101,23 +101,23 @@ export function selectRelays(sql: Sql | Tx, ids: readonly string[]): Promise<Rel
  * sent. For the last two kinds, some at a random position are added, so that later calls are decided even if the first
  * ones never are.
  *
- * @param most how many of each kind are the first, and how many come from anywhere
+ * @param limits how many of each kind are the first, and how many come from anywhere
  */
 export function selectLive(
   sql: Sql,
   { chainId, address }: Account,
-  most: { first: number; anywhere: number },
+  limits: { first: number; anywhere: number },
 ): Promise<RelayRow[]> {
   const toBeMined = sql`state in ('allotted', 'sent') and passed_block is null`;
   const passed = sql`state in ('allotted', 'sent') and passed_block is not null`;
   const mined = sql`state = 'mined'`;
   const ofAccount = (kind: Fragment) => sql`
     from relay_transactions where chain_id = ${chainId} and from_address = ${address} and ${kind}`;
-  const first = (kind: Fragment) => sql`(select id ${ofAccount(kind)} order by nonce limit ${most.first})`;
+  const first = (kind: Fragment) => sql`(select id ${ofAccount(kind)} order by nonce limit ${limits.first})`;
   const anywhere = (kind: Fragment) => sql`
     (select id ${ofAccount(kind)} and nonce >= (
         select (min(nonce) + random() * (max(nonce) - min(nonce)))::bigint ${ofAccount(kind)})
-      order by nonce limit ${most.anywhere})`;
+      order by nonce limit ${limits.anywhere})`;
   return sql<RelayRow[]>`
     select ${columns(sql)} from relay_transactions
     where id in (${first(toBeMined)} union ${first(passed)} union ${anywhere(passed)} union ${first(mined)}
@@ -146,7 +146,7 @@ export async function countWaiting(
 }
 
 /** All variants of calls, by call, the highest offers first. */
-export async function selectVariants(sql: Sql, ids: readonly string[]): Promise<Map<string, KeptVariant[]>> {
+export async function selectVariants(sql: Sql, ids: readonly string[]): Promise<Map<string, StoredVariant[]>> {
   type Row = {
     relay_id: string;
     hash: Hex;

@@ -28,7 +28,7 @@ export type AuthorizationRow = {
   handed_in_at: Date;
   failures: number;
   relay_id: string | null;
-  /** Null where no call was taken on. */
+  /** Null where no call was enqueued. */
   relay_state: RelayState | null;
   hash: Hex | null;
   /** Whether the mined transaction succeeded; null before it is known. */

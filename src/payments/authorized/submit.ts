@@ -1,4 +1,4 @@
-import { allot, dispatch, RelayRefusal, simulate } from '../../chain/relay/relay.ts';
+import { dispatch, enqueueCall, RelayRefusal, simulate } from '../../chain/relay/relay.ts';
 import type { ChainConfig, TokenConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
@@ -111,7 +111,7 @@ export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: 
         if (refused) return refused;
         const { requestId: subjectId, accountId } = handedIn;
         const subject = { purpose: 'authorization', subjectId, accountId } as const;
-        const relayId = await allot(ctx, tx, { ...call, ...subject }, simulated.gas);
+        const relayId = await enqueueCall(ctx, tx, { ...call, ...subject }, simulated.gas);
         const { valueMicro, validBefore } = signed;
         const until = new Date(Number(validBefore) * 1000);
         await updateRelayed(tx, scope, keyOf(handedIn), { id: relayId, valueMicro, validBefore: until });
@@ -163,7 +163,7 @@ async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {
   return { rows, live: live.find(isOwn)?.relay_id ?? null, others: live.some((row) => !isOwn(row)) };
 }
 
-/** Checks all conditions under the request's lock when the call is taken on; null if all are met. */
+/** Checks all conditions under the request's lock before the call is enqueued; null if all are met. */
 async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome | null> {
   const { requestId, chain, token, amountMicro, signed } = handedIn;
   const request = await lockForProof(tx, scope, requestId);

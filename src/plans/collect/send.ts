@@ -1,4 +1,4 @@
-import { allotAll, dispatchAll, type RelayCall, RelayRefusal } from '../../chain/relay/relay.ts';
+import { dispatchAll, enqueueCalls, type RelayCall, RelayRefusal } from '../../chain/relay/relay.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { type KnownRow, type Locked, lockToSend, type UsableMandate } from './known-store.ts';
@@ -65,7 +65,7 @@ async function store(ctx: Context, ready: readonly Ready[]): Promise<string[]> {
     );
     const open = ready.filter(({ one, amountMicro }) => isOpen(locked.get(one.row.request_id), amountMicro));
     if (open.length === 0) return [];
-    const relayIds = await allotAll(ctx, tx, open);
+    const relayIds = await enqueueCalls(ctx, tx, open);
     await updateSent(
       tx,
       owner,

@@ -2,8 +2,8 @@ import { scopeOfRow } from '../../auth/scope.ts';
 import { revokeBySignatureCall, revokeCall } from '../../chain/recurring/calls.ts';
 import { readMandateStatus } from '../../chain/recurring/state.ts';
 import {
-  allot,
   dispatch,
+  enqueueCall,
   type RelayCall,
   RelayRefusal,
   readRelay,
@@ -108,7 +108,7 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
         return locked?.revoke_relay_id === mandate.revoke_relay_id;
       });
       if (!free) return null; // another node is handling it
-      const id = await allot(ctx, tx, call, tried.gas);
+      const id = await enqueueCall(ctx, tx, call, tried.gas);
       const dueAt = new Date(now.getTime() + followMs);
       const failures = mandate.revoke_failures;
       await updateRevoke(tx, scope, mandate.id, { relayId: id, failures, dueAt, revokedAt: null });

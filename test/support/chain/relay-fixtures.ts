@@ -3,7 +3,7 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 import { acquireLease } from '../../../src/chain/reader/lease.ts';
 import { leaseName, makeReader } from '../../../src/chain/reader/watcher.ts';
 import { followRelays } from '../../../src/chain/relay/follow.ts';
-import { allot, type RelayCall, readRelay, simulate } from '../../../src/chain/relay/relay.ts';
+import { enqueueCall, type RelayCall, readRelay, simulate } from '../../../src/chain/relay/relay.ts';
 import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
 import type { ChainConfig } from '../../../src/config/chains.ts';
 import type { Context } from '../../../src/context.ts';
@@ -46,7 +46,7 @@ export async function relayFixtures(overrides: Partial<ChainConfig> = {}) {
       ...{ purpose: 'charge' as const, subjectId: randomUUID(), accountId: randomUUID() },
       ...details,
     }),
-    /** Simulates and takes on a call. */
+    /** Simulates and enqueues a call. */
     allot: (call: RelayCall, within: Context = ctx) => allotAlone(within, call),
     /** One pass of the loop, as if all its waits were over. */
     follow: async (within: Context = ctx) => {
@@ -100,7 +100,7 @@ export type RelayFixtures = Awaited<ReturnType<typeof relayFixtures>>;
 export async function allotAlone(ctx: Context, call: RelayCall): Promise<string> {
   const simulated = await simulate(ctx, call);
   const gas = simulated.kind === 'ok' ? simulated.gas : 100_000n;
-  return ctx.db.transaction((tx) => allot(ctx, tx, call, gas));
+  return ctx.db.transaction((tx) => enqueueCall(ctx, tx, call, gas));
 }
 
 async function readOnce(ctx: Context, chain: ChainConfig): Promise<void> {

@@ -8,7 +8,7 @@ import { idleChain, testContext } from '../app.ts';
 import { accessTo } from '../database.ts';
 import { allotAlone, approval } from './relay-fixtures.ts';
 
-/** A process that takes on calls, sends and follows them until it is killed: the test kills it. */
+/** A process that enqueues calls, sends and follows them until it is killed: the test kills it. */
 const chain = { ...idleChain(31337), rpcUrls: [process.env.RELAY_RPC ?? ''], pollMs: 10 };
 const ctx = testContext(connect(accessTo(process.env.RELAY_DATABASE ?? '')), { chains: { test: [chain], live: [] } });
 const scope = scopeOf(process.env.RELAY_PARTNER ?? '', true);
