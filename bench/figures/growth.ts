@@ -110,7 +110,7 @@ async function measure(stage: Stage): Promise<Finding> {
 }
 
 export const figure: Figure = {
-  what: 'What calls cost when there is more of everything.',
+  what: 'What calls cost as the tables grow.',
   limitMinutes: 40,
   measure,
 };

@@ -55,7 +55,7 @@ async function measure(stage: Stage): Promise<Finding> {
   }
   return {
     facts: [`${many.toLocaleString('en')} requests; ${runs} searches for each kind of what is typed.`],
-    table: { head: ['typed', 'median', 'longest', 'said'], rows },
+    table: { head: ['typed', 'median', 'longest', 'result'], rows },
   };
 }
 
@@ -79,7 +79,7 @@ const insertPart = (sql: Parameters<typeof makeFixtures>[0], from: number, to: n
   from merchants m, generate_series(${from}::int, ${to}::int) n where m.id = ${idOf('b', 0)}`;
 
 export const figure: Figure = {
-  what: 'The portal’s search of a partner with a million requests. What is named is the oldest.',
+  what: 'The portal’s search of a partner with a million requests. Searches that name a request name the oldest one.',
   limitMinutes: 40,
   measure,
 };

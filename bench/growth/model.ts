@@ -77,7 +77,7 @@ export function modelRows({ wal, sizes, statements, created, rate, createCpuMs, 
   const row = (...cells: string[]) => cells;
   return {
     facts: [
-      `Measured: ${whole(created)} creates over HTTP, of which ${paidOfTen} in ten were then opened, paid, verified and told, and the others`,
+      `Measured: ${whole(created)} creates over HTTP, of which ${paidOfTen} in ten were then opened, paid, verified and delivered, and the others`,
       'expired, each step in the columns that the service writes. Everything else is that, in proportion to rows: indexes of',
       `100 million rows are a level deeper, and a random page of them is less often in memory. Assumed: peaks of ${peak} times the mean.`,
     ],
