@@ -82,10 +82,10 @@ function proofOf(secret: SecretKey, unproved: string): Buffer {
 export function readWalletMessage(
   ctx: MessageContext,
   request: WalletRequest,
-  { message: handedIn, host }: Omit<HandedIn, 'signature'>,
+  { message: input, host }: Omit<SignedMessageInput, 'signature'>,
 ): SignedMessage | 'message_changed' | 'message_used' {
-  if (handedIn.length > maxMessageLength) return 'message_changed';
-  const text = withPlainLineEnds(handedIn);
+  if (input.length > maxMessageLength) return 'message_changed';
+  const text = withPlainLineEnds(input);
   const site = new URL(hostAddress(ctx.config, host?.slug ?? null));
   if (!text.startsWith(`${site.host} wants you to sign in with your Ethereum account:\n`)) return 'message_changed';
   const { address, chainId, nonce, expirationTime: expiresAt } = parseSiweMessage(text);
@@ -144,20 +144,20 @@ export async function proveMessage(
   ctx: MessageContext,
   request: WalletRequest,
   chains: ChainConfig[],
-  handedIn: HandedIn,
+  input: SignedMessageInput,
   mayQuery: (now: Date) => boolean,
 ): Promise<(SignedMessage & { chainIds: number[] | null }) | WalletFault> {
-  const signed = readWalletMessage(ctx, request, handedIn);
+  const signed = readWalletMessage(ctx, request, input);
   if (typeof signed === 'string') return signed;
-  const text = withPlainLineEnds(handedIn.message);
+  const text = withPlainLineEnds(input.message);
   const now = ctx.clock.now();
   const mayAsk = () => asks.take(signed.nonce, now) && mayQuery(now);
-  const proof = await proveWallet(chains, signed.address, text, handedIn.signature, mayAsk);
+  const proof = await proveWallet(chains, signed.address, text, input.signature, mayAsk);
   return proof.valid ? { ...signed, chainIds: proof.chainIds } : proof.reason;
 }
 
 /** A submitted message and its signature, and the host to which they were sent. */
-export type HandedIn = { message: string; signature: string; host: OwnHost | null };
+export type SignedMessageInput = { message: string; signature: string; host: OwnHost | null };
 
 /**
  * Checks that a wallet signed a message: by its key, or by its contract on each chain where it is deployed. May query

@@ -108,7 +108,7 @@ export function feelessForms(app: FastifyInstance, ctx: Context): void {
 /** The answer if nothing is offered any more. A payment that was submitted before is already under way. */
 function without({ state }: Checkout, name: FormName, from: string): Answer {
   if (state.kind === 'sending') {
-    const isOwn = name === 'authorized' && state.handedIn.authorizer === from;
+    const isOwn = name === 'authorized' && state.authorization.authorizer === from;
     return isOwn ? { ok: true } : { ok: false, reason: 'otherUnderWay' };
   }
   if (state.kind === 'confirming' || state.kind === 'paid') return { ok: false, reason: 'alreadyUsed' };

@@ -22,7 +22,7 @@ function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]):
       ...{ asked: { micro: 12_000_000n, isRest: false, isReserved: true }, missingMicro: 12_000_000n },
       ...{ overpaidMicro: 0n, transfers: [], surpluses: [], unmatched, near: [] },
     },
-    ...{ submitted: [], handedIn: [], misdirected: [], now: at(60) },
+    ...{ submitted: [], authorizations: [], misdirected: [], now: at(60) },
   };
 }
 

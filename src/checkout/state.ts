@@ -1,5 +1,5 @@
 import { minuteMs } from '../lib/durations.ts';
-import type { HandedInProgress } from '../payments/authorized/progress.ts';
+import type { AuthorizationProgress } from '../payments/authorized/progress.ts';
 import type { PaymentProgress, TransferProgress } from '../payments/proof/progress.ts';
 import { minPartMicro } from '../payments/rules.ts';
 import type { SubmittedTransaction } from '../payments/submitted/follow.ts';
@@ -13,7 +13,7 @@ export type PayState =
   /** `open`: what can still be paid, because anybody can send something that looks like a payment. */
   | { kind: 'seen'; submitted: SubmittedTransaction; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
   /** The customer has signed, and we send it. `open`: what can still be paid; nothing until it takes long. */
-  | { kind: 'sending'; handedIn: HandedInProgress; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
+  | { kind: 'sending'; authorization: AuthorizationProgress; open: 'whole' | 'rest' | 'no'; missingMicro: bigint }
   /** The signed payment moved nothing. `holds`: somebody could still execute it. */
   | { kind: 'unsent'; open: 'whole' | 'rest'; missingMicro: bigint; holds: boolean }
   /** `needed` null: the chain itself reports when a block is final. */
@@ -36,7 +36,7 @@ export type Known = {
   status: string;
   progress: PaymentProgress;
   submitted: SubmittedTransaction[];
-  handedIn: HandedInProgress[];
+  authorizations: AuthorizationProgress[];
   misdirected: MisdirectedPayment[];
   now: Date;
 };
@@ -64,7 +64,7 @@ export function payState(known: Known): PayState {
   const under = sendingState(known) ?? seenState(known);
   if (under) return under;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
-  const [last] = known.handedIn;
+  const [last] = known.authorizations;
   const holds = last !== undefined && now < last.validBefore;
   const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < minPartMicro;
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
@@ -99,12 +99,12 @@ function dueOf({ asked }: PaymentProgress): { open: 'whole' | 'rest'; missingMic
 }
 
 /** A signed payment that is being sent. Nothing else can be paid meanwhile, unless it takes long. */
-function sendingState({ status, progress, handedIn, now }: Known): PayState | null {
-  const sent = handedIn.find(({ state }) => state === 'sent');
+function sendingState({ status, progress, authorizations, now }: Known): PayState | null {
+  const sent = authorizations.find(({ state }) => state === 'sent');
   if (!sent) return null;
   const { open, missingMicro } = dueOf(progress);
-  const holds = status === 'expired' || now.getTime() - sent.handedInAt.getTime() < submittedHoldsMs;
-  return { kind: 'sending', handedIn: sent, open: holds ? 'no' : open, missingMicro };
+  const holds = status === 'expired' || now.getTime() - sent.submittedAt.getTime() < submittedHoldsMs;
+  return { kind: 'sending', authorization: sent, open: holds ? 'no' : open, missingMicro };
 }
 
 /**

@@ -49,7 +49,7 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
         rest: payable(state) === 'no' ? statusMessage.seenRest : statusMessage.seenOpenRest,
       };
     case 'sending': {
-      const title = fill(statusMessage.sending, { network: networkOf(checkout, state.handedIn.chainId) });
+      const title = fill(statusMessage.sending, { network: networkOf(checkout, state.authorization.chainId) });
       const rest = state.open === 'no' ? statusMessage.sendingRest : statusMessage.sendingLongRest;
       return { shape: 'confirming', title, rest };
     }
@@ -172,8 +172,8 @@ function extra(checkout: Checkout): Html | null {
 /** A transaction that is or was under way. */
 function sentTransaction(state: PayState): { chainId: number; txHash: string } | null {
   if ('submitted' in state) return state.submitted;
-  if (state.kind !== 'sending' || state.handedIn.hash === null) return null;
-  return { chainId: state.handedIn.chainId, txHash: state.handedIn.hash };
+  if (state.kind !== 'sending' || state.authorization.hash === null) return null;
+  return { chainId: state.authorization.chainId, txHash: state.authorization.hash };
 }
 
 function trouble(chain: ChainConfig, words: Checkout['words']): Html {

@@ -2,9 +2,9 @@ import { audit } from '../audit/write.ts';
 import type { Client } from '../auth/session.ts';
 import {
   type AskedWallet,
-  type HandedIn,
   makeWalletMessage,
   proveMessage,
+  type SignedMessageInput,
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
@@ -97,7 +97,7 @@ export function onboardingMessage(ctx: Context, row: Pick<OnboardingRow, 'id'>, 
   return makeWalletMessage(ctx, onboardingRequest(row), wallet);
 }
 
-export type Complete = HandedIn & {
+export type Complete = SignedMessageInput & {
   token: string;
   emailPass: string | null;
   acceptTerms: boolean;

@@ -4,7 +4,7 @@ import { attachProofs, lockForProof } from '../requests/proof.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { assetOf, completeProofs } from './complete.ts';
 import { type ChainView, needsCrossCheck, readChainView, standsFinal } from './proof/heads.ts';
-import { reserveRest, soundMicroOf } from './rest.ts';
+import { reserveRest, undoubtedMicroOf } from './rest.ts';
 import { canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { lockTransfers, toTransfer, updateMatches } from './store.ts';
 import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
@@ -41,7 +41,7 @@ export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Pay
     expiresAt: row.expires_at,
     countedMicro: sumMicro(counted),
     countedTransfers: counted.length,
-    soundMicro: soundMicroOf(counted),
+    undoubtedMicro: undoubtedMicroOf(counted),
   };
 }
 
@@ -78,7 +78,7 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
     await reserveRest(tx, scope, request, [...counted, { ...current, final_at: null, looks: 0 }]);
     return { kind: 'applied', proofStatus: 'none', missingMicro };
   }
-  const proofStatus = await moveOn(
+  const proofStatus = await updateProof(
     tx,
     ctx,
     request,
@@ -125,7 +125,7 @@ export function provenBy(
 }
 
 /** Verifies the request if enough of the paying transfers are final already; otherwise attaches it until they are. */
-async function moveOn(
+async function updateProof(
   tx: Tx,
   ctx: Context,
   request: RequestRow,

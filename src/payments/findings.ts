@@ -7,7 +7,7 @@ import { dayMs, minuteMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
 import { pause } from '../lib/time.ts';
 import type { RequestRow } from '../requests/store.ts';
-import { type HandedInProgress, readHandedIn } from './authorized/progress.ts';
+import { type AuthorizationProgress, readAuthorizations } from './authorized/progress.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from './proof/progress.ts';
 import { readSubmitted, refreshSubmitted, type SubmittedTransaction } from './submitted/follow.ts';
 import { findMisdirected, type MisdirectedPayment } from './unmatched/misdirected.ts';
@@ -21,38 +21,38 @@ export type Findings = {
   /** Transactions that somebody reported, newest first. */
   submitted: SubmittedTransaction[];
   /** The authorizations that its customer signed. */
-  handedIn: HandedInProgress[];
+  authorizations: AuthorizationProgress[];
   /** Money sent with other tokens or on other networks. */
   misdirected: MisdirectedPayment[];
   /** Chains of the mode that cannot be read now. `readAt` is null for a chain that was never read. */
   silent: { chain: ChainConfig; readAt: Date | null }[];
 };
 
-type Sought = Pick<RequestRow, 'id' | 'proof_status'>;
+type RequestToExplain = Pick<RequestRow, 'id' | 'proof_status'>;
 
 /**
  * Reads what is known of the payment of a request.
  *
- * @param heard what was found on the chains just now. Then the chains are also queried about what was only reported,
+ * @param justFound what was found on the chains just now. Then the chains are also queried about what was only reported,
  * which may take three seconds. Null reads only the database
  */
 export async function readFindings(
   ctx: Context,
   scope: Scope,
-  { id, proof_status }: Sought,
-  heard: MisdirectedPayment[] | null,
+  { id, proof_status }: RequestToExplain,
+  justFound: MisdirectedPayment[] | null,
 ): Promise<Findings> {
-  const refreshIfDue = heard && proof_status === 'none' ? refreshSubmitted : readSubmitted;
+  const refreshIfDue = justFound && proof_status === 'none' ? refreshSubmitted : readSubmitted;
   const mode = modeOf(scope.testMode);
-  const [progress, submitted, handedIn, silent] = await Promise.all([
+  const [progress, submitted, authorizations, silent] = await Promise.all([
     readProgress(ctx, scope, id),
     refreshIfDue(ctx, scope, id),
-    readHandedIn(ctx, scope, id),
+    readAuthorizations(ctx, scope, id),
     chainsInTrouble(ctx, mode),
   ]);
   const misled = progress.unmatched.filter(({ reason }) => reason === 'wrong_network');
-  const misdirected = [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(heard ?? [])];
-  return { progress, submitted, handedIn, misdirected, silent };
+  const misdirected = [...misled.map((one) => toMisdirected(ctx.chains[mode], one)), ...(justFound ?? [])];
+  return { progress, submitted, authorizations, misdirected, silent };
 }
 
 /** What the watcher found where the wallet cannot be paid: an accepted token, so its name is known. */
@@ -65,30 +65,31 @@ function toMisdirected(chains: ChainConfig[], transfer: TransferProgress): Misdi
 }
 
 /** How long a page waits for the chains. Later answers are kept for ten seconds. */
-const lookMs = 1_500;
+const chainWaitMs = 1_500;
 /** How long after the end of a request its money sent by mistake is still searched for. */
-const lookedForMs = dayMs;
+const searchedForMs = dayMs;
 /** How many pages of one partner may query the chains, per minute and process. */
-const looks = new AttemptLimit(60, minuteMs);
+const queryLimit = new AttemptLimit(60, minuteMs);
 
 /**
  * The same for the page of a partner or merchant. It queries the chains once while it is rendered, if the request is
  * not paid, has not ended long ago, and the partner's limit allows it.
  */
-export async function lookForFindings(
+export async function queryFindings(
   ctx: Context,
   scope: Scope,
-  row: Sought & Pick<RequestRow, 'expires_at'>,
+  row: RequestToExplain & Pick<RequestRow, 'expires_at'>,
 ): Promise<Findings> {
   const now = ctx.clock.now();
-  const isSought = row.proof_status === 'none' && now.getTime() < row.expires_at.getTime() + lookedForMs;
-  if (!isSought || !looks.take(`${scope.partnerId} ${scope.testMode}`, now)) return readFindings(ctx, scope, row, null);
+  const isSought = row.proof_status === 'none' && now.getTime() < row.expires_at.getTime() + searchedForMs;
+  if (!isSought || !queryLimit.take(`${scope.partnerId} ${scope.testMode}`, now))
+    return readFindings(ctx, scope, row, null);
   const enough = new AbortController();
   const found = findMisdirected(ctx, scope, row.id).catch((error): MisdirectedPayment[] => {
     ctx.log.warn({ err: error }, 'payments sent by mistake could not be looked up');
     return [];
   });
-  const heard = await Promise.race([found, pause(lookMs, enough.signal).then((): MisdirectedPayment[] => [])]);
+  const justFound = await Promise.race([found, pause(chainWaitMs, enough.signal).then((): MisdirectedPayment[] => [])]);
   enough.abort();
-  return readFindings(ctx, scope, row, heard);
+  return readFindings(ctx, scope, row, justFound);
 }

@@ -19,7 +19,7 @@ import { keyOf, type TransferRow } from './transfers.ts';
 /** Per chain and pass; the next pass takes the rest. */
 const passSize = 500;
 /** This many are matched one by one in a pass, for about a second. Payments that arrive meanwhile wait for its end. */
-const maxAlone = 100;
+const maxOneByOne = 100;
 /**
  * This many batches are matched at once. All transfers of a partner are in one lane, so none waits for another lane.
  */
@@ -49,11 +49,11 @@ async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const foreign = pending.filter(isForeign);
   const rows = pending.filter((row) => !isForeign(row));
   const agreed = await crossCheckFinal(ctx, chain, rows);
-  const left = await matchBatches(ctx, chain, rows, agreed);
-  let matched = rows.length - left.length;
+  const unmatchedYet = await matchBatches(ctx, chain, rows, agreed);
+  let matched = rows.length - unmatchedYet.length;
   const late: TransferRow[] = [];
   // The rest is not postponed: the next pass takes it, with what has arrived since.
-  for (const row of left.slice(0, maxAlone)) {
+  for (const row of unmatchedYet.slice(0, maxOneByOne)) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
       else late.push(row);

@@ -6,7 +6,7 @@ import { isDoubted } from './store.ts';
 import type { TransferRow } from './transfers.ts';
 
 /** The sum of these transfers without the doubted ones: they are settled, or may still be. */
-export const soundMicroOf = (counted: readonly TransferRow[]) => sumMicro(counted.filter((row) => !isDoubted(row)));
+export const undoubtedMicroOf = (counted: readonly TransferRow[]) => sumMicro(counted.filter((row) => !isDoubted(row)));
 
 /**
  * Reserves an amount for what is left of a request, so that a transfer of it is recognised. Whoever changes what counts
@@ -20,6 +20,6 @@ export async function reserveRest(
   request: RequestRow,
   counted: readonly TransferRow[],
 ): Promise<void> {
-  const rest = restMicro(BigInt(request.usdc_micro), soundMicroOf(counted));
+  const rest = restMicro(BigInt(request.usdc_micro), undoubtedMicroOf(counted));
   if (rest !== null && request.proof_status === 'none') await reserveRestAmount(tx, scope, request.id, rest);
 }

@@ -43,7 +43,7 @@ const request = (details: Partial<Payable> = {}): Payable => ({
   expiresAt,
   countedMicro: 0n,
   countedTransfers: 0,
-  soundMicro: 0n,
+  undoubtedMicro: 0n,
   ...details,
 });
 
@@ -245,17 +245,17 @@ const applicable: [name: string, Partial<Transfer>, Partial<Payable>, object][] 
   ['30 minutes after expiry and a second → late', { blockTime: at('12:45:01') }, { status: 'expired' }, no('late')],
   ['late before the expiry is stored → late', { blockTime: at('12:45:01') }, {}, no('late')],
   ['voided → voided', {}, { status: 'voided' }, no('voided')],
-  ['attached → already_paid', {}, { proofStatus: 'attached', soundMicro: 13_586_957n }, no('already_paid')],
+  ['attached → already_paid', {}, { proofStatus: 'attached', undoubtedMicro: 13_586_957n }, no('already_paid')],
   [
     'attached by what may never settle, and it suffices → completes',
     {},
-    { proofStatus: 'attached', soundMicro: 0n },
+    { proofStatus: 'attached', undoubtedMicro: 0n },
     yes(true),
   ],
   [
     'attached by what may never settle, and it does not suffice → already_paid',
     { value: 1n },
-    { proofStatus: 'attached', soundMicro: 1n },
+    { proofStatus: 'attached', undoubtedMicro: 1n },
     no('already_paid'),
   ],
   ['verified → already_paid', {}, { proofStatus: 'verified', countedMicro: 13_586_957n }, no('already_paid')],

@@ -67,7 +67,7 @@ export type Payable = {
   /** How many they are. */
   countedTransfers: number;
   /** The sum of those that are not doubted: they are settled, or may still be. */
-  soundMicro: bigint;
+  undoubtedMicro: bigint;
 };
 
 /** An amount that identifies a payment to one wallet. */
@@ -85,7 +85,7 @@ export type Named = { id: string; walletAddress: string };
 
 /** What the stored data say about a transfer to a wallet. */
 export type Candidates = {
-  /** The request for which its authorization was made: its nonce names it, or it was handed in for it. */
+  /** The request for which its authorization was made: its nonce names it, or it was submitted for it. */
   authorized: Named | null;
   /** The request that an automatic charge named. */
   charged: Named | null;
@@ -229,7 +229,8 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
   if (!canBePaid(transfer.chainId, request.walletChainIds)) return no('wrong_network');
   if (request.status === 'voided') return no('voided');
   // If it is attached by transfers that may never settle, money that suffices without them is taken.
-  const suffices = request.soundMicro < request.usdcMicro && request.soundMicro + transfer.value >= request.usdcMicro;
+  const suffices =
+    request.undoubtedMicro < request.usdcMicro && request.undoubtedMicro + transfer.value >= request.usdcMicro;
   if (request.proofStatus === 'verified' || (request.proofStatus === 'attached' && !suffices))
     return no('already_paid');
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;

@@ -107,4 +107,5 @@ test('a deviation counts as shown when it is the same, or has moved by a percent
     assert.ok(!isAcceptedDeviation(-46n, shown));
 });
 
-test('the middle of two is exact', () => assert.equal(midpoint('1', '1.000000000000000002'), '1.000000000000000001'));
+test('the middle of two is exact', () =>
+  assert.equal(midpoint('1', '1.000000000000000002'), '1.000000000000000001'));

@@ -3,10 +3,10 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import { takeOfDay } from '../auth/day-count.ts';
 import {
-  type HandedIn,
   makeWalletMessage,
   proveMessage,
   type SignedMessage,
+  type SignedMessageInput,
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
@@ -68,11 +68,16 @@ export function takeOverMessage(ctx: Context, merchant: MerchantView, typed: Typ
  *
  * @throws MerchantRefusal of the new wallet, the message or the signature
  */
-export async function proveHandOver(ctx: Context, merchant: MerchantView, typed: TypedWallet, handedIn: HandedIn) {
+export async function proveHandOver(
+  ctx: Context,
+  merchant: MerchantView,
+  typed: TypedWallet,
+  input: SignedMessageInput,
+) {
   const { address: newWallet } = readNewWallet(ctx, merchant, typed);
   const request = handOverRequest(merchant.id, newWallet);
   const mayQuery = queriesFor(`change/${merchant.id}`);
-  const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), handedIn, mayQuery);
+  const signed = await proveMessage(ctx, request, provableChains(ctx, merchant), input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== merchant.wallet_address) throw new MerchantRefusal('message_changed');
   return signed;
@@ -90,14 +95,14 @@ export async function proveChange(
   ctx: Context,
   merchant: MerchantView,
   typed: TypedWallet,
-  handedIn: { handOver: HandedIn; takeOver: HandedIn },
+  input: { handOver: SignedMessageInput; takeOver: SignedMessageInput },
 ): Promise<ProvedChange> {
   const oldWallet = presentWallet(merchant);
-  const byOld = await proveHandOver(ctx, merchant, typed, handedIn.handOver);
+  const byOld = await proveHandOver(ctx, merchant, typed, input.handOver);
   const { address } = readNewWallet(ctx, merchant, typed);
   const request = takeOverRequest(merchant.id, oldWallet);
   const mayQuery = queriesFor(`change/${merchant.id}`);
-  const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), handedIn.takeOver, mayQuery);
+  const byNew = await proveMessage(ctx, request, chainsOf(ctx, merchant), input.takeOver, mayQuery);
   if (typeof byNew === 'string') throw new MerchantRefusal(byNew);
   if (byNew.address !== address) throw new MerchantRefusal('message_changed');
   return { oldWallet, newWallet: { address, chainIds: byNew.chainIds }, messages: [byOld, byNew] };

@@ -5,7 +5,13 @@ import { takeOfDay } from '../auth/day-count.ts';
 import type { OwnHost } from '../auth/host.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
 import type { Client } from '../auth/session.ts';
-import { type HandedIn, makeWalletMessage, proveMessage, useWalletMessage, type WalletRequest } from '../auth/siwe.ts';
+import {
+  makeWalletMessage,
+  proveMessage,
+  type SignedMessageInput,
+  useWalletMessage,
+  type WalletRequest,
+} from '../auth/siwe.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
@@ -187,13 +193,13 @@ export function recoveryMessage(ctx: Context, recovery: Recovery, typed: TypedWa
 export async function signRecovery(
   ctx: Context,
   recovery: Recovery,
-  handedIn: HandedIn,
+  input: SignedMessageInput,
   client: Client,
 ): Promise<void> {
   const { scope, change, merchant } = recovery;
   if (change.state !== 'started') throw new MerchantRefusal('change_over');
   const mayQuery = queriesFor(`recover/${change.id}`);
-  const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), handedIn, mayQuery);
+  const signed = await proveMessage(ctx, signRequest(recovery), chainsOf(ctx, merchant), input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   const { address: newWallet, chainIds } = signed;
   const oldWallet = change.old_wallet;
@@ -243,10 +249,15 @@ export function vetoMessage(ctx: Context, recovery: Recovery, host: OwnHost | nu
  * @param ip address of the client
  * @throws MerchantRefusal of the message or the signature
  */
-export async function proveVeto(ctx: Context, recovery: Recovery, handedIn: HandedIn, ip: string): Promise<void> {
+export async function proveVeto(
+  ctx: Context,
+  recovery: Recovery,
+  input: SignedMessageInput,
+  ip: string,
+): Promise<void> {
   const { change, merchant } = recovery;
   const mayQuery = queriesFrom(ip, `veto/${change.id}`); // the partner is mailed the link too
-  const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), handedIn, mayQuery);
+  const signed = await proveMessage(ctx, vetoRequest(recovery), provableChains(ctx, merchant), input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (signed.address !== change.old_wallet) throw new MerchantRefusal('message_changed');
 }

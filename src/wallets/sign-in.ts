@@ -1,10 +1,10 @@
 import { scopeOfWallet } from '../auth/scope.ts';
 import { type Client, createMerchantSession } from '../auth/session.ts';
 import {
-  type HandedIn,
   makeWalletMessage,
   proveMessage,
   readWalletMessage,
+  type SignedMessageInput,
   useWalletMessage,
   type WalletRequest,
 } from '../auth/siwe.ts';
@@ -75,15 +75,15 @@ export type Browser = { earlier: string | null; isKnown(wallet: string): boolean
  */
 export async function signInWithWallet(
   ctx: Context,
-  handedIn: HandedIn,
+  input: SignedMessageInput,
   client: Client,
   { earlier, isKnown }: Browser,
 ): Promise<{ token: string; walletAddress: string }> {
-  const claimed = readWalletMessage(ctx, signInRequest, handedIn);
+  const claimed = readWalletMessage(ctx, signInRequest, input);
   if (typeof claimed === 'string') throw new MerchantRefusal(claimed);
   const owner = await scopeOfWallet(ctx.db, claimed.address);
   // On a partner's own host, merchants of other partners count as unknown.
-  const holder = handedIn.host === null || handedIn.host.partnerId === owner?.scope.partnerId ? owner : null;
+  const holder = input.host === null || input.host.partnerId === owner?.scope.partnerId ? owner : null;
   const merchant = holder && (await readMerchant(ctx, holder.scope, holder.accountId));
   const chains = merchant ? provableChains(ctx, merchant) : [];
   const takeKnown = (now: Date) =>
@@ -93,7 +93,7 @@ export async function signInWithWallet(
     checksOfKnownTogether.take(holder.scope.partnerId, now);
   const mayQuery = (now: Date) =>
     takeKnown(now) || (contractChecksOfNetwork.take(networkSubject(client.ip), now) && contractChecks.take('', now));
-  const signed = await proveMessage(ctx, signInRequest, chains, handedIn, mayQuery);
+  const signed = await proveMessage(ctx, signInRequest, chains, input, mayQuery);
   if (typeof signed === 'string') throw new MerchantRefusal(signed);
   if (!holder) throw new MerchantRefusal('wallet_unknown');
   if (!(await useWalletMessage(ctx.db.sql, signed, ctx.clock.now()))) throw new MerchantRefusal('message_used');

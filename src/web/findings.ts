@@ -29,17 +29,17 @@ type Telling = {
  * payments that name the request are left out: the timelines show them with their reasons.
  */
 export function foundItems(words: Words, findings: Findings, telling: Telling): FoundItem[] {
-  const { progress, submitted, handedIn, misdirected, silent } = findings;
+  const { progress, submitted, authorizations, misdirected, silent } = findings;
   const told = new Set(progress.unmatched.map(({ txHash }) => txHash));
   const isOpen = progress.proofStatus === 'none';
   return [
     ...submitted.map((one) => submittedItem(words, one, telling)),
-    ...handedIn.map((one): FoundItem => {
+    ...authorizations.map((one): FoundItem => {
       const { found } = commonTexts(words);
       const hash = one.hash === null ? null : linkOf(telling, one.chainId, one.hash);
       return one.state === 'sent'
-        ? { at: one.handedInAt, kind: 'confirming', title: found.signed, rest: html`${hash}` }
-        : { at: one.handedInAt, kind: 'failed', title: found.signedFailed, rest: html`${hash}` };
+        ? { at: one.submittedAt, kind: 'confirming', title: found.signed, rest: html`${hash}` }
+        : { at: one.submittedAt, kind: 'failed', title: found.signedFailed, rest: html`${hash}` };
     }),
     ...progress.near.map((one) => nearItem(words, one, telling)),
     ...misdirected.filter(({ txHash }) => !told.has(txHash)).map((one) => misdirectedItem(words, one, telling)),

@@ -119,7 +119,7 @@ test('deploy › an endpoint of another chain, a dead one, or one that does not 
   assert.match(await faultOf(through, signer), /serves chain 1, not 31337/);
   liar.fake.lie = async ({ method }) =>
     method === 'eth_sendRawTransaction' ? { error: { code: -32000, message: 'no' } } : null;
-  assert.match(await faultOf(through, signer), /^No endpoint took the transaction/);
+  assert.match(await faultOf(through, signer), /^No endpoint accepted the transaction/);
   assert.match(await faultOf({ ...chain, rpcUrls: ['http://127.0.0.1:9'] }, signer), /does not answer/);
   assert.equal(await connectRpc(node.chain.rpcUrls[0] ?? '').nonceAt(signer.address, 'latest'), 0);
 });

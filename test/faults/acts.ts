@@ -214,7 +214,7 @@ export async function handIn(
   const answer = await post(stage, order, share, 'proof', { tx_hash: txHash });
   const told = answer?.text.matchAll(/<[a-z]+ (?:role="status"|class="fault")[^>]*>([^<]+)/g) ?? [];
   const text = [...told].map(([, one]) => one).join(' / ');
-  stage.model.handedIn.set(txHash, answer ? `${answer.status} ${text}` : 'no answer');
+  stage.model.submitted.set(txHash, answer ? `${answer.status} ${text}` : 'no answer');
 }
 
 /** A merchant sends money back that pays nothing: first the payment is taken, then the transfer is made. */

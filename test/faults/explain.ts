@@ -41,7 +41,7 @@ async function factsOf(stage: Stage, { txHash, order }: Pick<Payment, 'txHash' |
   };
   const text = (value: unknown) => JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one));
   return [
-    `${txHash} for ${order.id}, answered when it was handed in: ${stage.model.handedIn.get(txHash) ?? 'never handed in'}`,
+    `${txHash} for ${order.id}, answered when it was submitted: ${stage.model.submitted.get(txHash) ?? 'never submitted'}`,
     `  receipt: ${text(receipt).slice(0, maxTextChars)}`,
     ...Object.entries(rows).map(([name, found]) => `  ${name}: ${text(found).slice(0, maxTextChars)}`),
   ];

@@ -126,8 +126,8 @@ export class Model {
   private highest = 0;
   /** Hashes of transactions for which an endpoint returned another reference. */
   misread = new Set<string>();
-  /** What the pay page last said of a transaction that was handed in, by its hash. */
-  handedIn = new Map<string, string>();
+  /** What the pay page last said of a transaction that was submitted, by its hash. */
+  submitted = new Map<string, string>();
 
   made(): MadeOrder[] {
     return this.orders.filter((order): order is MadeOrder => order.id !== null);

@@ -81,7 +81,9 @@ test('A page that begins to listen is woken once when its clock is known, so tha
   }
 });
 
-test('The events of the dashboard begin for who is signed in, and name nothing', { timeout: patienceMs }, async () => {
+test('The events of the dashboard begin for who is signed in, and name nothing', {
+  timeout: patienceMs,
+}, async () => {
   const merchant = await makeMerchant(app.db, fixtures.test);
   const url = `${app.url}/dashboard/events`;
   const away = await fetch(url, { redirect: 'manual' });

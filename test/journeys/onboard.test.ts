@@ -285,7 +285,7 @@ test('A merchant continues where it left off, after a reload and on another devi
   assert.deepEqual(
     [form?.fields.business_name, form?.fields.email],
     ['Ada’s Bread', email],
-    'what was handed in stays',
+    'what was submitted stays',
   );
   await phone.send(details, '/details', { country: 'DE' });
   const other = await phone.send(await phone.open(`${link}?step=wallet`), '/wallet', {

@@ -120,7 +120,7 @@ test('POST authorized › the signed payment is sent and pays the request; the p
   assert.ok(await says(request, 'has received your payment'));
 });
 
-test('POST authorized › handed in again by the same wallet → ok, by another one → otherUnderWay; sent once', async () => {
+test('POST authorized › submitted again by the same wallet → ok, by another one → otherUnderWay; sent once', async () => {
   const request = await f.request();
   const [from, other] = [await f.payer(), await f.payer()];
   const before = await f.sent();
@@ -201,7 +201,7 @@ test('POST authorized › another site’s form, an unknown request, one that ha
   assert.equal((await prepare(request, from)).reason, 'closed');
 });
 
-test('a client that hands in again and again is slowed down; the page and the ordinary ways stay', async () => {
+test('a client that submits again and again is slowed down; the page and the ordinary ways stay', async () => {
   const request = await f.request();
   const from = await f.payer();
   const fields = {

@@ -319,7 +319,7 @@ test('More than ten hashes a minute for one request are refused', async () => {
   }
 });
 
-test('A stranger who knows a pay link keeps nobody else from handing in a hash; all clients together have a hundred a minute', async () => {
+test('A stranger who knows a pay link keeps nobody else from submitting a hash; all clients together have a hundred a minute', async () => {
   const behind = await startApp({ clock: stopped(), config: testConfig({ trustProxy: ['127.0.0.0/8'] }) });
   try {
     const { test: scope } = await makePartner(behind.db);

@@ -19,7 +19,7 @@ async function rich() {
   return wallet;
 }
 
-/** Hands in an authorization, and has another one executed before its transaction is mined. */
+/** Submits an authorization, and has another one executed before its transaction is mined. */
 async function frontRun(request: RequestRow, signed: SignedAuthorization, faster: SignedAuthorization): Promise<void> {
   await f.rpc('evm_setAutomine', [false]);
   assert.equal((await f.submit(request, signed)).kind, 'sent');
@@ -30,7 +30,7 @@ async function frontRun(request: RequestRow, signed: SignedAuthorization, faster
   await f.rpc('eth_sendRawTransaction', [`0x${Buffer.from(ours?.signed).toString('hex')}` as Hex]);
 }
 
-test('part of the amount comes while an authorization of all of it is handed in → it is not sent', async () => {
+test('part of the amount comes while an authorization of all of it is submitted → it is not sent', async () => {
   const request = await f.request();
   const due = BigInt(request.usdc_micro);
   await f.pay(request, { usdcMicro: due - 1_000_000n });
@@ -84,7 +84,7 @@ test('submitted by somebody else, read and not matched yet → another wallet’
   assert.equal((await f.read(request)).payer_address, first.from);
 });
 
-test('less is signed and executed under the same nonce → counts as a failure of the wallet, not as the handed-in payment', async () => {
+test('less is signed and executed under the same nonce → counts as a failure of the wallet, not as the submitted payment', async () => {
   const request = await f.request();
   const from = await f.payer();
   for (let counter = 0; counter < 3; counter++) {

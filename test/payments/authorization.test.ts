@@ -173,7 +173,7 @@ test('reorganised away before it is final → none again; submitted once more �
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
-test('an authorization handed in for a request before it is sent → pays it, whatever its amount; first come, first served', async () => {
+test('an authorization submitted for a request before it is sent → pays it, whatever its amount; first come, first served', async () => {
   const [request, other] = [await fixtures.request(), await fixtures.request()];
   const nonce = randomBytes(32);
   const { from, call } = await authorize(request, { nonce, usdcMicro: 50_000_000n });
@@ -182,7 +182,7 @@ test('an authorization handed in for a request before it is sent → pays it, wh
   const bind = (to: RequestRow, what = key) =>
     fixtures.db.scoped(fixtures.scope, (tx) => bindAuthorization(tx, fixtures.scope, what, to.id, terms));
   assert.equal(await bind(request), true);
-  assert.equal(await bind(request), true, 'handed in again');
+  assert.equal(await bind(request), true, 'submitted again');
   assert.equal(await bind(other), false);
   const { test: foreign } = await makePartner(fixtures.db);
   const stranger = await makeRequest(fixtures.db, foreign, await makeMerchant(fixtures.db, foreign));

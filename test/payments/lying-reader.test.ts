@@ -174,7 +174,7 @@ const leavesOut =
   };
 
 const ways: Record<string, (paid: { request: RequestRow; txHash: string }) => Promise<unknown>> = {
-  'its hash is handed in': ({ request, txHash }) => submitHash(fixtures.ctx, request.id, { txHash }),
+  'its hash is submitted': ({ request, txHash }) => submitHash(fixtures.ctx, request.id, { txHash }),
   'its page is open': ({ request }) => findMisdirected(fixtures.ctx, fixtures.scope, request.id),
 };
 for (const [what, point] of Object.entries(ways)) {
@@ -206,7 +206,7 @@ const batcher = '0x00000000000000000000000000000000000ba7c4';
 const batcherCode =
   '0x60205b3681101560295760648160003760006000606460006000600035' + '5af115602b57606401600256' + '5b00' + '5b60006000fd';
 
-test('one transaction that pays two merchants, of whom the reading endpoint hides one → found once its hash is handed in', async () => {
+test('one transaction that pays two merchants, of whom the reading endpoint hides one → found once its hash is submitted', async () => {
   const hidden = await fixtures.request();
   const neighbour = await makeMerchant(fixtures.db, fixtures.scope);
   const told = await makeRequest(fixtures.db, fixtures.scope, neighbour, { startBlocks: hidden.start_blocks });

@@ -7,7 +7,7 @@ import { theService } from '../../src/audit/write.ts';
 import { canAfford } from '../../src/chain/relay/afford.ts';
 import { limitsOf } from '../../src/config/chains.ts';
 import { authorizationCall, type SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
-import { readHandedIn } from '../../src/payments/authorized/progress.ts';
+import { readAuthorizations } from '../../src/payments/authorized/progress.ts';
 import { submitAuthorization } from '../../src/payments/authorized/submit.ts';
 import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
@@ -24,7 +24,7 @@ after(() => f?.stop());
 
 const relays = () => f.db.sql`select * from relay_transactions order by allotted_at`;
 const progress = async (request: RequestRow) =>
-  (await readHandedIn(f.ctx, f.scope, request.id)).map(({ state }) => state);
+  (await readAuthorizations(f.ctx, f.scope, request.id)).map(({ state }) => state);
 /** The relayer's transactions wait in the pool until `work` is done. */
 async function unmined(work: () => Promise<unknown>): Promise<void> {
   await f.rpc('evm_setAutomine', [false]);
@@ -34,7 +34,7 @@ async function unmined(work: () => Promise<unknown>): Promise<void> {
     await f.rpc('evm_setAutomine', [true]);
   }
 }
-/** Hands in an authorization whose transaction reaches no chain yet; it is returned, to be sent later. */
+/** Submits an authorization whose transaction reaches no chain yet; it is returned, to be sent later. */
 async function heldBack(request: RequestRow, signed: SignedAuthorization): Promise<Hex> {
   await unmined(async () => {
     assert.equal((await f.submit(request, signed)).kind, 'sent');
@@ -73,7 +73,7 @@ test('a signed authorization is sent by the relayer and pays its request, from a
   assert.equal(row?.rule, 'authorization');
 });
 
-test('handed in again, also at the same time, before and after it is mined → sent once', async () => {
+test('submitted again, also at the same time, before and after it is mined → sent once', async () => {
   const request = await f.request();
   const signed = await f.sign(request, await f.payer());
   const before = await f.sent();
@@ -89,7 +89,7 @@ test('handed in again, also at the same time, before and after it is mined → s
   assert.equal(await f.sent(), before + 1);
 });
 
-test('handed in again, and simulated after the first is in the pool → sent, not used', async () => {
+test('submitted again, and simulated after the first is in the pool → sent, not used', async () => {
   const request = await f.request();
   const signed = await f.sign(request, await f.payer());
   await unmined(async () => {
@@ -177,7 +177,7 @@ test('another amount, wallet, time, or a request that has ended → nothing is s
   assert.equal(bound.length, 0);
 });
 
-test('one authorization handed in for two requests → it pays the one that it names, or the first', async () => {
+test('one authorization submitted for two requests → it pays the one that it names, or the first', async () => {
   const [own, other] = [await f.request(), await f.request()];
   const due = BigInt(other.usdc_micro);
   const from = await f.payer();
@@ -211,7 +211,7 @@ test('submitted by somebody else before our transaction is mined → it counts o
   await f.settle();
 });
 
-test('executed by somebody else before it is handed in → used, and it counts', async () => {
+test('executed by somebody else before it is submitted → used, and it counts', async () => {
   const request = await f.request();
   const signed = await f.sign(request, await f.payer());
   const stranger = f.node.wallet();
@@ -295,7 +295,7 @@ test('part of the amount came before → exactly the rest is taken, under the ne
   assert.deepEqual(signed.nonce, `0x${authorizationNonce(request.reference, 1).toString('hex')}`);
 });
 
-test('no coin, no budget or no answer → not sent, nothing bound, and it can be handed in later', async () => {
+test('no coin, no budget or no answer → not sent, nothing bound, and it can be submitted later', async () => {
   const request = await f.request();
   const signed = await f.sign(request, await f.payer());
   await f.db.sql`update relay_accounts set balance_wei = 0`;
@@ -326,8 +326,8 @@ test('One merchant pays its own requests again and again → it leaves others of
     const own = await request(merchant);
     const signed = await f.sign(own, await f.payer());
     const { id: requestId, account_id: accountId } = own;
-    const handedIn = { requestId, accountId, chain, token: f.token, amountMicro: BigInt(own.usdc_micro), signed };
-    return (await submitAuthorization(f.ctx, f.scope, handedIn)).kind;
+    const submitted = { requestId, accountId, chain, token: f.token, amountMicro: BigInt(own.usdc_micro), signed };
+    return (await submitAuthorization(f.ctx, f.scope, submitted)).kind;
   };
   assert.equal(await hand(other), 'sent');
   const [{ wei } = { wei: '0' }] = await f.db.sql<{ wei: string }[]>`select wei::text from relay_spending`;

@@ -2,15 +2,15 @@ import { clearAlarm } from '../../db/alarms.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { firstRange, nextRange, paidBy, transferTopic } from './blocks.ts';
-import { digestOf, nextTold, noteCompared, type Range, type Reading } from './compared.ts';
+import { digestOf, nextReported, noteCompared, type Range, type Reading } from './compared.ts';
 import { watchedTransfers } from './find.ts';
-import { fullTellers, setAside, type ToldLog } from './left-out.ts';
+import { hostsAtLimit, type ReportedLog, setAside } from './left-out.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import { type Cursor, selectBlocks } from './store.ts';
 
 /** How long the operator is told of logs that were left out. */
-const toldForMs = dayMs;
+const alarmForMs = dayMs;
 /** The longest time for comparing one endpoint's reports in a pass; the next pass continues. */
 const longestPassMs = 10_000;
 
@@ -27,38 +27,38 @@ export async function compareEndpoints(reader: Reader): Promise<void> {
   const { db, chain, comparison, cursor } = reader;
   if (!cursor) return;
   comparison.upTo ??= Math.min(...(await selectBlocks(db, chain.chainId)).keys());
-  if (comparison.full.size > 0) comparison.full = await fullTellers(reader);
+  if (comparison.full.size > 0) comparison.full = await hostsAtLimit(reader);
   const ends = new Map<Rpc, Promise<number>>();
   const endOf = (rpc: Rpc) => {
-    const end = ends.get(rpc) ?? lastShared(reader, rpc, cursor);
+    const end = ends.get(rpc) ?? lastCommonBlock(reader, rpc, cursor);
     ends.set(rpc, end);
     return end;
   };
-  const tellers = new Set([null, ...[...comparison.read.values()].map(({ url }) => url)]);
-  const passes = [...tellers].map((url) => compareTold(reader, url, cursor, endOf));
+  const reporters = new Set([null, ...[...comparison.read.values()].map(({ url }) => url)]);
+  const passes = [...reporters].map((url) => compareReports(reader, url, cursor, endOf));
   for (const pass of await Promise.allSettled(passes)) if (pass.status === 'rejected') throw pass.reason;
-  if (performance.now() - comparison.foundAtMs < toldForMs) return;
+  if (performance.now() - comparison.foundAtMs < alarmForMs) return;
   comparison.foundAtMs = Number.POSITIVE_INFINITY;
   await clearAlarm(db.sql, 'chain-left-out', String(chain.chainId));
 }
 
-const tellFailure = ({ log, chain }: Reader, { host }: Rpc, { message: reason }: RpcError): void =>
+const logFailure = ({ log, chain }: Reader, { host }: Rpc, { message: reason }: RpcError): void =>
   log.warn({ chain: chain.chainId, provider: host, reason }, 'endpoints could not be compared');
 
 type EndOf = (rpc: Rpc) => Promise<number>;
 
 /** Compares one endpoint's reports, as far as another can be asked. */
-async function compareTold(reader: Reader, url: string | null, cursor: Cursor, endOf: EndOf): Promise<void> {
+async function compareReports(reader: Reader, url: string | null, cursor: Cursor, endOf: EndOf): Promise<void> {
   const { comparison, signal } = reader;
   const { rewinds } = comparison;
   const failed = new Set<Rpc>();
   const untilMs = performance.now() + longestPassMs;
   let after = comparison.upTo ?? 0;
   while (!signal.aborted && performance.now() < untilMs) {
-    const told = nextTold(comparison, url, after, cursor.number);
-    const asked = told && (await endpointsFor(reader, url, failed, endOf));
-    if (!asked || asked.to < told.from || comparison.rewinds !== rewinds) return;
-    const range = { from: told.from, to: Math.min(told.to, asked.to, told.from + asked.range - 1) };
+    const next = nextReported(comparison, url, after, cursor.number);
+    const asked = next && (await endpointsFor(reader, url, failed, endOf));
+    if (!asked || asked.to < next.from || comparison.rewinds !== rewinds) return;
+    const range = { from: next.from, to: Math.min(next.to, asked.to, next.from + asked.range - 1) };
     const isCompared = await compareRange(reader, range, asked.rpcs, failed);
     if (comparison.rewinds !== rewinds) return; // a reorganisation was faster
     if (!isCompared) continue;
@@ -94,7 +94,7 @@ async function endpointsFor(
 }
 
 /** The last block that was read here and up to which an endpoint has all blocks; -1 if that is not known. */
-async function lastShared(reader: Reader, rpc: Rpc, cursor: Cursor): Promise<number> {
+async function lastCommonBlock(reader: Reader, rpc: Rpc, cursor: Cursor): Promise<number> {
   try {
     const newest = await rpc.header('latest');
     if (!newest) return -1;
@@ -105,7 +105,7 @@ async function lastShared(reader: Reader, rpc: Rpc, cursor: Cursor): Promise<num
     return theirs?.hash === ours ? number : -1;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    tellFailure(reader, rpc, error);
+    logFailure(reader, rpc, error);
     return -1;
   }
 }
@@ -120,20 +120,20 @@ async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[], 
   const { rewinds } = comparison;
   const [first, second] = await Promise.all(rpcs.map((rpc) => logsOf(reader, rpc, range, failed)));
   if (!first || second === null) return false;
-  const told: ToldLog[] = [];
+  const reported: ReportedLog[] = [];
   for (let number = range.from; number <= range.to; number++) {
     const reading = second ? readingOf(second, number) : comparison.read.get(number);
     if (!reading) return false; // forgotten meanwhile
     // If an earlier leader read the block, what it was read with is unknown: what both report must be stored.
     const isAlike = readingOf(first, number).digest === reading.digest;
     if (isAlike && !second) continue;
-    const [by, unlike] = [first.host, isAlike ? null : new URL(reading.url).host];
-    for (const log of first.logs.get(number) ?? []) told.push({ log, by, unlike });
-    if (unlike === null) continue;
-    for (const log of second?.logs.get(number) ?? []) told.push({ log, by: unlike, unlike: by });
+    const [by, differsFrom] = [first.host, isAlike ? null : new URL(reading.url).host];
+    for (const log of first.logs.get(number) ?? []) reported.push({ log, by, differsFrom: differsFrom });
+    if (differsFrom === null) continue;
+    for (const log of second?.logs.get(number) ?? []) reported.push({ log, by: differsFrom, differsFrom: by });
   }
-  if (told.length > 0) await wallets.refresh();
-  const watched = told.filter(({ log }) => wallets.owners.has(paidBy(log) ?? ''));
+  if (reported.length > 0) await wallets.refresh();
+  const watched = reported.filter(({ log }) => wallets.owners.has(paidBy(log) ?? ''));
   if (comparison.rewinds !== rewinds) return false;
   return watched.length === 0 || setAside(reader, range, watched);
 }
@@ -149,10 +149,10 @@ const readingOf = ({ url, logs }: Answer, number: number): Reading => ({
 /** Null if fewer blocks must be requested, or the endpoint failed. */
 async function logsOf(reader: Reader, rpc: Rpc, range: Range, failed: Set<Rpc>): Promise<Answer | null> {
   try {
-    return await askLogs(reader, rpc, range);
+    return await queryLogs(reader, rpc, range);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    tellFailure(reader, rpc, error);
+    logFailure(reader, rpc, error);
     failed.add(rpc);
     return null;
   }
@@ -162,7 +162,7 @@ async function logsOf(reader: Reader, rpc: Rpc, range: Range, failed: Set<Rpc>):
  * @returns null if fewer blocks must be requested
  * @throws RpcError
  */
-async function askLogs(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<Answer | null> {
+async function queryLogs(reader: Reader, rpc: Rpc, { from, to }: Range): Promise<Answer | null> {
   const { url, host } = rpc;
   const tokens = reader.chain.tokens.map(({ address }) => address);
   const { ranges } = reader.comparison;

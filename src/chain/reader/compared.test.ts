@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Comparison, newComparison, nextTold, noteCompared, noteRead, type Range } from './compared.ts';
+import { type Comparison, newComparison, nextReported, noteCompared, noteRead, type Range } from './compared.ts';
 
 const [one, other] = ['https://one.example', 'https://other.example'];
 
@@ -8,7 +8,7 @@ const [one, other] = ['https://one.example', 'https://other.example'];
 function toldBy(comparison: Comparison, url: string | null, last: number): Range[] {
   const all: Range[] = [];
   for (let after = 0; ; ) {
-    const range = nextTold(comparison, url, after, last);
+    const range = nextReported(comparison, url, after, last);
     if (!range) return all;
     all.push(range);
     after = range.to;
@@ -45,8 +45,8 @@ test('ten million blocks wait as there is nobody to ask → a question looks at 
     looked++;
     return get(number);
   };
-  assert.deepEqual(nextTold(comparison, one, 0, last), { from: last - 4_999, to: last - 3_000 });
-  assert.deepEqual(nextTold(comparison, null, 0, last), { from: 1, to: 2_000 });
-  assert.equal(nextTold(comparison, other, 0, last), null);
+  assert.deepEqual(nextReported(comparison, one, 0, last), { from: last - 4_999, to: last - 3_000 });
+  assert.deepEqual(nextReported(comparison, null, 0, last), { from: 1, to: 2_000 });
+  assert.equal(nextReported(comparison, other, 0, last), null);
   assert.ok(looked < 10_000, `${looked} blocks were looked at`);
 });

@@ -35,13 +35,14 @@ export function newComparison(): Comparison {
   return { upTo: null, beyond: new Set(), read, ranges, full: new Set(), rewinds: 0, foundAtMs: performance.now() };
 }
 
-export const placeOf = ({ txHash, logIndex }: { txHash: string; logIndex: number | null }) => `${txHash} ${logIndex}`;
-const textOf = (log: Log) => [placeOf(log), log.address, ...log.topics, log.data].join(' ');
+export const logKey = ({ txHash, logIndex }: { txHash: string; logIndex: number | null }) => `${txHash} ${logIndex}`;
+const contentOf = (log: Log) => [logKey(log), log.address, ...log.topics, log.data].join(' ');
 /**
  * A digest of everything that decides whom a log pays and how much, since an endpoint could report another recipient at
  * the same position.
  */
-export const digestOf = (logs: readonly Log[]) => createHash('sha256').update(logs.map(textOf).join()).digest('base64');
+export const digestOf = (logs: readonly Log[]) =>
+  createHash('sha256').update(logs.map(contentOf).join()).digest('base64');
 
 /** Remembers the logs that a block was read with, and who reported them. */
 export function noteRead({ read }: Comparison, number: number, logs: readonly Log[], { url }: Pick<Rpc, 'url'>): void {
@@ -81,7 +82,12 @@ export type Range = { from: number; to: number };
  *
  * @param url null: blocks whose reporter is unknown
  */
-export function nextTold({ beyond, read }: Comparison, url: string | null, after: number, last: number): Range | null {
+export function nextReported(
+  { beyond, read }: Comparison,
+  url: string | null,
+  after: number,
+  last: number,
+): Range | null {
   const isWanted = (number: number) => !beyond.has(number) && (read.get(number)?.url ?? null) === url;
   let from = after + 1;
   if (url !== null) {

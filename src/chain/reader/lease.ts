@@ -11,7 +11,7 @@ export type Work = (lease: Lease, signal: AbortSignal) => Promise<void>;
 const leaseMs = 4_000;
 const renewMs = 2_000;
 /** The pause after an error, and the shortest pause in general: other holders' leases may expire at any time. */
-const againMs = 250;
+const retryMs = 250;
 
 const interval = (ms: number) => `${ms} ms`;
 
@@ -40,14 +40,14 @@ export async function releaseLease(db: Database, lease: Lease): Promise<void> {
 }
 
 /** `fence`: null if somebody else has the lease, which lasts `leftMs` unless it is renewed. */
-type Standing = { name: string; fence: string | null; leftMs: number };
+type LeaseState = { name: string; fence: string | null; leftMs: number };
 
 /**
  * In one statement, renews the leases that this holder has, and takes wanted leases that have expired. A row that
  * another process is changing counts as that process's. Nobody waits here, so there are no deadlocks.
  */
-async function keepLeases(db: Database, holder: string, held: string[], wanted: string[]): Promise<Standing[]> {
-  return db.sql<Standing[]>`
+async function keepLeases(db: Database, holder: string, held: string[], wanted: string[]): Promise<LeaseState[]> {
+  return db.sql<LeaseState[]>`
     with open as (
       select name from leases
       where (name = any(${held}::text[]) and holder = ${holder})
@@ -63,7 +63,7 @@ async function keepLeases(db: Database, holder: string, held: string[], wanted: 
     from leases l left join kept k on k.name = l.name where l.name = any(${[...held, ...wanted]}::text[])`;
 }
 
-type Post = { lease: Lease; renewedAt: number; over: AbortController; hasEnded: boolean; work: Promise<void> };
+type HeldLease = { lease: Lease; renewedAt: number; over: AbortController; hasEnded: boolean; work: Promise<void> };
 
 /**
  * Does each kind of work while this holder has the lease of its name, and again each time that it gets the lease, until
@@ -81,12 +81,12 @@ export async function whileLeading(
   onError: (error: unknown, name?: string) => void,
 ): Promise<void> {
   const names = [...works.keys()].sort();
-  const posts = new Map<string, Post>();
+  const heldLeases = new Map<string, HeldLease>();
   let hasRows = false;
   const begin = (lease: Lease, work: Work, renewedAt: number) => {
     const over = new AbortController();
-    const post: Post = { lease, renewedAt, over, hasEnded: false, work: Promise.resolve() };
-    posts.set(lease.name, post);
+    const post: HeldLease = { lease, renewedAt, over, hasEnded: false, work: Promise.resolve() };
+    heldLeases.set(lease.name, post);
     post.work = work(lease, AbortSignal.any([signal, over.signal]))
       .catch((error) => onError(error, lease.name))
       .finally(() => {
@@ -94,44 +94,44 @@ export async function whileLeading(
       });
   };
   /** Leases are released only here and never during a renewal, which would take them back. */
-  const leave = async () => {
-    for (const { lease, hasEnded } of posts.values()) {
+  const releaseEnded = async () => {
+    for (const { lease, hasEnded } of heldLeases.values()) {
       if (!hasEnded) continue;
       await releaseLease(db, lease);
-      posts.delete(lease.name);
+      heldLeases.delete(lease.name);
     }
   };
   const renewAndTake = async (): Promise<number> => {
-    if (!hasRows) await makeRows(db, names, holder);
+    if (!hasRows) await insertRows(db, names, holder);
     hasRows = true;
-    await leave();
+    await releaseEnded();
     const startedAt = performance.now();
-    const held = names.filter((name) => posts.get(name)?.over.signal.aborted === false);
-    const wanted = names.filter((name) => !posts.has(name));
+    const held = names.filter((name) => heldLeases.get(name)?.over.signal.aborted === false);
+    const wanted = names.filter((name) => !heldLeases.has(name));
     let waitMs = renewMs;
     for (const { name, fence, leftMs } of await keepLeases(db, holder, held, wanted)) {
-      const post = posts.get(name);
+      const post = heldLeases.get(name);
       if (fence === null) {
         post?.over.abort();
         waitMs = Math.min(waitMs, leftMs);
       } else if (post) post.renewedAt = startedAt;
       else begin({ name, holder, fence: Number(fence) }, works.get(name) as Work, startedAt);
     }
-    return Math.max(waitMs, againMs);
+    return Math.max(waitMs, retryMs);
   };
   while (!signal.aborted) {
     const waitMs = await renewAndTake().catch((error) => {
       onError(error);
-      return againMs;
+      return retryMs;
     });
-    for (const { over, renewedAt } of posts.values()) if (performance.now() - renewedAt >= leaseMs) over.abort();
+    for (const { over, renewedAt } of heldLeases.values()) if (performance.now() - renewedAt >= leaseMs) over.abort();
     await pause(waitMs, signal);
   }
-  await Promise.all([...posts.values()].map(({ work }) => work));
-  await leave().catch(onError);
+  await Promise.all([...heldLeases.values()].map(({ work }) => work));
+  await releaseEnded().catch(onError);
 }
 
-async function makeRows(db: Database, names: string[], holder: string): Promise<void> {
+async function insertRows(db: Database, names: string[], holder: string): Promise<void> {
   await db.sql`
     insert into leases (name, holder, fence, held_until)
     select name, ${holder}, 0, now() from unnest(${names}::text[]) as wanted (name)

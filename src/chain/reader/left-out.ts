@@ -1,27 +1,27 @@
 import { raiseAlarm } from '../../db/alarms.ts';
 import type { Log } from '../rpc.ts';
 import { paidBy } from './blocks.ts';
-import { placeOf, type Range } from './compared.ts';
+import { logKey, type Range } from './compared.ts';
 import type { Reader } from './read.ts';
 import {
+  countUnreadByHost,
   insertOmitted,
-  maxOfTeller,
+  maxPerHost,
   selectAwaited,
   selectPlaces,
   selectSetAside,
-  selectTellers,
 } from './unread-store.ts';
 
 /**
  * A log, the host of the endpoint that reports it, and of one that reports other logs of its block; null if they report
  * the same now.
  */
-export type ToldLog = { log: Log; by: string; unlike: string | null };
+export type ReportedLog = { log: Log; by: string; differsFrom: string | null };
 
 /** The hosts of endpoints with so many waiting transactions that no more are accepted. */
-export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
-  const tellers = await selectTellers(db, chain.chainId);
-  return new Set(tellers.flatMap(({ host, count }) => (count >= maxOfTeller ? [host] : [])));
+export async function hostsAtLimit({ db, chain }: Reader): Promise<Set<string>> {
+  const counts = await countUnreadByHost(db, chain.chainId);
+  return new Set(counts.flatMap(({ host, count }) => (count >= maxPerHost ? [host] : [])));
 }
 
 /**
@@ -29,52 +29,54 @@ export async function fullTellers({ db, chain }: Reader): Promise<Set<string>> {
  *
  * @returns false if an endpoint reported more than is accepted from one: the rest is set aside once there is room
  */
-export async function setAside(reader: Reader, { from }: Range, told: readonly ToldLog[]): Promise<boolean> {
+export async function setAside(reader: Reader, { from }: Range, reported: readonly ReportedLog[]): Promise<boolean> {
   const { db, testMode, comparison } = reader;
   const { chainId, name } = reader.chain;
-  const left = await unknownOf(reader, told);
-  if (left.length === 0) return true;
-  const tellers = new Map((await selectTellers(db, chainId)).map(({ host, count }) => [host, count]));
+  const unknown = await withoutKnown(reader, reported);
+  if (unknown.length === 0) return true;
+  const counts = new Map((await countUnreadByHost(db, chainId)).map(({ host, count }) => [host, count]));
   let added = 0;
-  let isWhole = true;
-  for (const [host, own] of Map.groupBy(left, ({ by }) => by)) {
-    const room = Math.max(0, maxOfTeller - (tellers.get(host) ?? 0));
+  let isComplete = true;
+  for (const [host, own] of Map.groupBy(unknown, ({ by }) => by)) {
+    const room = Math.max(0, maxPerHost - (counts.get(host) ?? 0));
     const logs = own.slice(0, room).map(({ log }) => log);
     for (const [wallet, paying] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
       added += await insertOmitted(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });
     if (own.length <= room) continue;
-    isWhole = false;
+    isComplete = false;
     comparison.full = new Set([...comparison.full, host]);
   }
-  if (added === 0) return isWhole;
+  if (added === 0) return isComplete;
   reader.mayBeUnread = true;
-  const disputed = left.flatMap(({ log, by, unlike }) => (unlike === null ? [] : [{ log, by, unlike }]));
+  const disputed = unknown.flatMap(({ log, by, differsFrom: unlike }) =>
+    unlike === null ? [] : [{ log, by, unlike }],
+  );
   const [first] = disputed;
-  if (!first) return isWhole;
+  if (!first) return isComplete;
   comparison.foundAtMs = performance.now();
   const transactions = [...new Set(disputed.map(({ log }) => log.txHash))].slice(0, 5);
   const details = { chainId, chain: name, host: first.unlike, other: first.by, transactions };
   reader.log.error(details, 'an endpoint does not report transfers that another one reports');
   await raiseAlarm(db.sql, { kind: 'chain-left-out', subject: String(chainId), details });
-  return isWhole;
+  return isComplete;
 }
 
 /** Those that are neither stored nor set aside, and pay a wallet that somebody could pay by then. */
-async function unknownOf({ db, chain, testMode }: Reader, told: readonly ToldLog[]): Promise<ToldLog[]> {
-  const hashes = [...new Set(told.map(({ log }) => log.txHash))];
-  const places = new Set((await selectPlaces(db, chain.chainId, hashes)).map(placeOf));
-  const unread = new Set((await selectSetAside(db, chain.chainId, hashes)).map(inBlock));
-  const left = told.filter(
+async function withoutKnown({ db, chain, testMode }: Reader, reported: readonly ReportedLog[]): Promise<ReportedLog[]> {
+  const hashes = [...new Set(reported.map(({ log }) => log.txHash))];
+  const places = new Set((await selectPlaces(db, chain.chainId, hashes)).map(logKey));
+  const unread = new Set((await selectSetAside(db, chain.chainId, hashes)).map(transactionKey));
+  const unstored = reported.filter(
     ({ log }) =>
-      !places.has(placeOf(log)) && !places.has(placeOf({ ...log, logIndex: null })) && !unread.has(inBlock(log)),
+      !places.has(logKey(log)) && !places.has(logKey({ ...log, logIndex: null })) && !unread.has(transactionKey(log)),
   );
-  if (left.length === 0) return [];
-  const paid = new Map(left.map(({ log }) => [toWallet(log), { wallet: paidBy(log) ?? '', ...log }]));
+  if (unstored.length === 0) return [];
+  const paid = new Map(unstored.map(({ log }) => [walletInBlock(log), { wallet: paidBy(log) ?? '', ...log }]));
   const awaited = await selectAwaited(db, { chainId: chain.chainId, testMode }, [...paid.values()]);
   const wanted = new Set(awaited.map(({ wallet, blockHash }) => `${wallet} ${blockHash}`));
-  return left.filter(({ log }) => wanted.has(toWallet(log)));
+  return unstored.filter(({ log }) => wanted.has(walletInBlock(log)));
 }
 
-const toWallet = (log: Log) => `${paidBy(log)} ${log.blockHash}`;
+const walletInBlock = (log: Log) => `${paidBy(log)} ${log.blockHash}`;
 
-const inBlock = ({ txHash, blockHash }: { txHash: string; blockHash: string }) => `${txHash} ${blockHash}`;
+const transactionKey = ({ txHash, blockHash }: { txHash: string; blockHash: string }) => `${txHash} ${blockHash}`;

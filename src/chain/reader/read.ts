@@ -57,7 +57,7 @@ const rewindsPerPass = 3;
  * Within this distance of the head, blocks are read one by one: that is cheapest, and each answer is bound to its
  * block's hash.
  */
-const fewBehind = 3;
+const nearHead = 3;
 /** A provider whose head has not moved for this long is compared with another. */
 const staleHeadMs = 10_000;
 /** How often progress is stored while no block is made. A minute without it counts as silence. */
@@ -224,7 +224,7 @@ async function readOn(
   view: View,
 ): Promise<store.Cursor | null> {
   const behind = view.head.number - at.number;
-  const count = behind <= fewBehind ? 1 : Math.min(reader.range, behind);
+  const count = behind <= nearHead ? 1 : Math.min(reader.range, behind);
   const numbers = Array.from({ length: count }, (_, i) => at.number + 1 + i);
   const headers = await mapFew(numbers, 8, async (number) => {
     const header = number === view.head.number ? view.head : await provider.rpc.header(number);

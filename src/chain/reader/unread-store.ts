@@ -22,7 +22,7 @@ export type UnreadRow = {
 /** How long to wait for a transaction's calldata and other logs before the operator is told. */
 const patienceMs = 2 * minuteMs;
 /** How long the operator is told of transfers stored without it. */
-const toldFor = '24 hours';
+const alarmFor = '24 hours';
 /** How long to ask for a transaction that one endpoint reported and all deny now. */
 const soughtFor = '24 hours';
 const longestWaitSeconds = 600;
@@ -80,7 +80,7 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
 export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
 
 /** At most this many per endpoint wait: it can invent any number of them. */
-export const maxOfTeller = 1_000;
+export const maxPerHost = 1_000;
 
 /**
  * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
@@ -120,7 +120,7 @@ export async function insertOmitted(
         select from watched_wallets w
         where w.test_mode = ${chain.testMode} and w.wallet_address = ${wallet} and w.watch_until > now())
     limit case when ${host ?? null}::text is not null then (
-      select greatest(0, ${maxOfTeller} - count(*)) from unread_transactions u
+      select greatest(0, ${maxPerHost} - count(*)) from unread_transactions u
       where u.chain_id = ${chain.chainId} and u.stored_at is null and u.told_by = ${host ?? null}) end
     on conflict (chain_id, block_hash, tx_hash) do update
       set logs = excluded.logs, owners = excluded.owners, told_by = excluded.told_by, stored_at = null, seen_at = now(),
@@ -168,7 +168,7 @@ export function selectAwaited(
 }
 
 /** Hosts of endpoints that report transactions that wait to be read, and how many. */
-export function selectTellers({ sql }: Database, chainId: number) {
+export function countUnreadByHost({ sql }: Database, chainId: number) {
   return sql<{ host: string; count: number }[]>`
     select told_by as host, count(*)::int as count from unread_transactions
     where chain_id = ${chainId} and stored_at is null and told_by is not null group by told_by`;
@@ -195,7 +195,7 @@ export async function isYetToBeRead({ sql }: Pick<Database, 'sql'>, chainId: num
 /** How many are set aside, and a few of those that the operator must be told of. */
 export async function selectUnreadState(db: Database, chainId: number): Promise<{ count: number; late: string[] }> {
   await db.sql`
-    delete from unread_transactions where chain_id = ${chainId} and stored_at < now() - ${toldFor}::interval`;
+    delete from unread_transactions where chain_id = ${chainId} and stored_at < now() - ${alarmFor}::interval`;
   const [row] = await db.sql<{ count: number; late: string[] | null }[]>`
     select count(*)::int as count,
       (array_agg(case tx_hash when '' then 'block ' || block_number else tx_hash end order by seen_at)

@@ -111,8 +111,8 @@ async function hand(
     return { kind: 'refused', code: 'invalid_exact_evm_nonce_already_used', checkout };
   }
   const { id: requestId, account_id: accountId } = checkout.row;
-  const handedIn = { requestId, accountId, chain, token, amountMicro, signed };
-  const outcome = await submitAuthorization(ctx, checkout.scope, handedIn);
+  const submitted = { requestId, accountId, chain, token, amountMicro, signed };
+  const outcome = await submitAuthorization(ctx, checkout.scope, submitted);
   if (outcome.kind === 'closed' || outcome.kind === 'other_under_way') {
     return notSent(await reread(ctx, checkout), payment);
   }

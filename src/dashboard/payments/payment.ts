@@ -5,7 +5,7 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
-import { lookForFindings } from '../../payments/findings.ts';
+import { queryFindings } from '../../payments/findings.ts';
 import { type PaymentProgress, readProgress, type TransferProgress } from '../../payments/proof/progress.ts';
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
@@ -65,7 +65,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const { session, request } = visit;
   const { id } = request.params as { id: string };
   const row = await readByMerchant(ctx.db, session.scope, session.accountId, id);
-  const findings = await lookForFindings(ctx, session.scope, row);
+  const findings = await queryFindings(ctx, session.scope, row);
   const payment = await paymentOf(ctx, session.scope, row, findings.progress);
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);

@@ -54,7 +54,7 @@ export async function signPayment({ provider }: FoundWallet, account: string, { 
 }
 
 /**
- * Hands in a signed payment, which the server then sends.
+ * Submits a signed payment, which the server then sends.
  *
  * @throws WalletRefusal with the reason why nothing was sent, or `unsure` if that is not known
  */

@@ -4,8 +4,8 @@ import type { Scope } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { type AuthorizationRow, selectUnread } from './store.ts';
 
-/** An authorization that was handed in for a request, and whose transfer is not matched yet. */
-export type HandedInProgress = {
+/** An authorization that was submitted for a request, and whose transfer is not matched yet. */
+export type AuthorizationProgress = {
   chainId: number;
   authorizer: string;
   usdcMicro: bigint;
@@ -13,7 +13,7 @@ export type HandedInProgress = {
   state: 'sent' | 'failed';
   /** The hash of the newest transaction that executes it; null before it is signed. */
   hash: Hex | null;
-  handedInAt: Date;
+  submittedAt: Date;
   /** With `failed`: until this time somebody else could still execute it, if the cause goes away. */
   validBefore: Date;
 };
@@ -21,8 +21,12 @@ export type HandedInProgress = {
 /** A block that was made in time may be read this much later. */
 const readLateMs = 2 * minuteMs;
 
-/** The authorizations that were handed in for a request and are undecided or failed, newest first. */
-export async function readHandedIn(ctx: Context, scope: Scope, requestId: string): Promise<HandedInProgress[]> {
+/** The authorizations that were submitted for a request and are undecided or failed, newest first. */
+export async function readAuthorizations(
+  ctx: Context,
+  scope: Scope,
+  requestId: string,
+): Promise<AuthorizationProgress[]> {
   const rows = await ctx.db.scoped(scope, (tx) => selectUnread(tx, scope, requestId));
   const now = ctx.clock.now();
   return rows.flatMap((row) => (row.relay_state === null ? [] : [describe(row, now)]));
@@ -40,14 +44,14 @@ export function hasFailed({ relay_state, succeeded, valid_before }: Call, now: D
   return relay_state !== 'final' && now.getTime() > valid_before.getTime() + readLateMs;
 }
 
-function describe(row: AuthorizationRow, now: Date): HandedInProgress {
+function describe(row: AuthorizationRow, now: Date): AuthorizationProgress {
   return {
     chainId: Number(row.chain_id),
     authorizer: row.authorizer,
     usdcMicro: BigInt(row.value),
     state: hasFailed(row, now) ? 'failed' : 'sent',
     hash: row.hash,
-    handedInAt: row.handed_in_at,
+    submittedAt: row.handed_in_at,
     validBefore: row.valid_before,
   };
 }

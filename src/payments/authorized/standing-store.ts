@@ -3,7 +3,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { AuthorizationKey } from './store.ts';
 
-/** An authorization that was handed in, with the call that executes it and its transfer, if one was read. */
+/** An authorization that was submitted, with the call that executes it and its transfer, if one was read. */
 export type StandingRow = {
   valid_before: Date;
   value: string;
@@ -13,7 +13,7 @@ export type StandingRow = {
   transfer_hash: Hex | null;
 };
 
-/** What was handed in for a request under this key; null for nothing. */
+/** What was submitted for a request under this key; null for nothing. */
 export async function selectStanding(
   tx: Tx,
   scope: Scope,

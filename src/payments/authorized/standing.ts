@@ -5,7 +5,7 @@ import { hasFailed } from './progress.ts';
 import { type StandingRow, selectStanding } from './standing-store.ts';
 import type { AuthorizationKey } from './store.ts';
 
-/** The outcome of one authorization that was handed in for a request. */
+/** The outcome of one authorization that was submitted for a request. */
 export type Standing = {
   /** `mined`: its money has moved. `failed`: it moved nothing, and is not being sent. */
   state: 'sent' | 'mined' | 'failed';
@@ -17,7 +17,7 @@ export type Standing = {
   valueMicro: bigint;
 };
 
-/** The outcome of an authorization; null if it was never handed in for this request. */
+/** The outcome of an authorization; null if it was never submitted for this request. */
 export async function readStanding(
   ctx: Context,
   scope: Scope,

@@ -39,7 +39,7 @@ const isKey = (sql: Sql | Tx, { chainId, tokenAddress, authorizer, nonce }: Auth
   a.chain_id = ${chainId} and a.token_address = ${tokenAddress} and a.authorizer = ${authorizer}
     and a.nonce = ${Buffer.from(nonce)}`;
 
-/** The request that an authorization pays: the one its nonce names, otherwise the one it was handed in for. */
+/** The request that an authorization pays: the one its nonce names, otherwise the one it was submitted for. */
 export async function selectAuthorized(tx: Tx, scope: Scope, key: AuthorizationKey): Promise<Named | null> {
   return (await selectNamed(tx, scope, key.nonce)) ?? (await selectBound(tx, scope, key));
 }
@@ -58,7 +58,7 @@ async function selectBound(tx: Tx, scope: Scope, key: AuthorizationKey): Promise
   return row ? { id: row.id, walletAddress: row.wallet_address } : null;
 }
 
-/** For each of these transfers, the request that the authorization it executed was handed in for. */
+/** For each of these transfers, the request that the authorization it executed was submitted for. */
 export async function selectAllBound(
   tx: Tx,
   rows: readonly TransferRow[],
@@ -80,13 +80,13 @@ export async function selectAllBound(
 }
 
 /**
- * Binds an authorization to the request that it was handed in for. The first request wins, over the whole platform.
+ * Binds an authorization to the request that it was submitted for. The first request wins, over the whole platform.
  *
  * The caller has checked that the authorizer signed it and that it pays the request's wallet. The caller sends it only
  * after this transaction, because a transfer that was matched before is not matched again.
  *
  * @param terms its value, and until when it is valid
- * @returns false if it belongs to another request, by its nonce or because it was handed in there first
+ * @returns false if it belongs to another request, by its nonce or because it was submitted there first
  */
 export async function bindAuthorization(
   tx: Tx,
@@ -136,7 +136,7 @@ const asSigned = (tx: Tx) => tx`
 const maxOfRequest = 50;
 
 /**
- * The authorizations that were handed in for a request and of which no transfer was matched yet, newest first: between
+ * The authorizations that were submitted for a request and of which no transfer was matched yet, newest first: between
  * being read and being matched, a transfer changes no state, and pages would not show it otherwise.
  */
 export function selectUnread(tx: Tx, scope: Scope, requestId: string): Promise<AuthorizationRow[]> {
@@ -176,7 +176,7 @@ export type WalletRecord = {
 };
 
 /**
- * Reads a wallet's record and locks it until the transaction ends, so that authorizations handed in at once are counted
+ * Reads a wallet's record and locks it until the transaction ends, so that authorizations submitted at once are counted
  * too.
  */
 export async function lockWallet(tx: Tx, authorizer: string, requestId: string): Promise<WalletRecord> {

@@ -26,8 +26,8 @@ import {
   updateRelayed,
 } from './store.ts';
 
-/** An authorization that was handed in for a request, and where it is executed. */
-export type HandedIn = {
+/** An authorization that was submitted for a request, and where it is executed. */
+export type SubmittedAuthorization = {
   requestId: string;
   /** The merchant who is paid. */
   accountId: string;
@@ -38,15 +38,15 @@ export type HandedIn = {
   signed: SignedAuthorization;
 };
 
-/** The outcome of handing in an authorization. Only with `sent` is anything sent. */
-export type HandedInOutcome =
+/** The outcome of submitting an authorization. Only with `sent` is anything sent. */
+export type AuthorizationOutcome =
   /** It is on its way, or was already. `relayId`: the call that executes it. */
   | { kind: 'sent'; relayId: string }
   /** Another payment of the request is on its way: this one would be the second. */
   | { kind: 'other_under_way' }
   /** It was already executed, by anybody, or cancelled. */
   | { kind: 'used' }
-  /** It was handed in for another request before, or its nonce names one. */
+  /** It was submitted for another request before, or its nonce names one. */
   | { kind: 'taken' }
   /** The request can no longer be paid. */
   | { kind: 'closed' }
@@ -56,7 +56,7 @@ export type HandedInOutcome =
   | { kind: 'signature' | 'balance' | 'refused' }
   /** Calls for this request or this wallet have failed too often. */
   | { kind: 'too_often' }
-  /** Several payments of this wallet are under way: once they are mined, this one can be handed in. */
+  /** Several payments of this wallet are under way: once they are mined, this one can be submitted. */
   | { kind: 'too_many_at_once' }
   /** The chain could not be queried. */
   | { kind: 'unreachable' }
@@ -71,7 +71,7 @@ const maxUnderWayOfWallet = 5;
 
 const refusals: Record<
   TokenRefusal,
-  HandedInOutcome['kind'] & ('used' | 'signature' | 'balance' | 'changed' | 'refused')
+  AuthorizationOutcome['kind'] & ('used' | 'signature' | 'balance' | 'changed' | 'refused')
 > = {
   used: 'used',
   signature: 'signature',
@@ -82,39 +82,45 @@ const refusals: Record<
 
 /**
  * Takes an authorization, simulates it, binds it to its request and has the relayer send it. Everything is stored in
- * one transaction before anything is sent. An authorization that is handed in again is sent again only if its call
+ * one transaction before anything is sent. An authorization that is submitted again is sent again only if its call
  * failed.
  *
  * This queries the chain, and a call that is sent costs a fee. So the caller limits attempts and has checked that this
  * payment is offered.
  */
-export async function submitAuthorization(ctx: Context, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome> {
-  const { chain, token, signed } = handedIn;
+export async function submitAuthorization(
+  ctx: Context,
+  scope: Scope,
+  submitted: SubmittedAuthorization,
+): Promise<AuthorizationOutcome> {
+  const { chain, token, signed } = submitted;
   const call = { scope, chain, from: null, to: token.address, data: authorizationCall(signed) };
-  const known = () => ctx.db.scoped(scope, (tx) => readKnown(tx, scope, handedIn, ctx.clock.now()));
+  const known = () => ctx.db.scoped(scope, (tx) => readKnown(tx, scope, submitted, ctx.clock.now()));
   const before = await known();
   if (before) return before;
   const simulated = await simulate(ctx, call);
   if (simulated.kind === 'unreachable') return { kind: 'unreachable' };
-  // If it was handed in twice at the same time, our own call may have used it by now.
+  // If it was submitted twice at the same time, our own call may have used it by now.
   if (simulated.kind === 'reverted') {
     return (await known()) ?? { kind: refusals[readTokenRefusal(simulated.data)] };
   }
   if (simulated.gas > maxGas) return { kind: 'refused' };
   try {
     const outcome = await retryOnConflict(() =>
-      ctx.db.transaction(async (tx): Promise<HandedInOutcome> => {
-        const { failures, underWay } = await lockWallet(tx, signed.from, handedIn.requestId);
+      ctx.db.transaction(async (tx): Promise<AuthorizationOutcome> => {
+        const { failures, underWay } = await lockWallet(tx, signed.from, submitted.requestId);
         if (failures >= maxFailuresOfWallet) return { kind: 'too_often' };
         if (underWay >= maxUnderWayOfWallet) return { kind: 'too_many_at_once' };
-        const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) => hold(ctx, inner, scope, handedIn));
+        const refused = await nestedIn(tx, ctx.db).scoped(scope, (inner) =>
+          bindUnderLock(ctx, inner, scope, submitted),
+        );
         if (refused) return refused;
-        const { requestId: subjectId, accountId } = handedIn;
+        const { requestId: subjectId, accountId } = submitted;
         const subject = { purpose: 'authorization', subjectId, accountId } as const;
         const relayId = await enqueueCall(ctx, tx, { ...call, ...subject }, simulated.gas);
         const { valueMicro, validBefore } = signed;
         const until = new Date(Number(validBefore) * 1000);
-        await updateRelayed(tx, scope, keyOf(handedIn), { id: relayId, valueMicro, validBefore: until });
+        await updateRelayed(tx, scope, keyOf(submitted), { id: relayId, valueMicro, validBefore: until });
         return { kind: 'sent', relayId };
       }),
     );
@@ -133,27 +139,32 @@ async function send(ctx: Context, relayId: string): Promise<void> {
   );
 }
 
-function keyOf({ chain, token, signed }: HandedIn): AuthorizationKey {
+function keyOf({ chain, token, signed }: SubmittedAuthorization): AuthorizationKey {
   const nonce = Buffer.from(signed.nonce.slice(2), 'hex');
   return { chainId: chain.chainId, tokenAddress: token.address, authorizer: signed.from, nonce };
 }
 
 /** The outcome, if known without querying the chain: it is under way, or belongs to another request. */
-async function readKnown(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date): Promise<HandedInOutcome | null> {
-  const { live } = await readOwn(tx, scope, handedIn, now);
+async function readKnown(
+  tx: Tx,
+  scope: Scope,
+  submitted: SubmittedAuthorization,
+  now: Date,
+): Promise<AuthorizationOutcome | null> {
+  const { live } = await readOwn(tx, scope, submitted, now);
   if (live) return { kind: 'sent', relayId: live };
-  const named = await selectAuthorized(tx, scope, keyOf(handedIn));
-  return named && named.id !== handedIn.requestId ? { kind: 'taken' } : null;
+  const named = await selectAuthorized(tx, scope, keyOf(submitted));
+  return named && named.id !== submitted.requestId ? { kind: 'taken' } : null;
 }
 
 /**
- * The authorizations handed in for the request whose transfers are not matched yet. `live`: the call of this
+ * The authorizations submitted for the request whose transfers are not matched yet. `live`: the call of this
  * authorization, if it may still execute it. `others`: whether the call of another authorization may still execute that
  * one.
  */
-async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {
-  const key = keyOf(handedIn);
-  const rows = await selectUnread(tx, scope, handedIn.requestId);
+async function readOwn(tx: Tx, scope: Scope, submitted: SubmittedAuthorization, now: Date) {
+  const key = keyOf(submitted);
+  const rows = await selectUnread(tx, scope, submitted.requestId);
   const isOwn = (row: AuthorizationRow) =>
     Number(row.chain_id) === key.chainId &&
     row.token_address === key.tokenAddress &&
@@ -164,12 +175,17 @@ async function readOwn(tx: Tx, scope: Scope, handedIn: HandedIn, now: Date) {
 }
 
 /** Checks all conditions under the request's lock before the call is enqueued; null if all are met. */
-async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Promise<HandedInOutcome | null> {
-  const { requestId, chain, token, amountMicro, signed } = handedIn;
+async function bindUnderLock(
+  ctx: Context,
+  tx: Tx,
+  scope: Scope,
+  submitted: SubmittedAuthorization,
+): Promise<AuthorizationOutcome | null> {
+  const { requestId, chain, token, amountMicro, signed } = submitted;
   const request = await lockForProof(tx, scope, requestId);
   const now = ctx.clock.now();
   if (!request || !isPayable(request, now)) return { kind: 'closed' };
-  const own = await readOwn(tx, scope, handedIn, now);
+  const own = await readOwn(tx, scope, submitted, now);
   if (own.live) return { kind: 'sent', relayId: own.live };
   const { wallet_address: walletAddress } = request;
   const isPaying = own.others || (await hasCharge(tx, scope, requestId)) || (await hasArriving(tx, scope, requestId));
@@ -185,13 +201,13 @@ async function hold(ctx: Context, tx: Tx, scope: Scope, handedIn: HandedIn): Pro
   const applicability = canApply(transfer, payable, 'authorization');
   if (!applicability.counts || !applicability.completes) return { kind: 'changed' };
   // A part was paid since the amount was requested, so this payment would overpay the request.
-  const beyondMicro = payable.soundMicro + signed.valueMicro - payable.usdcMicro;
+  const beyondMicro = payable.undoubtedMicro + signed.valueMicro - payable.usdcMicro;
   if (beyondMicro >= minPartMicro) return { kind: 'changed' };
   const failures = own.rows.reduce((sum, row) => sum + row.failures + (row.succeeded === false ? 1 : 0), 0);
   if (failures >= maxFailuresOfRequest) return { kind: 'too_often' };
   const validBefore = new Date(Number(signed.validBefore) * 1000);
   const bound = { valueMicro: signed.valueMicro, validBefore };
-  return (await bindAuthorization(tx, scope, keyOf(handedIn), requestId, bound)) ? null : { kind: 'taken' };
+  return (await bindAuthorization(tx, scope, keyOf(submitted), requestId, bound)) ? null : { kind: 'taken' };
 }
 
 function isPayable(request: RequestRow, now: Date): boolean {

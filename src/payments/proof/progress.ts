@@ -6,7 +6,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { findRequest } from '../../requests/read.ts';
 import { type RestRow, selectRests } from '../../requests/rest.ts';
 import type { RequestRow } from '../../requests/store.ts';
-import { soundMicroOf } from '../rest.ts';
+import { undoubtedMicroOf } from '../rest.ts';
 import { minPartMicro, type Reason, restMicro, sumMicro, surpluses } from '../rules.ts';
 import { selectCandidates } from '../store.ts';
 import { keyOf, selectCounted, type TransferKey, type TransferRow } from '../transfers.ts';
@@ -86,7 +86,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   // The surcharge that identifies a rest is below one cent, and does not count as overpaid.
   const minOverMicro = counted.length > 1 ? minPartMicro : 1n;
   const overpaidMicro = overMicro >= minOverMicro ? overMicro : 0n;
-  const soundMicro = soundMicroOf(counted);
+  const soundMicro = undoubtedMicroOf(counted);
   return {
     proofStatus: request.proof_status,
     proofNote: request.proof_note,

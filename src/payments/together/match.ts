@@ -5,7 +5,7 @@ import { attachment, inOrder, isSame, provenBy, toPayable } from '../apply.ts';
 import { type Chosen, readChoices } from '../candidates.ts';
 import { completeProofs, type Settled } from '../complete.ts';
 import { type ChainView, readChainView } from '../proof/heads.ts';
-import { soundMicroOf } from '../rest.ts';
+import { undoubtedMicroOf } from '../rest.ts';
 import { canApply, completing, type Rule, restMicro } from '../rules.ts';
 import { type MatchResult, toTransfer, updateMatches } from '../store.ts';
 import type { TransferRow } from '../transfers.ts';
@@ -109,7 +109,7 @@ class Batch {
       const attaches = this.#proved.get(requestId)?.attaches ?? request.proof_status === 'none';
       this.#proved.set(requestId, { held, settled: isPaid ? settled : null, last: current, attaches });
       held.request = { ...request, proof_status: isPaid ? 'verified' : 'attached' };
-    } else if (request.proof_status === 'none' && restMicro(due, soundMicroOf(after)) !== null) return null;
+    } else if (request.proof_status === 'none' && restMicro(due, undoubtedMicroOf(after)) !== null) return null;
     held.counted = after;
     return { requestId, rule, reason: null };
   }

@@ -8,7 +8,7 @@ import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
-import { lookForFindings } from '../../payments/findings.ts';
+import { queryFindings } from '../../payments/findings.ts';
 import { readRefunds } from '../../refunds/read.ts';
 import { cancelRequest } from '../../requests/cancel.ts';
 import { type PortalStatus, readPortalStatus } from '../../requests/lists/browse.ts';
@@ -89,7 +89,7 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
   const { id } = row;
   const [status, findings, { deliveries }, merchant, replays] = await Promise.all([
     readPortalStatus(ctx, scope, id),
-    lookForFindings(ctx, scope, row),
+    queryFindings(ctx, scope, row),
     listDeliveries(ctx, scope, { requestId: id, limit: 1, offset: 0 }),
     readMerchant(ctx, scope, row.account_id),
     readDifferingReplays(ctx, scope, id),

@@ -66,7 +66,7 @@ export async function authorizedFixtures() {
       const signature = rest.signature ?? (await privateKeyToAccount(from.privateKey).signTypedData(data));
       return { ...terms, signature };
     },
-    /** Hands in an authorization; `dueMicro`: what the page asks for. */
+    /** Submits an authorization; `dueMicro`: what the page asks for. */
     submit: (
       request: RequestRow,
       signed: SignedAuthorization,
