@@ -15,7 +15,7 @@ function writersOf(action: string): string[] {
   });
 }
 
-test('every act is written by somebody', () => {
+test('every action of the audit log is written by some verb', () => {
   const unwritten = Object.keys(actions).filter((action) => writersOf(action).length === 0);
   assert.deepEqual(unwritten, []);
 });

@@ -71,7 +71,7 @@ function faultsOf(name: string, text: string): string[] {
   });
 }
 
-test('every migration leaves the previous version working beside it', () => {
+test('every migration → the previous version keeps working beside it', () => {
   const names = readdirSync(folder).filter((name) => /^\d{4}_.*\.sql$/.test(name) && name >= first);
   const faults = names.flatMap((name) => faultsOf(name, readFileSync(join(folder, name), 'utf8')));
   assert.deepEqual(faults, []);

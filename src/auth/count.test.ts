@@ -31,7 +31,7 @@ describe('counting calls', () => {
     assert.equal(await countCall(database.db.sql, counted()), 1);
   });
 
-  test('a new minute begins at one', async () => {
+  test('the first call of a new minute → counted as one', async () => {
     const one = counted();
     for (let call = 0; call < 3; call++) await countCall(database.db.sql, one);
     await setMinute(one.subject, '-1 minute');

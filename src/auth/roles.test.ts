@@ -50,6 +50,6 @@ test('While the partner is disabled, every role can only read', () => {
     assert.equal(may({ role, partner: { disabled: true } }, name, mode), name === 'read', `${role} ${name} ${mode}`);
 });
 
-test('Only the three roles are roles', () => {
+test('any other name → not a role', () => {
   assert.deepEqual(['owner', 'developer', 'viewer', 'operator', 'Owner', '', null].filter(isRole), [...roles]);
 });

@@ -12,7 +12,7 @@ test('a text longer than any field may be breaks every pattern, unread', () => {
   assert.deepEqual(check({ one, two: one }), [{ field: 'two', message: 'must be b’s' }]);
 });
 
-test('faults are said in words', () => {
+test('each broken rule of a field → a message in words', () => {
   const metadata = Type.Record(Type.String(), Type.String(), { maxProperties: 1, propertyNames: { maxLength: 3 } });
   const fields = { amount: Type.Integer({ minimum: 1, maximum: 9 }), memo: Type.String({ maxLength: 2 }), metadata };
   const check = compileCheck(Type.Object({ ...fields, on: Type.Boolean() }));

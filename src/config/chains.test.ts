@@ -22,7 +22,7 @@ function faultsOf(file: unknown): string[] {
   return [];
 }
 
-test('a good chains file is read', () => {
+test('a valid chains file → read', () => {
   const { test: chains } = readChains(JSON.stringify({ test: [good], live: [{ ...good, chain_id: 2 }] }), null);
   assert.equal(chains[0]?.tokens[0]?.address, `0x${'ab'.repeat(20)}`);
   assert.deepEqual(chains[0]?.finality, [
@@ -110,7 +110,7 @@ test('a misspelt field, a token listed twice, a pause or an address that cannot 
   ]);
 });
 
-test('all faults of a chains file at once, each with its place', () => {
+test('an invalid chains file → all faults at once, each with its place', () => {
   const bad = { chain_id: 7, rpc_urls: [], tokens: [{ symbol: 'USDC' }], finality: [{ up_to_usdc_micro: 'x' }] };
   assert.deepEqual(faultsOf({ test: [bad, null], live: [good, good] }), [
     'chain 7: rpc_urls must list at least one address',

@@ -29,7 +29,7 @@ test('the same text is encrypted differently every time, and is not to be seen i
   assert.ok(!one.includes('whsec_secret'));
 });
 
-test('any changed byte is noticed', () => {
+test('a changed byte → decryption fails', () => {
   const encrypted = encrypt([fresh], 'whsec_secret');
   for (let i = 0; i < encrypted.length; i++) {
     const changed = Buffer.from(encrypted);
@@ -61,7 +61,7 @@ test('a keyed hash depends on key, purpose and text, and on nothing else', () =>
   for (const other of others) assert.notDeepEqual(other, hash);
 });
 
-test('without any key nothing is encrypted', () => {
+test('no key → encrypting throws', () => {
   assert.throws(() => newest([]), /no secret key/);
   assert.throws(() => encrypt([], 'x'), /no secret key/);
 });

@@ -51,7 +51,7 @@ test('days and times that do not exist are refused', () => {
   for (const text of texts) assert.equal(parseInstant(text), null, text);
 });
 
-test('junk is refused', () => {
+test('text that is not a time → refused', () => {
   const texts = [
     '',
     ' ',

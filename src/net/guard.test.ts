@@ -34,7 +34,7 @@ describe('outgoing addresses', () => {
     });
   }
 
-  test('public addresses are reached by https; http needs leave', () => {
+  test('a public address → allowed over https; over http only if the policy allows it', () => {
     for (const address of ['8.8.8.8', '93.184.216.34', '2606:4700::1111', '2a00:1450::1']) {
       assert.equal(mayConnect(strict, 'https:', address), true, address);
       assert.equal(mayConnect(strict, 'http:', address), false, address);
@@ -42,7 +42,7 @@ describe('outgoing addresses', () => {
     }
   });
 
-  test('configured networks are reached, by http too, and nothing beside them', () => {
+  test('addresses in WEBHOOK_ALLOW_CIDRS → allowed, also over http; addresses beside them → refused', () => {
     const policy = { allowCidrs: ['10.1.0.0/16', 'fd00:1::/32'], plainHttp: false };
     for (const address of ['10.1.2.3', 'fd00:1::5']) assert.equal(mayConnect(policy, 'http:', address), true, address);
     for (const address of ['10.2.0.1', 'fd00:2::1', '::ffff:10.1.2.3']) {
@@ -50,7 +50,7 @@ describe('outgoing addresses', () => {
     }
   });
 
-  test('literals in decimal, octal, hexadecimal and short forms are seen through', () => {
+  test('IP literals in decimal, octal, hexadecimal and short forms → recognised as private', () => {
     for (const host of [
       '2130706433',
       '0x7f000001',

@@ -36,7 +36,7 @@ describe('POST to an address a stranger chose', () => {
     assert.equal(received.length, 0);
   });
 
-  test('one forbidden address among the answers refuses all', async () => {
+  test('a name with one forbidden address among others → refused', async () => {
     const resolve = async () => ['93.184.216.34', '10.0.0.1'];
     assert.equal(error(await poster(live, { resolve }).post('https://mixed.example/', {}, '')), 'refused_address');
   });
@@ -60,12 +60,12 @@ describe('POST to an address a stranger chose', () => {
     assert.deepEqual(statuses, [200, 'invalid_response']);
   });
 
-  test('an answer that is no IP address is refused', async () => {
+  test('a resolver answers with something that is not an IP address → refused', async () => {
     const resolve = async () => ['not-an-address'];
     assert.equal(error(await poster(live, { resolve }).post('https://odd.example/', {}, '')), 'refused_address');
   });
 
-  test('literals are checked too, whatever their form', async () => {
+  test('an IP literal in any notation → checked like a resolved address', async () => {
     const { port, received } = await receiver();
     for (const host of [
       '127.0.0.1',
@@ -97,7 +97,7 @@ describe('POST to an address a stranger chose', () => {
     assert.equal(received.length, 1);
   });
 
-  test('a name that is not found is dns; one that never resolves is timeout', async () => {
+  test('an unknown name → dns; a name that never resolves → timeout', async () => {
     const missing = async () => Promise.reject(new Error('ENOTFOUND'));
     assert.equal(error(await poster(live, { resolve: missing }).post('https://missing.example/', {}, '')), 'dns');
     const never = () => new Promise<string[]>(() => {});
@@ -107,7 +107,7 @@ describe('POST to an address a stranger chose', () => {
     );
   });
 
-  test('a server that takes the connection and never speaks TLS is timeout', async () => {
+  test('a server that accepts the connection but never starts TLS → timeout', async () => {
     const sockets: { destroy(): void }[] = [];
     const silent = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -120,13 +120,13 @@ describe('POST to an address a stranger chose', () => {
     silent.close();
   });
 
-  test('a port where nobody listens is connection', async () => {
+  test('a port where nobody listens → connection', async () => {
     const { port, close } = await startReceiver();
     await close();
     assert.equal(error(await poster(loopback).post(`http://127.0.0.1:${port}/`, {}, '')), 'connection');
   });
 
-  test('redirects are answers, and are not followed', async () => {
+  test('a redirect → returned as the response, not followed', async () => {
     const target = await receiver();
     for (const status of [301, 302, 303, 307, 308]) {
       const { url } = await receiver({ behave: behaviours.status(status, { location: target.url }) });
@@ -158,7 +158,7 @@ describe('POST to an address a stranger chose', () => {
     assert.equal('responseBody' in nul && nul.responseBody, 'a\uFFFDb');
   });
 
-  test('an early hint is no answer yet', async () => {
+  test('a 103 Early Hints → not taken for the response', async () => {
     const { url } = await receiver({
       behave: (response) => {
         response.writeEarlyHints({ link: '</a>; rel=preload' });
@@ -169,7 +169,7 @@ describe('POST to an address a stranger chose', () => {
     assert.equal('statusCode' in outcome && outcome.statusCode, 500);
   });
 
-  test('a kept connection that the receiver has closed is no failure; a reset of a fresh one is', async () => {
+  test('a kept connection that the receiver has closed → the POST still succeeds; a new one that is reset → a failure', async () => {
     const known = new WeakSet<object>();
     const once = await receiver({
       behave: (response) => {

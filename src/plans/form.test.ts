@@ -16,7 +16,7 @@ const good: PlanFields = {
 const read = (typed: PlanFields, currency = 'EUR') =>
   readPlanForm({ ...good, ...typed }, { currency, today }) as { plan?: NewPlan; faults?: PlanFaults };
 
-test('A form that keeps the rules is a plan', () => {
+test('valid fields → a plan', () => {
   const { plan } = read({});
   assert.deepEqual(plan, {
     name: 'Piano lessons',
@@ -88,7 +88,7 @@ test('Each broken rule is reported under its field', () => {
   }
 });
 
-test('The bounds themselves are allowed', () => {
+test('the smallest and largest allowed values → accepted', () => {
   for (const typed of [
     { first_on: today },
     { first_on: '2027-11-21' },

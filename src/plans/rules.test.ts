@@ -68,7 +68,7 @@ test('The slot after a day is the first one whose date is later, whatever the pl
   );
 });
 
-test('Dates only move forward, each in its own period', () => {
+test('the dates of a plan → strictly increasing, one per period', () => {
   fc.assert(
     fc.property(
       anyDay,

@@ -29,12 +29,12 @@ test('where nobody is near the median → none, however many answered', () => {
   assert.equal(combineRates(from('1', '2', '3', '4', '5')), null);
 });
 
-test('three: the median, however far away the outlier is', () => {
+test('three answers → the median, however far off the outlier', () => {
   assert.equal(combineRates(from('0.92', '92', '0.921')), '0.921');
   assert.equal(combineRates(from('0.000001', '0.92', '0.921')), '0.92');
 });
 
-test('four: the middle of the two in the middle', () => {
+test('four answers → halfway between the two in the middle', () => {
   assert.equal(combineRates(from('99', '0.92', '0.921', '0.00001')), '0.9205');
 });
 
@@ -107,5 +107,5 @@ test('a deviation counts as shown when it is the same, or has moved by a percent
     assert.ok(!isAcceptedDeviation(-46n, shown));
 });
 
-test('the middle of two is exact', () =>
+test('halfway between two rates → exact', () =>
   assert.equal(midpoint('1', '1.000000000000000002'), '1.000000000000000001'));

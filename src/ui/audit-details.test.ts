@@ -70,7 +70,7 @@ test('addresses, hashes and numbers are shortened, with the whole in the title; 
   assert.doesNotMatch(told({ name: '<img src=x>' }) ?? '', /<img/);
 });
 
-test('one rate is named by its currency, all of them as Rates', () => {
+test('the object of a rate’s entry → its currency; of a refresh → Rates', () => {
   const target = (id: string) =>
     auditObject(wordsOf('en'), { object_kind: 'rate', object_id: id }, new Map(), null).text.replace(/<[^>]*>/g, '');
   assert.equal(target('CHF'), 'Rate CHF');

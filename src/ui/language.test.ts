@@ -80,7 +80,7 @@ test('each language is named in itself, and Arabic runs from right to left', () 
   assert.equal(wordsOf('hi').direction, 'ltr');
 });
 
-test('a text without a value for its placeholder is a fault of ours', () => {
+test('filling a text without a value for its placeholder → throws', () => {
   assert.equal(fill('{a} of {b}', { a: 1, b: '2' }), '1 of 2');
   assert.throws(() => fill('{a} of {b}', { a: 1 }), /needs a value for \{b\}/);
 });

@@ -119,7 +119,7 @@ describe('the pace of deliveries', () => {
     }
   });
 
-  test('slow attempts are limited too: beyond, they take room among the quick ones', () => {
+  test('more slow attempts than their limit → the rest take room among the quick ones', () => {
     const { pace, begin, forward } = paced();
     let underWay = 0;
     for (let round = 0; round < 10; round++) {

@@ -24,7 +24,7 @@ describe('what happens after an attempt', () => {
     );
   });
 
-  test('2xx is success, everything else is not', () => {
+  test('a 2xx status → success; any other → failure', () => {
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 599 }), (status) => {
         const { state } = judgeAttempt(0, answered(status), schedule, now);
@@ -81,7 +81,7 @@ describe('the health of an endpoint', () => {
     assert.deepEqual([after.failures, after.probeWaitMs, after.failing_since], [0, null, null]);
   });
 
-  test('a short configured schedule is probed in its own rhythm', () => {
+  test('a short schedule → probes wait no longer than its longest wait', () => {
     assert.equal(judgeHealth(healthy, failed(12), [0, 100, 200], now).probeWaitMs, 200);
     assert.equal(judgeHealth(healthy, failed(12), [0], now).probeWaitMs, 0);
   });

@@ -98,7 +98,7 @@ test('GET /openapi.json › a strict linter finds nothing', async () => {
   );
 });
 
-test('answers of the running service keep the documented contracts', async () => {
+test('responses of the running service match the OpenAPI document', async () => {
   await setRate(app.db, 'EUR', '0.92');
   const { test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);

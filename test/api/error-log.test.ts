@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-test('A fault while a link is opened is logged with the route, never with the token in the address', async () => {
+test('an error while a sign-in link is opened → logged with the route, never with the token', async () => {
   await app.owner`alter table sign_in_links rename to sign_in_links_gone`;
   const token = newLinkToken();
   const answer = await fetch(`${app.url}/portal/link/${token}`);

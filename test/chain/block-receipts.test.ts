@@ -62,7 +62,7 @@ test('The receipts of a block with many payments are read in one call, and each 
   assert.equal(proxy.calls.get('eth_getTransactionReceipt'), undefined);
 });
 
-test('Those of a block with a few payments are read one by one', async () => {
+test('a block with a few payments → its receipts are read one by one', async () => {
   const requests = await payTogether(2);
   await assertVerified(requests);
   assert.equal(proxy.calls.get('eth_getBlockReceipts'), undefined);

@@ -183,7 +183,7 @@ test('chains that a killed service left running are adopted; one that answers wr
   await left.stop();
 });
 
-test('two data folders at once have chains of their own', async () => {
+test('two sandboxes with different data folders → separate chains', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quittance dev with spaces '));
   const [one, two] = await Promise.all([startDevChains(dataDir), startDevChains(folder)]);
   const to = randomAddress();

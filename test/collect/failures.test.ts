@@ -84,7 +84,7 @@ test('Too little money: retried on days 1, 3, 5 and 7, each with a mail and the 
   assert.equal(events.length, 0, 'the partner is told nothing of a failure');
 });
 
-test('A merchant who chose so has the plan ended once a charge is past due', async () => {
+test('a charge is past due and the merchant chose “End the plan” → the plan ends', async () => {
   const plan = await of.plan();
   await of.db.sql`update plans set after_past_due = 'end' where id = ${plan.id}`;
   await of.agree(plan, await of.payer(0n));

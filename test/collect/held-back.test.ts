@@ -219,7 +219,7 @@ test('A customer who stops between two attempts is asked by link', async () => {
   assert.equal(await of.balance(payer.address), 100_000_000n);
 });
 
-test('Test and live keep apart: a mandate given in one mode is not charged for a plan of the other', async () => {
+test('a mandate of test mode → never charged for a live plan, and vice versa', async () => {
   const merchant = await makeMerchant(of.db, of.live, { currency: 'USD' });
   const plan = await of.plan({}, { scope: of.live, merchant });
   const payer = await of.payer(100_000_000n);
@@ -235,7 +235,7 @@ test('Test and live keep apart: a mandate given in one mode is not charged for a
   await assert.rejects(foreign, { code: '23503' });
 });
 
-test('Only one of two concurrent nodes charges', async () => {
+test('two nodes collect at the same time → one charge', async () => {
   const plans = [];
   for (let i = 0; i < 6; i++) plans.push(await agreed());
   await chargeDue(of.ctx, running);

@@ -142,7 +142,7 @@ test('charge › calldata with bits beyond a field’s type → refused, so that
   asDone(await stage.send(mandate.executor, stage.contract, call));
 });
 
-test('the contract takes no coin and has nothing but its own functions', async () => {
+test('sending coin to the contract, or calling an unknown function → reverts', async () => {
   const from = await stage.executor();
   const send = (data: string, value: string) =>
     stage.rpc('eth_sendTransaction', { from, to: stage.contract, data, value, gas: toHex(100_000) });

@@ -73,7 +73,7 @@ test('amount › zero and more than the cap → refused; one unit, and the cap i
   assert.equal(await charge(at + 4, 20_000_000n), 'done');
 });
 
-test('the largest times and amounts overflow nowhere', async () => {
+test('the largest times and amounts → no overflow', async () => {
   const at = (await stage.now()) + 10;
   const most = 2 ** 63;
   const charge = await signed({ minIntervalSeconds: most, endsAt: most, maxAmount: 2n ** 256n - 1n });

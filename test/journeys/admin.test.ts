@@ -251,7 +251,7 @@ test('An operator signs a user out of a lost device and removes their passkeys: 
   for (const nobody of [randomUUID(), 'x', "'"]) assert.equal((await admin.open(`/admin/users/${nobody}`)).status, 404);
 });
 
-test('Merchants of all partners and modes are found by number, wallet and name; the operator’s switch is its own', async () => {
+test('merchants of all partners and modes are found by ID, wallet and name; the operator’s switch is separate from the partner’s', async () => {
   const [one, two] = [await makePartner(app.db), await makePartner(app.db)];
   const mine = await makeMerchant(app.db, one.test);
   const other = await makeMerchant(app.db, two.live);
@@ -357,7 +357,7 @@ test('A rate is set with an end and cleared; fetching at once is limited for eac
   );
 });
 
-test('A plan that has failed for a day for no partner’s reason is stuck, and its charge is tried at once', async () => {
+test('a plan that has failed for a day and not because somebody is disabled → listed as stuck; retry charges it at once', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   const fail = async (failure: string, hours: number) => {
@@ -600,7 +600,7 @@ test('A form that is sent twice acts and logs once, and the page confirms only w
   assert.deepEqual(await lastAct(partner.id), before);
 });
 
-test('The address of a form leads back to its page, and rates and stuck events are files, too', async () => {
+test('GET of a form’s address → its page; rates and failed events can be downloaded as CSV', async () => {
   for (const [form, page] of Object.entries({
     '/admin/audit/check?lang=de': '/admin/audit?lang=de',
     '/admin/erase/look': '/admin/erase',

@@ -168,7 +168,7 @@ test('Two clients at once → one is taken, and the other keeps its money', asyn
   assert.equal(await fixtures.relayed(), before + 1);
 });
 
-test('A header belongs to the first request that it is sent to', async () => {
+test('a payment header sent to a second request → refused, because it belongs to the first', async () => {
   const payer = await fixtures.payer();
   const [first, second] = [await fixtures.request(), await fixtures.request()];
   const header = await agentOf(payer.privateKey).sign(await required(first));

@@ -92,7 +92,7 @@ test('A logo is shown by mails and pages elsewhere, and the API’s reference is
   );
 });
 
-test('An answer of the API is kept by nobody', async () => {
+test('a response of the API → Cache-Control: no-store', async () => {
   const headers = await headersOf(`${app.url}/api/v1/requests`);
   assert.equal(headers.get('cache-control'), 'no-store');
   assert.equal(headers.get('x-content-type-options'), 'nosniff');

@@ -77,7 +77,7 @@ const stateOf = async (id: string, forwardedFor: string) =>
   (await visit(`${trusting.url}/pay/${id}/state`, { headers: { 'x-forwarded-for': forwardedFor } })).status;
 const askTimes = (times: number, ask: () => Promise<number>) => Promise.all(Array.from({ length: times }, ask));
 
-test('Asking for the state of a pay page is limited per client and request, and nobody else’s asking counts', async () => {
+test('polling the state of a pay page → limited per client and request; other clients’ calls do not count', async () => {
   const { test: scope } = await makePartner(trusting.db);
   const { id } = await makeRequest(trusting.db, scope, await makeMerchant(trusting.db, scope));
   const statuses = await askTimes(121, () => stateOf(id, '203.0.113.20'));
@@ -88,7 +88,7 @@ test('Asking for the state of a pay page is limited per client and request, and 
   assert.equal(await stateOf(other.id, '203.0.113.20'), 200);
 });
 
-test('A shop’s sixty tablets may ask for states from one address, each every three seconds, and no more', async () => {
+test('sixty tablets behind one address poll every three seconds → answered; more → limited', async () => {
   const statuses = await askTimes(1201, () => stateOf(randomUUID(), '203.0.113.22'));
   assert.equal(statuses.filter((status) => status === 404).length, 1200);
   assert.equal(statuses.filter((status) => status === 429).length, 1);

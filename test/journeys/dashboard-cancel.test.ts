@@ -54,7 +54,7 @@ test('A request that cannot be cancelled says why: opened, payment arrived, paid
   assert.ok(!(await fixtures.visitor.open(`/dashboard/payments/${row.id}`)).html.includes('It was not cancelled'));
 });
 
-test('A payment that comes first wins, and the answer says that it came', async () => {
+test('a payment arrives before the cancel → not cancelled, and the page says why', async () => {
   const row = await fixtures.request();
   const page = await detail(row.id);
   await fixtures.pay(row);
@@ -96,7 +96,7 @@ test('A partial payment is named before the cancel, and is an unmatched payment 
   assert.match((await fixtures.visitor.open('/dashboard/unmatched')).html, /2\.00 USDC<\/a>/);
 });
 
-test('Nobody cancels the request of another merchant, partner or mode', async () => {
+test('cancelling a request of another merchant, partner or mode → 404', async () => {
   const row = await fixtures.request();
   const page = await detail(row.id);
   const foreign = await makePartner(fixtures.db);

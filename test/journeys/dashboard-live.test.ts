@@ -37,7 +37,7 @@ function look(details: Partial<Watcher> = {}) {
   };
 }
 
-test('A merchant hears of a request made for it, and not of its neighbours’, while the partner hears of both', {
+test('a request is created → its merchant’s page and the partner’s page are notified, other merchants’ pages are not', {
   timeout: patienceMs,
 }, async () => {
   const [own, neighbour] = [await makeMerchant(app.db, fixtures.test), await makeMerchant(app.db, fixtures.test)];
@@ -60,7 +60,7 @@ test('A merchant hears of a request made for it, and not of its neighbours’, w
   }
 });
 
-test('A page that begins to listen is woken once when its clock is known, so that what was made meanwhile is seen', {
+test('a page starts to listen → it is woken once its partner’s clock is known, so it shows what was created meanwhile', {
   timeout: patienceMs,
 }, async () => {
   const merchant = await makeMerchant(app.db, fixtures.test);
@@ -81,7 +81,7 @@ test('A page that begins to listen is woken once when its clock is known, so tha
   }
 });
 
-test('The events of the dashboard begin for who is signed in, and name nothing', {
+test('the dashboard’s event stream → only for a signed-in merchant, and without any data', {
   timeout: patienceMs,
 }, async () => {
   const merchant = await makeMerchant(app.db, fixtures.test);

@@ -47,7 +47,7 @@ test('A request made manually is that of the API: amount reserved, rate and its 
   );
 });
 
-test('A form that is sent twice asks once, and is written into the log once', async () => {
+test('the form sent twice → one request and one audit entry', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
   const [before, acts] = [(await requests()).length, (await fixtures.audit()).length];
   const first = await fixtures.visitor.send(form, '/ask', { amount: '3' });
@@ -57,7 +57,7 @@ test('A form that is sent twice asks once, and is written into the log once', as
   assert.equal((await fixtures.audit()).length, acts + 1);
 });
 
-test('The key of a form is none of the API: a merchant cannot take the place of a request that its partner creates', async () => {
+test('an API create with the idempotency key of a merchant’s form → a request of its own', async () => {
   const key = 'b3JkZXItQS0xMDQyLWF0dGVtcHQtMDAwMDAx';
   const form = await fixtures.visitor.open('/dashboard/ask');
   await fixtures.visitor.send(form, '/ask', { amount: '900', key });
@@ -70,7 +70,7 @@ test('The key of a form is none of the API: a merchant cannot take the place of 
   assert.notEqual(json.request_id, planted?.id);
 });
 
-test('Enter the customer’s name for an invoice and is open for seven days', async () => {
+test('an invoice needs the customer’s name, and stays open for seven days', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
   const refused = await fixtures.visitor.send(form, '/ask', {
     amount: '99',
@@ -113,7 +113,7 @@ const setSources = (age: string) => fixtures.db.sql`
     now() - ${age}::interval)
   on conflict (code) do update set fetched_at = excluded.fetched_at`;
 
-test('A rate of sources is kept with their names', async () => {
+test('a rate from sources → stored with the sources’ names', async () => {
   await fixtures.db.sql`delete from rate_overrides where code = 'EUR'`;
   await setSources('1 minute');
   await fixtures.visitor.send(await fixtures.visitor.open('/dashboard/ask'), '/ask', { amount: '5' });
@@ -122,7 +122,7 @@ test('A rate of sources is kept with their names', async () => {
   assert.deepEqual([row?.rate, row?.rate_source], ['0.9', 'one, two']);
 });
 
-test('An amount that was typed in another currency is not taken for one in this', async () => {
+test('the currency changed after the amount was typed → no request, and the page asks to check the amount', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
   await setRate(fixtures.db, 'JPY', '150');
   const change = (code: string) =>
@@ -172,7 +172,7 @@ test('The cashier’s screen shows the amount and the code, then that it was pai
   assert.match(paid.html, /Next customer/);
 });
 
-test('Forms of another site do nothing', async () => {
+test('forms sent from another site → nothing is created', async () => {
   const before = (await requests()).length;
   const cookie = `dashboard-session=${fixtures.visitor.cookies.get('dashboard-session')}`;
   const other = await makeOnboarded(fixtures.ctx, fixtures.scope);

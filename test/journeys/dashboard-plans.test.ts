@@ -230,7 +230,7 @@ test('Charges of a plan are paged, the newest first', async () => {
   assert.deepEqual(days((await fixtures.visitor.open(next)).html), ['2027-01-02', '2027-01-01']);
 });
 
-test('Plans of other merchants, partners and modes are not there, and forms of other sites do nothing', async () => {
+test('plans of other merchants, partners and modes → 404; forms of other sites → refused', async () => {
   const plan = await makePlan(fixtures.ctx, fixtures.scope, fixtures.merchant);
   const { test: foreign, live } = await makePartner(fixtures.db);
   for (const scope of [fixtures.scope, foreign, live]) {

@@ -351,7 +351,7 @@ test('Only the surplus of a paid request is refunded: it stays paid, and a cance
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
 });
 
-test('A hash that was never sent is looked for on, less often; it never holds the others up', async () => {
+test('a recorded hash that was never sent → still looked up, less and less often, without delaying others', async () => {
   const { txHash } = await stray(13_000_000n);
   await record(txHash, hash('9'));
   await age(txHash, '40 days');

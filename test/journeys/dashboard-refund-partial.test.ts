@@ -169,7 +169,7 @@ test('A payment that named no request and was refunded cannot be claimed by its 
   assert.equal((await claimed()).kind, 'counted', 'what never went back still pays');
 });
 
-test('The rest that is matched in the same moment either pays the request with the partial payment, or finds it gone; never both', async () => {
+test('the rest is matched while the partial payment is detached → either the request is paid or the part is gone, never both', async () => {
   for (let round = 0; round < 6; round++) {
     const { request, txHash } = await partiallyPaid();
     await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 4_000_000n });

@@ -306,7 +306,7 @@ test('A refund that a reorganisation removes is no longer on its way', async () 
   assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['sent', null]);
 });
 
-test('A chain that does not answer keeps nobody from noting, and a second endpoint must agree before it is confirmed', async () => {
+test('a refund on a chain that does not answer → recorded; it is confirmed once a second endpoint agrees', async () => {
   const paid = await stray(900_000n);
   const back = await send(paid.payer.address, 900_000n);
   await fixtures.node.mine(3);
@@ -380,7 +380,7 @@ test('A refund after a cancelled first one is recorded with the request to which
   assert.equal((await row(paid))?.request_id, request.id);
 });
 
-test('A merchant that looks at a refund again and again is answered that this is too often, and no endpoint is asked', async () => {
+test('a merchant opens a refund’s page too often → the page says so, and no endpoint is queried', async () => {
   const paid = await stray(4_300_000n);
   const look = () => fixtures.visitor.open(`/dashboard/give-back/${paid.key}`);
   let asked = 0;

@@ -153,7 +153,7 @@ test('Only the surplus of an overpayment is refunded', async () => {
   assert.deepEqual([row?.request_id, row?.usdc_micro, row?.to_address], [request.id, over.toString(), from.address]);
 });
 
-test('A payment in full has nothing to refund', async () => {
+test('a request paid exactly → nothing to refund', async () => {
   const request = await fixtures.request({ exactMicro: 5_000_000n });
   const { txHash } = await fixtures.pay(request);
   await fixtures.node.mine(3);
@@ -176,7 +176,7 @@ test('A payer who paid several merchants → the page warns that it may be an ex
   }
 });
 
-test('Payments of another merchant, partner or mode are not there, to see, to attach or to refund', async () => {
+test('payments of another merchant, partner or mode → cannot be seen, attached or refunded', async () => {
   const txHash = await stray(2_220_000n);
   const foreign = await makePartner(fixtures.db);
   const scopes = [fixtures.scope, foreign.test, foreign.live];

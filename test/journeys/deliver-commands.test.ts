@@ -32,7 +32,7 @@ describe('webhook commands', () => {
     return command.run(made.ctx, { words, options });
   };
 
-  test('set answers the secret and keeps it, rotate a pending one, activate puts it in force', async () => {
+  test('webhook set returns the secret and keeps it; rotate creates a pending one; activate makes it the active one', async () => {
     const { partner, test: scope } = await makePartner(fixtures.db);
     const at = { partner: partner.slug, mode: 'test' };
     const first = await run('webhook set', { ...at, url: 'http://127.0.0.1:9/a' });
@@ -46,7 +46,7 @@ describe('webhook commands', () => {
     assert.equal(Buffer.from(row?.secret).includes(String(second.secret)), false, 'secrets are encrypted at rest');
   });
 
-  test('faults are sentences', async () => {
+  test('a webhook command that cannot be done → a sentence that says why', async () => {
     const { partner } = await makePartner(fixtures.db);
     const at = { partner: partner.slug, mode: 'test' };
     await assert.rejects(run('webhook rotate', at), /No webhook URL is set/);
@@ -60,7 +60,7 @@ describe('webhook commands', () => {
     await assert.rejects(run('webhook deliveries', { ...at, limit: '0' }), /--limit must be/);
   });
 
-  test('outside the sandbox live needs https and test does not reach private addresses', async () => {
+  test('outside a sandbox › an http URL in live mode, or a private address in test mode → refused', async () => {
     const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: [] });
     const { test: scope, live } = await makePartner(fixtures.db);
     await assert.rejects(setUrl(ctx, theService, live, 'http://example.com/'), /must be an https address/);
@@ -70,7 +70,7 @@ describe('webhook commands', () => {
     await setUrl(ctx, theService, scope, 'http://example.com/');
   });
 
-  test('an attempt outside the sandbox refuses a name that resolves to a private address', async () => {
+  test('outside a sandbox › an attempt to a name that resolves to a private address → refused', async () => {
     const { ctx } = deliveryContext(fixtures.db, { sandbox: false, webhookAllowCidrs: [] });
     const { live } = await makePartner(fixtures.db);
     await setUrl(ctx, theService, live, 'https://inside.example/');

@@ -200,7 +200,7 @@ describe('delivering', () => {
     assert.equal((await deliveryRow(stage.db, id)).state, 'delivered');
   });
 
-  test('test and live mode have their own URL and secret; setting a URL keeps the secret', async () => {
+  test('webhook endpoints of test and live mode → a URL and secret each; setting a URL keeps the secret', async () => {
     const { scope, live, secret, receiver } = await partnerWithReceiver();
     const other = await setUrl(stage.ctx, theService, live, receiver.url.replace('/hook', '/live'));
     assert.notEqual(other, secret);
@@ -258,7 +258,7 @@ describe('delivering', () => {
     await assert.rejects(activateSecret(stage.ctx, theService, scope), /No secret is pending/);
   });
 
-  test('a pending secret takes over by itself after 24 h', async () => {
+  test('a secret pending for 24 h → becomes active automatically', async () => {
     const { scope, secret } = await partnerWithReceiver();
     const { ctx, clock } = deliveryContext(stage.db);
     const next = await rotateSecret(ctx, theService, scope, null);
@@ -286,7 +286,7 @@ describe('delivering', () => {
     );
   });
 
-  test('after ten failures in a row one probe at a time is sent; a success sets all free', async () => {
+  test('ten failures in a row → one probe at a time; after a success → all events are sent', async () => {
     const { scope, receiver } = await partnerWithReceiver({ behave: behaviours.status(500) });
     await makeEvents(stage.db, scope, 12);
     assert.equal(await pass(), 12);

@@ -113,7 +113,7 @@ test('A customer’s data is erased from every request of every partner and from
   assert.doesNotMatch(JSON.stringify(logged), /grace|hopper/i);
 });
 
-test('Erasing again finds nothing, changes nothing and is logged', async () => {
+test('erasing the same customer again → nothing found or changed, and logged', async () => {
   const { scope, merchant, partner } = await shop();
   const request = await makeRequest(app.db, scope, merchant, grace('twice@example.com', '+49 30 77777'));
   const key = keyOf('request', request.id.toUpperCase());
@@ -154,7 +154,7 @@ test('A receipt that waits for somebody whose data was erased becomes no mail', 
   assert.equal((await mailsTo(email)).length, 0);
 });
 
-test('If there is more than one call erases, the answer says so, and the next call erases the rest', async () => {
+test('more data than one call erases → the answer says so, and the next call erases the rest', async () => {
   const { scope, merchant } = await shop();
   for (let i = 0; i < 10; i++) {
     await Promise.all(
@@ -168,7 +168,7 @@ test('If there is more than one call erases, the answer says so, and the next ca
   assert.deepEqual([second.requests, second.more], [10, false]);
 });
 
-test('After the configured days data goes by itself, once for each request; without the setting it stays', async () => {
+test('ERASE_CUSTOMER_DATA_AFTER_DAYS has passed → data is erased automatically, once per request; without the setting it stays', async () => {
   const { scope, merchant } = await shop();
   const old = await makeRequest(app.db, scope, merchant, grace('old@example.com', '+49 30 88888'));
   await mailOf(scope, old, 'old@example.com');
@@ -207,7 +207,7 @@ const customerOf = ({ plan }: Awaited<ReturnType<typeof planOf>>) => [
   plan.customer_phone,
 ];
 
-test('The plans of an erased customer end and forget them, with all partners; the next date asks nobody', async () => {
+test('an erased customer’s plans, with any partner → end, forget the customer, and ask nobody on their next date', async () => {
   const [one, two] = [await shop(), await shop()];
   await setRate(app.db, 'EUR', '0.92');
   const email = 'Planned@Example.com';
@@ -239,7 +239,7 @@ test('The plans of an erased customer end and forget them, with all partners; th
     .sql`update plans set due_at = null, next_on = null, state = 'ended', ended_at = now() where id = ${other.id}`;
 });
 
-test('By one of its requests a whole plan is erased, with all other requests that it made', async () => {
+test('erasing by one request of a plan → the whole plan and all its requests are erased', async () => {
   const { scope, merchant } = await shop();
   const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-06-01' });
   for (const day of ['2027-06-01', '2027-07-01', '2027-08-01']) await turnAt(app.ctx, `${day}T00:00:00.000Z`);

@@ -101,7 +101,7 @@ test('Forms that change who may act, or where money and events go, require more 
   assert.deepEqual(await asking(operator, '/admin'), ofOperators);
 });
 
-test('A form of those who are signed in that does not declare whether it needs more fails the start', () => {
+test('a form behind a sign-in that does not declare whether it needs a fresh one → the service does not start', () => {
   const form = (config: { auth: 'session'; fresh?: 'never' }) => ({ method: 'POST', url: '/portal/made-up', config });
   assert.throws(() => assertDeclared(form({ auth: 'session' })), /does not declare whether it needs more/);
   assertDeclared(form({ auth: 'session', fresh: 'never' }));

@@ -57,7 +57,7 @@ async function walk(visitor: Visitor, area: string, lists: Record<string, string
   }
 }
 
-test('every list of the portal is there as CSV', async () => {
+test('every list of the portal can be downloaded as CSV', async () => {
   const owner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
   await walk(
     owner,
@@ -76,7 +76,7 @@ test('every list of the portal is there as CSV', async () => {
   );
 });
 
-test('every list of the dashboard is there as CSV', async () => {
+test('every list of the dashboard can be downloaded as CSV', async () => {
   await walk(
     fixtures.visitor,
     '/dashboard',
@@ -90,7 +90,7 @@ test('every list of the dashboard is there as CSV', async () => {
   );
 });
 
-test('every list of the administration is there as CSV', async () => {
+test('every list of the administration can be downloaded as CSV', async () => {
   const { visitor } = await signInOperator(fixtures);
   await walk(visitor, '/admin', {
     '/admin': 'name',

@@ -84,7 +84,7 @@ test('A merchant is written to in the language it onboarded in, its partner in t
   assert.ok(disabled.body.includes(de.endpoint.gone));
 });
 
-test('Where nobody’s language is known, a mail is in English', async () => {
+test('the recipient’s language is unknown → the mail is in English', async () => {
   const { test: scope, partner } = await makePartner(app.db);
   await setPartnerEmail(app.ctx, theService, partner.slug, 'nobody@partner.example');
   const gone = { partner_id: scope.partnerId, test_mode: true, url: 'https://hook.example/', disabled_reason: 'gone' };

@@ -78,7 +78,7 @@ test('Mails go out by SMTP, once each, as they were written; the alarm about a m
   assert.equal(await openAlarm('mail_transport'), null);
 });
 
-test('A mail that can be stopped carries the headers by which mail programs stop it; others carry none', async (t) => {
+test('a mail of a plan → has List-Unsubscribe headers; other mails have none', async (t) => {
   const smtp = await startSmtp(t, { disabledCommands: ['STARTTLS'] });
   const transport = smtpTransport({ smtpUrl: `smtp://127.0.0.1:${smtp.port}`, from });
   const signal = AbortSignal.timeout(patienceMs);
@@ -235,7 +235,7 @@ test('Servers that hang delay only their own mails; a mail that somebody waits f
   assert.equal(new Set(smtp.mails.map(({ to }) => to[0])).size, 20, 'each once');
 });
 
-test('Mails go out several at a time', async (t) => {
+test('many queued mails → several are sent at a time', async (t) => {
   let [open, most] = [0, 0];
   const waiting: (() => void)[] = [];
   const smtp = await startSmtp(t, {

@@ -233,7 +233,7 @@ test('One merchant’s link asks for codes again and again → ten a day, and th
   await sendEmailCode(app.ctx, other, wordsOf('en'));
 });
 
-test('The limits of a day hold over all nodes together, and a partner keeps no operator from a recovery', async () => {
+test('daily limits count over all nodes; a partner that has used up its own does not stop an operator’s recovery', async () => {
   const count = (action: string, subject: string) =>
     app.db.scoped(scope, (tx) => takeOfDay(tx, scope, action, { subject, most: 10 }));
   const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'shared@example.com' });

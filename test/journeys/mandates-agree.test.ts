@@ -92,7 +92,7 @@ test('A signature of another wallet, or of nobody → refused; who signs for its
   );
 });
 
-test('The merchant’s own wallet, the token and the contract cannot agree, nor what is no address', async () => {
+test('agreeing with the merchant’s own wallet, the token, the contract or a malformed address → refused', async () => {
   const plan = await fixtures.plan();
   const zero = `0x${'00'.repeat(20)}`;
   for (const payer of [fixtures.merchant.wallet, fixtures.token, fixtures.contract, zero, '0x12', '']) {
@@ -111,7 +111,7 @@ test('The merchant’s own wallet, the token and the contract cannot agree, nor 
   );
 });
 
-test('The link of another plan, a wrong token, and another site’s form reach nothing', async () => {
+test('another plan’s link, a wrong token, or another site’s form → nothing is shown or changed', async () => {
   const plan = await fixtures.plan();
   const other = await fixtures.plan();
   const token = fixtures.urlOf(other).split('/').at(-1) ?? '';

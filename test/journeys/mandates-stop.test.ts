@@ -330,7 +330,7 @@ test('The link alone reveals no sum of a payer’s agreements, and changes no al
   assert.equal((await fixtures.mandateOf(plan)).allowed_charges, before);
 });
 
-test('A customer stops the mails by the link in one of them', async () => {
+test('the link in a plan’s mail → stops the plan’s mails', async () => {
   const { plan, mails } = await agreed();
   const before = (await mails()).length;
   assert.match((await fixtures.open(plan, '/stop-mails')).html, /Stop these e-mails\?/);

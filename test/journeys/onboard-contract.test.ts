@@ -111,7 +111,7 @@ test('A contract wallet onboards, and is kept with the chains where its code acc
   assert.deepEqual((await onboard(differing, signedBy(owner))).wallet_chain_ids, [31337]);
 });
 
-test('An account of a key is offered on every chain', async () => {
+test('a wallet with a key → offered on every chain', async () => {
   const account = newAccount();
   assert.equal((await onboard(account.address, signedBy(account))).wallet_chain_ids, null);
 });
@@ -128,7 +128,7 @@ test('A chain that cannot be reached is not among those where a contract wallet 
   );
 });
 
-test('A provider that turns out to be another chain is not believed', async () => {
+test('a provider that serves another chain → its answer about a contract wallet is ignored', async () => {
   const [first] = configs() as [ChainConfig];
   const owner = newAccount();
   const address = randomAddress();
@@ -144,7 +144,7 @@ test('A contract that does not accept the signature is refused', async () => {
   await assert.rejects(onboard(address, signedBy(newAccount())), refusedFor('signature_invalid'));
 });
 
-test('The signature of another key is refused, and so is garbage', async () => {
+test('another key’s signature, or garbage → refused', async () => {
   await assert.rejects(onboard(randomAddress(), signedBy(newAccount())), refusedFor('signature_invalid'));
   for (const garbage of ['0x', '0x12', 'hello', `0x${'00'.repeat(65)}`, `0x${'ff'.repeat(10_000)}`]) {
     await assert.rejects(
@@ -165,7 +165,7 @@ test('A smart wallet that is not deployed yet → the page says to deploy it fir
   await assert.rejects(onboard(randomAddress(), wrapped), refusedFor('wallet_not_deployed'));
 });
 
-test('A deployed wallet may sign in the ERC-6492 form too', async () => {
+test('a deployed contract wallet that signs in the ERC-6492 form → accepted', async () => {
   const [first] = configs() as [ChainConfig];
   const owner = newAccount();
   const address = randomAddress();

@@ -49,7 +49,7 @@ test('A mail in HTML is shown as its recipient sees it: on a separate page that 
   for (const id of ['x', randomUUID()]) assert.equal((await visit(`${app.url}/dev/mail/${id}`)).status, 404);
 });
 
-test('A mail of a transaction that failed is never sent', async () => {
+test('a mail queued in a transaction that was rolled back → never sent', async () => {
   const { test: scope } = await makePartner(app.db);
   const work = app.db.scoped(scope, async (tx) => {
     await queueMail(app.ctx, tx, mail('rolled-back@example.com'));
@@ -91,7 +91,7 @@ test('In production without a transport mails stay queued, and an alarm says so'
   assert.match(alarm ?? '', /e-mails? (is|are) waiting: no mail server is configured/);
 });
 
-test('In production there is no /dev/mail', async () => {
+test('/dev/mail in production → 404', async () => {
   const production = await startApp({ config: testConfig({ sandbox: false }) });
   try {
     await queueMail(production.ctx, production.db.sql, { ...mail('secret@example.com'), html: '<p>A code</p>' });

@@ -135,7 +135,7 @@ test('Each sign-in has its own token; a merchant sees its sessions and can end e
   assert.ok(isIn(await own.visitor.open('/dashboard')));
 });
 
-test('Nobody ends the session of another merchant', async () => {
+test('ending another merchant’s session → refused', async () => {
   const [one, two] = [await makeOnboarded(app.ctx, fixtures.test), await makeOnboarded(app.ctx, fixtures.live)];
   const victim = await signInMerchant(app.url, one.account);
   const attacker = await signInMerchant(app.url, two.account);
@@ -191,7 +191,7 @@ test('A wallet that belongs to nobody gets the same pages, and after its signatu
   assert.match(refused.html, /No merchant uses this wallet/);
 });
 
-test('A signed message signs in once, for 15 minutes, and no other message does', async () => {
+test('a signed message → signs in once, within 15 minutes; any other message → refused', async () => {
   const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { account } = merchant;
   const visitor = startVisitor(app.url);

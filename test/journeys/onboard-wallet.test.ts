@@ -273,7 +273,7 @@ test('A merchant signed in with the current wallet sees the recovery, and stops 
   }
 });
 
-test('A link of one kind does not do the work of the other, and forged ones open nothing', async () => {
+test('a recovery link used as a veto link, or the other way round, or forged → opens nothing', async () => {
   const { url, vetoUrl, visitor } = await recovering({ sign: false });
   const [token, veto] = [url, vetoUrl].map((link) => link.slice(link.lastIndexOf('/') + 1));
   for (const path of [`/veto/${token}`, `/recover/${veto}`, '/recover/x', `/recover/${token}A`]) {
@@ -355,7 +355,7 @@ test('A change by both signatures ends a recovery in progress and frees its wall
   assert.equal(JSON.parse(change?.details).recovery, 'ended');
 });
 
-test('An objection and the end of the 48 hours at the same moment: one of them holds', async () => {
+test('a veto at the moment the 48 hours end → exactly one of them takes effect', async () => {
   for (let i = 0; i < 4; i++) {
     const { merchant, next } = await recovering();
     const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);

@@ -174,7 +174,7 @@ test('More than 20 forms a minute on one link are refused', async () => {
   assert.equal((await submit(app.url, page, '/details', { wallet_address: '' })).status, 429);
 });
 
-test('Without accepting the terms nothing is completed', async () => {
+test('finishing without accepting the terms → refused', async () => {
   const { id, link } = await shell();
   const account = newAccount();
   const page = await toMessage(link, account.address);
@@ -186,7 +186,7 @@ test('Without accepting the terms nothing is completed', async () => {
   assert.equal((await read(id)).onboarded_at, null);
 });
 
-test('A message signed for one merchant is worth nothing to another, nor is a changed one', async () => {
+test('a message signed for another merchant, or changed after signing → refused', async () => {
   const [mine, theirs] = [await shell(), await shell()];
   const account = newAccount();
   const page = await toMessage(mine.link, account.address);
@@ -216,7 +216,7 @@ test('A message signed for one merchant is worth nothing to another, nor is a ch
   assert.equal((await read(mine.id)).onboarded_at, null);
 });
 
-test('A message counts once and for 15 minutes', async () => {
+test('a signed message used twice, or after 15 minutes → refused', async () => {
   const { id, link } = await shell();
   const account = newAccount();
   const page = await toMessage(link, account.address);
@@ -345,7 +345,7 @@ test('If the partner gave an e-mail address, every browser needs a code that is 
   assert.ok(kept?.email_checked_at);
 });
 
-test('The pass of a browser that entered the code lives an hour, and for that merchant only', async () => {
+test('a browser that entered the code → need not enter it again for an hour, for that merchant only', async () => {
   const [email, another] = [newEmail(), newEmail()];
   const [{ link }, other] = await Promise.all([shell({ email }), shell({ email: another })]);
   const visitor = startVisitor(app.url);
@@ -360,7 +360,7 @@ test('The pass of a browser that entered the code lives an hour, and for that me
   assert.match(late.html, /Send me a code/);
 });
 
-test('A code dies after five wrong tries, and new ones give no more tries until it has run out', async () => {
+test('five wrong codes → blocked; requesting new codes gives no more attempts until the first has expired', async () => {
   const email = newEmail();
   const { link } = await shell({ email });
   const visitor = startVisitor(app.url);
@@ -421,7 +421,7 @@ test('Faults in the details are named beside their fields, and what was typed st
   assert.match(malformed.html, /id="wallet_address-fault">/);
 });
 
-test('A form sent from another site is refused', async () => {
+test('a form sent from another site → refused', async () => {
   const { link } = await shell();
   const page = await visit(link);
   const foreign: Record<string, string>[] = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }];

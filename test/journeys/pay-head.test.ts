@@ -56,13 +56,13 @@ test('A payment that a reorganisation moves into the place of the head known at 
   }
 });
 
-test('Such a payment of another amount is attached by its merchant', async () => {
+test('such a payment of another amount → its merchant can attach it', async () => {
   const { request, txHash } = await paidThenMoved(19_000_077n, false);
   const attach = { chainId: 31337, txHash, ordinal: 0, accountId: fixtures.merchant.id, requestId: request.id };
   assert.equal((await attachUnmatched(fixtures.ctx, theService, fixtures.scope, attach)).kind, 'counted');
 });
 
-test('By amount nothing pays that was mined in the head known at create or before it', async () => {
+test('a payment mined in the head known at create, or before it → does not match by amount', async () => {
   const from = fixtures.node.wallet();
   const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro: 29_891_305n });
   await fixtures.caughtUp();

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => app.stop());
 
-test('A claim that names no transfer is refused as a form, not as a fault of ours', async () => {
+test('a claim with malformed fields → refused as a form, not a server error', async () => {
   const hash = `0x${'ab'.repeat(32)}`;
   for (const [tx_hash, ordinal] of [
     ['\0', '0'],

@@ -92,7 +92,7 @@ test('The amount to be paid exactly is never rounded, and grouped only where it 
   assert.ok(html.includes('<span class="mono">1342000.000001</span>'));
 });
 
-test('Memo and names are escaped', async () => {
+test('memo and names with markup → escaped', async () => {
   const evil = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>';
   const owner = await makeMerchant(app.db, fixtures.test);
   await app.db.sql`update merchants set business_name = ${evil} where id = ${owner.id}`;
@@ -142,7 +142,7 @@ test('Looking at the page opens the request once; HEAD, prefetch, previews and f
   assert.deepEqual(first, second);
 });
 
-test('HEAD answers without a body', async () => {
+test('HEAD of a pay page → no body', async () => {
   const row = await newRequest();
   const head = await pay(row.id, { method: 'HEAD' });
   assert.equal(head.status, 200);
@@ -157,7 +157,7 @@ test('An unknown or malformed id is a page that says so', async () => {
   }
 });
 
-test('The page takes no address or amount from its own address', async () => {
+test('an address or amount in the pay page’s query string → ignored', async () => {
   const row = await newRequest();
   const { html } = await pay(`${row.id}?wallet_address=0x${'ee'.repeat(20)}&amount=1&memo=evil`);
   assert.ok(!html.includes('ee'.repeat(20)));
@@ -183,7 +183,7 @@ test('An expired request that got a part of its money says how much', async () =
   assert.match((await pay(row.id)).html, /5\.00 of 25\.0\d* USDC arrived\. Ask Ada’s Bakery/);
 });
 
-test('An expired request is not opened by a look', async () => {
+test('opening an expired request’s page → its status stays expired', async () => {
   const row = await newRequest();
   await app.db.sql`update requests set expires_at = now() - interval '1 second' where id = ${row.id}`;
   await pay(row.id);
@@ -200,7 +200,7 @@ test('A voided request says so and asks for no money', async () => {
   assert.equal(await statusOf(row.id), 'voided');
 });
 
-test('A partial payment says how much is missing', async () => {
+test('a partial payment → the page says how much is missing', async () => {
   const row = await newRequest({ exactMicro: 20_000_000n });
   const due = BigInt(row.usdc_micro);
   await countTransfer(row.id, due - 1_500_001n);

@@ -180,7 +180,7 @@ test('reorganised, while others pay at once → that one is without proof again,
   await assert.rejects(press(request, 'reorganised'), refusedFor('already_paid'));
 });
 
-test('a reorganisation takes one transaction only: what stood in the same block and after it is mined again', async () => {
+test('a test reorganisation → removes only the chosen transaction; the others in its block and after it are mined again', async () => {
   const node = live; // no watcher reads this chain
   const url = node.chain.rpcUrls[0] ?? '';
   const wallets = [1, 2, 3].map(() => node.wallet());
@@ -200,7 +200,7 @@ test('a reorganisation takes one transaction only: what stood in the same block 
   );
 });
 
-test('while somebody rehearses, nothing is mined by the clock, and others wait', async () => {
+test('a test payment is running → no block is mined automatically, and other test payments wait', async () => {
   const request = await fixtures.request();
   let pressing: Promise<unknown> | null = null;
   await whileRehearsing(fixtures.db, fixtures.node.chain, async () => {

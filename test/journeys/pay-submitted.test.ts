@@ -164,7 +164,7 @@ test('while an endpoint does not answer, a submitted transaction stays as it was
   await becomes(request, 'gone');
 });
 
-test('endpoints that never answer hold nobody up for good', async () => {
+test('all endpoints hang → the caller still gets an answer in time', async () => {
   const request = await fixtures.request();
   const { txHash, from } = await waiting(request);
   await submit(request, txHash);

@@ -89,7 +89,7 @@ test('A wallet that can be paid on no configured chain → create is refused; a 
   if (gone) fixtures.ctx.chains.test.push(gone);
 });
 
-test('A key’s wallet is paid on every chain', async () => {
+test('a wallet with a key → payable on every chain', async () => {
   await checkedOn(null);
   const request = await create();
   await fixtures.pay(request);

@@ -242,7 +242,7 @@ test('A charge that fails on our side is recorded on the plan, rolled back as a 
   await endPlan(app.ctx, theService, { scope, accountId: merchant.id, id: plan.id });
 });
 
-test('Each reason is noted by its name, holds up no other plan, and ends by itself once it is gone', async () => {
+test('each reason for a failed charge → recorded by name, delays no other plan, and clears once it no longer applies', async () => {
   const plans: { id: string; reason: string; mend: () => Promise<unknown> }[] = [];
   const failing = async (reason: string, spoil: (of: Awaited<ReturnType<typeof shop>>) => (to: boolean) => object) => {
     const of = await shop();
@@ -446,7 +446,7 @@ test('A charge that fails for a day and nobody knows why raises an alarm, which 
   assert.equal(await alarm(), undefined);
 });
 
-test('Nobody but its merchant sees or changes a plan: not another merchant, partner or mode', async () => {
+test('a plan of another merchant, partner or mode → cannot be seen or changed', async () => {
   const [one, two] = [await shop(), await shop()];
   const neighbour = await makeMerchant(app.db, one.scope);
   const plan = await makePlan(app.ctx, one.scope, one.merchant, { firstOn: day });

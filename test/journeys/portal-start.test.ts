@@ -139,7 +139,7 @@ describe('receivers take what is signed with the secret, and answer 400 to every
     });
   }
 
-  test('in the shell, of an event that was written down', async () => {
+  test('curl: the shell command tells a genuine stored event from a forged one', async () => {
     const check = async (text: string) => {
       file('body.json', text);
       const env = { ...process.env, WEBHOOK_SECRET: secret, HEADER: signed()['x-service-signature'] };
@@ -175,7 +175,7 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-test('the key is shown this once: later the programs hold its prefix, and so do those of others', async () => {
+test('the new key is in the code examples once; later, and for other users, they show only its prefix', async () => {
   const key = /qt_test_\w{38}/.exec(page)?.[0] ?? assert.fail('no key');
   const later = await owner.open(path);
   assert.ok(!later.html.includes(key));
@@ -190,7 +190,7 @@ test('the key is shown this once: later the programs hold its prefix, and so do 
   assert.equal(act?.made, 1);
 });
 
-test('live keys are not made here', async () => {
+test('getting started in live mode → offers no key to create', async () => {
   const live = await owner.open(`${path}?mode=live`);
   assert.doesNotMatch(live.html, /Create test key/);
   assert.match(snippet(live.html, 'curl-create'), /Bearer qt_live_…/);
@@ -198,7 +198,7 @@ test('live keys are not made here', async () => {
   assert.equal((await database.db.sql`select from api_keys where not test_mode`).length, 0);
 });
 
-test('the steps tick themselves off as they are done', async () => {
+test('getting started: each step is ticked once it is done', async () => {
   const other = await makePartner(database.db);
   const visitor = await portalVisitor(ctx, url, other.partner.id);
   const done = async () => /(\d) of 5 steps done/.exec((await visitor.open(path)).html)?.[1];

@@ -163,7 +163,7 @@ test('A message that the gateway failed to send is retried, with an alarm; one t
   assert.ok(first?.done_at);
 });
 
-test('A message that the gateway takes long over holds up no other', async () => {
+test('the gateway is slow with one message → the others are sent meanwhile', async () => {
   for (let i = 0; i < 9; i++) await paid({ customerPhone: `+49 30 88888${i}` });
   const held: (() => void)[] = [];
   gateway.behave((response, { body }) => {
@@ -226,7 +226,7 @@ test('A verification goes through with its event although the outbox of receipts
   assert.equal((await fixtures.events(request)).length, 1);
 });
 
-test('Nobody is written to who gave nothing usable, and test payments cost no message in production', async () => {
+test('no usable e-mail or phone → no receipt; a test payment in production → no text message', async () => {
   const none = await paid({});
   const unusable = await paid({ customerEmail: 'a@b.example, c@d.example', customerPhone: 'none' });
   fixtures.ctx.config.sandbox = false;
@@ -239,7 +239,7 @@ test('Nobody is written to who gave nothing usable, and test payments cost no me
   }
 });
 
-test('A receipt speaks the language in which its customer read the pay page; a preview of the link says nothing', async (t) => {
+test('a receipt is in the language in which its customer read the pay page; a link preview does not set it', async (t) => {
   const app = await buildServer(fixtures.ctx);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());

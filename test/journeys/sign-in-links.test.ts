@@ -113,7 +113,7 @@ test('Opening a link any number of times, as programs that scan mails do, does n
   assert.ok(isInside(await visitor.send(await visitor.open(link), path)));
 });
 
-test('A link signs in once', async () => {
+test('a sign-in link that was used → does not sign in again', async () => {
   const { email } = await member();
   const visitor = newVisitor();
   await ask(visitor, email);
@@ -192,7 +192,7 @@ test('An invitation opens in any browser, once, for 15 minutes; after that, its 
   assert.ok(isInside(await tardy.send(await tardy.open(link), new URL(link).pathname)));
 });
 
-test('A requested link is valid for 15 minutes too', async () => {
+test('a requested sign-in link older than 15 minutes → expired', async () => {
   const { email } = await member();
   const visitor = newVisitor();
   await ask(visitor, email);
@@ -310,7 +310,7 @@ test('A text that is no e-mail address is refused at once and stays in the field
   nowMs += minuteMs;
 });
 
-test('Forms that another site sends change nothing', async () => {
+test('a form sent from another site → changes nothing', async () => {
   const { email } = await member();
   const visitor = newVisitor();
   await ask(visitor, email);
@@ -385,7 +385,7 @@ test('A user is sent five invitations in 15 minutes, whoever invites; then no mo
   assert.notEqual((await latestMail(app.db.sql, user.email))?.id, before?.id);
 });
 
-test('A link of one kind, host or invitation opens nothing else', async () => {
+test('a link for another realm, host or invitation → opens nothing', async () => {
   const { user, link } = await invitePartnerUser(app.ctx, fixtures);
   const token = link.split('/').at(-1);
   const other = await makePartner(app.db);

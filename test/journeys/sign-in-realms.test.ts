@@ -82,13 +82,13 @@ const isBelow = (path: string, places: string[]) =>
   places.some((place) => path === place || path.startsWith(`${place}/`));
 const open = /\/(?:sign-in|link)(?:\/|$)/;
 
-test('The routes were found', () => {
+test('the list of routes is not empty', () => {
   assert.ok(pages.length > 60 && forms.length > 60, `${pages.length} pages, ${forms.length} forms`);
   for (const known of ['/portal/keys/revoke', '/admin/erase/do', '/dashboard/ask'])
     assert.ok(forms.includes(known), known);
 });
 
-test('No form of another site is accepted, whoever is signed in', async () => {
+test('a form sent from another site → refused, whoever is signed in', async () => {
   const acts = async () => (await app.db.sql`select count(*)::int as acts from audit_log`)[0]?.acts;
   const before = await acts();
   // Mail programs stop a plan's mails from any origin (RFC 8058). The link is enough; no session is read.
@@ -125,7 +125,7 @@ test('Without a session every page and form of a realm leads to signing in, or i
   }
 });
 
-test('A session of one kind opens no page and no form of another', async () => {
+test('a session of one realm → opens no page or form of another', async () => {
   const tokens = new Map(everybody.split('; ').map((pair) => pair.split('=') as [string, string]));
   for (const [signInPath, others] of [
     ['portal', ['admin', 'dashboard']],
@@ -142,7 +142,7 @@ test('A session of one kind opens no page and no form of another', async () => {
   }
 });
 
-test('A viewer of the portal changes nothing but how they sign in themselves', async () => {
+test('a viewer of the portal → can change only their own sessions and passkeys', async () => {
   const { partner } = await makePartner(app.db);
   const { token } = await portalPerson(app.ctx, partner.id, 'viewer');
   const own = ['/portal/sessions', '/portal/sign-out', '/portal/passkeys', '/portal/sign-in', '/portal/link'];

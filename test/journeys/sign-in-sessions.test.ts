@@ -153,7 +153,7 @@ test('Sessions are listed with browser and address, and one that is ended is dea
   assert.deepEqual([...rows], [{ actor_name: user.email, object_id: phoneSession }]);
 });
 
-test('Forms of a session that another site sends change nothing', async () => {
+test('a form sent from another site with a session → changes nothing', async () => {
   const { visitor } = await signInPartnerUser(app, fixtures);
   const operator = (await signInOperator(app)).visitor;
   const own = await readUserSession(app.ctx, 'partner_user', token(visitor), null, true);
@@ -225,7 +225,7 @@ test('One browser is merchant, partner’s user and operator at once, and signin
   assert.deepEqual(await isIn(), { dashboard: false, portal: true, admin: false });
 });
 
-test('A token of one kind opens nothing under the cookie of another, and a cookie of an unknown name breaks no page', async () => {
+test('a session token under another realm’s cookie → not signed in; a cookie with an unknown name → ignored', async () => {
   const { visitor } = await signInPartnerUser(app, fixtures);
   visitor.cookies.set('admin-session', token(visitor));
   visitor.cookies.set('dashboard-session', token(visitor));
@@ -272,7 +272,7 @@ test('While a partner is disabled, its users can sign in and read the portal, wh
   assert.equal(session?.partner.disabled, true);
 });
 
-test('A role that was changed counts at the next call of sessions from before', async () => {
+test('a role is changed → it applies to existing sessions at their next call', async () => {
   const { user, visitor } = await signInPartnerUser(app, fixtures, 'viewer');
   const roleNow = async () => (await readUserSession(app.ctx, 'partner_user', token(visitor), null, true))?.role;
   assert.equal(await roleNow(), 'viewer');
@@ -293,7 +293,7 @@ test('The mode is test until live is chosen, and the scope follows it', async ()
   assert.deepEqual({ ...userScope(user, 'live') }, { ...fixtures.live });
 });
 
-test('Forged, malformed and empty tokens are nobody’s', async () => {
+test('a forged, malformed or empty session token → not signed in', async () => {
   for (const value of [null, '', 'x', 'A'.repeat(43), 'A'.repeat(5000)]) {
     for (const path of ['/portal', '/portal/sessions', '/admin', '/admin/sessions', '/dashboard']) {
       const cookie = `${path.split('/')[1]}-session=${value}`;
@@ -320,7 +320,7 @@ test('A partner always keeps an owner who can sign in, however many changes come
   assert.equal(users.filter(({ role, disabled_at }) => role === 'owner' && !disabled_at).length, 1);
 });
 
-test('Operators who switch each other off at the same moment: one of them is left', async () => {
+test('two operators disable each other at the same moment → one of them stays enabled', async () => {
   for (let round = 0; round < 5; round++) {
     const [one, two] = [(await inviteOperator(app.ctx)).user, (await inviteOperator(app.ctx)).user];
     const by = ({ id, email }: typeof one) =>
@@ -335,7 +335,7 @@ test('Operators who switch each other off at the same moment: one of them is lef
   }
 });
 
-test('People of one partner are not seen or changed through another, and operators through none', async () => {
+test('users of another partner, or operators → cannot be seen or changed from a portal', async () => {
   const there = await makePartner(app.db);
   const { user } = await invitePartnerUser(app.ctx, there);
   const operator = (await inviteOperator(app.ctx)).user;

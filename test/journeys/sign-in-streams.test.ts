@@ -50,7 +50,7 @@ async function listen(visitor: Visitor, path: string) {
 
 const over = /^(?:: here\n\n|data: changed\n\n)*event: over\ndata: 1\n\n$/;
 
-test('News of the portal end when the session is ended from elsewhere, on whichever node', limited, async () => {
+test('the portal’s event stream ends when its session is ended elsewhere, on whichever node', limited, async () => {
   const { visitor, portal } = await signInPartnerUser(app, fixtures);
   const stream = await listen(visitor, '/portal/events');
   await visitor.send(portal, '/portal/sign-out');
@@ -72,7 +72,7 @@ test('The portal’s stream ends when the user’s role changes, and when the us
   }
 });
 
-test('News of the dashboard end when the session is ended', limited, async () => {
+test('the dashboard’s event stream ends with its session', limited, async () => {
   const merchant = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, merchant.account);
   const stream = await listen(visitor, '/dashboard/events');
@@ -80,7 +80,7 @@ test('News of the dashboard end when the session is ended', limited, async () =>
   assert.match(await stream.rest, over);
 });
 
-test('News of the administration end when the session is ended', limited, async () => {
+test('the administration’s event stream ends with its session', limited, async () => {
   await inviteOperator(app.ctx);
   const { visitor, admin } = await signInOperator(app);
   const stream = await listen(visitor, '/admin/events');

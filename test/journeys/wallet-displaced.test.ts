@@ -96,7 +96,7 @@ test('A claim of the same partner and mode stays: another create returns it, and
   assert.equal(await sign(side.scope, wallet, id), 'signed');
 });
 
-test('A wallet that was signed for is displaced by nobody', async () => {
+test('a wallet that its merchant has signed with → nobody can displace it', async () => {
   const [one, two] = [await api.partner(), await api.partner()];
   const wallet = newWallet();
   assert.equal(await sign(one.test.scope, wallet), 'signed');

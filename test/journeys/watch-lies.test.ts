@@ -92,7 +92,7 @@ for (const [what, lie] of Object.entries(lies)) {
     neverPassed(lie, what.includes('knows no receipts') ? 2 : 3));
 }
 
-test('an empty log answer is settled by the receipts of the block, whose filter must fit', async () => {
+test('a provider returns no logs for a block → the block’s receipts decide, if its bloom filter fits them', async () => {
   const reader = await fixtures.reader([provider.url]);
   provider.fake.lie = async ({ method }) => (method === 'eth_getLogs' ? { result: [] } : null);
   const txHash = await fixtures.pay(200n);
@@ -100,7 +100,7 @@ test('an empty log answer is settled by the receipts of the block, whose filter 
   provider.fake.lie = async () => null;
 });
 
-test('a provider whose range answers are cut short silently is noticed by the filters of the blocks', async () => {
+test('a provider silently truncates the logs of a range → the blocks’ bloom filters reveal it', async () => {
   const paid: string[] = [];
   for (let i = 0; i < 6; i++) {
     await fixtures.node.mine(5);
@@ -140,7 +140,7 @@ test('a provider that limits ranges is asked for fewer blocks at once', async ()
   provider.fake.lie = async () => null;
 });
 
-test('with a second endpoint, a failing, lying or late one is left at once', async () => {
+test('the endpoint in use fails, lies or is late → the second one is used at once', async () => {
   const honest = fixtures.node.chain.rpcUrls[0] ?? '';
   const frozen = { at: 0 };
   const late: Lie = async ({ method, params, ask }) =>
@@ -172,7 +172,7 @@ test('with a second endpoint, a failing, lying or late one is left at once', asy
   }
 });
 
-test('a provider of another chain is never read from', async () => {
+test('a provider that serves another chain → never read', async () => {
   const reader = await fixtures.reader([provider.url]);
   provider.fake.lie = async ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : null);
   const before = await fixtures.cursor();

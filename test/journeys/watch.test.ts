@@ -48,7 +48,7 @@ test('the first pass begins behind the head; later passes find payments to watch
   assert.deepEqual(row?.calldata_reference, Buffer.from(request.reference));
 });
 
-test('a payment to oneself and one of nothing are no payments; a mint comes from the zero address', async () => {
+test('a transfer to oneself or of zero → not a payment; a mint → a payment from the zero address', async () => {
   const reader = await fixtures.reader();
   const self = fixtures.node.wallet();
   await fixtures.db.sql`
@@ -209,7 +209,7 @@ test('chainStatus reports reachability and lag; checkTokens refuses another chai
   await checkTokens({ ...chain, rpcUrls: ['http://127.0.0.1:9'] });
 });
 
-test('blocks are mined while a payment waits for finality, and only then', async () => {
+test('a payment waits for finality → the sandbox mines blocks; otherwise it mines none', async () => {
   const head = await headNumber(fixtures.node.chain);
   await mineWhileWaiting(fixtures.ctx);
   assert.equal(await headNumber(fixtures.node.chain), head);

@@ -31,7 +31,7 @@ test('a page that the role does not allow → refused within the portal, whose n
   }
 });
 
-test('a page that is not there leads back to where somebody is signed in, and nobody else anywhere', async () => {
+test('an unknown page → links back to where the visitor is signed in; a stranger gets no link', async () => {
   const { partner } = await makePartner(app.db);
   const owner = await portalVisitor(app.ctx, app.url, partner.id);
   const { visitor: operator } = await signInOperator(app);

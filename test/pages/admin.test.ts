@@ -109,7 +109,7 @@ test('An operator adds a partner and invites its owner, who signs in to the port
   await owner.context().close();
 });
 
-test('The overview, and lists of partners, people and merchants', async () => {
+test('the pages Overview, Partners, Users and Merchants work in the browser', async () => {
   await page.goto(`${url}/admin`);
   await look('overview-fine');
   for (const name of ['Corner Shops', 'Kiosk Union']) {
@@ -154,7 +154,7 @@ async function setRateBy(on: Page, code: string, rate: string): Promise<void> {
   await on.getByRole('button', { name: 'Set rate' }).click();
 }
 
-test('Rates, networks, terms and the audit log', async () => {
+test('the pages Rates, Networks, Terms and Audit log work in the browser', async () => {
   await setRate(fixtures.db, 'EUR', '0.5');
   await setRateBy(page, 'CHF', '0.82');
   await page.getByText('The rate was set.').waitFor();
@@ -216,7 +216,7 @@ test('Lists of partners, people, rates and the log renew themselves when somethi
   assert.deepEqual(complaints, []);
 });
 
-test('Stuck things are shown, and a customer is erased', async () => {
+test('the pages Needs attention and Erase customer data work in the browser', async () => {
   const { partner, test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
   const request = await makeRequest(fixtures.db, scope, merchant, {

@@ -65,7 +65,7 @@ test('the address that the sandbox prints shows the demo: each entry opens with 
   }
 });
 
-test('opened a second time, the same places are entered again', async () => {
+test('the demo’s entries opened a second time → the same pages, signed in again', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   for (const name of ['Portal', 'Administration', 'Dashboard']) {
@@ -76,7 +76,7 @@ test('opened a second time, the same places are entered again', async () => {
   await context.close();
 });
 
-test('another site cannot open a door', async () => {
+test('another site posts to /dev/open → 403, and nobody is signed in', async () => {
   const answer = await fetch(`${url}/dev/open/admin`, { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } });
   assert.equal(answer.status, 403);
   assert.equal(answer.headers.get('set-cookie'), null);

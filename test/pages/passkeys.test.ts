@@ -224,7 +224,7 @@ test('Below a real name all hosts share passkeys: one from the shared host signs
   }
 });
 
-test('An operator has passkeys too', async () => {
+test('an operator → can add and use a passkey', async () => {
   const { user, link } = await inviteOperator(app.ctx);
   const page = await newPage();
   await plugInDevice(page);

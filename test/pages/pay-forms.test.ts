@@ -68,7 +68,7 @@ test('the hash of a payment that is not in a block yet → seen, and the page sa
   await close();
 });
 
-test('news does not replace text that is being typed', async () => {
+test('a live update while somebody types → the text stays', async () => {
   const request = await fixtures.request();
   const { page, says, close } = await fixtures.open(request);
   await page.getByText('Sent it, but it’s not showing?').click();

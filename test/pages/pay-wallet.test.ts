@@ -208,7 +208,7 @@ test('every refusal is explained in plain words, and the payment can be tried ag
   await close();
 });
 
-test('a rest is paid with the wallet', async () => {
+test('a partly paid request → the wallet pays the rest', async () => {
   const request = await fixtures.request();
   const wallet = await funded();
   const { page, says, close } = await fixtures.open(request, { wallets: [wallet] });

@@ -155,7 +155,7 @@ test('while the code is shown, a wallet of this browser can pay instead; a secon
   await close();
 });
 
-test('a page that is left ends the connection', async () => {
+test('leaving the page → ends the WalletConnect connection', async () => {
   const request = await fixtures.request();
   const wallet = await walletElsewhere(relay.url, fixtures.node.chain);
   wallet.owner.sends = false;
@@ -186,7 +186,7 @@ test('a relay that is down → the page says that no money moved, and the other 
   await close();
 });
 
-test('on a phone the code is a link into a wallet', async () => {
+test('on a phone → WalletConnect is a link into a wallet app instead of a code', async () => {
   const request = await fixtures.request();
   const { page, close } = await fixtures.open(request, { context: { hasTouch: true, isMobile: true } });
   await button(page).click();
@@ -200,7 +200,7 @@ test('on a phone the code is a link into a wallet', async () => {
   await close();
 });
 
-test('without a project id nothing of it is shown, loaded or allowed', async () => {
+test('no WalletConnect project id → nothing of it is shown, loaded or allowed by the policy', async () => {
   const plain = await startApp();
   try {
     const { test: scope } = await makePartner(plain.db);

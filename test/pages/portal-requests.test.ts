@@ -67,7 +67,7 @@ async function paidBefore(days: number, fiatInt: number, fiatCode = 'EUR'): Prom
       payer_address = ${`0x${'cd'.repeat(20)}`} where id = ${row.id}`;
 }
 
-test('a new partner finds a call to begin with', async () => {
+test('a new partner’s overview → shows a first call to paste', async () => {
   const { partner } = await makePartner(fixtures.db);
   const page = await openPage(partner.id);
   await page.goto(`${url}/portal`);
@@ -81,7 +81,7 @@ test('a new partner finds a call to begin with', async () => {
   await page.context().close();
 });
 
-test('requests, their history and money without a request, as people see them', async () => {
+test('the pages Requests, a request’s timeline and Unmatched payments work in the browser', async () => {
   const { scope, node } = fixtures;
   await setUrl(fixtures.ctx, theService, scope, `${receiver.url}/hook`);
   for (let day = 0; day < 12; day++) await paidBefore(day, 4_000 + ((day * 7919) % 9_000));

@@ -192,7 +192,7 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   assert.ok(step.x + step.width <= shape.x, 'from right to left, a step stands beside its shape');
 });
 
-test('keys, settings, team and audit log', async () => {
+test('the pages Keys, Settings, Team and Audit log work in the browser', async () => {
   const { page, go, email } = await openPage();
   await go('/portal/keys');
   await look(page, 'keys-empty');

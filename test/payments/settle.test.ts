@@ -324,7 +324,7 @@ test('a transfer stored without what its transaction carries is confirmed withou
   assert.equal(await proofOf(request), 'verified');
 });
 
-test('dust to one merchant delays no payment to another of its partner', async () => {
+test('dust to one merchant → payments to the partner’s other merchants are verified without delay', async () => {
   const { test: scope } = await makePartner(database.db);
   const [flooded, neighbour] = await Promise.all(
     [1, 2].map(async () => {
@@ -341,7 +341,7 @@ test('dust to one merchant delays no payment to another of its partner', async (
   await database.db.sql`delete from transfers where partner_id = ${scope.partnerId}`;
 });
 
-test('payments that are never confirmed do not come first for ever', async () => {
+test('payments that are never confirmed → later ones still get their turn', async () => {
   const hostile = await newPayee();
   const denied: string[] = [];
   for (let i = 0; i < 10; i++) {

@@ -70,7 +70,7 @@ async function payAndClaim(requestId: string, value: string, secondsAgo: number)
   return (await claim(api.ctx, requestId, { ...key, signature })).kind;
 }
 
-test('a request keeps the newest block that was read of each chain of its mode, by number, hash and time', async () => {
+test('a new request → stores number, hash and time of the newest block read on each chain of its mode', async () => {
   const beforeMs = Date.now();
   await readUpTo(5);
   const { start_blocks: start } = (await create()) as unknown as {

@@ -40,7 +40,7 @@ async function sendAll(): Promise<void> {
   }
 }
 
-test('a partner’s budget of a day is exact, however many calls come at once, and no other’s suffers', async () => {
+test('30 calls at once with a budget for seven → exactly seven are accepted, and other partners are unaffected', async () => {
   const [scope, other] = [await newScope(), await newScope()];
   const probe = await reservedBy(await take(other));
   const chain = { ...f.chain, relayer: { ...limits, budgetWei: 7n * probe + 1n } };
@@ -78,7 +78,7 @@ test('authorizations have used half of a partner’s budget and queue → other 
   await sendAll();
 });
 
-test('yesterday’s spending does not count today, and what it cost is counted where it was reserved', async () => {
+test('a call enqueued yesterday → its cost counts in yesterday’s budget, not in today’s', async () => {
   const scope = await newScope();
   const id = await take(scope);
   await f.db.sql`update relay_spending set day = day - 1 where partner_id = ${scope.partnerId}`;
@@ -90,7 +90,7 @@ test('yesterday’s spending does not count today, and what it cost is counted w
   assert.ok((await spent(scope)) < reserved);
 });
 
-test('a caller that gives up spends no budget', async () => {
+test('a caller rolls back after enqueuing → no budget is spent', async () => {
   const scope = await newScope();
   const failed = f.ctx.db.transaction(async (tx) => {
     await enqueueCall(f.ctx, tx, f.call({ scope }), gas);
@@ -123,7 +123,7 @@ test('a call with a huge gas estimate or huge calldata → refused as too large'
   assert.equal(await spent(scope), 0n);
 });
 
-test('nothing is offered without a key, nor with another key than the wanted one', async () => {
+test('no key, or not the key of the wanted address → the relayer cannot send', async () => {
   const ctx = { ...f.ctx, config: { ...f.ctx.config, relayer: { signers: [] } } };
   assert.equal(await canRelay(ctx, f.chain), false);
   await assert.rejects(
@@ -148,7 +148,7 @@ test('the chain has not answered yet, or not for a while → no call is accepted
   assert.equal(await canRelay(f.ctx, f.chain), true);
 });
 
-test('a partner sees its own calls only', async () => {
+test('a partner reads another’s relayed call → not found', async () => {
   const [scope, other] = [await newScope(), await newScope()];
   const id = await take(scope);
   assert.equal((await f.db.scoped(scope, (tx) => readRelay(tx, id)))?.state, 'allotted');

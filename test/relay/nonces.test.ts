@@ -70,7 +70,7 @@ test('200 calls of three partners enqueued at once by two nodes → consecutive 
   }
 });
 
-test('a transaction that is rolled back leaves no gap', async () => {
+test('a rolled-back transaction that took nonces → no gap', async () => {
   await assert.rejects(
     f.ctx.db.transaction(async (tx) => {
       await enqueueCall(f.ctx, tx, f.call(), 60_000n);

@@ -112,7 +112,7 @@ test('an endpoint lags behind → a mined call is not sent again for more, nor l
   assert.equal(await f.state(id), 'final');
 });
 
-test('lost needs every endpoint: one that knows a variant, or does not answer, keeps the call', async () => {
+test('an endpoint knows a variant, or does not answer → the call is not lost', async () => {
   const { ctx, chain } = withSecond();
   const id = await f.allot(f.call({ chain }), ctx);
   await sendTransaction(f.chain, testRelayerKey, f.call().to, approval(1n));
@@ -157,7 +157,7 @@ test('an endpoint claims huge fees → the offer stays below the limit, and litt
   assert.equal(await canRelay(ctx, chain), false, 'rather nothing than too much');
 });
 
-test('a simulation fails only where every endpoint says so; one that is away proves nothing', async () => {
+test('a simulation → reverted only if every endpoint says so; an endpoint that is down → unreachable', async () => {
   const { ctx, chain } = withSecond(true);
   lies.eth_estimateGas = () => ({ error: { code: 3, message: 'execution reverted', data: '0x1234' } });
   assert.equal((await simulate(ctx, f.call({ chain }))).kind, 'ok');

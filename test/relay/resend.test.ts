@@ -66,7 +66,7 @@ test('not mined in time → sent again under its nonce, both fees an eighth high
   assert.deepEqual([mined?.state, mined?.hash], ['mined', both[1]?.hash]);
 });
 
-test('a chain that makes no blocks is not offered more', async () => {
+test('a chain that makes no blocks → fees are not raised', async () => {
   const id = await f.allot(f.call());
   await dispatch(f.ctx, id);
   for (let passes = 0; passes < 3; passes++) await f.follow();

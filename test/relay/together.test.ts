@@ -122,7 +122,7 @@ test('an endpoint that is away → one message is lost, not each call’s time; 
   });
 });
 
-test('one call that cannot be stored as signed keeps back none of the others', async () => {
+test('one signed call cannot be stored → the others of the batch are broadcast', async () => {
   const ids = await allotMany(5);
   await f.owner`
     create function stand_in_the_way() returns trigger language plpgsql as

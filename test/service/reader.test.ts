@@ -97,7 +97,7 @@ test('a standby that follows → answers lists, and each shows what was acknowle
   assert.ok(onStandby > 0, `the primary answered all: ${said}`);
 });
 
-test('a standby sees one scope only, as the primary does', async () => {
+test('a read on a standby → only the rows of its scope', async () => {
   const { db } = openNode();
   const { test: scope, live } = await makePartner(primary);
   await makeRequest(primary, scope, await makeMerchant(primary, scope));

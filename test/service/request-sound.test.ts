@@ -47,6 +47,6 @@ for (const what of refused) {
   });
 }
 
-test('every change that a request may make is accepted', async () => {
+test('every legal change of a request → accepted by the database’s checks', async () => {
   for (const what of accepted) assert.equal(await change(what), null, what);
 });

@@ -110,7 +110,7 @@ test('the alert rules › each uses metrics that the service has', () => {
   }
 });
 
-test('all metrics of ours are on the dashboard', () => {
+test('ops/grafana-dashboard.json shows every metric of the service', () => {
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
   const own = [...told.keys()]
     .filter((name) => name.startsWith('quittance_'))

@@ -50,7 +50,7 @@ test('a stop does not wait for connections that a browser opened in advance, nor
   assert.ok(ms < 25_000, `${ms} ms`); // it used to take a minute or half a minute
 });
 
-test('a request that is sent just as the stop begins is answered', async () => {
+test('a request sent just as the stop begins → answered', async () => {
   const { app, port } = await listening();
   const accepted = once(app.server, 'connection');
   const late = connect(port, '127.0.0.1');

@@ -9,7 +9,7 @@ function refuses(...texts: string[]): void {
   for (const text of texts) assert.equal(parse(text), null, text);
 }
 
-test('an object is parsed', () => {
+test('a JSON object → parsed', () => {
   assert.deepEqual(parse(' {"a":1,"b":[true,null,"x"],"c":{"d":-1.5e3}}\n')?.value, {
     a: 1,
     b: [true, null, 'x'],
