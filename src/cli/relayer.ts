@@ -25,7 +25,7 @@ export async function checkRelayer(ctx: Context): Promise<Finding[]> {
 }
 
 function findingOf(status: RelayerStatus): Finding {
-  const { chain, address, blocker: hindrance, stuck, trouble } = status;
+  const { chain, address, blocker, stuck, trouble } = status;
   const check = `relayer ${address}, chain ${chain.chainId}`;
   const coin = (wei: bigint) => `${formatEther(wei)} ${chain.coin ?? 'ETH'}`;
   const advices = {
@@ -34,7 +34,7 @@ function findingOf(status: RelayerStatus): Finding {
     low_coin: `It has ${coin(status.balanceWei ?? 0n)} and needs ${coin(status.leastBalanceWei)} beyond what is under way: fund it.`,
     fees: 'Gas costs more than the limit: wait, or raise max_fee_gwei of the chain in CHAINS_FILE.',
   };
-  if (hindrance) return { check, state: 'attention', advice: advices[hindrance] };
+  if (blocker) return { check, state: 'attention', advice: advices[blocker] };
   if (stuck === 0) return { check, state: 'ok', advice: '' };
   const said = trouble === null ? '' : ` A provider says: ${trouble}`;
   return { check, state: 'attention', advice: `${stuck} transactions have not been mined for ten minutes.${said}` };

@@ -51,7 +51,7 @@ function relayerGauges(ctx: Context, gauge: MakeGauge): void {
     ['balance_wei', 'What an address of the relayer holds, in wei', ({ balanceWei }) => balanceWei],
     ['pending', 'Relayed transactions that are not mined', ({ pending }) => pending],
     ['stuck', 'Relayed transactions that have not been mined for ten minutes', ({ stuck }) => stuck],
-    ['ready', 'Whether an address of the relayer can send', ({ blocker: hindrance }) => (hindrance === null ? 1 : 0)],
+    ['ready', 'Whether an address of the relayer can send', ({ blocker }) => (blocker === null ? 1 : 0)],
   ];
   const read = forOneScrape(() => relayerStatus(ctx));
   for (const [name, help, figure] of figures) {

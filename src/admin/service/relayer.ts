@@ -61,12 +61,12 @@ function troublesOf(words: Words, row: RelayerStatus): Html[] {
   const { relayer: t } = adminTexts(words);
   const { name } = row.chain;
   const say = (title: string, rest: Html | string) => stateLine('attention', fill(title, { name }), rest);
-  const { blocker: hindrance } = row;
+  const { blocker } = row;
   return [
-    ...(hindrance === 'no_key' ? [say(t.noKey, html`${t.noKeyRest} ${fullAddress(row.address)}`)] : []),
-    ...(hindrance === 'not_ready' ? [say(t.notReady, t.notReadyRest)] : []),
-    ...(hindrance === 'low_coin' ? [say(t.lowCoin, html`${t.lowCoinRest} ${fullAddress(row.address)}`)] : []),
-    ...(hindrance === 'fees' ? [say(t.fees, t.feesRest)] : []),
+    ...(blocker === 'no_key' ? [say(t.noKey, html`${t.noKeyRest} ${fullAddress(row.address)}`)] : []),
+    ...(blocker === 'not_ready' ? [say(t.notReady, t.notReadyRest)] : []),
+    ...(blocker === 'low_coin' ? [say(t.lowCoin, html`${t.lowCoinRest} ${fullAddress(row.address)}`)] : []),
+    ...(blocker === 'fees' ? [say(t.fees, t.feesRest)] : []),
     ...(row.stuck > 0 ? [say(t.stuckTitle, t.stuckRest)] : []),
   ];
 }
