@@ -73,8 +73,8 @@ const exitCodes = 'Exit codes: 0 done, 1 refused or failed, 2 usage error.';
 function help(about: Command[]): string {
   const linesOf = (command: Command) => `  ${usageOf(command)}\n      ${command.summary}`;
   const byGroup = Map.groupBy(about, ({ name }) => name.split(' ')[0]);
-  const told = [...byGroup.values()].map((group) => group.map(linesOf).join('\n'));
-  return `Usage: quittance <command> [options] [--json]\n\n${told.join('\n\n')}\n\n${exitCodes}\n`;
+  const groupTexts = [...byGroup.values()].map((group) => group.map(linesOf).join('\n'));
+  return `Usage: quittance <command> [options] [--json]\n\n${groupTexts.join('\n\n')}\n\n${exitCodes}\n`;
 }
 
 /** Exit codes: the command was refused or failed; the command line was wrong. */
@@ -141,11 +141,11 @@ async function whatIsThere(words: string[]): Promise<string> {
 main().catch((error: unknown) => {
   const { message, code } = error as NodeJS.ErrnoException;
   const unreachable = code === 'ECONNREFUSED' || code === 'CONNECT_TIMEOUT';
-  const told = unreachable
+  const reason = unreachable
     ? 'The database does not answer. Is the service running? Start it with npm start.'
     : code === '28P01' && message.includes('quittance_s')
       ? `${message}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these.`
       : message;
-  process.stderr.write(`${printableLines(told)}\n`);
+  process.stderr.write(`${printableLines(reason)}\n`);
   process.exitCode = error instanceof UsageFault ? exit.wrongUse : exit.refused;
 });

@@ -64,7 +64,7 @@ type Queue = {
   /** The shortest pause after a run that did something; `restMs` by default. */
   busyRestMs?: number;
   /** If set, a run that did something is followed by another only at the next notification, or after this time. */
-  againMs?: number;
+  repeatMs?: number;
 };
 
 const second = 1000;
@@ -161,7 +161,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
       name: `follow what is relayed on ${chain.chainId}`,
       everyMs: 2 * minute,
       run: (ctx) => followRelays(ctx, chain),
-      queue: { due: relayDue(chain), wakes: ['transfers'], restMs: 250, againMs: liveMsOf(chain) },
+      queue: { due: relayDue(chain), wakes: ['transfers'], restMs: 250, repeatMs: liveMsOf(chain) },
     },
   ];
 }
@@ -231,7 +231,7 @@ async function repeat(
     }
     const isBusy = typeof done === 'number' && done > 0;
     if (queue) await pause((isBusy ? queue.busyRestMs : null) ?? queue.restMs, signal);
-    const againMs = isBusy ? queue?.againMs : undefined;
+    const againMs = isBusy ? queue?.repeatMs : undefined;
     if (queue && isBusy && againMs === undefined) continue;
     await sleeper.sleep(againMs ?? jitter(everyMs, 0.1), signal);
   }

@@ -1,7 +1,7 @@
 import { chunksOf } from '../lib/chunks.ts';
 import { mapFew } from '../lib/map-few.ts';
 import { takesBatches, withoutBatches } from './batches.ts';
-import { connectRpc, type Header, nullOfRpc, type Rpc, RpcError, type Told } from './rpc.ts';
+import { connectRpc, type Told as Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** A transaction, and the block that it was found in. */
 export type Placed = { txHash: string; blockNumber: number; blockHash: string };
@@ -43,19 +43,21 @@ export async function askAhead(
   known: Header | null = null,
 ): Promise<Rpc> {
   const headers = new Map(known ? [[known.number, known]] : []);
-  const told: Told = { transactions: new Map(), receipts: new Map(), headers };
+  const fetched: Fetched = { transactions: new Map(), receipts: new Map(), headers };
   const quick = connectRpc(rpc.url, limitMs);
   const deadline = performance.now() + limitMs;
   // One transaction can move money many times, to as many payments.
-  const each = [...new Map(wanted.map((one) => [`${one.txHash} ${one.blockHash}`, one])).values()];
-  const blocks = [...Map.groupBy(each, ({ blockHash }) => blockHash).values()];
-  const many = blocks.filter((block) => block.length > maxByHash);
-  await mapFew(many, messagesAtOnce, async (block) => {
-    if (performance.now() < deadline) await askBlock(quick, block, told, deadline);
+  const transactions = [...new Map(wanted.map((one) => [`${one.txHash} ${one.blockHash}`, one])).values()];
+  const blocks = [...Map.groupBy(transactions, ({ blockHash }) => blockHash).values()];
+  const crowdedBlocks = blocks.filter((block) => block.length > maxByHash);
+  await mapFew(crowdedBlocks, messagesAtOnce, async (block) => {
+    if (performance.now() < deadline) await askBlock(quick, block, fetched, deadline);
   });
-  const left = each.filter(({ txHash }) => !told.transactions.has(txHash) || !told.receipts.has(txHash));
-  await mapFew(chunksOf(left, batchSize), messagesAtOnce, async (part) => {
-    if (performance.now() < deadline) await askBatch(quick, part, told);
+  const missing = transactions.filter(
+    ({ txHash }) => !fetched.transactions.has(txHash) || !fetched.receipts.has(txHash),
+  );
+  await mapFew(chunksOf(missing, batchSize), messagesAtOnce, async (part) => {
+    if (performance.now() < deadline) await askBatch(quick, part, fetched);
   });
   const blockOf = new Map(wanted.map(({ txHash, blockHash }) => [txHash, blockHash]));
   const find = <T extends { blockHash: string | null }>(from: Map<string, T>, hash: string) => {
@@ -64,13 +66,13 @@ export async function askAhead(
   };
   return {
     ...rpc,
-    transaction: async (hash) => find(told.transactions, hash) ?? rpc.transaction(hash),
-    receipt: async (hash) => find(told.receipts, hash) ?? rpc.receipt(hash),
-    header: async (block) => (typeof block === 'number' ? told.headers.get(block) : undefined) ?? rpc.header(block),
+    transaction: async (hash) => find(fetched.transactions, hash) ?? rpc.transaction(hash),
+    receipt: async (hash) => find(fetched.receipts, hash) ?? rpc.receipt(hash),
+    header: async (block) => (typeof block === 'number' ? fetched.headers.get(block) : undefined) ?? rpc.header(block),
   };
 }
 
-async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told, deadline: number): Promise<void> {
+async function askBlock(rpc: Rpc, block: readonly Placed[], told: Fetched, deadline: number): Promise<void> {
   if ((withoutBlocks.get(rpc.url) ?? 0) > performance.now()) return;
   const { blockNumber = 0, blockHash = '' } = block[0] ?? {};
   const nothing = (error: unknown) => {
@@ -92,7 +94,7 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], told: Told, deadline
   for (const one of full?.transactions ?? []) told.transactions.set(one.hash, one);
 }
 
-async function askBatch(rpc: Rpc, part: readonly Placed[], told: Told): Promise<void> {
+async function askBatch(rpc: Rpc, part: readonly Placed[], told: Fetched): Promise<void> {
   if (!takesBatches(rpc.url, 'reads')) return;
   const hashes = [...new Set(part.map(({ txHash }) => txHash))];
   const numbers = new Set(part.map(({ blockNumber }) => blockNumber));

@@ -80,8 +80,8 @@ async function askOne(rpc: Rpc, key: TransferKey, chain: ChainConfig): Promise<C
     if (confirms(key)) return 'agreed';
     if (header?.hash !== key.blockHash || (receipt && receipt.blockHash !== key.blockHash)) return 'missing';
     if (!receipt?.logs.some((log) => isSameLog(log, key))) return 'absent';
-    const told = { ...key, calldata: null, bindings: null, blockTime: header.time };
-    return confirms(told) ? 'altered' : 'missing';
+    const withReportedTime = { ...key, calldata: null, bindings: null, blockTime: header.time };
+    return confirms(withReportedTime) ? 'altered' : 'missing';
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     if (await isAway(rpc)) return 'unavailable';

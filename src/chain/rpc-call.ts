@@ -77,8 +77,8 @@ export const callBatch = (
         readAnswer(answer as Answer, where); // throws what the provider says about it
         throw new RpcError('malformed', `${where}: one answer to several calls`);
       }
-      const told = new Map((answer as Answer[]).map((one) => [textOf(one?.id), one]));
-      return asked.map(({ id, method }) => readOne(told.get(String(id)) ?? null, `${method} in ${where}`));
+      const byId = new Map((answer as Answer[]).map((one) => [textOf(one?.id), one]));
+      return asked.map(({ id, method }) => readOne(byId.get(String(id)) ?? null, `${method} in ${where}`));
     },
   );
 

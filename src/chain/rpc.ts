@@ -72,18 +72,18 @@ function readEach<K, T>(
   answers: readonly BatchAnswer[],
   read: (result: unknown) => T | null,
 ): Map<K, T> {
-  const told = new Map<K, T>();
+  const results = new Map<K, T>();
   for (const [i, key] of keys.entries()) {
     const answer = answers[i];
     if (!answer || 'error' in answer || answer.result === null) continue;
     try {
       const value = read(answer.result);
-      if (value !== null) told.set(key, value);
+      if (value !== null) results.set(key, value);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }
   }
-  return told;
+  return results;
 }
 
 /** Transactions by hash, in lower case: only answers about these are read and checked. Null: all of them. */
@@ -200,8 +200,8 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
       const calls = transactions.map((one) => ({ method: 'eth_estimateGas', params: [one] }));
       const places = transactions.map((_, i) => i);
       const answers = await callBatch(url, calls, timeoutMs, maxAnswerBytes);
-      const told = readEach(places, answers, (gas) => readBig(gas, 'gas'));
-      return places.map((place) => told.get(place) ?? null);
+      const results = readEach(places, answers, (gas) => readBig(gas, 'gas'));
+      return places.map((place) => results.get(place) ?? null);
     },
     /** The price of gas in the newest blocks. */
     feeHistory: async (blocks: number) =>

@@ -8,17 +8,17 @@ import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
 /** A payment that arrived but matches no request, and the amount that this request asks for. Micro units. */
-export type Found = { usdcMicro: bigint; askedMicro: bigint };
+export type FoundPayment = { usdcMicro: bigint; askedMicro: bigint };
 
 /** What arrived, in a sentence that says nothing about its payer. */
-export function foundTitle({ words }: Checkout, { usdcMicro, askedMicro }: Found): string {
+export function foundTitle({ words }: Checkout, { usdcMicro, askedMicro }: FoundPayment): string {
   const { found } = payTexts(words);
   const values = { amount: groupMicro(words, usdcMicro), asked: groupMicro(words, askedMicro) };
   return fill(usdcMicro === askedMicro ? found.titleSame : found.title, values);
 }
 
 /** The same, with what to do: ask the merchant, who decides. The reference leads the merchant to this request. */
-export function foundPayment(checkout: Checkout, payment: Found): Html {
+export function foundPayment(checkout: Checkout, payment: FoundPayment): Html {
   const { row, state, words, merchant } = checkout;
   const { found } = payTexts(words);
   const isShort = payment.usdcMicro < payment.askedMicro;

@@ -48,8 +48,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
   const ending = new AbortController();
   let stopListening: (() => void) | undefined;
   const connections = new AttemptLimit(120, minuteMs);
-  const asks = new AttemptLimit(asksOfOne, minuteMs);
-  const asksForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
+  const pollLimit = new AttemptLimit(asksOfOne, minuteMs);
+  const pollLimitForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
   const places = new Places(maxPages, maxPagesOfOne);
   const ofNetworks = new Places(Number.POSITIVE_INFINITY, maxPagesOfNetwork);
   const ofRequests = new Places(Number.POSITIVE_INFINITY, maxPagesOfRequest);
@@ -76,7 +76,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
     handler: async (request: FastifyRequest<{ Params: { request_id: string } }>, reply) => {
       const [client, now] = [clientSubject(request.ip), ctx.clock.now()];
       const requestId = request.params.request_id.toLowerCase();
-      if (!asks.take(client, now) || !asksForOne.take(`${client} ${requestId}`, now)) {
+      if (!pollLimit.take(client, now) || !pollLimitForOne.take(`${client} ${requestId}`, now)) {
         return reply.code(429).send({ error: 'too_many_requests' });
       }
       const words = wordsFor(request);
@@ -112,7 +112,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       open.add(page);
       stream.once('close', () => page.wake());
       const until = performance.now() + longestMs;
-      let told = '';
+      let lastSent = '';
       let refreshing: Promise<void> | undefined;
       try {
         while (!stream.destroyed && !ending.signal.aborted && performance.now() < until) {
@@ -122,8 +122,8 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
           if (!checkout) break;
           page.confirming = checkout.state.kind === 'confirming';
           const state = JSON.stringify(stateOf(checkout));
-          stream.write(state === told ? signOfLife : `data: ${state}\n\n`);
-          told = state;
+          stream.write(state === lastSent ? signOfLife : `data: ${state}\n\n`);
+          lastSent = state;
           if (isOver(checkout.state)) break;
           refreshing ??= waitsForMoney(checkout)
             ? refreshMisdirected(ctx, checkout, page).finally(() => (refreshing = undefined))

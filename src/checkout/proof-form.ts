@@ -6,7 +6,7 @@ import { card, field, hiddenField } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { type Found, foundPayment, foundTitle } from './found.ts';
+import { type FoundPayment, foundPayment, foundTitle } from './found.ts';
 import { knownToWallets } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
@@ -91,9 +91,9 @@ function noteOf(checkout: Checkout, outcome: Answer['outcome'], text: string | n
   `;
 }
 
-const foundBy = ({ progress }: Checkout, usdcMicro: bigint): Found => ({
+const foundBy = ({ progress }: Checkout, usdcMicro: bigint): FoundPayment => ({
   usdcMicro,
-  askedMicro: progress.dueMicro - progress.soundMicro,
+  askedMicro: progress.dueMicro - progress.undoubtedMicro,
 });
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { UnmatchedProgress } from '../payments/proof/progress.ts';
-import { type Known, payState } from './state.ts';
+import { type PaymentFacts, payState } from './state.ts';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 12, minutes));
 
@@ -10,7 +10,7 @@ const transfer = (usdcMicro: bigint, minutes: number, reason: 'late' | 'voided')
   ...{ usdcMicro, blockTime: at(minutes), confirmations: 9, neededConfirmations: 2, final: true, reason },
 });
 
-function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]): Known {
+function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]): PaymentFacts {
   return {
     row: {
       ...{ status, proof_status: 'none', proof_note: null, expires_at: at(15), usdc_micro: '12000000' },
@@ -18,7 +18,7 @@ function known(status: 'voided' | 'expired', ...unmatched: UnmatchedProgress[]):
     },
     status,
     progress: {
-      ...{ proofStatus: 'none', proofNote: null, dueMicro: 12_000_000n, receivedMicro: 0n, soundMicro: 0n },
+      ...{ proofStatus: 'none', proofNote: null, dueMicro: 12_000_000n, receivedMicro: 0n, undoubtedMicro: 0n },
       ...{ asked: { micro: 12_000_000n, isRest: false, isReserved: true }, missingMicro: 12_000_000n },
       ...{ overpaidMicro: 0n, transfers: [], surpluses: [], unmatched, near: [] },
     },

@@ -31,7 +31,7 @@ export type PayState =
   /** Almost the amount arrived, and it cannot be meant for another request. */
   | { kind: 'near'; payment: NearPayment };
 
-export type Known = {
+export type PaymentFacts = {
   row: Pick<RequestRow, 'status' | 'proof_status' | 'proof_note' | 'expires_at' | 'voided_at' | 'usdc_micro'>;
   status: string;
   progress: PaymentProgress;
@@ -45,12 +45,12 @@ export type Known = {
 const submittedHoldsMs = 2 * minuteMs;
 
 /** How long a page still reports a signed payment that moved nothing, after its signature expired. */
-const unsentToldMs = 30 * minuteMs;
+const unsentShownMs = 30 * minuteMs;
 
 /** Decides what the customer must know now. What is proved comes before what was only reported. */
-export function payState(known: Known): PayState {
+export function payState(known: PaymentFacts): PayState {
   const { row, status, progress, submitted, misdirected, now } = known;
-  const { receivedMicro, soundMicro, asked, overpaidMicro } = progress;
+  const { receivedMicro, undoubtedMicro: soundMicro, asked, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
     return { kind: 'paid', overMicro: overpaidMicro, late };
@@ -61,18 +61,19 @@ export function payState(known: Known): PayState {
   const micro = largest(ended.filter((transfer) => !inTime.includes(transfer)));
   if (micro > 0n) return { kind: 'too_late', micro, voided: status === 'voided' };
   if (status === 'voided') return { kind: 'voided', paidMicro: sumOf(inTime) };
-  const under = sendingState(known) ?? seenState(known);
-  if (under) return under;
+  const underWay = sendingState(known) ?? seenState(known);
+  if (underWay) return underWay;
   if (status === 'expired') return { kind: 'expired', paidMicro: receivedMicro };
-  const [last] = known.authorizations;
-  const holds = last !== undefined && now < last.validBefore;
-  const isNews = last && now.getTime() - last.validBefore.getTime() < unsentToldMs && soundMicro < minPartMicro;
+  const [lastSigned] = known.authorizations;
+  const holds = lastSigned !== undefined && now < lastSigned.validBefore;
+  const isNews =
+    lastSigned && now.getTime() - lastSigned.validBefore.getTime() < unsentShownMs && soundMicro < minPartMicro;
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
   if (asked.isRest) return { kind: 'part', paidMicro: soundMicro, missingMicro: asked.micro };
-  const [lost] = submitted;
+  const [newest] = submitted;
   // A reorganisation removed the payment. Its customer should know this reason.
-  if (row.proof_note === 'reorged' && (!lost || lost.state === 'gone')) return { kind: 'reorged' };
-  if (lost && lost.state !== 'seen' && lost.state !== 'mined') return { kind: lost.state, submitted: lost };
+  if (row.proof_note === 'reorged' && (!newest || newest.state === 'gone')) return { kind: 'reorged' };
+  if (newest && newest.state !== 'seen' && newest.state !== 'mined') return { kind: newest.state, submitted: newest };
   const [wrong] = misdirected;
   if (wrong) return { kind: 'stray', payment: wrong };
   const near = likelyPayment(progress);
@@ -81,9 +82,9 @@ export function payState(known: Known): PayState {
 
 /** The largest counts, because anybody can send dust that names a request, and it must not hide what was paid. */
 function largest(transfers: TransferProgress[]): bigint {
-  let most = 0n;
-  for (const { usdcMicro } of transfers) if (usdcMicro > most) most = usdcMicro;
-  return most;
+  let largestMicro = 0n;
+  for (const { usdcMicro } of transfers) if (usdcMicro > largestMicro) largestMicro = usdcMicro;
+  return largestMicro;
 }
 
 const sumOf = (transfers: TransferProgress[]): bigint => transfers.reduce((sum, { usdcMicro }) => sum + usdcMicro, 0n);
@@ -99,7 +100,7 @@ function dueOf({ asked }: PaymentProgress): { open: 'whole' | 'rest'; missingMic
 }
 
 /** A signed payment that is being sent. Nothing else can be paid meanwhile, unless it takes long. */
-function sendingState({ status, progress, authorizations, now }: Known): PayState | null {
+function sendingState({ status, progress, authorizations, now }: PaymentFacts): PayState | null {
   const sent = authorizations.find(({ state }) => state === 'sent');
   if (!sent) return null;
   const { open, missingMicro } = dueOf(progress);
@@ -111,11 +112,11 @@ function sendingState({ status, progress, authorizations, now }: Known): PayStat
  * A transaction in progress. It hides the payment methods only if it would pay everything that is missing, and only for
  * a while, because it may never be mined.
  */
-function seenState({ status, progress, submitted, now }: Known): PayState | null {
+function seenState({ status, progress, submitted, now }: PaymentFacts): PayState | null {
   const underWay = submitted.filter(({ state }) => state === 'seen' || state === 'mined');
-  const { soundMicro, dueMicro } = progress;
+  const { undoubtedMicro: soundMicro, dueMicro } = progress;
   const missingMicro = dueMicro - soundMicro;
-  const suffices = ({ usdcMicro, heardAt }: SubmittedTransaction) =>
+  const suffices = ({ usdcMicro, reportedAt: heardAt }: SubmittedTransaction) =>
     usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < submittedHoldsMs;
   const one = underWay.find(suffices) ?? underWay[0];
   if (!one) return null;

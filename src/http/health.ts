@@ -108,11 +108,11 @@ function addRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal, re
   app.get('/readyz', { config }, async (request, reply) => {
     const { ready, parts } = stopping.aborted ? stopped : await readiness();
     const details = async () => (stopping.aborted ? parts : { ...parts, ...(await ofChains()) });
-    const told = isReader(readers, request) ? { ok: ready, ...(await details()) } : { ok: ready };
+    const body = isReader(readers, request) ? { ok: ready, ...(await details()) } : { ok: ready };
     return reply
       .code(ready ? 200 : 503)
       .type('application/json')
-      .send(JSON.stringify(told));
+      .send(JSON.stringify(body));
   });
   if (readers === 'nobody') return;
   app.get('/metrics', { config }, async (request, reply) => {

@@ -35,7 +35,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const partners = new Map<string, OwnHost>();
   const owners = new Map<string, string>();
   // Each unknown slug or id costs a query, so they are limited here, whatever limit the requested page has.
-  const looks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
+  const lookupLimit = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const idLooks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
   const partnerOf = async (slug: string): Promise<OwnHost | null> => {
     const known = partners.get(slug);
@@ -66,7 +66,7 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     if (owner === null) return;
     const isNowhere = owner === undefined || isBelow(url, sharedOnly);
     const isNew = !isNowhere && !partners.has(owner);
-    if (isNew && !looks.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
+    if (isNew && !lookupLimit.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
     const partner = isNowhere ? null : await partnerOf(owner);
     if (!partner) throw refuse('not_found');
     request.ownHost = partner;

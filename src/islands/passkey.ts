@@ -13,16 +13,16 @@ if (browserSupportsWebAuthn()) {
 function start(form: HTMLFormElement): void {
   const { passkey: path = '', texts: json = '{}' } = form.dataset;
   const texts = JSON.parse(json) as PasskeyTexts;
-  const told = form.querySelector<HTMLElement>('.told');
+  const messageBox = form.querySelector<HTMLElement>('.told');
   const button = form.querySelector<HTMLButtonElement>('button');
   const field = form.elements.namedItem('passkey') as HTMLInputElement;
   form.hidden = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button) button.disabled = true;
-    announceIn(told, texts.waiting);
+    announceIn(messageBox, texts.waiting);
     const answer = await answerTo(path).catch((error: unknown) => {
-      announceIn(told, texts[faultOf(error)], true);
+      announceIn(messageBox, texts[faultOf(error)], true);
       return null;
     });
     if (button) button.disabled = false;

@@ -143,15 +143,15 @@ class PlanPage {
   async #stop(form: HTMLFormElement, order: Parameters<typeof signStop>[0]): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
-    const told = form.querySelector<HTMLElement>('.told');
+    const messageBox = form.querySelector<HTMLElement>('.told');
     const field = form.elements.namedItem('signature') as HTMLInputElement;
     const outcome = await signStop(order, this.#wallets, (text, wallet) =>
-      announceIn(told, fillText(this.#texts[text], { wallet })),
+      announceIn(messageBox, fillText(this.#texts[text], { wallet })),
     );
     this.#busy = false;
     form.dataset.signed = 'yes'; // a second press stops without a signature
     if (outcome.kind === 'declined') {
-      announceIn(told, fillText(this.#texts.notStopped, { wallet: outcome.wallet }), true);
+      announceIn(messageBox, fillText(this.#texts.notStopped, { wallet: outcome.wallet }), true);
       const button = form.querySelector('button');
       if (button) button.textContent = this.#texts.stopUnsigned ?? '';
       return;

@@ -20,15 +20,15 @@ const list = document.querySelector<HTMLElement>('[data-refund]');
 if (list) start(list, JSON.parse(list.dataset.refund ?? '') as Order);
 
 function start(list: HTMLElement, order: Order): void {
-  const told = list.nextElementSibling as HTMLElement;
+  const messageBox = list.nextElementSibling as HTMLElement;
   const tell = (text: string | undefined, values: Record<string, string> = {}) => {
-    told.hidden = !text;
-    told.textContent = fillText(text, values);
+    messageBox.hidden = !text;
+    messageBox.textContent = fillText(text, values);
   };
   const none = setTimeout(() => tell(order.texts.none), noneAfterMs);
   watchWallets((wallets) => {
     clearTimeout(none);
-    if (told.textContent === order.texts.none) tell('');
+    if (messageBox.textContent === order.texts.none) tell('');
     list.replaceChildren(
       ...wallets.map((wallet) => {
         const button = document.createElement('button');

@@ -20,7 +20,7 @@ const maxAttempts = 5;
  * How many codes a day are sent to one mailbox. A partner may name anybody's address for any number of merchants, and
  * whoever has a link can request codes again and again.
  */
-const most: MaxToPerson = { ofPartner: 50, ofMerchant: 10 };
+const codesPerDay: MaxToPerson = { ofPartner: 50, ofMerchant: 10 };
 /** For how long a browser in which the code was entered need not enter it again. */
 export const passMs = hourMs;
 
@@ -55,7 +55,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
     }
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
     const person = personSubject(ctx.config, scope, mailboxOf(recipient));
-    if (!(await takeOfPerson(tx, scope, 'onboarding_code', { accountId: row.id, person, most }))) {
+    if (!(await takeOfPerson(tx, scope, 'onboarding_code', { accountId: row.id, person, most: codesPerDay }))) {
       throw new MerchantRefusal('email_code_too_often');
     }
     const expiresAt = new Date(now.getTime() + codeMs);

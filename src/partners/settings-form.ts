@@ -51,9 +51,9 @@ export function settingsFaults(wanted: SettingsForm, codes: string[]): SettingsF
 export function settingsFields(words: Words, shown: SettingsForm, codes: string[], faults: SettingsFaults): Html {
   const { settings } = portalTexts(words);
   const fault = (name: keyof SettingsFaults) => (faults[name] ? settings.faults[name] : undefined);
-  const said = (name: keyof SettingsFaults) =>
+  const faultLine = (name: keyof SettingsFaults) =>
     faults[name] && html`<p class="fault" role="alert">${settings.faults[name]}</p>`;
-  const span = (minutes: number) => formatDuration(words, minutes);
+  const duration = (minutes: number) => formatDuration(words, minutes);
   const boxes = expiryMinutes.map(
     (minutes) =>
       html`
@@ -63,7 +63,7 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
             name="expiry"
             value="${minutes}"${shown.allowed_expiry_minutes.includes(minutes) && html` checked`}
           >
-          <span>${span(minutes)}</span>
+          <span>${duration(minutes)}</span>
         </label>
       `,
   );
@@ -86,22 +86,22 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
       <select id="currency" name="currency" aria-describedby="currency-hint">
         ${currencies.map((code) => option(code, code, code === shown.currency))}
       </select>
-      ${said('currency')}
+      ${faultLine('currency')}
     </div>
     <fieldset class="boxes">
       <legend>${settings.expiry}</legend>
       <p class="quiet">${settings.expiryRest}</p>
       ${boxes}
-      ${said('expiry')}
+      ${faultLine('expiry')}
     </fieldset>
     <div class="field">
       <label for="default_expiry">${settings.defaultExpiry}</label>
       <select id="default_expiry" name="default_expiry">
         ${expiryMinutes.map((minutes) =>
-          option(String(minutes), span(minutes), minutes === shown.default_expiry_minutes),
+          option(String(minutes), duration(minutes), minutes === shown.default_expiry_minutes),
         )}
       </select>
-      ${said('default_expiry')}
+      ${faultLine('default_expiry')}
     </div>
     ${field({
       name: 'email',

@@ -33,8 +33,8 @@ type RequestToExplain = Pick<RequestRow, 'id' | 'proof_status'>;
 /**
  * Reads what is known of the payment of a request.
  *
- * @param justFound what was found on the chains just now. Then the chains are also queried about what was only reported,
- * which may take three seconds. Null reads only the database
+ * @param justFound what was found on the chains just now. Then the chains are also queried about what was only
+ * reported, which may take three seconds. Null reads only the database
  */
 export async function readFindings(
   ctx: Context,

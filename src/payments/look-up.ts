@@ -55,12 +55,12 @@ const maxShown = 20;
  * Queries of one merchant, or of a partner's users, in one mode, per minute and process: each queries every chain. A
  * merchant's queries do not count against the partner, and only few against other merchants.
  */
-const looks = new AttemptLimit(20, minuteMs);
+const queryLimit = new AttemptLimit(20, minuteMs);
 /** Queries of all merchants of a partner. */
 const merchantsLooks = new AttemptLimit(100, minuteMs);
 
 function takeLook({ partnerId, testMode }: Scope, accountId: string | null, now: Date): boolean {
-  const own = looks.take(`${partnerId} ${testMode} ${accountId ?? 'partner'}`, now);
+  const own = queryLimit.take(`${partnerId} ${testMode} ${accountId ?? 'partner'}`, now);
   return own && (accountId === null || merchantsLooks.take(`${partnerId} ${testMode}`, now));
 }
 

@@ -117,8 +117,8 @@ export const minPartMicro = 10_000n;
  *
  * @returns null if they are too small, or nothing is left
  */
-export function restMicro(dueMicro: bigint, soundMicro: bigint): bigint | null {
-  return soundMicro >= minPartMicro && soundMicro < dueMicro ? dueMicro - soundMicro : null;
+export function restMicro(dueMicro: bigint, undoubtedMicro: bigint): bigint | null {
+  return undoubtedMicro >= minPartMicro && undoubtedMicro < dueMicro ? dueMicro - undoubtedMicro : null;
 }
 /** Money that was mined this long after expiry still counts. */
 export const graceMs = 30 * minuteMs;
@@ -236,8 +236,8 @@ export function canApply(transfer: Transfer, request: Payable, rule: Rule): Appl
   const late = transfer.blockTime.getTime() > request.expiresAt.getTime() + graceMs;
   if (late && rule !== 'merchant') return no('late');
   const completes = request.countedMicro + transfer.value >= request.usdcMicro;
-  const most = transfer.value < minPartMicro ? maxTransfersWithDust : maxTransfers;
-  if (!completes && request.countedTransfers >= most) return no('too_many_parts');
+  const limit = transfer.value < minPartMicro ? maxTransfersWithDust : maxTransfers;
+  if (!completes && request.countedTransfers >= limit) return no('too_many_parts');
   return { counts: true, completes };
 }
 
@@ -269,10 +269,10 @@ export function surpluses<T extends { value: string; final_at: Date | null }>(
   verifiedAt: Date | null,
 ): { transfer: T; micro: bigint }[] {
   let missingMicro = dueMicro;
-  const turn = (at: Date | null) => (at && verifiedAt && at > verifiedAt ? at.getTime() : 0);
+  const rank = (at: Date | null) => (at && verifiedAt && at > verifiedAt ? at.getTime() : 0);
   const settled = counted.filter(({ final_at }) => final_at !== null);
   return settled
-    .sort((a, b) => turn(a.final_at) - turn(b.final_at))
+    .sort((a, b) => rank(a.final_at) - rank(b.final_at))
     .map((transfer) => {
       const micro = BigInt(transfer.value);
       const surplusMicro = micro > missingMicro ? micro - missingMicro : 0n;

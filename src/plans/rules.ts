@@ -75,9 +75,9 @@ export type Course = Schedule & {
 };
 
 /** The dates of the next charges, at most this many. */
-export function nextDates(course: Course, most: number): Day[] {
-  const left = course.maxCharges === null ? most : course.maxCharges - course.charges;
-  return Array.from({ length: Math.max(0, Math.min(most, left)) }, (_, i) => dateOf(course, course.slot + i));
+export function nextDates(course: Course, limit: number): Day[] {
+  const left = course.maxCharges === null ? limit : course.maxCharges - course.charges;
+  return Array.from({ length: Math.max(0, Math.min(limit, left)) }, (_, i) => dateOf(course, course.slot + i));
 }
 
 /** What comes after a charge: the slot and date of the next one, or null when that was the last. */

@@ -62,13 +62,13 @@ export async function sendEvents(
       if (!changed) await pause(restMs, AbortSignal.any([over, nap.signal]));
       if (over.aborted) break;
       if (changed) await pause(gatherMs, over);
-      const told = changed;
+      const lastChanged = changed;
       changed = false;
-      if (told && !(await goesOn())) {
+      if (lastChanged && !(await goesOn())) {
         stream.write('event: over\ndata: 1\n\n');
         break;
       }
-      if (!over.aborted) stream.write(told ? 'data: changed\n\n' : ': here\n\n');
+      if (!over.aborted) stream.write(lastChanged ? 'data: changed\n\n' : ': here\n\n');
     }
   } finally {
     end();

@@ -30,7 +30,7 @@ type Telling = {
  */
 export function foundItems(words: Words, findings: Findings, telling: Telling): FoundItem[] {
   const { progress, submitted, authorizations, misdirected, silent } = findings;
-  const told = new Set(progress.unmatched.map(({ txHash }) => txHash));
+  const listedHashes = new Set(progress.unmatched.map(({ txHash }) => txHash));
   const isOpen = progress.proofStatus === 'none';
   return [
     ...submitted.map((one) => submittedItem(words, one, telling)),
@@ -42,7 +42,7 @@ export function foundItems(words: Words, findings: Findings, telling: Telling): 
         : { at: one.submittedAt, kind: 'failed', title: found.signedFailed, rest: html`${hash}` };
     }),
     ...progress.near.map((one) => nearItem(words, one, telling)),
-    ...misdirected.filter(({ txHash }) => !told.has(txHash)).map((one) => misdirectedItem(words, one, telling)),
+    ...misdirected.filter(({ txHash }) => !listedHashes.has(txHash)).map((one) => misdirectedItem(words, one, telling)),
     ...(isOpen ? silent.filter(({ readAt }) => readAt !== null) : []).map(({ chain }): FoundItem => {
       const { found } = commonTexts(words);
       const title = fill(found.silent, { network: chain.name });

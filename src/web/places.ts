@@ -21,10 +21,10 @@ export class Places {
 
   /** Takes a place; false if there is none. */
   take(holder: string): boolean {
-    const own = this.takenBy(holder);
-    if (own >= this.#maxOfOne || own >= this.#most - this.#taken) return false;
+    const taken = this.takenBy(holder);
+    if (taken >= this.#maxOfOne || taken >= this.#most - this.#taken) return false;
     this.#taken++;
-    this.#byHolder.set(holder, own + 1);
+    this.#byHolder.set(holder, taken + 1);
     return true;
   }
 

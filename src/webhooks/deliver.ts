@@ -18,7 +18,7 @@ const maxBatch = 500;
 /** The minimum number that is claimed at a time while there is little room, except every `crowdedPollMs`. */
 const minClaim = maxAhead / 2;
 /** How long ended attempts wait for others to be recorded with. */
-const gatherMs = 10;
+const recordDelayMs = 10;
 /** How many batches are recorded at once; the second begins when this many attempts wait for the first. */
 const maxRecorders = 2;
 const minSecondBatch = 100;
@@ -80,15 +80,15 @@ export async function startDelivering(
       }
       const free = work.free();
       // While this process is at its limit, most polls would find nothing it could take.
-      const crowded = free < minClaim;
-      const skip = crowded && performance.now() < pollAgainAt;
+      const isNearLimit = free < minClaim;
+      const skip = isNearLimit && performance.now() < pollAgainAt;
       const claimed = skip ? [] : await claim(ctx, pace, free);
       if (!skip) pollAgainAt = performance.now() + crowdedPollMs;
       await work.begin(claimed);
       if (claimed.length >= minClaim) continue;
       await pause(restMs, signal);
       if (claimed.length > 0) continue;
-      await sleeper.sleep(crowded ? crowdedPollMs : jitter(pollMs, 0.2), signal);
+      await sleeper.sleep(isNearLimit ? crowdedPollMs : jitter(pollMs, 0.2), signal);
     } catch (error) {
       ctx.log.error({ err: error }, 'deliveries could not be claimed');
       await pause(afterErrorMs, signal);
@@ -124,7 +124,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
 
   const recordAll = async () => {
     recording++;
-    if (ended.length < minSecondBatch) await pause(gatherMs);
+    if (ended.length < minSecondBatch) await pause(recordDelayMs);
     while (ended.length > 0) {
       const batch = ended.splice(0, maxBatch);
       sleeper.wakeIn(await recordBatch(ctx, batch));
@@ -134,7 +134,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
         if (!succeeded) pace.recorded(claimed);
         if (record.state === 'waiting') sleeper.wakeIn(record.wait_ms);
       }
-      pump();
+      startAttempts();
       sleeper.wake(); // there is room again
     }
     recording--;
@@ -150,10 +150,10 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
     ended.push(finished);
     unrecorded++;
     startRecorder();
-    pump();
+    startAttempts();
   };
 
-  const pump = () => {
+  const startAttempts = () => {
     if (stopped) return;
     for (let row = pace.next(); row !== null; row = pace.next()) {
       const begun = row;
@@ -171,7 +171,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
     }
   };
 
-  const giveBack = async () => {
+  const releaseUnattempted = async () => {
     const rows = pace.takeBack();
     if (rows.length === 0) return;
     for (const row of rows) leased.delete(row);
@@ -189,13 +189,13 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
     begin: async (claimed: Claimed[]) => {
       for (const row of claimed) leased.add(row);
       pace.add(claimed);
-      pump();
-      await giveBack();
+      startAttempts();
+      await releaseUnattempted();
     },
     settled,
     stop: async () => {
       pace.clear();
-      await giveBack().catch((error) => ctx.log.warn({ err: error }, 'leases could not be released'));
+      await releaseUnattempted().catch((error) => ctx.log.warn({ err: error }, 'leases could not be released'));
       await settled(graceMs);
       stopped = true;
       await Promise.all(recorders);

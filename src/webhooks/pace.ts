@@ -14,7 +14,7 @@ const moveEveryMs = 20;
 const distrustMs = 10_000;
 
 /** What this process knows of one endpoint. */
-type Lane = {
+type EndpointLane = {
   partner_id: string;
   test_mode: boolean;
   /** Claimed and not attempted yet. */
@@ -31,7 +31,7 @@ type Lane = {
   usedAt: number;
 };
 
-type Post = { lane: Lane; startedAt: number; proven: boolean; isSlow: boolean };
+type Post = { lane: EndpointLane; startedAt: number; proven: boolean; isSlow: boolean };
 
 /** Names an endpoint within this process. */
 export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
@@ -48,12 +48,12 @@ export type Pace = ReturnType<typeof makePace>;
  * whoever owns them.
  */
 export function makePace(startWindow: number, now: () => number = () => performance.now()) {
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, EndpointLane>();
   // By claim, not by id: after a replay, or when a lease expired, one delivery can be under way twice.
   const quick = new Map<Claimed, Post>();
   const slow = new Map<Claimed, Post>();
-  const ready = { proven: new Set<Lane>(), unproven: new Set<Lane>() };
-  const back: Claimed[] = [];
+  const ready = { proven: new Set<EndpointLane>(), unproven: new Set<EndpointLane>() };
+  const returned: Claimed[] = [];
   const queued = { proven: 0, unproven: 0 };
   let unprovenQuick = 0;
   let movedAt = Number.NEGATIVE_INFINITY;
@@ -61,14 +61,14 @@ export function makePace(startWindow: number, now: () => number = () => performa
   let answeredAt = Number.NEGATIVE_INFINITY;
   let answeredStart = Number.NEGATIVE_INFINITY;
 
-  const kindOf = (lane: Lane) => (lane.proven ? 'proven' : 'unproven');
+  const kindOf = (lane: EndpointLane) => (lane.proven ? 'proven' : 'unproven');
   /** Adds an endpoint to the turns, or removes it while it has nothing to attempt. */
-  const place = (lane: Lane) => {
+  const place = (lane: EndpointLane) => {
     const turn = ready[kindOf(lane)];
     if (lane.queue.length === 0 || lane.posts >= lane.window) turn.delete(lane);
     else turn.add(lane);
   };
-  const setProven = (lane: Lane, proven: boolean) => {
+  const setProven = (lane: EndpointLane, proven: boolean) => {
     if (lane.proven === proven) return;
     ready[kindOf(lane)].delete(lane);
     queued[kindOf(lane)] -= lane.queue.length;
@@ -76,19 +76,19 @@ export function makePace(startWindow: number, now: () => number = () => performa
     queued[kindOf(lane)] += lane.queue.length;
   };
   /** Deliveries claimed ahead for an endpoint in trouble are left for later, or for another process. */
-  const distrust = (lane: Lane) => {
+  const distrust = (lane: EndpointLane) => {
     setProven(lane, false);
     queued.unproven -= lane.queue.length;
-    for (const { row } of lane.queue.splice(0)) back.push(row);
+    for (const { row } of lane.queue.splice(0)) returned.push(row);
     place(lane);
   };
-  const laneOf = (row: Claimed): Lane => {
+  const laneOf = (row: Claimed): EndpointLane => {
     const key = endpointKey(row);
     const known = lanes.get(key);
     if (known) return known;
     const { partner_id, test_mode } = row;
     const proven = isProven(row.endpoint, new Date());
-    const lane: Lane = {
+    const lane: EndpointLane = {
       ...{ partner_id, test_mode, queue: [], posts: 0, window: startWindow },
       ...{ proven, succeededAt: Number.NEGATIVE_INFINITY, slowAt: Number.NEGATIVE_INFINITY, usedAt: now() },
     };
@@ -100,7 +100,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     if (!post.proven) unprovenQuick--;
   };
   /** From now on it counts as not known to answer, even if the room of the slow ones is full. */
-  const callSlow = (post: Post, at: number) => {
+  const markSlow = (post: Post, at: number) => {
     const { lane, startedAt } = post;
     post.isSlow = true;
     if (post.proven) unprovenQuick++;
@@ -118,13 +118,13 @@ export function makePace(startWindow: number, now: () => number = () => performa
     const before = (at - answeredAt < slowAfterMs ? answeredStart : at) - slowAfterMs;
     for (const [row, post] of quick) {
       if (post.startedAt > before) break;
-      if (!post.isSlow) callSlow(post, at);
+      if (!post.isSlow) markSlow(post, at);
       if (slow.size >= maxSlow) continue;
       leaveQuick(row, post);
       slow.set(row, post);
     }
   };
-  const turn = (): Set<Lane> | null => {
+  const turn = (): Set<EndpointLane> | null => {
     if (quick.size >= maxPosts) return null;
     if (ready.unproven.size > 0 && unprovenQuick < maxUnproven) return ready.unproven;
     return ready.proven.size > 0 ? ready.proven : null;
@@ -148,13 +148,13 @@ export function makePace(startWindow: number, now: () => number = () => performa
     next: (): Claimed | null => {
       const startedAt = now();
       moveSlow(startedAt);
-      for (let from = turn(); from !== null; from = turn()) {
-        const [lane] = from;
+      for (let turnSet = turn(); turnSet !== null; turnSet = turn()) {
+        const [lane] = turnSet;
         const entry = lane?.queue.shift();
         if (!lane || !entry) return null;
         queued[kindOf(lane)]--;
-        from.delete(lane);
-        if (startedAt - entry.since > maxHoldMs) back.push(entry.row);
+        turnSet.delete(lane);
+        if (startedAt - entry.since > maxHoldMs) returned.push(entry.row);
         else {
           lane.posts++;
           if (!lane.proven) unprovenQuick++;
@@ -212,7 +212,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
       return known;
     },
     /** Deliveries that are not attempted after all; their leases must be released. */
-    takeBack: (): Claimed[] => back.splice(0),
+    takeBack: (): Claimed[] => returned.splice(0),
     /** Gives back everything that was not attempted yet. */
     clear: () => {
       for (const lane of lanes.values()) distrust(lane);

@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../src/db/connection.ts';
-import { hold } from '../../src/payments/together/hold.ts';
+import { lockBatch } from '../../src/payments/together/hold.ts';
 import { attachProofs, findAllReferenced, findReservations, verifyProofs } from '../../src/requests/proof.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 
@@ -31,7 +31,7 @@ export async function paymentStatements(
     statements: {
       'reserved amounts': (tx) => findReservations(tx, requests.map(toPaid)),
       references: (tx) => findAllReferenced(tx, references),
-      'what is locked': (tx) => hold(tx, requests, []),
+      'what is locked': (tx) => lockBatch(tx, requests, []),
       attached: (tx) => attachProofs(tx, proofs),
       verified: (tx) => verifyProofs(tx, proofs),
     },

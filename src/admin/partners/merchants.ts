@@ -39,14 +39,14 @@ export function merchantsPages(pages: AdminPages, ctx: Context): void {
     const admin = adminTexts(words);
     const wanted = query(names);
     const { rows, next } = await browseAllMerchants(ctx, filterOf(wanted), wanted.after ?? null);
-    const said = { off: admin.merchants.switchedOff, on: admin.merchants.switchedOn };
+    const notices = { off: admin.merchants.switchedOff, on: admin.merchants.switchedOn };
     const list =
       rows.length > 0 ? merchantTable(words, rows, ctx.clock.now()) : emptyState(admin.nothing, admin.nothingRest);
     return call.show({
       path,
       title: admin.places.merchants,
       body: html`
-        ${flashOf(call, { done: said })}
+        ${flashOf(call, { done: notices })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
         <div class="list" data-live="${adminEventsPath}" data-region="list">
           ${list}

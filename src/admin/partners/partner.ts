@@ -144,7 +144,7 @@ async function showPartner(
   const { partners: t } = admin;
   const path = pathOf(partner.slug);
   const isOn = partner.disabled_at === null;
-  const said = { created: t.created, saved: t.saved, off: t.switchedOff, on: t.switchedOn };
+  const notices = { created: t.created, saved: t.saved, off: t.switchedOff, on: t.switchedOn };
   const link = (to: string, label: string) =>
     html`<a href="${linkWith(to, {}, { partner: partner.slug })}">${label}</a>`;
   const turn = isOn
@@ -164,7 +164,7 @@ async function showPartner(
     status: wrong ? 400 : 200,
     title: partner.name,
     body: html`
-      ${!wrong && flashOf(call, { done: said })}
+      ${!wrong && flashOf(call, { done: notices })}
       ${card(
         descriptionList([
           copyableFact(words, t.slug, partner.slug),

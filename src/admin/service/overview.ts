@@ -70,7 +70,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
           html`<a href="/admin/chains">${admin.places.chains}</a>`,
         ),
       );
-    const told = await Promise.all(
+    const rows = await Promise.all(
       alarms.map(async (alarm) => ({ ...alarm, told: await alarmWords(ctx, words, alarm) })),
     );
     const raised = alarms.some(({ cleared_at }) => cleared_at === null);
@@ -83,7 +83,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
       body: html`
         <div class="list" data-live="${adminEventsPath}" data-region="overview">
           ${(fine || troubles.length > 0) && card(...(fine || troubles))}
-          ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, told, now)}${csvLink(words, csvPath)}`}
+          ${alarms.length > 0 && html`<h2>${t.alarms}</h2>${alarmTable(words, rows, now)}${csvLink(words, csvPath)}`}
           ${overrides.length > 0 && html`<h2>${t.overrides}</h2>${overrideTable(words, overrides)}`}
           <h2>${t.queues}</h2>
           ${queueTable(words, queues, now)}

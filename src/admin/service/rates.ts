@@ -108,14 +108,14 @@ async function show(ctx: Context, call: AdminCall, status: number, typed: Typed,
   // Rates that need attention come first, then overrides.
   const ours = rates.filter(({ usable, override }) => usable && override);
   const sorted = [...old, ...ours, ...rates.filter(({ usable, override }) => usable && !override)];
-  const said = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
+  const notices = { set: t.saved, cleared: t.cleared, refreshed: t.refreshed };
   const refused = { limited: t.limited, no_partner: t.noPartner, nothing: t.nothingFetched, none_set: t.noneSet };
   return call.show({
     path,
     status,
     title: places.rates,
     body: html`
-      ${fault === null ? flashOf(call, { done: said, refused }) : notice('attention', fault.text)}
+      ${fault === null ? flashOf(call, { done: notices, refused }) : notice('attention', fault.text)}
       ${old.length > 0 && notice('attention', oldRates(words, old))}
       ${setForm(words, typed, fault)}
       ${refreshForm(words)}

@@ -57,12 +57,12 @@ export function stuckPages(pages: AdminPages, ctx: Context): void {
       receipts.length > 0 && receiptTable(words, receipts, now),
       plans.length > 0 && planTable(words, plans, now),
     ].filter((part) => part !== false);
-    const said = { replayed: t.replayed, enabled: t.enabled, retried: t.retried };
+    const notices = { replayed: t.replayed, enabled: t.enabled, retried: t.retried };
     return call.show({
       path,
       title: places.stuck,
       body: html`
-        ${flashOf(call, { done: said, refused: { mended: t.mended } })}
+        ${flashOf(call, { done: notices, refused: { mended: t.mended } })}
         <div class="list" data-live="${adminEventsPath}" data-region="stuck">
           ${parts.length > 0 ? parts : card(stateLine('paid', t.fine, t.fineRest))}
         </div>

@@ -81,12 +81,12 @@ async function show(ctx: Context, call: AdminCall, user: ListedUser) {
     listPasskeys(ctx, { userId: user.id }),
   ]);
   const isSelf = user.id === operator.userId;
-  const said = { signed_out: account.signedOutThere, passkeys: t.passkeysRemoved };
+  const notices = { signed_out: account.signedOutThere, passkeys: t.passkeysRemoved };
   return call.show({
     path: userPath(user.id),
     title: user.email,
     body: html`
-      ${flashOf(call, { done: said, refused: { gone: t.gone } })}
+      ${flashOf(call, { done: notices, refused: { gone: t.gone } })}
       ${card(about(words, user))}
       <h2>${t.sessions}</h2>
       <div class="list" data-live="${adminEventsPath}" data-region="sessions">

@@ -35,9 +35,9 @@ export async function findIncoming(
     const from = Math.max(first, to - range + 1);
     try {
       const logs = await rpc.logsOfTopics(from, to, topics);
-      const told = logs.flatMap((log) => describe(log, wallet)).reverse();
-      found.push(...told.filter(({ tokenAddress }) => !accepted.includes(tokenAddress)));
-      known.push(...told.filter(({ tokenAddress }) => accepted.includes(tokenAddress)));
+      const transfers = logs.flatMap((log) => describe(log, wallet)).reverse();
+      found.push(...transfers.filter(({ tokenAddress }) => !accepted.includes(tokenAddress)));
+      known.push(...transfers.filter(({ tokenAddress }) => accepted.includes(tokenAddress)));
       to = from - 1;
       range = nextRange(range, true);
     } catch (error) {

@@ -158,11 +158,11 @@ async function bindingsWithout(
 ): Promise<((ordinal: number) => Bindings) | null> {
   const addresses = [...new Set(logs.map(({ address }) => address)), ...(contract === null ? [] : [contract])];
   const topics = [authorizationUsedTopic, chargedTopic];
-  const told = await askEach(rpcs, (rpc) => rpc.logsOfBlock(header.hash, addresses, topics));
+  const answers = await askEach(rpcs, (rpc) => rpc.logsOfBlock(header.hash, addresses, topics));
   const [log, ordinal] = [logs[0], ordinals[0]];
-  if (!told || !log || ordinal === undefined) return null;
+  if (!answers || !log || ordinal === undefined) return null;
   const placed: Log[] = [];
-  for (const one of [...told.answer, ...logs]) {
+  for (const one of [...answers.answer, ...logs]) {
     const at = one.logIndex - log.logIndex + ordinal;
     if (one.txHash === txHash && at >= 0) placed[at] = one;
   }

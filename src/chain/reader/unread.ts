@@ -62,10 +62,10 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
     // The reader will detect the reorganisation and then remove this, unless an endpoint invented the block long ago.
     if (header?.hash !== row.block_hash) return row.is_stale && (await denyBlock(rpcs, row)) ? nothing : null;
     if (row.tx_hash === '') return await readBlock(reader, provider, header, rpcs);
-    const told = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
-    if (told === 'denied' && row.is_stale) return nothing;
-    if (!told || told === 'denied') return null;
-    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, told.logs, { ...told, contract }, anyhow);
+    const found = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
+    if (found === 'denied' && row.is_stale) return nothing;
+    if (!found || found === 'denied') return null;
+    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, found.logs, { ...found, contract }, anyhow);
     const transfers = await read(false);
     if (transfers) return { transfers, unread: [], complete: true };
     const poorer = row.is_late ? await read(true) : null;
@@ -86,7 +86,7 @@ async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.Un
   await reader.wallets.refresh();
   const { owners } = reader.wallets;
   const tokens = reader.chain.tokens.map(({ address }) => address as string);
-  const told = await Promise.all(
+  const answers = await Promise.all(
     rpcs.map(async (rpc) => {
       let answered = true;
       const receipt = await rpc.receipt(tx_hash).catch((error) => {
@@ -98,9 +98,9 @@ async function readOmitted(reader: Reader, header: Header, { tx_hash }: store.Un
       return { rpc, answered, logs: watchedLogs(own, owners).get(tx_hash) ?? [] };
     }),
   );
-  const [most] = told.sort((a, b) => b.logs.length - a.logs.length);
-  if (!most || most.logs.length === 0) return told.every(({ answered }) => answered) ? 'denied' : null;
-  return { logs: most.logs, owners, rpcs: told.map(({ rpc }) => rpc) };
+  const [most] = answers.sort((a, b) => b.logs.length - a.logs.length);
+  if (!most || most.logs.length === 0) return answers.every(({ answered }) => answered) ? 'denied' : null;
+  return { logs: most.logs, owners, rpcs: answers.map(({ rpc }) => rpc) };
 }
 
 async function readBlock(

@@ -5,8 +5,8 @@ import { takesBatches, withoutBatches } from '../batches.ts';
 import { connectRpc, type Hex, isAway, type Rpc, RpcError } from '../rpc.ts';
 
 /**
- * What endpoints answered to a signed transaction. `accepted`: one has it. `nonce_used`: its nonce is used, by itself or by
- * another. `underpriced`: its fees are too low. `insufficient_funds`: the sender has too little coin. `refused`:
+ * What endpoints answered to a signed transaction. `accepted`: one has it. `nonce_used`: its nonce is used, by itself
+ * or by another. `underpriced`: its fees are too low. `insufficient_funds`: the sender has too little coin. `refused`:
  * anything else, including no answer from an endpoint that answers about others. `unreachable`: no endpoint answers.
  * Only `accepted` proves anything, and no answer says whether it will be mined.
  */

@@ -55,8 +55,8 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
   const words = wordsFor(request);
   const { cashier } = dashboardTexts(words);
   const currency = merchant.display_currency;
-  const told = Object.values(faults).find((one) => one !== undefined);
-  const fault = requestFaultText(words, visit, told) ?? disabledText(words, visit);
+  const firstFault = Object.values(faults).find((one) => one !== undefined);
+  const fault = requestFaultText(words, visit, firstFault) ?? disabledText(words, visit);
   const exponent = currencyExponent(currency) ?? 2;
   const point = exponent === 0 ? '00' : '.';
   const nothing = exponent === 0 ? '0' : `0.${'0'.repeat(exponent)}`;

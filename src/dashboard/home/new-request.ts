@@ -215,15 +215,15 @@ function kindChoice(words: Words, fields: FormFields): Html {
 
 function expiryChoice(words: Words, fields: FormFields, expiries: Expiries, fault: string | undefined): Html {
   const { newRequest } = dashboardTexts(words);
-  const said = (minutes: number) => formatDuration(words, minutes);
-  const options = expiries.allowed.map((one) => [String(one), said(one)] as const);
+  const duration = (minutes: number) => formatDuration(words, minutes);
+  const options = expiries.allowed.map((one) => [String(one), duration(one)] as const);
   const { pos, invoice } = expiries.usual;
   const described = fault === undefined ? 'expiry-hint' : 'expiry-hint expiry-fault';
   return html`
     <div class="field">
       <label for="expiry">${newRequest.expiry}</label>
       <p class="quiet" id="expiry-hint">
-        ${fill(newRequest.usualRest, { pos: said(pos), invoice: said(invoice) })}
+        ${fill(newRequest.usualRest, { pos: duration(pos), invoice: duration(invoice) })}
       </p>
       <select
         id="expiry"

@@ -23,8 +23,8 @@ export function runCountdown(end: () => void): void {
     box.dataset.ahead ??= String(until - bar.value - Date.now());
     const left = Math.max(0, until - Number(box.dataset.ahead) - Date.now());
     bar.value = left;
-    const said = fillText(text.dataset.left, { time: remaining(left) });
-    if (text.textContent !== said) text.textContent = said;
+    const remainingText = fillText(text.dataset.left, { time: remaining(left) });
+    if (text.textContent !== remainingText) text.textContent = remainingText;
     if (left > 0 || box.dataset.ended) return;
     box.dataset.ended = 'yes';
     end();

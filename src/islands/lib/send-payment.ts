@@ -100,10 +100,10 @@ type CallsStatus = { status?: number | string; receipts?: { transactionHash?: st
 /** Waits until the wallet reports the hash; null if it does not in time. */
 async function callsHash({ provider }: FoundWallet, id: string): Promise<string | null> {
   for (let i = 0; i < statusTries; i++) {
-    const told = (await askQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;
-    const hash = told?.receipts?.at(-1)?.transactionHash;
+    const status = (await askQuietly(provider, 'wallet_getCallsStatus', [id])) as CallsStatus | undefined;
+    const hash = status?.receipts?.at(-1)?.transactionHash;
     if (hash) return hash;
-    if (Number(told?.status) >= 400) throw new WalletRefusal('reverted');
+    if (Number(status?.status) >= 400) throw new WalletRefusal('reverted');
     await new Promise((resolve) => setTimeout(resolve, statusEveryMs));
   }
   return null;

@@ -37,7 +37,7 @@ export type PaymentProgress = {
   dueMicro: bigint;
   receivedMicro: bigint;
   /** The sum without what endpoints have failed to confirm for long. */
-  soundMicro: bigint;
+  undoubtedMicro: bigint;
   /**
    * The amount to pay now. After a partial payment that is large enough: the rest, with the surcharge that identifies
    * it.
@@ -92,7 +92,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
     proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
-    soundMicro,
+    undoubtedMicro: soundMicro,
     asked: askedOf(request, soundMicro, rests),
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
     overpaidMicro,

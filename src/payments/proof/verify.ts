@@ -10,7 +10,7 @@ import { completeProofs } from '../complete.ts';
 import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
 import { reserveRest } from '../rest.ts';
 import { isDoubted, lockTransfers, updateFinals, updateRematch } from '../store.ts';
-import { type HeldRequest, hold } from '../together/hold.ts';
+import { type HeldRequest, lockBatch } from '../together/hold.ts';
 import { batchSize, reportBatch } from '../together/report.ts';
 import { keyOf, selectCounted, type TransferRow, writeTransferKey } from '../transfers.ts';
 import { type CrossCheck, crossCheck, emptyCrossCheck } from './cross-check.ts';
@@ -121,7 +121,7 @@ async function settleBatch(
   });
   try {
     return await ctx.db.transaction(async (tx) => {
-      const { requests } = await hold(tx, keys, []);
+      const { requests } = await lockBatch(tx, keys, []);
       const verified = await settleLocked(tx, ctx, [...requests.values()], agreed);
       return { settled: new Set(requests.keys()), verified };
     });

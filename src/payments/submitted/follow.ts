@@ -42,7 +42,7 @@ export type SubmittedTransaction = {
   /** The amount it moves to the request's wallet, in micro units; null while that is known only once it is mined. */
   usdcMicro: bigint | null;
   /** When the request's first transaction was submitted. */
-  heardAt: Date;
+  reportedAt: Date;
 };
 
 const timeoutMs = 2_500;
@@ -89,7 +89,7 @@ function toSubmitted(row: SubmittedRow): SubmittedTransaction {
     replacedBy: row.replaced_by,
     firstSeenAt: row.first_seen_at,
     usdcMicro: row.value === null ? null : BigInt(row.value),
-    heardAt: row.heard_at,
+    reportedAt: row.heard_at,
   };
 }
 

@@ -50,8 +50,8 @@ export type Sought = {
 /** Asks the chains about a transaction that the watcher has not found; the most informative answer counts. */
 export async function lookUpOnChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
   const lookups = await Promise.all(chains.map((chain) => lookUpOnChain(chain, sought)));
-  const told = lookups.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
-  return told ?? answerOnly(lookups.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
+  const decisive = lookups.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
+  return decisive ?? answerOnly(lookups.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
 
 /** Answers that an endpoint would also give if it left logs out. */

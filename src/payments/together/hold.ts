@@ -24,7 +24,7 @@ const nameOf = (row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>) => w
  *
  * @param rows further transfers, which count for no request
  */
-export async function hold(tx: Tx, keys: readonly RequestKey[], rows: readonly TransferRow[]): Promise<Held> {
+export async function lockBatch(tx: Tx, keys: readonly RequestKey[], rows: readonly TransferRow[]): Promise<Held> {
   const locked = keys.length > 0 ? await lockFree(tx, keys) : [];
   const [counted, counts, others] = await Promise.all([
     lockFreeCounted(tx, locked),

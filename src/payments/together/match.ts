@@ -9,7 +9,7 @@ import { undoubtedMicroOf } from '../rest.ts';
 import { canApply, completing, type Rule, restMicro } from '../rules.ts';
 import { type MatchResult, toTransfer, updateMatches } from '../store.ts';
 import type { TransferRow } from '../transfers.ts';
-import { type Held, type HeldRequest, hold } from './hold.ts';
+import { type Held, type HeldRequest, lockBatch } from './hold.ts';
 import { selectRefunded } from './store.ts';
 
 /**
@@ -32,7 +32,7 @@ export function matchTogether(
   return ctx.db.transaction(async (tx) => {
     const chosen = await readChoices(tx, chain, rows);
     // A refund is started under its payment's lock, so no new one can start from here on.
-    const held = await hold(tx, requestsOf(chosen), rows);
+    const held = await lockBatch(tx, requestsOf(chosen), rows);
     const [view, refunded] = await Promise.all([readChainView(ctx, tx, testMode), selectRefunded(tx, rows)]);
     const batch = new Batch(held, view);
     for (const one of chosen) {

@@ -175,8 +175,9 @@ async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinc
     try {
       const found = await findIncoming(rpc, row.wallet_address, sinceBlock, accepted);
       const place = { chainId: chain.chainId, testMode: row.test_mode };
-      const told = { host: rpc.host };
-      if (found.accepted.length > 0) await requestReread(ctx.db, place, row.wallet_address, null, found.accepted, told);
+      const details = { host: rpc.host };
+      if (found.accepted.length > 0)
+        await requestReread(ctx.db, place, row.wallet_address, null, found.accepted, details);
       return { rpc, incoming: found.others };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;

@@ -31,7 +31,7 @@ type Asking = { plan: NamedPlan; request: MailedRequest; mandate: MandateRow | n
  * Asks the customer to pay a request by its link because the mandate does not cover it, and stops using that mandate.
  * The caller has locked the plan.
  */
-export async function askInstead(
+export async function requestByLinkInstead(
   ctx: Context,
   tx: Tx,
   scope: Scope,

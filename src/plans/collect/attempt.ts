@@ -11,15 +11,15 @@ import { toMandate } from '../mandates/read.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
-import { judge, type Known, maxGas, tokenFault } from './rules.ts';
+import { type ChargeFacts, judge, maxGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
-import { ask, endMade, endPaid, fail, moveOn, putOff, stop } from './settle.ts';
+import { endCharged, endPaid, fail, moveToChain, postpone, requestByLink, stop } from './settle.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
 export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
 
 /** How many charges of one partner are judged singly at once. */
-const few = 6;
+const attemptsAtOnce = 6;
 /** How far the chain's clock may be behind ours. */
 const chainSkewMs = 15_000;
 
@@ -37,12 +37,12 @@ export async function attemptAll(
   all: readonly Attempt[],
   ready: ReadonlySet<Hex>,
 ): Promise<number> {
-  const passing = await passingOf(ctx, chain, all, ready);
+  const passing = await selectPassing(ctx, chain, all, ready);
   let sent = await sendAll(ctx, passing);
   const done = new Set(passing.map(({ one }) => one.row));
   await mapFew(
     all.filter(({ row }) => !done.has(row)),
-    few,
+    attemptsAtOnce,
     async (one) => {
       try {
         if (await attempt(ctx, chain, one, ready)) sent++;
@@ -57,7 +57,7 @@ export async function attemptAll(
 }
 
 /** Of several charges, those that pass unchanged; at most one per wallet, since one may spend what another needs. */
-async function passingOf(
+async function selectPassing(
   ctx: Context,
   chain: ChainConfig,
   all: readonly Attempt[],
@@ -66,7 +66,7 @@ async function passingOf(
   const wallets = new Set<Hex>();
   const chargeable = all.flatMap((one) => {
     const { row, mandate } = one;
-    const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
+    const verdict = judge(factsOf(ctx, one, ready), ctx.clock.now());
     if (verdict.kind !== 'charge' || !mandate || Number(mandate.chain_id) !== chain.chainId) return [];
     if (row.reverted || wallets.has(mandate.payer)) return [];
     wallets.add(mandate.payer);
@@ -87,7 +87,7 @@ async function passingOf(
 /** Makes one attempt at one charge; true when a transaction was sent. */
 async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: ReadonlySet<Hex>): Promise<boolean> {
   const { row, mandate } = one;
-  const verdict = judge(knownOf(ctx, one, ready), ctx.clock.now());
+  const verdict = judge(factsOf(ctx, one, ready), ctx.clock.now());
   switch (verdict.kind) {
     case 'paid':
       await endPaid(ctx, one);
@@ -96,23 +96,23 @@ async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: Re
       await stop(ctx, one, verdict.reason);
       return false;
     case 'ask':
-      await ask(ctx, one, verdict.reason);
+      await requestByLink(ctx, one, verdict.reason);
       return false;
     case 'delay':
-      await putOff(ctx, one, verdict.reason, verdict.until);
+      await postpone(ctx, one, verdict.reason, verdict.until);
       return false;
     case 'charge':
       break;
   }
   if (!mandate) throw new Error(`the charge of ${row.request_id} has no mandate`);
   if (Number(mandate.chain_id) !== chain.chainId) {
-    await moveOn(ctx, row, mandate);
+    await moveToChain(ctx, row, mandate);
     return false;
   }
   return charge(ctx, chain, { ...one, mandate }, verdict.amountMicro);
 }
 
-function knownOf(ctx: Context, { row, mandate }: Attempt, ready: ReadonlySet<Hex>): Known {
+function factsOf(ctx: Context, { row, mandate }: Attempt, ready: ReadonlySet<Hex>): ChargeFacts {
   return {
     price: priceOf(row),
     status: row.status,
@@ -128,11 +128,11 @@ function knownOf(ctx: Context, { row, mandate }: Attempt, ready: ReadonlySet<Hex
 }
 
 type Charging = Attempt & { mandate: UsableMandate };
-type Tried = { call: RelayCall; result: Simulation };
+type SimulatedCharge = { call: RelayCall; result: Simulation };
 
 async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<boolean> {
   const permit = usablePermit(ctx, one.permit);
-  const attemptWith = async (used: Permit | null): Promise<Tried> => {
+  const attemptWith = async (used: Permit | null): Promise<SimulatedCharge> => {
     const call = callOf(chain, one, amountMicro, used);
     return { call, result: await simulate(ctx, call) };
   };
@@ -141,7 +141,7 @@ async function charge(ctx: Context, chain: ChainConfig, one: Charging, amountMic
   if (permit && !first && reasonOf(tried.result)?.kind === 'allowance') tried = await attemptWith(permit);
   const { call, result } = tried;
   if (result.kind === 'unreachable') {
-    await putOff(ctx, one, 'chain_unreachable', null);
+    await postpone(ctx, one, 'chain_unreachable', null);
     return false;
   }
   if (result.kind === 'reverted') {
@@ -195,22 +195,22 @@ async function settleRevert(
 ): Promise<void> {
   switch (revert.kind) {
     case 'reference_used':
-      return endMade(ctx, one);
+      return endCharged(ctx, one);
     case 'revoked':
-      return ask(ctx, one, 'revoked');
+      return requestByLink(ctx, one, 'revoked');
     case 'ended':
-      return ask(ctx, one, 'expired');
+      return requestByLink(ctx, one, 'expired');
     case 'amount':
-      return ask(ctx, one, 'above_cap');
+      return requestByLink(ctx, one, 'above_cap');
     case 'too_soon':
-      return putOff(ctx, one, 'too_soon', new Date(revert.allowedAt * 1000 + chainSkewMs));
+      return postpone(ctx, one, 'too_soon', new Date(revert.allowedAt * 1000 + chainSkewMs));
     case 'not_started':
-      return putOff(ctx, one, 'not_started', null);
+      return postpone(ctx, one, 'not_started', null);
     case 'executor':
     case 'party':
-      return putOff(ctx, one, 'relayer_unready', null);
+      return postpone(ctx, one, 'relayer_unready', null);
     case 'paused':
-      return putOff(ctx, one, 'token_paused', null);
+      return postpone(ctx, one, 'token_paused', null);
     case 'balance':
       return fail(ctx, one, 'balance_low');
     case 'allowance':
@@ -226,7 +226,7 @@ async function settleRevert(
 /** Tokens word their reasons differently, so the payer's balance and allowance show what was missing. */
 async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
   const [holdings] = (await holdingsOf(chain, one.mandate, [one.mandate.payer])) ?? [];
-  if (!holdings) return putOff(ctx, one, 'chain_unreachable', null);
+  if (!holdings) return postpone(ctx, one, 'chain_unreachable', null);
   const fault = tokenFault({ ...holdings, paused: false }, amountMicro, null);
   return fail(ctx, one, fault === 'balance_low' || fault === 'allowance_low' ? fault : 'wallet_refused');
 }

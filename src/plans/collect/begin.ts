@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { MandateRow } from '../mandates/read.ts';
-import { askInstead } from './ask.ts';
+import { requestByLinkInstead } from './ask.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
 import { coverage } from './rules.ts';
 import { insertCollection, type NamedPlan } from './store.ts';
@@ -21,7 +21,7 @@ export async function beginCollecting(
   { plan, request, mandate, number, now }: Beginning,
 ): Promise<void> {
   const gap = coverage(termsOf(mandate), priceOf(request), isOffered(ctx, mandate, request), now);
-  if (gap) return askInstead(ctx, tx, scope, { plan, request, mandate, reason: gap });
+  if (gap) return requestByLinkInstead(ctx, tx, scope, { plan, request, mandate, reason: gap });
   await insertCollection(tx, scope, {
     requestId: request.id,
     planId: plan.id,

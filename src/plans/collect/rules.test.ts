@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
 import {
+  type ChargeFacts,
   coverage,
   delayMs,
   foresee,
   judge,
-  type Known,
   nextAttempt,
   retryDays,
   type Terms,
@@ -25,7 +25,7 @@ const terms: Terms = {
   endsAt: new Date('2028-01-31T00:00:00.000Z'),
 };
 const price = { walletAddress: wallet, usdcMicro: 12_000_000n, fiatInt: 1200n, fiatCode: 'USD' };
-const known = (change: Partial<Known> = {}): Known => ({
+const known = (change: Partial<ChargeFacts> = {}): ChargeFacts => ({
   price,
   status: 'requested',
   proofStatus: 'none',
@@ -106,7 +106,7 @@ test('A disabled merchant or partner, a relayer that cannot send and a mandate b
 });
 
 test('A mandate that does not cover the price is not used: the customer is asked', () => {
-  const asked = (change: Partial<Known>) => {
+  const asked = (change: Partial<ChargeFacts>) => {
     const verdict = judge(known(change), now);
     return verdict.kind === 'ask' ? verdict.reason : verdict;
   };
@@ -135,8 +135,8 @@ test('For any state of request and mandate, a charge is exactly what is missing,
             price: { ...price, usdcMicro },
             countedMicro,
             terms: { ...terms, capMicro },
-            proofStatus: proofStatus as Known['proofStatus'],
-            status: status as Known['status'],
+            proofStatus: proofStatus as ChargeFacts['proofStatus'],
+            status: status as ChargeFacts['status'],
           }),
           now,
         );

@@ -103,7 +103,7 @@ export function coverage(terms: Terms | null, price: Price, offered: boolean, no
 }
 
 /** Everything that is known of a charge before the chain is queried. */
-export type Known = {
+export type ChargeFacts = {
   price: Price;
   status: 'requested' | 'opened' | 'expired' | 'voided';
   proofStatus: 'none' | 'attached' | 'verified';
@@ -126,7 +126,7 @@ export type Verdict =
   | { kind: 'delay'; reason: Delay; until: Date | null };
 
 /** Decides about a due charge by what the service has stored. The chain decides after that. */
-export function judge(known: Known, now: Date): Verdict {
+export function judge(known: ChargeFacts, now: Date): Verdict {
   const { price, terms } = known;
   if (known.proofStatus === 'verified') return { kind: 'paid' };
   if (known.status === 'voided') return { kind: 'stop', reason: 'request_cancelled' };

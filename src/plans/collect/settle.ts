@@ -7,7 +7,7 @@ import { updateRematchCharged } from '../../payments/transfers.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { MandateRow } from '../mandates/read.ts';
 import { updateEnded as updatePlanEnded } from '../store.ts';
-import { askInstead, tellCustomer } from './ask.ts';
+import { requestByLinkInstead, tellCustomer } from './ask.ts';
 import type { KnownRow } from './known-store.ts';
 import { type Delay, delayMs, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
@@ -22,32 +22,32 @@ import {
 } from './store.ts';
 
 /** How soon a charge for which there was no room is taken again. */
-const roomMs = 2_000;
+const retryMs = 2_000;
 
 /** A taken charge, and its plan's active mandate. */
-export type InHand = { row: KnownRow; mandate: MandateRow | null };
+export type ClaimedCharge = { row: KnownRow; mandate: MandateRow | null };
 
-const within = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Promise<unknown>): Promise<unknown> => {
+const inScopeOf = (ctx: Context, row: KnownRow, work: (tx: Tx, scope: Scope) => Promise<unknown>): Promise<unknown> => {
   const scope = scopeOfRow(row);
   return ctx.db.scoped(scope, (tx) => work(tx, scope));
 };
 
 /** Ends a charge that was paid manually. */
-export async function endPaid(ctx: Context, { row }: InHand): Promise<void> {
-  await within(ctx, row, (tx) => updateEnded(tx, row, { state: 'paid', reason: null, now: ctx.clock.now() }));
+export async function endPaid(ctx: Context, { row }: ClaimedCharge): Promise<void> {
+  await inScopeOf(ctx, row, (tx) => updateEnded(tx, row, { state: 'paid', reason: null, now: ctx.clock.now() }));
 }
 
 /** Ends a charge that was made on the chain, although that is not stored. Its payment counts if it was read. */
-export async function endMade(ctx: Context, { row }: InHand): Promise<void> {
-  await within(ctx, row, async (tx, scope) => {
+export async function endCharged(ctx: Context, { row }: ClaimedCharge): Promise<void> {
+  await inScopeOf(ctx, row, async (tx, scope) => {
     await updateEnded(tx, row, { state: 'charged', reason: null, now: ctx.clock.now() });
     await updateRematchCharged(tx, scope, row.account_id, row.reference);
   });
 }
 
 /** Ends a charge that is not to be collected any more. */
-export async function stop(ctx: Context, { row }: InHand, reason: StopReason): Promise<void> {
-  await within(ctx, row, (tx) => updateEnded(tx, row, { state: 'stopped', reason, now: ctx.clock.now() }));
+export async function stop(ctx: Context, { row }: ClaimedCharge, reason: StopReason): Promise<void> {
+  await inScopeOf(ctx, row, (tx) => updateEnded(tx, row, { state: 'stopped', reason, now: ctx.clock.now() }));
 }
 
 /**
@@ -55,39 +55,39 @@ export async function stop(ctx: Context, { row }: InHand, reason: StopReason): P
  *
  * @param until null if that is not known
  */
-export async function putOff(ctx: Context, { row }: InHand, reason: Delay, until: Date | null): Promise<void> {
+export async function postpone(ctx: Context, { row }: ClaimedCharge, reason: Delay, until: Date | null): Promise<void> {
   const now = ctx.clock.now();
   const later = new Date(now.getTime() + delayMs(row.waits + 1));
   const dueAt = until && until > now ? until : later;
-  await within(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
+  await inScopeOf(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
 }
 
 /** Gives back a charge for which there is no room among its partner's calls that wait to be mined. */
-export async function giveBack(ctx: Context, { row }: InHand): Promise<void> {
-  const dueAt = new Date(ctx.clock.now().getTime() + roomMs);
-  await within(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
+export async function releaseCharge(ctx: Context, { row }: ClaimedCharge): Promise<void> {
+  const dueAt = new Date(ctx.clock.now().getTime() + retryMs);
+  await inScopeOf(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
 }
 
 /** Hands a charge to the loop of the chain on which the customer has agreed since. */
-export async function moveOn(ctx: Context, row: KnownRow, mandate: MandateRow): Promise<void> {
-  await within(ctx, row, (tx) => updateMoved(tx, row, mandate, ctx.clock.now()));
+export async function moveToChain(ctx: Context, row: KnownRow, mandate: MandateRow): Promise<void> {
+  await inScopeOf(ctx, row, (tx) => updateMoved(tx, row, mandate, ctx.clock.now()));
 }
 
 /** An earlier charge may not match terms that were agreed to since; those terms still serve for later charges. */
-const ofEarlierTerms: readonly Uncovered[] = ['above_cap', 'wallet_changed', 'currency_changed'];
+const reasonsOfEarlierTerms: readonly Uncovered[] = ['above_cap', 'wallet_changed', 'currency_changed'];
 
 /** Ends a charge that the mandate does not cover: the customer is asked to pay by link, and to agree again. */
-export async function ask(ctx: Context, { row, mandate }: InHand, reason: Uncovered): Promise<void> {
+export async function requestByLink(ctx: Context, { row, mandate }: ClaimedCharge, reason: Uncovered): Promise<void> {
   const isNewer = mandate !== null && mandate.id !== row.mandate_id;
-  await within(ctx, row, async (tx, scope) => {
+  await inScopeOf(ctx, row, async (tx, scope) => {
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
     if (!(await updateEnded(tx, row, { state: 'asked', reason, now: ctx.clock.now() }))) return;
     const request = await selectMailed(tx, scope, row.request_id);
-    if (isNewer && ofEarlierTerms.includes(reason)) {
+    if (isNewer && reasonsOfEarlierTerms.includes(reason)) {
       const telling = { plan, request, reason: 'agreed_since' as const, payer: null, kind: { name: 'ask' as const } };
       return tellCustomer(ctx, tx, scope, telling);
     }
-    await askInstead(ctx, tx, scope, { plan, request, mandate, reason });
+    await requestByLinkInstead(ctx, tx, scope, { plan, request, mandate, reason });
   });
 }
 
@@ -95,11 +95,11 @@ export async function ask(ctx: Context, { row, mandate }: InHand, reason: Uncove
  * Counts a failed attempt and tells the customer. After the last one the charge is past due: the mandate is no longer
  * used, and the plan continues by links or ends, as the merchant chose.
  */
-export async function fail(ctx: Context, { row, mandate }: InHand, reason: Failure): Promise<void> {
+export async function fail(ctx: Context, { row, mandate }: ClaimedCharge, reason: Failure): Promise<void> {
   const now = ctx.clock.now();
   const since = row.failing_since ?? now;
   const dueAt = nextAttempt(row.attempts + 1, since, now);
-  await within(ctx, row, async (tx, scope) => {
+  await inScopeOf(ctx, row, async (tx, scope) => {
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
     if (!(await updateFailed(tx, row, { reason, since, now, dueAt }))) return;
     const request = await selectMailed(tx, scope, row.request_id);
