@@ -26,8 +26,8 @@ test('money, times, roles and lists are formatted in the reader’s language', (
     ],
     [
       { amount: 900, currency: 'JPY', every: 2, period: 'week', charges: null },
-      'Amount ¥900 · Repeated every 2 weeks · Charges none',
-      'Betrag 900 ¥ · Wiederholt alle 2 Wochen · Zahlungen keine',
+      'Amount ¥900 · Repeated every 2 weeks · Charges no limit',
+      'Betrag 900 ¥ · Wiederholt alle 2 Wochen · Zahlungen unbegrenzt',
     ],
     [{ expiry_minutes: ['5', '10080'] }, 'Expiry times 5 minutes, 7 days', 'Ablaufzeiten 5 Minuten, 7 Tage'],
     [

@@ -104,7 +104,7 @@ function shownValue(words: Words, name: string, value: Value): Html | string {
   const { account } = signInTexts(words);
   const dashboard = dashboardTexts(words);
   const { detailValues } = auditTexts(words);
-  if (value === null) return detailValues.none;
+  if (value === null) return name === 'charges' ? detailValues.unlimited : detailValues.none;
   if (typeof value === 'boolean') return value ? detailValues.yes : detailValues.no;
   const text = String(value);
   switch (name) {

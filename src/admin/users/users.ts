@@ -41,7 +41,7 @@ export function usersPages(pages: AdminPages, ctx: Context): void {
     const wanted = query(names);
     const { rows, next } = await browseUsers(ctx, filterOf(wanted), wanted.after ?? null);
     const { users: t } = admin;
-    const said = { invited: t.invited, role: t.changed, off: t.switchedOff, on: t.switchedOn };
+    const notices = { invited: t.invited, role: t.changed, off: t.switchedOff, on: t.switchedOn };
     const refused = { ...account.refusals, no_partner: t.noPartner, not_yourself: t.notYourself };
     const list =
       rows.length > 0 ? userTable(call, rows, ctx.clock.now()) : emptyState(admin.nothing, admin.nothingRest);
@@ -49,7 +49,7 @@ export function usersPages(pages: AdminPages, ctx: Context): void {
       path,
       title: admin.places.users,
       body: html`
-        ${flashOf(call, { done: said, refused })}
+        ${flashOf(call, { done: notices, refused })}
         ${filters(words, path, wanted, choices(words), `${path}.csv`)}
         <div class="list" data-live="${adminEventsPath}" data-region="list">
           ${list}
@@ -145,7 +145,7 @@ function choices(words: Words): Filter[] {
   const t = adminTexts(words);
   return [
     { kind: 'text', name: 'q', label: t.search, hint: t.users.email },
-    { kind: 'text', name: 'partner', label: t.partner, hint: `${t.allPartners}, operators` },
+    { kind: 'text', name: 'partner', label: t.partner, hint: `${t.allPartners}, “operators”` },
     {
       kind: 'choice',
       name: 'state',

@@ -61,6 +61,7 @@ export const ar: AuditTexts<'ar'> = {
   },
   detailValues: {
     none: 'لا شيء',
+    unlimited: 'بلا حد',
     yes: 'نعم',
     no: 'لا',
     gone: 'أجاب بالرمز 410 Gone',

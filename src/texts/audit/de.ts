@@ -61,6 +61,7 @@ export const de: AuditTexts<'de'> = {
   },
   detailValues: {
     none: 'keine',
+    unlimited: 'unbegrenzt',
     yes: 'ja',
     no: 'nein',
     gone: 'antwortete mit 410 Gone',

@@ -60,6 +60,7 @@ export const en = {
   },
   detailValues: {
     none: 'none',
+    unlimited: 'no limit',
     yes: 'yes',
     no: 'no',
     gone: 'answered 410 Gone',

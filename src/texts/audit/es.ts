@@ -61,6 +61,7 @@ export const es: AuditTexts<'es'> = {
   },
   detailValues: {
     none: 'ninguno',
+    unlimited: 'sin límite',
     yes: 'sí',
     no: 'no',
     gone: 'respondió 410 Gone',

@@ -61,6 +61,7 @@ export const fr: AuditTexts<'fr'> = {
   },
   detailValues: {
     none: 'aucun',
+    unlimited: 'sans limite',
     yes: 'oui',
     no: 'non',
     gone: 'a répondu 410 Gone',

@@ -61,6 +61,7 @@ export const hi: AuditTexts<'hi'> = {
   },
   detailValues: {
     none: 'कोई नहीं',
+    unlimited: 'कोई सीमा नहीं',
     yes: 'हाँ',
     no: 'नहीं',
     gone: '410 Gone जवाब दिया',

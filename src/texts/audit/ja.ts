@@ -61,6 +61,7 @@ export const ja: AuditTexts<'ja'> = {
   },
   detailValues: {
     none: 'なし',
+    unlimited: '無制限',
     yes: 'あり',
     no: 'なし',
     gone: '410 Gone を返した',

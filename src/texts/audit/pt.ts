@@ -61,6 +61,7 @@ export const pt: AuditTexts<'pt'> = {
   },
   detailValues: {
     none: 'nenhum',
+    unlimited: 'sem limite',
     yes: 'sim',
     no: 'não',
     gone: 'respondeu 410',
