@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
+import { isWritable } from '../db/writable.ts';
 import { callSeconds } from './call-figures.ts';
 
 /** The metrics of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
@@ -16,9 +17,15 @@ export function openRegistry(ctx: Context): Registry {
       labelNames,
       registers: [registry],
       collect() {
-        return collect(this);
+        return inTime(() => collect(this)).catch((error) => {
+          // No value is reported then, neither an old one nor the zero of a reset gauge without labels.
+          this.reset();
+          if (labelNames.length === 0) this.remove();
+          ctx.log.warn({ err: error, metric: name }, 'a metric could not be read');
+        });
       },
     });
+  databaseGauge(ctx, registry);
   gauge(
     'quittance_chain_lag_blocks',
     'Blocks between the provider’s head and the last block read',
@@ -41,6 +48,30 @@ export function openRegistry(ctx: Context): Registry {
   });
   relayerGauges(ctx, gauge);
   return registry;
+}
+
+/** Less than Prometheus waits for a scrape, which would otherwise miss the metrics of the process as well. */
+const collectMs = 5_000;
+
+async function inTime<T>(work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), collectMs);
+  });
+  return Promise.race([work(), limit]).finally(() => clearTimeout(timer));
+}
+
+/** Tells a node that lives without its database from one that is gone: the former needs no restart. */
+function databaseGauge(ctx: Context, registry: Registry): void {
+  new Gauge({
+    name: 'quittance_database_up',
+    help: 'Whether the database answers this node and accepts changes',
+    registers: [registry],
+    async collect() {
+      const isUp = await inTime(() => isWritable(ctx.db.sql)).catch(() => false);
+      this.set(isUp ? 1 : 0);
+    },
+  });
 }
 
 type MakeGauge = (name: string, help: string, labelNames: string[], collect: (self: Gauge) => Promise<void>) => Gauge;

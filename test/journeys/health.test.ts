@@ -143,13 +143,32 @@ test('GET /readyz and /metrics › without the database → no answer contains i
         [metricsUrl, bearer],
       ] as const) {
         for (const path of ['/readyz', '/metrics']) {
-          const answer = await send(origin, 'GET', path, options);
-          assert.ok(answer.status === 503 || answer.status === 401 || answer.status === 500, String(answer.status));
-          assert.doesNotMatch(answer.text, /secret|nowhere|ECONN|connect|127\.0\.0\.1/i);
+          const { status, text } = await send(origin, 'GET', path, options);
+          const expected = path === '/readyz' ? 503 : options === bearer ? 200 : 401;
+          assert.equal(status, expected, `${origin}${path}`);
+          assert.doesNotMatch(text, /secret|nowhere|ECONN|connect|127\.0\.0\.1/i);
         }
       }
       const details = await send(url, 'GET', '/readyz', bearer);
       assert.equal(details.json.database, 'cannot be reached');
+    });
+  } finally {
+    await db.close();
+  }
+});
+
+test('GET /metrics › without the database → says so beside what the process reports', async () => {
+  const db = connect(accessTo('postgres://127.0.0.1:9/nowhere'));
+  try {
+    await withNode({}, { token }, async ({ url }) => {
+      assert.match((await send(url, 'GET', '/metrics', bearer)).text, /quittance_database_up 1\n/);
+    });
+    await withNode({ db }, { token }, async ({ url }) => {
+      const { status, text } = await send(url, 'GET', '/metrics', bearer);
+      assert.equal(status, 200);
+      assert.match(text, /quittance_database_up 0\n/);
+      assert.match(text, /process_cpu_seconds_total \d/);
+      assert.doesNotMatch(text, /^quittance_(alarms|chain_lag_blocks|webhooks_due)[{ ]/m);
     });
   } finally {
     await db.close();
