@@ -90,6 +90,8 @@ export async function selectUnsettled(
 
 /** The longest wait before a transfer is checked again. */
 const longestWaitSeconds = 60;
+/** As often as this are checks counted that found a transfer confirmed but not final. Doubts begin later. */
+const mostYoungLooks = 3;
 
 const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
   select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
@@ -125,11 +127,28 @@ export async function postponeBriefly(db: Database, rows: readonly TransferRow[]
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }
 
-/** Whether a chain has a transfer that waits for confirmation after an earlier attempt failed. */
-export async function selectAnyPostponed(db: Database, chainId: number): Promise<boolean> {
-  const rows = await db.sql`
-    select from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0 limit 1`;
-  return rows.length > 0;
+/**
+ * Postpones transfers that all endpoints confirm, though one does not see their block as final yet: by 1, 2, 4 … seconds,
+ * at most 8. However long that takes, they are not doubted.
+ */
+export async function postponeYoung(db: Database, rows: readonly TransferRow[]) {
+  if (rows.length === 0) return;
+  await db.sql`
+    update transfers t set looks = least(t.looks + 1, ${mostYoungLooks}),
+      look_at = now() + power(2, least(t.looks, ${mostYoungLooks})) * interval '1 second'
+    from (
+      select chain_id, tx_hash, ordinal from transfers
+      where counts and final_at is null and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
+      for update skip locked) late
+    where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
+}
+
+/** The lowest block of a chain with a transfer that waits for confirmation after an earlier attempt failed; or null. */
+export async function selectOldestPostponed(db: Database, chainId: number): Promise<number | null> {
+  const [row] = await db.sql<{ block: string | null }[]>`
+    select min(block_number) as block from transfers
+    where chain_id = ${chainId} and counts and final_at is null and looks > 0`;
+  return row?.block == null ? null : Number(row.block);
 }
 
 /**

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { requestReread } from '../../src/chain/reader/unread.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
+import { soundMicroOf } from '../../src/payments/rest.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
+import type { TransferRow } from '../../src/payments/transfers.ts';
 import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
@@ -288,6 +290,73 @@ test('one endpoint names a final block that the other does not → not verified 
   await atOnce();
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
   fixtures.node.chain.finality.splice(0, 9, ...configured);
+});
+
+/** Puts an endpoint in place of the second one until the test ends; its newest block is the one that `head` names. */
+async function laggard(t: TestContext) {
+  fixtures.liar.fake.lie = async () => null;
+  const honest = fixtures.node.chain.rpcUrls[1] ?? '';
+  const behind = await fakeProvider(honest);
+  fixtures.node.chain.rpcUrls.splice(1, 1, behind.url);
+  t.after(async () => {
+    fixtures.node.chain.rpcUrls.splice(1, 1, honest);
+    await behind.stop();
+  });
+  const laggard = { head: null as number | null };
+  behind.fake.lie = async ({ method, params, ask }) =>
+    laggard.head !== null && method === 'eth_getBlockByNumber' && params[0] === 'latest'
+      ? { result: await ask(method, [`0x${laggard.head.toString(16)}`, false]) }
+      : null;
+  return laggard;
+}
+
+test('one endpoint is for long behind the other → the payment waits and is not doubted, and nobody is asked for it again', async (t) => {
+  const second = await laggard(t);
+  const request = await fixtures.request();
+  const { txHash } = await fixtures.pay(request, { usdcMicro: BigInt(request.usdc_micro) - 1_000_000n });
+  await fixtures.turn();
+  second.head = Number((await fixtures.transfer(txHash))?.block_number);
+  await settleAll();
+  for (let check = 0; check < 10; check++) await atOnce();
+  const sound = soundMicroOf([(await fixtures.transfer(txHash)) as TransferRow]);
+  assert.equal(BigInt(request.usdc_micro) - sound, 1_000_000n, 'the page asks for what is missing, and no more');
+  await fixtures.db.sql`update transfers set look_at = now() + interval '1 hour' where tx_hash <> ${txHash}`;
+  await settleAll();
+  const [row] = await fixtures.db.sql`
+    select look_at <= now() + interval '8 seconds' as soon from transfers where tx_hash = ${txHash}`;
+  assert.ok(row?.soon, 'it is looked at again soon');
+  second.head = null;
+  await atOnce();
+  assert.ok((await fixtures.transfer(txHash))?.final_at);
+});
+
+test('one endpoint is always a little behind, and payments never stop → no alarm; it stands still → an alarm after 2 minutes', async (t) => {
+  const alarm = 'chain-unconfirmed:31337';
+  const isRaised = async () => (await raisedAlarms(fixtures.db.sql)).has(alarm);
+  await atOnce();
+  await fixtures.db.sql`delete from transfers where counts and final_at is null`;
+  await fixtures.turn();
+  assert.equal(await isRaised(), false);
+  const second = await laggard(t);
+  const blockOf = async (txHash: string) => Number((await fixtures.transfer(txHash))?.block_number);
+  for (let minute = 0; minute < 6; minute++) {
+    const request = await fixtures.request();
+    const { txHash } = await fixtures.pay(request);
+    await fixtures.turn();
+    second.head = await blockOf(txHash);
+    await settleAll();
+    await atOnce();
+    assert.equal((await fixtures.transfer(txHash))?.final_at, null);
+    fixtures.clock.forward(60_000);
+    assert.equal(await isRaised(), false, `minute ${minute}`);
+  }
+  fixtures.clock.forward(60_000);
+  await atOnce();
+  assert.equal(await isRaised(), true);
+  second.head = null;
+  await atOnce();
+  await atOnce();
+  assert.equal(await isRaised(), false);
 });
 
 test('one endpoint is ahead of the other by the blocks that are needed → not verified before both have them', async (t) => {

@@ -8,7 +8,9 @@ import { asSeen } from './heads.ts';
 /** What the endpoints of a chain said about transfers; filled while they are queried. */
 export type CrossCheck = {
   agreed: Set<TransferRow>;
-  /** Transfers that an endpoint denies, cannot report, or does not see as final, while it reports others. */
+  /** Transfers that all endpoints confirm, and one does not see as final yet. */
+  young: TransferRow[];
+  /** Transfers that an endpoint denies or cannot report, while it reports others. */
   doubted: TransferRow[];
   /** Those of them that all endpoints deny. */
   denied: Set<TransferRow>;
@@ -20,6 +22,7 @@ export type CrossCheck = {
 
 export const emptyCrossCheck = (): CrossCheck => ({
   agreed: new Set(),
+  young: [],
   doubted: [],
   denied: new Set(),
   away: false,
@@ -58,7 +61,8 @@ export async function crossCheck(
     else if (answer === 'unavailable' || ends === null) {
       checks.away = true;
       checks.unheard.push(row);
-    } else checks.doubted.push(row);
+    } else if (answer === 'agreed') checks.young.push(row);
+    else checks.doubted.push(row);
     if (answer === 'absent' || answer === 'altered') checks.denied.add(row);
   });
 }

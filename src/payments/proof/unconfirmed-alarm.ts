@@ -3,36 +3,48 @@ import type { Context } from '../../context.ts';
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import type { Database } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
-import { selectAnyPostponed } from '../queue-store.ts';
+import { selectOldestPostponed } from '../queue-store.ts';
+import type { TransferRow } from '../transfers.ts';
 
-/** How long an endpoint may be away before the operator is told. */
+/** How long the oldest waiting payment may wait before the operator is told. */
 const patienceMs = 2 * minuteMs;
 
-/** Since when this process has waited for a chain's second endpoint; false once it knows that nothing waits. */
-const waits = new WeakMap<Database, Map<number, Date | false>>();
+/** The lowest block with a payment that waits, and since when it is the lowest. */
+type Wait = { block: number; since: Date; isTold: boolean };
+
+/** What each process knows of a chain; null once it knows that nothing waits. */
+const waits = new WeakMap<Database, Map<number, Wait | null>>();
 
 /**
  * Records whether verification waits for an endpoint of a chain. After two minutes it raises an alarm, and clears it
- * when nothing waits any more.
+ * when nothing waits any more, or when older payments were settled: behind an endpoint that is only slower than another,
+ * some payment always waits, and none for long.
  *
- * @param doubted whether something could not be confirmed in this pass; transfers that were postponed before also count
- * as waiting
+ * @param waiting what could not be confirmed in this pass; transfers that were postponed before also count as waiting
  */
-export async function updateUnconfirmedAlarm(ctx: Context, chain: ChainConfig, doubted: boolean): Promise<void> {
+export async function updateUnconfirmedAlarm(
+  ctx: Context,
+  chain: ChainConfig,
+  waiting: readonly TransferRow[],
+): Promise<void> {
   const { chainId, name } = chain;
-  const known = waits.get(ctx.db) ?? new Map<number, Date | false>();
+  const known = waits.get(ctx.db) ?? new Map<number, Wait | null>();
   waits.set(ctx.db, known);
-  const since = known.get(chainId);
-  const waiting = doubted || (since !== false && (await selectAnyPostponed(ctx.db, chainId)));
-  if (!waiting) {
-    if (since !== false) await clearAlarm(ctx.db.sql, 'chain-unconfirmed', String(chainId));
-    known.set(chainId, false);
+  const before = known.get(chainId);
+  if (waiting.length === 0 && before === null) return;
+  const stored = await selectOldestPostponed(ctx.db, chainId);
+  const blocks = [...waiting.map((row) => Number(row.block_number)), ...(stored === null ? [] : [stored])];
+  const block = blocks.length === 0 ? null : Math.min(...blocks);
+  const now = ctx.clock.now();
+  if (block === null || (before && block > before.block)) {
+    if (block === null || before?.isTold) await clearAlarm(ctx.db.sql, 'chain-unconfirmed', String(chainId));
+    known.set(chainId, block === null ? null : { block, since: now, isTold: false });
     return;
   }
-  const now = ctx.clock.now();
-  if (!since) known.set(chainId, now);
-  else if (now.getTime() - since.getTime() >= patienceMs) {
-    const details = { chainId, chain: name, since: since.toISOString() };
-    await raiseAlarm(ctx.db.sql, { kind: 'chain-unconfirmed', subject: String(chainId), details });
-  }
+  const wait = { block, since: before?.since ?? now, isTold: before?.isTold ?? false };
+  known.set(chainId, wait);
+  if (now.getTime() - wait.since.getTime() < patienceMs) return;
+  const details = { chainId, chain: name, since: wait.since.toISOString() };
+  await raiseAlarm(ctx.db.sql, { kind: 'chain-unconfirmed', subject: String(chainId), details });
+  wait.isTold = true;
 }

@@ -7,7 +7,7 @@ import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { completeProofs } from '../complete.ts';
-import { countDenials, postpone, postponeBriefly, selectUnsettled } from '../queue-store.ts';
+import { countDenials, postpone, postponeBriefly, postponeYoung, selectUnsettled } from '../queue-store.ts';
 import { reserveRest } from '../rest.ts';
 import { isDoubted, lockTransfers, updateFinals, updateRematch } from '../store.ts';
 import { type HeldRequest, lockBatch } from '../together/hold.ts';
@@ -63,7 +63,8 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
       await postpone(ctx.db, own, 'unsettled');
     }
   }
-  if (needsCrossCheck(chain)) await updateUnconfirmedAlarm(ctx, chain, checks.away || checks.doubted.length > 0);
+  if (needsCrossCheck(chain))
+    await updateUnconfirmedAlarm(ctx, chain, [...checks.doubted, ...checks.young, ...checks.unheard]);
   return verified;
 }
 
@@ -77,7 +78,10 @@ async function confirmAll(ctx: Context, chain: ChainConfig, rows: Unsettled[]): 
   await crossCheck(chain, rows, crossCheckMs, checks);
   await postpone(ctx.db, checks.doubted, 'unsettled');
   const denied = [...checks.denied.keys()];
-  const others = [...checks.agreed, ...checks.doubted, ...checks.unheard].filter((row) => !checks.denied.has(row));
+  await postponeYoung(ctx.db, checks.young);
+  const others = [...checks.agreed, ...checks.young, ...checks.doubted, ...checks.unheard].filter(
+    (row) => !checks.denied.has(row),
+  );
   await countDenials(ctx.db, denied, true);
   await countDenials(ctx.db, others, false);
   await removeDenied(ctx, chain, denied);
