@@ -145,10 +145,12 @@ export async function postponeYoung(db: Database, rows: readonly TransferRow[]) 
 
 /** The lowest block of a chain with a transfer that waits for confirmation after an earlier attempt failed; or null. */
 export async function selectOldestPostponed(db: Database, chainId: number): Promise<number | null> {
+  // Materialized: a plan that reads the chain's blocks in order, to find the lowest one, would read what is final first.
   const [row] = await db.sql<{ block: string | null }[]>`
-    select min(block_number) as block from transfers
-    where chain_id = ${chainId} and counts and final_at is null and looks > 0`;
-  return row?.block == null ? null : Number(row.block);
+    with postponed as materialized (
+      select block_number from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0
+    ) select min(block_number) as block from postponed`;
+  return row?.block ? Number(row.block) : null;
 }
 
 /**
