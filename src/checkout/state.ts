@@ -50,7 +50,7 @@ const unsentShownMs = 30 * minuteMs;
 /** Decides what the customer must know now. What is proved comes before what was only reported. */
 export function payState(known: PaymentFacts): PayState {
   const { row, status, progress, submitted, misdirected, now } = known;
-  const { receivedMicro, undoubtedMicro: soundMicro, asked, overpaidMicro } = progress;
+  const { receivedMicro, undoubtedMicro, asked, overpaidMicro } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
     return { kind: 'paid', overMicro: overpaidMicro, late };
@@ -67,9 +67,9 @@ export function payState(known: PaymentFacts): PayState {
   const [lastSigned] = known.authorizations;
   const holds = lastSigned !== undefined && now < lastSigned.validBefore;
   const isNews =
-    lastSigned && now.getTime() - lastSigned.validBefore.getTime() < unsentShownMs && soundMicro < minPartMicro;
+    lastSigned && now.getTime() - lastSigned.validBefore.getTime() < unsentShownMs && undoubtedMicro < minPartMicro;
   if (holds || isNews) return { kind: 'unsent', ...dueOf(progress), holds };
-  if (asked.isRest) return { kind: 'part', paidMicro: soundMicro, missingMicro: asked.micro };
+  if (asked.isRest) return { kind: 'part', paidMicro: undoubtedMicro, missingMicro: asked.micro };
   const [newest] = submitted;
   // A reorganisation removed the payment. Its customer should know this reason.
   if (row.proof_note === 'reorged' && (!newest || newest.state === 'gone')) return { kind: 'reorged' };
@@ -114,8 +114,8 @@ function sendingState({ status, progress, authorizations, now }: PaymentFacts): 
  */
 function seenState({ status, progress, submitted, now }: PaymentFacts): PayState | null {
   const underWay = submitted.filter(({ state }) => state === 'seen' || state === 'mined');
-  const { undoubtedMicro: soundMicro, dueMicro } = progress;
-  const missingMicro = dueMicro - soundMicro;
+  const { undoubtedMicro, dueMicro } = progress;
+  const missingMicro = dueMicro - undoubtedMicro;
   const suffices = ({ usdcMicro, reportedAt: heardAt }: SubmittedTransaction) =>
     usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < submittedHoldsMs;
   const one = underWay.find(suffices) ?? underWay[0];

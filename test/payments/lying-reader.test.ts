@@ -6,7 +6,7 @@ import { callRpc, type Hex } from '../../src/chain/rpc.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
-import { soundMicroOf } from '../../src/payments/rest.ts';
+import { undoubtedMicroOf } from '../../src/payments/rest.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import type { TransferRow } from '../../src/payments/transfers.ts';
 import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
@@ -318,7 +318,7 @@ test('one endpoint is for long behind the other → the payment waits and is not
   second.head = Number((await fixtures.transfer(txHash))?.block_number);
   await settleAll();
   for (let check = 0; check < 10; check++) await atOnce();
-  const sound = soundMicroOf([(await fixtures.transfer(txHash)) as TransferRow]);
+  const sound = undoubtedMicroOf([(await fixtures.transfer(txHash)) as TransferRow]);
   assert.equal(BigInt(request.usdc_micro) - sound, 1_000_000n, 'the page asks for what is missing, and no more');
   await fixtures.db.sql`update transfers set look_at = now() + interval '1 hour' where tx_hash <> ${txHash}`;
   await settleAll();

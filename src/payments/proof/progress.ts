@@ -86,14 +86,14 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
   // The surcharge that identifies a rest is below one cent, and does not count as overpaid.
   const minOverMicro = counted.length > 1 ? minPartMicro : 1n;
   const overpaidMicro = overMicro >= minOverMicro ? overMicro : 0n;
-  const soundMicro = undoubtedMicroOf(counted);
+  const undoubtedMicro = undoubtedMicroOf(counted);
   return {
     proofStatus: request.proof_status,
     proofNote: request.proof_note,
     dueMicro,
     receivedMicro,
-    undoubtedMicro: soundMicro,
-    asked: askedOf(request, soundMicro, rests),
+    undoubtedMicro,
+    asked: askedOf(request, undoubtedMicro, rests),
     missingMicro: beyondMicro < 0n ? -beyondMicro : 0n,
     overpaidMicro,
     transfers: counted.map((row) => describe(row, dueMicro, view)),
@@ -110,8 +110,12 @@ function surplusesOf(counted: readonly TransferRow[], request: RequestRow): Paym
     .sort((a, b) => (a.micro < b.micro ? 1 : a.micro > b.micro ? -1 : 0));
 }
 
-function askedOf({ usdc_micro, reserved }: RequestRow, soundMicro: bigint, rests: RestRow[]): PaymentProgress['asked'] {
-  const rest = restMicro(BigInt(usdc_micro), soundMicro);
+function askedOf(
+  { usdc_micro, reserved }: RequestRow,
+  undoubtedMicro: bigint,
+  rests: RestRow[],
+): PaymentProgress['asked'] {
+  const rest = restMicro(BigInt(usdc_micro), undoubtedMicro);
   if (rest === null) return { micro: BigInt(usdc_micro), isRest: false, isReserved: reserved };
   const held = rests.find(({ rest_micro }) => BigInt(rest_micro) === rest);
   return { micro: held ? BigInt(held.usdc_micro) : rest, isRest: true, isReserved: held !== undefined };
