@@ -32,24 +32,24 @@ const maxPagesOfNetwork = 300;
 /** For all clients together, because whoever knows a request's id can have any number of addresses. */
 const maxPagesOfRequest = 50;
 /** Per minute. A page that cannot listen polls every 2 to 15 s, and all tablets of a shop come from one address. */
-const asksOfOne = 1_200;
-const asksOfOneForOne = 120;
+const pollsOfClient = 1_200;
+const pollsOfClientForRequest = 120;
 /**
  * An event and not a comment, because browsers hide comments from pages, and a page takes a long silence for a broken
  * connection.
  */
 const signOfLife = 'event: here\ndata: 1\n\n';
 
-type Open = { requestId: string; confirming: boolean; misdirected: MisdirectedPayment[]; wake: () => void };
+type OpenPage = { requestId: string; confirming: boolean; misdirected: MisdirectedPayment[]; wake: () => void };
 
 /** `GET {pay_url}/<id>/events` (server-sent events) and `…/state` (the same, once): the page's current fragments. */
 export function liveStates(app: FastifyInstance, ctx: Context): void {
-  const open = new Set<Open>();
+  const open = new Set<OpenPage>();
   const ending = new AbortController();
   let stopListening: (() => void) | undefined;
   const connections = new AttemptLimit(120, minuteMs);
-  const pollLimit = new AttemptLimit(asksOfOne, minuteMs);
-  const pollLimitForOne = new AttemptLimit(asksOfOneForOne, minuteMs);
+  const pollLimit = new AttemptLimit(pollsOfClient, minuteMs);
+  const pollLimitForOne = new AttemptLimit(pollsOfClientForRequest, minuteMs);
   const places = new Places(maxPages, maxPagesOfOne);
   const ofNetworks = new Places(Number.POSITIVE_INFINITY, maxPagesOfNetwork);
   const ofRequests = new Places(Number.POSITIVE_INFINITY, maxPagesOfRequest);
@@ -108,7 +108,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
         ctx.log.warn({ err: error }, 'cannot listen for changes'),
       );
       const stream = openEventStream(reply);
-      const page: Open = { requestId, confirming: false, misdirected: [], wake: () => {} };
+      const page: OpenPage = { requestId, confirming: false, misdirected: [], wake: () => {} };
       open.add(page);
       stream.once('close', () => page.wake());
       const until = performance.now() + longestMs;
@@ -154,7 +154,7 @@ const waitsForMoney = ({ state }: Checkout) => payable(state) === 'whole';
  * Runs beside the page's own reads, because a chain in trouble answers late. Wakes the page if the number of payments
  * changes.
  */
-async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: Open): Promise<void> {
+async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: OpenPage): Promise<void> {
   try {
     const before = page.misdirected.length;
     page.misdirected = await findMisdirected(ctx, scope, row.id);
@@ -171,7 +171,7 @@ async function refreshMisdirected(ctx: Context, { scope, row }: Checkout, page: 
 export const pollAfterMs = (pages: number): number => pages * 25;
 
 /** Resolves when the page is woken (true), or after its rest (false). */
-function wake(page: Open): Promise<boolean> {
+function wake(page: OpenPage): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, restMs, false);
     page.wake = () => {

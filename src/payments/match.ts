@@ -6,14 +6,14 @@ import { isConflict } from '../db/conflict.ts';
 import { chunksOf } from '../lib/chunks.ts';
 import { pause } from '../lib/time.ts';
 import { applyTransfer } from './apply.ts';
+import { matchTogether } from './batches/match.ts';
+import { batchSize, reportBatch } from './batches/report.ts';
 import { readChoices } from './candidates.ts';
 import { crossCheck, emptyCrossCheck } from './proof/cross-check.ts';
 import { needsCrossCheck, readHeads } from './proof/heads.ts';
 import { postpone, selectPending } from './queue-store.ts';
 import type { Reason } from './rules.ts';
 import { updateMatches } from './store.ts';
-import { matchTogether } from './together/match.ts';
-import { batchSize, reportBatch } from './together/report.ts';
 import { keyOf, type TransferRow } from './transfers.ts';
 
 /** Per chain and pass; the next pass takes the rest. */
@@ -27,7 +27,7 @@ const lanes = 2;
 /** How long endpoints are queried in one pass. */
 const crossCheckMs = 1_500;
 /** How often a transfer of a token that this node does not know is looked at before it is unmatched: about an hour. */
-const maxForeignLooks = 60;
+const maxUnknownTokenTries = 60;
 
 /**
  * Matches the transfers that the watcher found, oldest first: each is applied to the request it is meant for, or
@@ -45,26 +45,26 @@ export async function matchPending(ctx: Context, chains = [...ctx.chains.test, .
 async function matchChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const pending = await selectPending(ctx.db, chain.chainId, passSize);
   // Whoever read it has the token in its CHAINS_FILE. That file may be about to reach this node.
-  const isForeign = (row: TransferRow) => row.looks < maxForeignLooks && !hasToken(chain, row);
-  const foreign = pending.filter(isForeign);
-  const rows = pending.filter((row) => !isForeign(row));
+  const hasUnknownToken = (row: TransferRow) => row.looks < maxUnknownTokenTries && !hasToken(chain, row);
+  const withUnknownToken = pending.filter(hasUnknownToken);
+  const rows = pending.filter((row) => !hasUnknownToken(row));
   const agreed = await crossCheckFinal(ctx, chain, rows);
   const unmatchedYet = await matchBatches(ctx, chain, rows, agreed);
   let matched = rows.length - unmatchedYet.length;
-  const late: TransferRow[] = [];
+  const postponed: TransferRow[] = [];
   // The rest is not postponed: the next pass takes it, with what has arrived since.
   for (const row of unmatchedYet.slice(0, maxOneByOne)) {
     try {
       if (await matchOne(ctx, chain, row, agreed.has(row))) matched++;
-      else late.push(row);
+      else postponed.push(row);
     } catch (error) {
       if (isConflict(error)) continue;
       // A transfer that cannot be matched must not delay the others.
       ctx.log.error({ err: error, transfer: keyOf(row) }, 'a transfer could not be matched');
-      late.push(row);
+      postponed.push(row);
     }
   }
-  await postpone(ctx.db, [...late, ...foreign], 'pending');
+  await postpone(ctx.db, [...postponed, ...withUnknownToken], 'pending');
   return matched;
 }
 

@@ -5,7 +5,7 @@ import { decrypt } from '../lib/encrypt.ts';
 import { type Step, traced } from '../lib/trace.ts';
 import { createPoster, type Poster, type PosterOptions } from '../net/post.ts';
 import { outboundPolicy } from './endpoint.ts';
-import type { AttemptRecord, Claimed, ClaimedEndpoint } from './queue-store.ts';
+import type { AttemptRecord, ClaimedDelivery, ClaimedEndpoint } from './queue-store.ts';
 import { isActivated, isGone, isSuccess, judgeAttempt, leaseMs, type Tally } from './rules.ts';
 import { signedHeaders } from './sign.ts';
 
@@ -22,7 +22,7 @@ export function createDeliveryDeps(ctx: Context, options: PosterOptions = {}): D
   return { posters: { test: poster(true), live: poster(false) } };
 }
 
-export type Finished = { claimed: Claimed; record: AttemptRecord; succeeded: boolean; gone: boolean };
+export type FinishedAttempt = { claimed: ClaimedDelivery; record: AttemptRecord; succeeded: boolean; gone: boolean };
 
 type Secrets = { secret: string; pending: string | null };
 
@@ -39,7 +39,7 @@ function secretsOf({ config: { secretKeys } }: Context, endpoint: ClaimedEndpoin
 }
 
 /** One attempt: signs for this moment, sends, and decides what follows. Writes nothing. */
-export function attempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
+export function attempt(ctx: Context, deps: DeliveryDeps, claimed: ClaimedDelivery): Promise<FinishedAttempt> {
   const { id, request_id, attempts } = claimed;
   const step = (): Step => ({
     name: 'deliver webhook',
@@ -69,7 +69,7 @@ function nearClaim(startedAt: Date, { lease_until }: ClaimedEndpoint): Date {
   return new Date(Math.max(claimedMs - hourMs, Math.min(claimedMs + hourMs, startedAt.getTime())));
 }
 
-async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): Promise<Finished> {
+async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: ClaimedDelivery): Promise<FinishedAttempt> {
   const startedAt = ctx.clock.now();
   const { endpoint } = claimed;
   const { secret, pending } = secretsOf(ctx, endpoint);
@@ -105,7 +105,7 @@ async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: Claimed): 
 }
 
 /** Summarises attempts of one endpoint, in the order in which they ended. */
-export function tally(finished: Finished[]): Tally {
+export function tally(finished: FinishedAttempt[]): Tally {
   const last = finished.findLastIndex(({ succeeded }) => succeeded);
   return {
     succeeded: last >= 0,

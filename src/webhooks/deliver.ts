@@ -5,10 +5,10 @@ import { isUnreachable } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { makeSleeper, type Sleeper } from '../lib/sleeper.ts';
 import { jitter, pause } from '../lib/time.ts';
-import { attempt, createDeliveryDeps, type DeliveryDeps, type Finished } from './attempt.ts';
+import { attempt, createDeliveryDeps, type DeliveryDeps, type FinishedAttempt } from './attempt.ts';
 import { activateDueSecrets } from './endpoint.ts';
 import { makePace, type Pace } from './pace.ts';
-import { type Claimed, claimDue, releaseLeases } from './queue-store.ts';
+import { type ClaimedDelivery, claimDue, releaseLeases } from './queue-store.ts';
 import { recordFinished } from './record.ts';
 import { firstWindow, leaseMs, maxAhead, maxPosts, maxWindow } from './rules.ts';
 
@@ -99,7 +99,7 @@ export async function startDelivering(
   await Promise.all([deps.posters.test.close(), deps.posters.live.close()]);
 }
 
-async function claim(ctx: Context, pace: Pace, free: number): Promise<Claimed[]> {
+async function claim(ctx: Context, pace: Pace, free: number): Promise<ClaimedDelivery[]> {
   if (free <= 0) return [];
   return claimDue(ctx.db.sql, pace.rooms(), {
     lease: randomUUID(),
@@ -115,8 +115,8 @@ async function claim(ctx: Context, pace: Pace, free: number): Promise<Claimed[]>
  * batches meanwhile.
  */
 function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pace) {
-  const leased = new Set<Claimed>();
-  const ended: Finished[] = [];
+  const leased = new Set<ClaimedDelivery>();
+  const ended: FinishedAttempt[] = [];
   let unrecorded = 0;
   let recording = 0;
   const recorders = new Set<Promise<void>>();
@@ -145,7 +145,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
     recorders.add(recorder);
   };
 
-  const finish = (finished: Finished) => {
+  const finish = (finished: FinishedAttempt) => {
     pace.ended(finished.claimed, finished.succeeded);
     ended.push(finished);
     unrecorded++;
@@ -186,7 +186,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
   return {
     free: () => (unrecorded < maxUnrecorded ? pace.free() : 0),
     /** Takes over what was claimed, and gives back what could not be attempted in time. */
-    begin: async (claimed: Claimed[]) => {
+    begin: async (claimed: ClaimedDelivery[]) => {
       for (const row of claimed) leased.add(row);
       pace.add(claimed);
       startAttempts();
@@ -210,7 +210,7 @@ function startWork(ctx: Context, deps: DeliveryDeps, sleeper: Sleeper, pace: Pac
  *
  * @returns how long no endpoint is probed
  */
-async function recordBatch(ctx: Context, batch: Finished[]): Promise<number> {
+async function recordBatch(ctx: Context, batch: FinishedAttempt[]): Promise<number> {
   const giveUpAt = performance.now() + leaseMs / 2;
   for (;;) {
     try {

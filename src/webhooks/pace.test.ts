@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { makePace } from './pace.ts';
-import type { Claimed } from './queue-store.ts';
+import type { ClaimedDelivery } from './queue-store.ts';
 import { firstWindow, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
 
 let made = 0;
 
 /** Claimed deliveries of one partner, whose endpoint has never answered unless said otherwise. */
-function claimed(partner: string, count: number, last_success_at: Date | null = null): Claimed[] {
+function claimed(partner: string, count: number, last_success_at: Date | null = null): ClaimedDelivery[] {
   return Array.from({ length: count }, () => ({
     partner_id: partner,
     test_mode: true,
@@ -37,14 +37,14 @@ function paced() {
   let at = 0;
   const pace = makePace(firstWindow, () => at);
   const begin = () => {
-    const begun: Claimed[] = [];
+    const begun: ClaimedDelivery[] = [];
     for (let row = pace.next(); row; row = pace.next()) begun.push(row);
     return begun;
   };
   return { pace, begin, forward: (ms: number) => (at += ms) };
 }
 
-const partnersOf = (rows: Claimed[]) => new Set(rows.map(({ partner_id }) => partner_id));
+const partnersOf = (rows: ClaimedDelivery[]) => new Set(rows.map(({ partner_id }) => partner_id));
 
 describe('the pace of deliveries', () => {
   test('an unknown endpoint gets eight at once, and one more for each success, up to 64', () => {
@@ -64,7 +64,7 @@ describe('the pace of deliveries', () => {
   test('a failure → deliveries claimed ahead are returned, and its place stays taken until it is recorded', () => {
     const { pace, begin } = paced();
     pace.add(claimed('a', 20, new Date()));
-    const [first] = begin() as [Claimed];
+    const [first] = begin() as [ClaimedDelivery];
     pace.ended(first, false);
     assert.equal(pace.takeBack().length, 20 - firstWindow);
     const [known] = pace.rooms();
@@ -75,7 +75,7 @@ describe('the pace of deliveries', () => {
 
   test('one delivery claimed twice, as after a replay → each attempt takes and frees its own place', () => {
     const { pace, begin } = paced();
-    const [row] = claimed('a', 1) as [Claimed];
+    const [row] = claimed('a', 1) as [ClaimedDelivery];
     pace.add([row, { ...row, lease: 'another' }]);
     const underWay = begin();
     assert.equal(underWay.length, 2);
@@ -108,7 +108,7 @@ describe('the pace of deliveries', () => {
 
   test('all answers take two seconds, as on a busy machine → no delivery is returned', () => {
     const { pace, begin, forward } = paced();
-    const underWay: Claimed[][] = [];
+    const underWay: ClaimedDelivery[][] = [];
     for (let step = 0; step < 40; step++) {
       pace.add(claimed(`partner ${step % 8}`, 4, new Date()));
       underWay.push(begin());
@@ -134,7 +134,7 @@ describe('the pace of deliveries', () => {
 
   test('a hundred endpoints that answer each event, but only just in time → half of the quick room stays free', () => {
     const { pace, begin, forward } = paced();
-    const underWay: Claimed[][] = [];
+    const underWay: ClaimedDelivery[][] = [];
     for (let second = 0; second < 60; second++) {
       const slow = Array.from({ length: 100 }, (_, n) => claimed(`slow ${n}`, firstWindow, new Date())).flat();
       pace.add(slow.slice(0, Math.max(0, second === 0 ? maxPosts : pace.freeUnproven())));
@@ -153,7 +153,7 @@ describe('the pace of deliveries', () => {
   test('an endpoint that was slow once → is known to answer again after ten quick seconds', () => {
     const { pace, begin, forward } = paced();
     pace.add(claimed('a', 1, new Date()));
-    const [slow] = begin() as [Claimed];
+    const [slow] = begin() as [ClaimedDelivery];
     for (let second = 0; second < 12; second++) {
       pace.add(claimed('b', 1, new Date()));
       for (const row of begin()) pace.ended(row, true);

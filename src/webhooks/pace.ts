@@ -1,4 +1,4 @@
-import type { Claimed, EndpointRoom } from './queue-store.ts';
+import type { ClaimedDelivery, EndpointRoom } from './queue-store.ts';
 import { firstWindow, isProven, maxAhead, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
 
 /**
@@ -18,7 +18,7 @@ type EndpointLane = {
   partner_id: string;
   test_mode: boolean;
   /** Claimed and not attempted yet. */
-  queue: { row: Claimed; since: number }[];
+  queue: { row: ClaimedDelivery; since: number }[];
   /** Under way; a failed attempt counts until it is recorded, so that the next claim knows of it. */
   posts: number;
   /** How many may be under way: one more after each success, few again after a failure. */
@@ -50,10 +50,10 @@ export type Pace = ReturnType<typeof makePace>;
 export function makePace(startWindow: number, now: () => number = () => performance.now()) {
   const lanes = new Map<string, EndpointLane>();
   // By claim, not by id: after a replay, or when a lease expired, one delivery can be under way twice.
-  const quick = new Map<Claimed, Post>();
-  const slow = new Map<Claimed, Post>();
+  const quick = new Map<ClaimedDelivery, Post>();
+  const slow = new Map<ClaimedDelivery, Post>();
   const ready = { proven: new Set<EndpointLane>(), unproven: new Set<EndpointLane>() };
-  const returned: Claimed[] = [];
+  const returned: ClaimedDelivery[] = [];
   const queued = { proven: 0, unproven: 0 };
   let unprovenQuick = 0;
   let movedAt = Number.NEGATIVE_INFINITY;
@@ -82,7 +82,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     for (const { row } of lane.queue.splice(0)) returned.push(row);
     place(lane);
   };
-  const laneOf = (row: Claimed): EndpointLane => {
+  const laneOf = (row: ClaimedDelivery): EndpointLane => {
     const key = endpointKey(row);
     const known = lanes.get(key);
     if (known) return known;
@@ -95,7 +95,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     lanes.set(key, lane);
     return lane;
   };
-  const leaveQuick = (row: Claimed, post: Post) => {
+  const leaveQuick = (row: ClaimedDelivery, post: Post) => {
     quick.delete(row);
     if (!post.proven) unprovenQuick--;
   };
@@ -134,7 +134,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
     /** How many attempts an unknown endpoint may have under way. */
     window: startWindow,
     /** Takes over deliveries that were claimed. */
-    add: (rows: Claimed[]) => {
+    add: (rows: ClaimedDelivery[]) => {
       const since = now();
       for (const row of rows) {
         const lane = laneOf(row);
@@ -145,7 +145,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
       }
     },
     /** The next delivery to attempt, which counts as under way; null while there is none or no room. */
-    next: (): Claimed | null => {
+    next: (): ClaimedDelivery | null => {
       const startedAt = now();
       moveSlow(startedAt);
       for (let turnSet = turn(); turnSet !== null; turnSet = turn()) {
@@ -166,7 +166,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
       return null;
     },
     /** An attempt has ended. One that failed keeps its place at its endpoint until `recorded`. */
-    ended: (row: Claimed, succeeded: boolean) => {
+    ended: (row: ClaimedDelivery, succeeded: boolean) => {
       const post = quick.get(row) ?? slow.get(row);
       if (!post) return;
       const { lane } = post;
@@ -187,7 +187,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
       place(lane);
     },
     /** The outcome of a failed attempt is recorded in the database. */
-    recorded: (row: Claimed) => {
+    recorded: (row: ClaimedDelivery) => {
       const lane = lanes.get(endpointKey(row));
       if (!lane) return;
       lane.posts--;
@@ -212,7 +212,7 @@ export function makePace(startWindow: number, now: () => number = () => performa
       return known;
     },
     /** Deliveries that are not attempted after all; their leases must be released. */
-    takeBack: (): Claimed[] => returned.splice(0),
+    takeBack: (): ClaimedDelivery[] => returned.splice(0),
     /** Gives back everything that was not attempted yet. */
     clear: () => {
       for (const lane of lanes.values()) distrust(lane);

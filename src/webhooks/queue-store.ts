@@ -17,7 +17,7 @@ export type ClaimedEndpoint = {
 } & Health;
 
 /** A leased delivery, with the data of its endpoint that the attempt needs. */
-export type Claimed = {
+export type ClaimedDelivery = {
   partner_id: string;
   test_mode: boolean;
   id: string;
@@ -54,7 +54,7 @@ export type ClaimLimits = {
  * rows. Rows that another process is claiming are skipped; expired leases are taken over. The data of an endpoint comes
  * once, with its first delivery.
  */
-export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<Claimed[]> {
+export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLimits): Promise<ClaimedDelivery[]> {
   const { lease, free, freeUnproven, window, firstWaitMs } = limits;
   const isDue = sql`d.state = 'waiting' and d.next_attempt_at <= now()
     and (d.lease_until is null or d.lease_until <= now())
@@ -128,9 +128,11 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
 }
 
 /** What is of the endpoint is null for all but its first delivery. */
-type ClaimedRow = Omit<Claimed, 'lease' | 'endpoint'> & { [key in keyof ClaimedEndpoint]: ClaimedEndpoint[key] | null };
+type ClaimedRow = Omit<ClaimedDelivery, 'lease' | 'endpoint'> & {
+  [key in keyof ClaimedEndpoint]: ClaimedEndpoint[key] | null;
+};
 
-function withEndpoints(rows: ClaimedRow[], lease: string): Claimed[] {
+function withEndpoints(rows: ClaimedRow[], lease: string): ClaimedDelivery[] {
   const endpoints = new Map<string, ClaimedEndpoint>();
   for (const row of rows) {
     if (row.url === null) continue;
@@ -206,7 +208,7 @@ export async function recordAttempts(sql: Sql | Tx, attempts: AttemptRecord[]): 
 }
 
 /** Releases leases whose attempts were aborted, so that they are due again at once. */
-export async function releaseLeases(sql: Sql, claimed: Claimed[]): Promise<void> {
+export async function releaseLeases(sql: Sql, claimed: ClaimedDelivery[]): Promise<void> {
   const rows = claimed.map(({ partner_id, test_mode, id, lease }) => ({ partner_id, test_mode, id, lease }));
   await sql`
     update webhook_deliveries d set lease = null, lease_until = null

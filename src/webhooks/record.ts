@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { isStored } from '../db/conflict.ts';
 import { sqlState, type Tx } from '../db/connection.ts';
-import { type Finished, tally } from './attempt.ts';
+import { type FinishedAttempt, tally } from './attempt.ts';
 import { createPartitions } from './attempt-partitions.ts';
 import { type Disabled, logDisabled, queueDisabledNotice } from './disabled.ts';
 import { endpointKey } from './pace.ts';
@@ -15,7 +15,7 @@ import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rule
  *
  * @returns how long no endpoint is probed, in milliseconds; infinite when none will be
  */
-export async function recordFinished(ctx: Context, batch: Finished[]): Promise<number> {
+export async function recordFinished(ctx: Context, batch: FinishedAttempt[]): Promise<number> {
   try {
     return await record(ctx, batch);
   } catch (error) {
@@ -30,7 +30,7 @@ export async function recordFinished(ctx: Context, batch: Finished[]): Promise<n
 /** A failed check constraint, or a row that fits no partition. */
 const withoutPartition = '23514';
 
-async function record(ctx: Context, batch: Finished[]): Promise<number> {
+async function record(ctx: Context, batch: FinishedAttempt[]): Promise<number> {
   const records = batch.map(({ record }) => record);
   const changed = changedEndpoints(batch, ctx.clock.now());
   if (changed.size === 0) {
@@ -46,7 +46,7 @@ async function record(ctx: Context, batch: Finished[]): Promise<number> {
 
 type Changed = Map<string, { partner_id: string; test_mode: boolean; url: string; tally: Tally; probes: string[] }>;
 
-function changedEndpoints(batch: Finished[], now: Date): Changed {
+function changedEndpoints(batch: FinishedAttempt[], now: Date): Changed {
   const changed: Changed = new Map();
   // Keyed by URL too: a response from an earlier URL says nothing about the current one.
   const groups = Map.groupBy(batch, ({ claimed }) => `${endpointKey(claimed)} ${claimed.endpoint.url}`);

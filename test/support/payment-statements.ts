@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../../src/db/connection.ts';
-import { lockBatch } from '../../src/payments/together/hold.ts';
+import { lockBatch } from '../../src/payments/batches/lock.ts';
 import { attachProofs, findAllReferenced, findReservations, verifyProofs } from '../../src/requests/proof.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 

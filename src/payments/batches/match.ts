@@ -9,7 +9,7 @@ import { undoubtedMicroOf } from '../rest.ts';
 import { canApply, completing, type Rule, restMicro } from '../rules.ts';
 import { type MatchResult, toTransfer, updateMatches } from '../store.ts';
 import type { TransferRow } from '../transfers.ts';
-import { type Held, type HeldRequest, lockBatch } from './hold.ts';
+import { type Held, type HeldRequest, lockBatch } from './lock.ts';
 import { selectRefunded } from './store.ts';
 
 /**
