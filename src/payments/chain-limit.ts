@@ -1,21 +1,39 @@
 import type { Scope } from '../db/connection.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
 
 /**
- * Limits what this process asks of a chain's endpoints for strangers: for one partner and mode, so that a partner's
- * strangers do not use up the others' part, and for all, so that verifying payments keeps the calls that it needs.
+ * Limits what this process asks of a chain's endpoints for strangers: for one partner and mode, and for all, so that
+ * verifying payments keeps the calls that it needs. A merchant leaves the others of its partner as many as it has used,
+ * and so does a partner the other partners: whoever can make requests cannot use up everybody's part.
  */
 export class ChainLimit {
-  readonly #ofOne: AttemptLimit;
-  readonly #ofAll: AttemptLimit;
+  readonly #most: { ofOne: number; ofAll: number };
+  readonly #windowMs: number;
+  #window = 0;
+  #used = new Map<string, number>();
 
   constructor(most: { ofOne: number; ofAll: number }, windowMs: number) {
-    this.#ofOne = new AttemptLimit(most.ofOne, windowMs);
-    this.#ofAll = new AttemptLimit(most.ofAll, windowMs);
+    this.#most = most;
+    this.#windowMs = windowMs;
   }
 
-  /** Counts one question; false when the window is used up. */
-  take(chainId: number, { partnerId, testMode }: Scope, now: Date): boolean {
-    return this.#ofOne.take(`${chainId} ${partnerId} ${testMode}`, now) && this.#ofAll.take(String(chainId), now);
+  /**
+   * Counts one question; false when the part of the window is used up.
+   *
+   * @param party the merchant, or its wallet, for whose request the question is
+   */
+  take(chainId: number, { partnerId, testMode }: Scope, party: string, now: Date): boolean {
+    const window = Math.floor(now.getTime() / this.#windowMs);
+    if (window !== this.#window) {
+      this.#window = window;
+      this.#used = new Map();
+    }
+    const all = String(chainId);
+    const partner = `${all} ${partnerId} ${testMode}`;
+    const own = `${partner} ${party}`;
+    const used = (key: string) => this.#used.get(key) ?? 0;
+    const isUsedUp = used(own) >= this.#most.ofOne - used(partner) || used(partner) >= this.#most.ofAll - used(all);
+    if (isUsedUp) return false;
+    for (const key of [all, partner, own]) this.#used.set(key, used(key) + 1);
+    return true;
   }
 }

@@ -17,7 +17,7 @@ import { selectStandingStarts } from './store.ts';
 
 const hashPattern = /^0x[0-9a-f]{64}$/;
 const windowMs = 10_000;
-/** How many transactions are looked up on a chain in ten seconds. */
+/** How many transactions are looked up on a chain in ten seconds: half of a partner's for one merchant. */
 const lookUps = new ChainLimit({ ofOne: 100, ofAll: 300 }, windowMs);
 
 /**
@@ -55,7 +55,7 @@ export async function submitHash(
   // Its payments to others say nothing about this wallet: an endpoint may have left out the log.
   if (judged && found.some((one) => one.request_id === row.id || one.to_address === row.wallet_address)) return judged;
   const startBlocks = await selectStandingStarts(ctx.db, row.start_blocks);
-  const asked = chains.filter(({ chainId }) => lookUps.take(chainId, scope, ctx.clock.now()));
+  const asked = chains.filter(({ chainId }) => lookUps.take(chainId, scope, row.account_id, ctx.clock.now()));
   const { kind, unsettled, mined } = await lookUpOnChains(asked, { txHash, request, startBlocks });
   if (unsettled) await keepSubmitted(ctx, scope, row, unsettled);
   if (mined) await rereadIfMissing(ctx, row, mined.chain, mined.receipt);

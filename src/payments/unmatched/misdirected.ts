@@ -149,7 +149,7 @@ function scanOf(
   const last = scans.get(key);
   if (last && nowMs - last.atMs < keptMs && last.sinceBlock <= sinceBlock) return last;
   const now = ctx.clock.now();
-  if (!newScans.take(chain.chainId, scope, now)) return null;
+  if (!newScans.take(chain.chainId, scope, row.wallet_address, now)) return null;
   if (scans.size >= maxScans) {
     for (const [old, { atMs }] of scans) if (nowMs - atMs >= keptMs) scans.delete(old);
     if (scans.size >= maxScans) scans.clear();
