@@ -31,7 +31,7 @@ function findingOf(status: RelayerStatus): Finding {
   const advices = {
     no_key: 'Calls of this address are under way, and its key is missing: put it back into RELAYER_KEYS.',
     not_ready: 'The chain has not answered yet, or not for five minutes: see the check of the chain.',
-    low_coin: `It has ${coin(status.balanceWei ?? 0n)} and needs ${coin(status.leastBalanceWei)} beyond what is under way: fund it.`,
+    low_coin: `It has ${coin(status.balanceWei ?? 0n)} and needs ${coin(status.minBalanceWei)} beyond what is under way: fund it.`,
     fees: 'Gas costs more than the limit: wait, or raise max_fee_gwei of the chain in CHAINS_FILE.',
   };
   if (blocker) return { check, state: 'attention', advice: advices[blocker] };

@@ -53,20 +53,20 @@ export type RelayerLimits = {
   /** How much one partner's calls may cost per day and mode. */
   budgetWei: bigint;
   /** Below this balance nothing new is sent, and an alarm is raised. */
-  leastBalanceWei: bigint;
+  minBalanceWei: bigint;
   /** A transaction that is not mined after this time is sent again with higher fees. */
   resendMs: number;
   /** The smallest payment that the service sends for a customer who only signs: for less, the fee is too high. */
-  leastPaymentMicro: bigint;
+  minPaymentMicro: bigint;
 };
 
 const coin = 10n ** 18n;
 const usualLimits: RelayerLimits = {
   maxFeeWei: 500n * 10n ** 9n,
   budgetWei: coin / 20n,
-  leastBalanceWei: coin / 100n,
+  minBalanceWei: coin / 100n,
   resendMs: 30_000,
-  leastPaymentMicro: 1_000_000n,
+  minPaymentMicro: 1_000_000n,
 };
 
 /** The limits of the relayer on a chain. */
@@ -242,8 +242,8 @@ function readLimits(entry: Entry, fail: Tell): RelayerLimits {
   return {
     maxFeeWei: amount('max_fee_gwei', 9, usualLimits.maxFeeWei),
     budgetWei: amount('budget_per_day', 18, usualLimits.budgetWei),
-    leastBalanceWei: amount('least_balance', 18, usualLimits.leastBalanceWei),
-    leastPaymentMicro: amount('least_payment', 6, usualLimits.leastPaymentMicro),
+    minBalanceWei: amount('least_balance', 18, usualLimits.minBalanceWei),
+    minPaymentMicro: amount('least_payment', 6, usualLimits.minPaymentMicro),
     resendMs: Math.round(Number(seconds) * 1000),
   };
 }

@@ -8,8 +8,8 @@ export type Unreadable =
   | { what: 'mails'; many: number; keyId: string };
 
 /** Bounds of a check. Decrypting takes microseconds, so all partners are read, and enough mails to notice. */
-const mostEndpoints = 20_000;
-const mostMails = 1_000;
+const maxEndpoints = 20_000;
+const maxMails = 1_000;
 
 type Endpoint = { slug: string; test_mode: boolean; key_id: string; secret: Uint8Array };
 type Mail = { key_id: string; sealed: Uint8Array };
@@ -33,11 +33,11 @@ export async function findUnreadable(sql: Sql, secrets: SecretKey[]): Promise<Un
         select partner_id, test_mode, pending_secret from webhook_endpoints where pending_secret is not null
       ) stored
     ) s join partners p on p.id = s.partner_id
-    where s.key_id = any(${ids}) order by p.slug, s.test_mode limit ${mostEndpoints}`;
+    where s.key_id = any(${ids}) order by p.slug, s.test_mode limit ${maxEndpoints}`;
   const mails = await sql<Mail[]>`
     select key_id, sealed from (
       select sealed, encode(substring(sealed from 2 for get_byte(sealed, 0)), 'escape') as key_id from mails
-      where sealed is not null and sent_at is null order by created_at desc limit ${mostMails}
+      where sealed is not null and sent_at is null order by created_at desc limit ${maxMails}
     ) s where key_id = any(${ids})`;
   const webhooks = endpoints
     .filter(({ secret }) => !isReadable(secrets, secret))

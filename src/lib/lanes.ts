@@ -10,7 +10,7 @@ type Lane = { running: number; waiting: Set<() => void> };
  */
 export class Lanes {
   readonly #maxOfOne: number;
-  readonly #most: number;
+  readonly #max: number;
   readonly #longestWaitMs: number | null;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes whose next work waits only for room; the one whose turn was longest ago comes first. */
@@ -22,9 +22,9 @@ export class Lanes {
    * @param most how much work of all keys together runs at once
    * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
    */
-  constructor(maxOfOne: number, most = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
+  constructor(maxOfOne: number, max = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
     this.#maxOfOne = maxOfOne;
-    this.#most = most;
+    this.#max = max;
     this.#longestWaitMs = longestWaitMs;
   }
 
@@ -45,7 +45,7 @@ export class Lanes {
   }
 
   #hasRoom({ running }: Lane): boolean {
-    return this.#most - this.#running > 2 * running;
+    return this.#max - this.#running > 2 * running;
   }
 
   #begin(lane: Lane): void {

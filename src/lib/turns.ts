@@ -9,7 +9,7 @@ type Queue = { group: string; key: string; waiting: Waiting[] };
  * delays others by one item.
  */
 export class Turns {
-  readonly #most: number;
+  readonly #max: number;
   readonly #longestWaitMs: number;
   #running = 0;
   /** What waits, by group and key; a key is here while its work runs, too. */
@@ -17,8 +17,8 @@ export class Turns {
   /** Queues whose next work may run, by group; the group that comes next is first. */
   readonly #ready = new Map<string, Queue[]>();
 
-  constructor(most: number, longestWaitMs: number) {
-    this.#most = most;
+  constructor(max: number, longestWaitMs: number) {
+    this.#max = max;
     this.#longestWaitMs = longestWaitMs;
   }
 
@@ -60,7 +60,7 @@ export class Turns {
   }
 
   #next(): void {
-    while (this.#running < this.#most) {
+    while (this.#running < this.#max) {
       const [first] = this.#ready;
       if (!first) return;
       const [group, queues] = first;

@@ -6,13 +6,13 @@ import type { Scope } from '../db/connection.ts';
  * and so does a partner the other partners: whoever can make requests cannot use up everybody's part.
  */
 export class ChainLimit {
-  readonly #most: { ofOne: number; ofAll: number };
+  readonly #max: { ofOne: number; ofAll: number };
   readonly #windowMs: number;
   #window = 0;
   #used = new Map<string, number>();
 
-  constructor(most: { ofOne: number; ofAll: number }, windowMs: number) {
-    this.#most = most;
+  constructor(max: { ofOne: number; ofAll: number }, windowMs: number) {
+    this.#max = max;
     this.#windowMs = windowMs;
   }
 
@@ -31,7 +31,7 @@ export class ChainLimit {
     const partner = `${all} ${partnerId} ${testMode}`;
     const own = `${partner} ${party}`;
     const used = (key: string) => this.#used.get(key) ?? 0;
-    const isUsedUp = used(own) >= this.#most.ofOne - used(partner) || used(partner) >= this.#most.ofAll - used(all);
+    const isUsedUp = used(own) >= this.#max.ofOne - used(partner) || used(partner) >= this.#max.ofAll - used(all);
     if (isUsedUp) return false;
     for (const key of [all, partner, own]) this.#used.set(key, used(key) + 1);
     return true;

@@ -91,7 +91,7 @@ export async function selectUnsettled(
 /** The longest wait before a transfer is checked again. */
 const longestWaitSeconds = 60;
 /** As often as this are checks counted that found a transfer confirmed but not final. Doubts begin later. */
-const mostYoungLooks = 3;
+const maxYoungLooks = 3;
 
 const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
   select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
@@ -134,8 +134,8 @@ export async function postponeBriefly(db: Database, rows: readonly TransferRow[]
 export async function postponeYoung(db: Database, rows: readonly TransferRow[]) {
   if (rows.length === 0) return;
   await db.sql`
-    update transfers t set looks = least(t.looks + 1, ${mostYoungLooks}),
-      look_at = now() + power(2, least(t.looks, ${mostYoungLooks})) * interval '1 second'
+    update transfers t set looks = least(t.looks + 1, ${maxYoungLooks}),
+      look_at = now() + power(2, least(t.looks, ${maxYoungLooks})) * interval '1 second'
     from (
       select chain_id, tx_hash, ordinal from transfers
       where counts and final_at is null and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})

@@ -23,7 +23,7 @@ export const byLink: Collection = { collect: 'link', capFiatInt: null, reservePe
 
 /** The reserve unless another one is typed; the token is a dollar, so plans in dollars need none. */
 export const usualReserve = (currency: string): number => (currency === 'USD' ? 0 : 10);
-const mostReserve = 100;
+const maxReserve = 100;
 export const maxFiatInt = 2_147_483_647n;
 
 /**
@@ -47,7 +47,7 @@ export function readCollection(
   const reserveText = (typed.reserve ?? '').trim();
   const reserve =
     reserveText === '' ? usualReserve(currency) : /^\d{1,3}$/.test(reserveText) ? Number(reserveText) : -1;
-  if (reserve < 0 || reserve > mostReserve) tell('reserve', 'reserve');
+  if (reserve < 0 || reserve > maxReserve) tell('reserve', 'reserve');
   return {
     collect: 'automatic',
     capFiatInt: cap === null ? null : Number(cap),

@@ -4,13 +4,13 @@
  * because anybody can have many sessions.
  */
 export class Places {
-  readonly #most: number;
+  readonly #max: number;
   readonly #maxOfOne: number;
   #taken = 0;
   #byHolder = new Map<string, number>();
 
-  constructor(most = 5_000, maxOfOne = 20) {
-    this.#most = most;
+  constructor(max = 5_000, maxOfOne = 20) {
+    this.#max = max;
     this.#maxOfOne = maxOfOne;
   }
 
@@ -22,7 +22,7 @@ export class Places {
   /** Takes a place; false if there is none. */
   take(holder: string): boolean {
     const taken = this.takenBy(holder);
-    if (taken >= this.#maxOfOne || taken >= this.#most - this.#taken) return false;
+    if (taken >= this.#maxOfOne || taken >= this.#max - this.#taken) return false;
     this.#taken++;
     this.#byHolder.set(holder, taken + 1);
     return true;

@@ -11,7 +11,7 @@ const gwei = 10n ** 9n;
 const limits = {
   ...limitsOf({}),
   ...{ maxFeeWei: 200n * gwei, budgetWei: 10n ** 20n },
-  ...{ leastBalanceWei: 10n ** 17n, resendMs: 1_000 },
+  ...{ minBalanceWei: 10n ** 17n, resendMs: 1_000 },
 };
 
 let f: RelayFixtures;

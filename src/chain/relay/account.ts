@@ -64,6 +64,6 @@ export type Blocker = 'no_key' | 'not_ready' | 'low_coin' | 'fees';
 export function blockerOf(account: AccountState | null, chain: ChainConfig): Blocker | null {
   if (!account?.fresh) return 'not_ready';
   const limits = limitsOf(chain);
-  if (account.balanceWei - account.reservedWei < limits.leastBalanceWei) return 'low_coin';
+  if (account.balanceWei - account.reservedWei < limits.minBalanceWei) return 'low_coin';
   return exceedsFeeLimit(account, limits) ? 'fees' : null;
 }

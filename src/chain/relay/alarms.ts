@@ -25,8 +25,8 @@ export async function updateAccountAlarms(
   const isConfigured = signerOf(ctx, address) !== undefined;
   const left = account.balanceWei - account.reservedWei;
   const wrong: Alarm[] = [];
-  if (isConfigured && left < limits.leastBalanceWei) {
-    const details = { ...about, leftWei: String(left), leastWei: String(limits.leastBalanceWei) };
+  if (isConfigured && left < limits.minBalanceWei) {
+    const details = { ...about, leftWei: String(left), leastWei: String(limits.minBalanceWei) };
     wrong.push({ kind: 'relay-low-coin', subject, details });
   }
   if (isConfigured && exceedsFeeLimit(account, limits)) {

@@ -16,7 +16,7 @@ export type RelayerStatus = {
   blocker: Blocker | null;
   /** Null before the chain has answered. */
   balanceWei: bigint | null;
-  leastBalanceWei: bigint;
+  minBalanceWei: bigint;
   /** Calls that are not mined, and those that have not been for ten minutes. */
   pending: number;
   stuck: number;
@@ -41,7 +41,7 @@ export async function relayerStatus(ctx: Context): Promise<RelayerStatus[]> {
         ...{ chain, mode, address },
         blocker: configured.includes(address) ? blockerOf(account, chain) : 'no_key',
         balanceWei: account?.balanceWei ?? null,
-        leastBalanceWei: limitsOf(chain).leastBalanceWei,
+        minBalanceWei: limitsOf(chain).minBalanceWei,
         ...(await selectPending(sql, { chainId, address })),
         spentTodayWei: spent.get(chainId) ?? 0n,
       });

@@ -27,7 +27,7 @@ export async function authorizedOffers(
   merchant: { scope: Scope; accountId: string },
   dues: readonly Due[],
 ): Promise<AuthorizedOffer[]> {
-  const worthwhile = dues.filter(({ chain, amountMicro }) => amountMicro >= limitsOf(chain).leastPaymentMicro);
+  const worthwhile = dues.filter(({ chain, amountMicro }) => amountMicro >= limitsOf(chain).minPaymentMicro);
   const chains = [...new Set(worthwhile.map(({ chain }) => chain))];
   const affordable = await Promise.all(chains.map((chain) => canAfford(ctx, merchant, chain, usualGas)));
   const able = worthwhile.filter(({ chain }) => affordable[chains.indexOf(chain)]);
