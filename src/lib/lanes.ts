@@ -19,7 +19,7 @@ export class Lanes {
 
   /**
    * @param maxOfOne how much work of one key runs at once
-   * @param most how much work of all keys together runs at once
+   * @param max how much work of all keys together runs at once
    * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
    */
   constructor(maxOfOne: number, max = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
