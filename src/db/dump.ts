@@ -27,6 +27,8 @@ export async function dumpDatabase<T>(
   copying: Copying,
   describe: (tx: Tx) => Promise<T>,
 ): Promise<T> {
+  if ((await stat(file).catch(() => null))?.isDirectory())
+    throw new BackupFault(`${file} is a folder. Name the file to write, such as ${join(file, 'quittance.dump')}.`);
   const program = await findProgram(owner, 'pg_dump');
   await removeAbandoned(file);
   const partial = `${file}${partialMark}${process.pid}`;
@@ -118,6 +120,8 @@ export async function restoreDatabase(owner: Sql, file: string, copying: Copying
   await withFile(withoutOwner(contents), (list) => {
     const args = [...options, `--use-list=${list}`, ...addressOf(copying.url), file];
     return tellingOf(copying.progress, sizeOf(owner), () => runProgram(program, args, copying));
+  }).catch((error: BackupFault) => {
+    throw new BackupFault(`${error.message}\nNothing was restored.`, { cause: error });
   });
   await giveToOwner(owner);
   return /^; *Archive created at (.+)$/m.exec(contents)?.[1] ?? 'an unknown time';

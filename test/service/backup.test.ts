@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -224,7 +224,7 @@ describe('a backup', { skip }, () => {
       });
       await blocker.end();
       assert.equal(ended.code, 1, signal);
-      assert.match(ended.stderr, /^It was stopped before its end, and has left nothing behind\. Run it again\.\n$/);
+      assert.match(ended.stderr, /^It was stopped before its end, and has left nothing behind\. Run it again\.\n/);
       await until(() => programs().length === 0, 'its program to end');
     };
     const lock = 'lock table partners in access exclusive mode';
@@ -267,6 +267,23 @@ describe('a backup', { skip }, () => {
       await schemaOf('unfinished'),
       (await schemaOf('first')).replaceAll('to first using', 'to unfinished using'),
     );
+  });
+
+  test('a backup to a folder, and a restore of half a file → refused, and nothing is restored', async () => {
+    const target = await newDatabase('half');
+    const folded = await quittance({ ...target, DATABASE_URL: urlOf('first') }, 'backup', folder);
+    assert.equal(folded.code, 1);
+    assert.match(folded.stderr, /^\S+ is a folder\. Name the file to write, such as \S+\/quittance\.dump\.\n$/);
+    const half = join(folder, 'half.dump');
+    const whole = readFileSync(join(folder, 'backup.dump'));
+    writeFileSync(half, whole.subarray(0, whole.length - 1000));
+    const restored = await quittance(target, 'restore', half);
+    assert.equal(restored.code, 1);
+    assert.match(restored.stderr, /end of file\nNothing was restored\.\n$/);
+    const owner = openDatabase('half');
+    const [row] = await owner`select count(*)::int as tables from pg_class where relnamespace = 'public'::regnamespace`;
+    assert.equal(row?.tables, 0);
+    await owner.end();
   });
 
   test('verify-full with an authority of NODE_EXTRA_CA_CERTS → a backup trusts it as the service does', async () => {
