@@ -4,6 +4,18 @@ import { trailFields } from './trail.ts';
 /** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
 const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
 
+/** How many characters wait for an output that takes none, such as a file on a full disk. Further lines are dropped. */
+const mostWaiting = 1_000_000;
+
+/**
+ * Standard output, which may fail at any time without harm: pino by itself would hang the process for ever on a full
+ * disk. What waits is written with the next line that finds room.
+ */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: mostWaiting });
+  return output.on('error', () => {});
+}
+
 /**
  * The service's log. Each line has the fields of the trail that it belongs to.
  *
@@ -11,5 +23,5 @@ const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
  */
 export function makeLog(level: string, into?: DestinationStream): Logger {
   const options: LoggerOptions = { level, redact: unsaid, mixin: trailFields };
-  return into ? pino(options, into) : pino(options);
+  return pino(options, into ?? standardOutput());
 }
