@@ -5,14 +5,14 @@ import { trailFields } from './trail.ts';
 const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
 
 /** How many characters wait for an output that takes none, such as a file on a full disk. Further lines are dropped. */
-const mostWaiting = 1_000_000;
+const maxWaiting = 1_000_000;
 
 /**
  * Standard output, which may fail at any time without harm: pino by itself would hang the process for ever on a full
  * disk. What waits is written with the next line that finds room.
  */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: 1, sync: true, maxLength: mostWaiting });
+  const output = pino.destination({ dest: 1, sync: true, maxLength: maxWaiting });
   return output.on('error', () => {});
 }
 
