@@ -19,8 +19,8 @@ const withoutPolicy = `
     select from pg_policies where schemaname = 'public' and tablename = relname and policyname = 'owner')`;
 
 /**
- * Whether a restore ended before its last step. All rows are there by then, but the tables' owner sees none of them. The
- * migration that creates `scope_keys` gives every table its policy.
+ * Whether a restore ended before its last step. All rows are there by then, but the tables' owner sees none of them.
+ * The migration that creates `scope_keys` gives every table its policy.
  */
 export async function isHalfRestored(owner: Sql): Promise<boolean> {
   return (await owner.unsafe(`${withoutPolicy} and relname = 'scope_keys'`)).length > 0;

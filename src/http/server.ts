@@ -32,6 +32,7 @@ import { userSignInPages } from '../users/sign-in/pages.ts';
 import { assetRoutes } from '../web/assets.ts';
 import { errorPage } from '../web/error-page.ts';
 import { iconRoutes } from '../web/icon.ts';
+import { isFromOwnPage } from '../web/origin.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument } from './api-document.ts';
 import { followCalls } from './calls.ts';
@@ -119,6 +120,7 @@ export async function buildServer(
   app.removeAllContentTypeParsers();
   await app.register(formbody, { parser: parseForm });
   refuseUnstorable(app);
+  forgetForeignNotices(app);
   await apiDocument(app, ctx);
   await app.register(async (api) => {
     readApiBodies(api);
@@ -150,6 +152,13 @@ function refuseUnstorable(app: FastifyInstance): void {
     if (routeOptions.config.auth === 'api-key') return;
     if (!areStorable(params)) throw refuse('not_found');
     if (!areStorable(query) || !areStorable(body)) throw refuse('malformed_text');
+  });
+}
+
+/** `?done=` names what a page says was done. Anybody could put that into a link, so only pages of this site can. */
+function forgetForeignNotices(app: FastifyInstance): void {
+  app.addHook('preValidation', async ({ query, headers }) => {
+    if (!isFromOwnPage(headers)) delete (query as { done?: unknown }).done;
   });
 }
 

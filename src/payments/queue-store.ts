@@ -128,8 +128,8 @@ export async function postponeBriefly(db: Database, rows: readonly TransferRow[]
 }
 
 /**
- * Postpones transfers that all endpoints confirm, though one does not see their block as final yet: by 1, 2, 4 … seconds,
- * at most 8. However long that takes, they are not doubted.
+ * Postpones transfers that all endpoints confirm, though one does not see their block as final yet: by 1, 2, 4 …
+ * seconds, at most 8. However long that takes, they are not doubted.
  */
 export async function postponeYoung(db: Database, rows: readonly TransferRow[]) {
   if (rows.length === 0) return;
@@ -145,7 +145,7 @@ export async function postponeYoung(db: Database, rows: readonly TransferRow[]) 
 
 /** The lowest block of a chain with a transfer that waits for confirmation after an earlier attempt failed; or null. */
 export async function selectOldestPostponed(db: Database, chainId: number): Promise<number | null> {
-  // Materialized: a plan that reads the chain's blocks in order, to find the lowest one, would read what is final first.
+  // Materialized: a plan that goes through the chain's blocks from the lowest on would first read all that are final.
   const [row] = await db.sql<{ block: string | null }[]>`
     with postponed as materialized (
       select block_number from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0

@@ -13,3 +13,12 @@ export function isOwnForm(headers: IncomingHttpHeaders, siteUrl: string): boolea
   if (origin === undefined) return true; // not a browser: browsers send the origin of every form
   return origin === new URL(siteUrl).origin || URL.parse(origin)?.host === headers.host;
 }
+
+/**
+ * Whether a page of this site led to a page. Browsers that do not say so are believed: older ones, and all over plain
+ * http.
+ */
+export function isFromOwnPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin' || site === 'same-site';
+}

@@ -139,8 +139,8 @@ export async function updateReplayedSince(
       ${after === null ? tx`` : tx`and (created_at, id) > (select created_at, id from webhook_deliveries where ${own} and id = ${after})`}
     order by created_at, id limit ${limit} for update`;
   const ids = rows.map(({ id }) => id);
-  // A statement of its own: a partner's failures come all at once, so statistics know nothing of them, and a join with so
-  // many rows that are taken for one takes a minute.
+  // A statement of its own: a partner's failures come all at once, so statistics do not count them yet. A join would be
+  // planned for one row, and take a minute for so many.
   await tx`
     update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), lease = null, lease_until = null
     where ${own} and id = any(${ids}::uuid[])`;

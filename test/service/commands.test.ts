@@ -307,7 +307,7 @@ test('a database that does not answer › a sentence with the way out', async ()
   });
   assert.match(
     stderr,
-    /^The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127\.0\.0\.1:9\. Check the server, .+\n$/,
+    /^The database of DATABASE_URL cannot be used: connect ECONNREFUSED 127\.0\.0\.1:9\. Check that the server runs, .+\n$/,
   );
 });
 
