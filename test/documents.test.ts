@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })];
+const files = globSync('{src,test,bench,ops,docs,bin,contracts,migrations}/**/*', { cwd: root });
+const ofNamed = (pattern: RegExp) =>
+  documents.flatMap((document) => [...read(document).matchAll(pattern)].map(([, name = '']) => ({ document, name })));
+
+test('a path that a document names → it exists', () => {
+  const paths = ofNamed(/`((?:src|test|bench|ops|docs|bin|contracts|migrations)\/[\w./-]+)`/g);
+  assert.ok(paths.length > 100);
+  assert.deepEqual(
+    paths.filter(({ name }) => !files.includes(name.replace(/\/$/, ''))),
+    [],
+  );
+});
+
+test('tests that a document names → there are such tests', () => {
+  const tests = files.filter((file) => file.endsWith('.test.ts'));
+  const named = ofNamed(/`npm test -- ([\w/. -]+)`/g).flatMap(({ document, name }) =>
+    name.split(' ').map((part) => ({ document, name: part })),
+  );
+  assert.ok(named.length > 10);
+  assert.deepEqual(
+    named.filter(({ name }) => !tests.some((file) => file.includes(name))),
+    [],
+  );
+});
+
+test('a chain of files in a document → each that names no folder is in the folder of the path before it', () => {
+  const chains = documents.flatMap((document) => [
+    ...read(document).matchAll(/`src\/[\w./-]+\.ts`(?:\s→\s`[\w./-]+`)+/g),
+  ]);
+  assert.ok(chains.length > 3);
+  const missing = chains.flatMap(([chain]) => {
+    let folder = '';
+    return [...chain.matchAll(/`([\w./-]+\.ts)`/g)].flatMap(([, name = '']) => {
+      if (name.startsWith('src/')) folder = dirname(name);
+      return files.includes(name.startsWith('src/') ? name : join(folder, name)) ? [] : [chain];
+    });
+  });
+  assert.deepEqual(missing, []);
+});
