@@ -116,8 +116,8 @@ function seenState({ status, progress, submitted, now }: PaymentFacts): PayState
   const underWay = submitted.filter(({ state }) => state === 'seen' || state === 'mined');
   const { undoubtedMicro, dueMicro } = progress;
   const missingMicro = dueMicro - undoubtedMicro;
-  const suffices = ({ usdcMicro, reportedAt: heardAt }: SubmittedTransaction) =>
-    usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - heardAt.getTime() < submittedHoldsMs;
+  const suffices = ({ usdcMicro, reportedAt }: SubmittedTransaction) =>
+    usdcMicro !== null && usdcMicro >= missingMicro && now.getTime() - reportedAt.getTime() < submittedHoldsMs;
   const one = underWay.find(suffices) ?? underWay[0];
   if (!one) return null;
   const due = dueOf(progress);

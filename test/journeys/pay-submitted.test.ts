@@ -68,7 +68,7 @@ test('a transaction in the mempool → shown on the page without a change of sta
   assert.deepEqual(await submit(request, txHash), { kind: 'pending_in_mempool' });
   const [submitted] = await read(request);
   assert.deepEqual(
-    { ...submitted, firstSeenAt: null, heardAt: null },
+    { ...submitted, firstSeenAt: null, reportedAt: null },
     {
       chainId: 31337,
       txHash,
@@ -76,7 +76,7 @@ test('a transaction in the mempool → shown on the page without a change of sta
       state: 'seen',
       replacedBy: null,
       firstSeenAt: null,
-      heardAt: null,
+      reportedAt: null,
       usdcMicro: BigInt(request.usdc_micro),
     },
   );
