@@ -1,7 +1,7 @@
 import { chunksOf } from '../lib/chunks.ts';
 import { mapFew } from '../lib/map-few.ts';
 import { takesBatches, withoutBatches } from './batches.ts';
-import { connectRpc, type Told as Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
+import { connectRpc, type Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
 
 /** A transaction, and the block that it was found in. */
 export type Placed = { txHash: string; blockNumber: number; blockHash: string };
@@ -72,16 +72,16 @@ export async function askAhead(
   };
 }
 
-async function askBlock(rpc: Rpc, block: readonly Placed[], told: Fetched, deadline: number): Promise<void> {
+async function askBlock(rpc: Rpc, block: readonly Placed[], fetched: Fetched, deadline: number): Promise<void> {
   if ((withoutBlocks.get(rpc.url) ?? 0) > performance.now()) return;
   const { blockNumber = 0, blockHash = '' } = block[0] ?? {};
   const nothing = (error: unknown) => {
     if (error instanceof RpcError && error.kind === 'timeout') withoutBlocks.set(rpc.url, performance.now() + silentMs);
     return nullOfRpc(error);
   };
-  const header = told.headers.get(blockNumber) ?? (await rpc.header(blockNumber).catch(nothing));
+  const header = fetched.headers.get(blockNumber) ?? (await rpc.header(blockNumber).catch(nothing));
   if (!header) return;
-  told.headers.set(blockNumber, header);
+  fetched.headers.set(blockNumber, header);
   if (block.length * maxInBlock < header.transactionCount || performance.now() >= deadline) return;
   const hashes = new Set(block.map(({ txHash }) => txHash));
   const maxBytes = block.length * bytesPerWanted;
@@ -89,24 +89,24 @@ async function askBlock(rpc: Rpc, block: readonly Placed[], told: Fetched, deadl
     rpc.blockReceipts(blockHash, hashes, maxBytes).catch(nothing),
     rpc.fullBlock(blockNumber, hashes, maxBytes).catch(nothing),
   ]);
-  for (const receipt of receipts ?? []) told.receipts.set(receipt.txHash, receipt);
-  if (full) told.headers.set(blockNumber, full.header);
-  for (const one of full?.transactions ?? []) told.transactions.set(one.hash, one);
+  for (const receipt of receipts ?? []) fetched.receipts.set(receipt.txHash, receipt);
+  if (full) fetched.headers.set(blockNumber, full.header);
+  for (const one of full?.transactions ?? []) fetched.transactions.set(one.hash, one);
 }
 
-async function askBatch(rpc: Rpc, part: readonly Placed[], told: Fetched): Promise<void> {
+async function askBatch(rpc: Rpc, part: readonly Placed[], fetched: Fetched): Promise<void> {
   if (!takesBatches(rpc.url, 'reads')) return;
   const hashes = [...new Set(part.map(({ txHash }) => txHash))];
   const numbers = new Set(part.map(({ blockNumber }) => blockNumber));
   try {
     const more = await rpc.together({
-      transactions: hashes.filter((hash) => !told.transactions.has(hash)),
-      receipts: hashes.filter((hash) => !told.receipts.has(hash)),
-      headers: [...numbers].filter((number) => !told.headers.has(number)),
+      transactions: hashes.filter((hash) => !fetched.transactions.has(hash)),
+      receipts: hashes.filter((hash) => !fetched.receipts.has(hash)),
+      headers: [...numbers].filter((number) => !fetched.headers.has(number)),
     });
-    for (const [hash, one] of more.transactions) told.transactions.set(hash, one);
-    for (const [hash, one] of more.receipts) told.receipts.set(hash, one);
-    for (const [number, one] of more.headers) told.headers.set(number, one);
+    for (const [hash, one] of more.transactions) fetched.transactions.set(hash, one);
+    for (const [hash, one] of more.receipts) fetched.receipts.set(hash, one);
+    for (const [number, one] of more.headers) fetched.headers.set(number, one);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     withoutBatches(rpc.url, 'reads', error);

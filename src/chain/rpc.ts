@@ -61,7 +61,7 @@ export function nullOfRpc(error: unknown): null {
 }
 
 /** A provider's answers about several things at once. */
-export type Told = {
+export type Fetched = {
   transactions: Map<string, Transaction>;
   receipts: Map<string, Receipt>;
   headers: Map<number, Header>;
@@ -147,7 +147,7 @@ export function connectRpc(url: string, timeoutMs = defaultTimeoutMs) {
      * Transactions and receipts by hash, and headers by number, in one message; each in the form of its single call.
      * Missing are those with no answer, a bad one or an empty one.
      */
-    together: async (wanted: { transactions: string[]; receipts: string[]; headers: number[] }): Promise<Told> => {
+    together: async (wanted: { transactions: string[]; receipts: string[]; headers: number[] }): Promise<Fetched> => {
       const { transactions, receipts, headers } = wanted;
       const answers = await callBatch(
         url,

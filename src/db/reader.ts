@@ -24,7 +24,7 @@ const restMs: Record<Unused, number> = {
 const canceledByReplay = '40001';
 
 /** `cause` is the reader's error, if there was one. */
-type Told = (unused: Unused | null, cause?: unknown) => void;
+type OnUnused = (unused: Unused | null, cause?: unknown) => void;
 
 class Left extends Error {
   readonly why: Unused;
@@ -90,14 +90,14 @@ async function waitForReplay(tx: Tx, position: Position): Promise<void> {
  * logins, or has other tables, is not ours. Work may run twice, the second time on the primary, so it must not change
  * anything.
  *
- * @param told is called when the reader is no longer used, and with null when it is used again
+ * @param onUnused is called when the reader is no longer used, and with null when it is used again
  */
-export function readFrom(primary: Database, reader: Database, told: Told): Database['reading'] {
+export function readFrom(primary: Database, reader: Database, onUnused: OnUnused): Database['reading'] {
   let restUntil = 0;
   let unused: Unused | null = null;
   const note = (now: Unused | null, cause?: unknown) => {
     if (now) restUntil = performance.now() + restMs[now];
-    if (now !== unused) told(now, cause);
+    if (now !== unused) onUnused(now, cause);
     unused = now;
   };
   const onReader = async <T>(position: Position, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -140,8 +140,8 @@ export async function whyUnused(primary: Database, reader: Database): Promise<Un
 }
 
 /** A database whose reads go to a reader, which is closed with it. */
-export function withReader(primary: Database, reader: Database, told: Told): Database {
-  const reading = readFrom(primary, reader, told);
+export function withReader(primary: Database, reader: Database, onUnused: OnUnused): Database {
+  const reading = readFrom(primary, reader, onUnused);
   return {
     ...primary,
     reading,

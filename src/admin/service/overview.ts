@@ -71,7 +71,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
         ),
       );
     const rows = await Promise.all(
-      alarms.map(async (alarm) => ({ ...alarm, told: await alarmWords(ctx, words, alarm) })),
+      alarms.map(async (alarm) => ({ ...alarm, message: await alarmWords(ctx, words, alarm) })),
     );
     const raised = alarms.some(({ cleared_at }) => cleared_at === null);
     const stuck = stateLine('attention', t.stuck, html`<a href="/admin/stuck">${t.toStuck}</a>`);
@@ -93,15 +93,15 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
   });
 }
 
-type Told = KeptAlarm & { told: Html };
+type DescribedAlarm = KeptAlarm & { message: Html };
 
-function alarmTable(words: Words, alarms: Told[], now: Date): Html {
+function alarmTable(words: Words, alarms: DescribedAlarm[], now: Date): Html {
   const admin = adminTexts(words);
   const { overview: t } = admin;
-  return table<Told>(
+  return table<DescribedAlarm>(
     t.alarms,
     [
-      { name: t.message, cell: ({ told }) => told },
+      { name: t.message, cell: ({ message }) => message },
       { name: t.advice, cell: ({ kind, cleared_at }) => (cleared_at === null ? adviceOn(words, kind) : null) },
       { name: t.raised, cell: ({ raised_at }) => ago(words, raised_at, now) },
       {
