@@ -3,8 +3,10 @@ import { after, before, type TestContext, test } from 'node:test';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { requestReread } from '../../src/chain/reader/unread.ts';
 import { callRpc, type Hex } from '../../src/chain/rpc.ts';
+import { raiseAlarm } from '../../src/db/alarms.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
+import { updateUnconfirmedAlarm } from '../../src/payments/proof/unconfirmed-alarm.ts';
 import { settle } from '../../src/payments/proof/verify.ts';
 import { undoubtedMicroOf } from '../../src/payments/rest.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
@@ -357,6 +359,20 @@ test('one endpoint is always a little behind, and payments never stop → no ala
   await atOnce();
   await atOnce();
   assert.equal(await isRaised(), false);
+});
+
+test('a process that has just started › clears the alarm of the one before it once older payments are settled', async () => {
+  const { ctx, db, node } = fixtures;
+  await db.sql`delete from transfers where counts and final_at is null`;
+  const started = { ...ctx, db: { ...db } };
+  const waitsFor = (block: number) =>
+    updateUnconfirmedAlarm(started, node.chain, [{ block_number: String(block) } as TransferRow]);
+  const details = { chainId: 31337, chain: node.chain.name, since: new Date(0).toISOString() };
+  await raiseAlarm(db.sql, { kind: 'chain-unconfirmed', subject: '31337', details });
+  await waitsFor(10);
+  assert.ok((await raisedAlarms(db.sql)).has('chain-unconfirmed:31337'));
+  await waitsFor(11);
+  assert.equal((await raisedAlarms(db.sql)).has('chain-unconfirmed:31337'), false);
 });
 
 test('one endpoint is ahead of the other by the blocks that are needed → not verified before both have them', async (t) => {
