@@ -231,9 +231,9 @@ async function repeat(
     }
     const isBusy = typeof done === 'number' && done > 0;
     if (queue) await pause((isBusy ? queue.busyRestMs : null) ?? queue.restMs, signal);
-    const againMs = isBusy ? queue?.repeatMs : undefined;
-    if (queue && isBusy && againMs === undefined) continue;
-    await sleeper.sleep(againMs ?? jitter(everyMs, 0.1), signal);
+    const repeatMs = isBusy ? queue?.repeatMs : undefined;
+    if (queue && isBusy && repeatMs === undefined) continue;
+    await sleeper.sleep(repeatMs ?? jitter(everyMs, 0.1), signal);
   }
 }
 

@@ -11,6 +11,7 @@ import { startDevChain } from '../../src/sandbox/chain.ts';
 import { pgbenchArm } from '../creates.ts';
 import type { Figure, Finding } from '../figure.ts';
 import { cpuMs, databaseCpuMs } from '../processor-time.ts';
+import { at } from '../reads.ts';
 import { type RecordingProxy, startRecordingProxy } from '../recording-proxy.ts';
 import { type Arm, interleave, spread } from '../rounds.ts';
 import { type Stage, stageService } from '../stage.ts';
@@ -119,7 +120,7 @@ function blocksArm(ctx: Bench, place: Place, name: string, transfers: number, se
       seen.databaseMs.push((databaseCpuMs(ctx.folder) - databaseBefore) / ids.length);
       spentMs += matchedMs + finalMs;
       events += ids.length;
-      for (const at of await readEvents(ctx, ids)) seen.eventMs.push(at - finalAt);
+      for (const eventAt of await readEvents(ctx, ids)) seen.eventMs.push(eventAt - finalAt);
       await pause(betweenBlocksMs);
     }
     return (1000 * events) / spentMs;
@@ -202,13 +203,11 @@ async function measure(stage: Stage): Promise<Finding> {
       ],
       rows: (['many', 'one', 'large'] as const).map((name) => {
         const { eventMs, lastEventMs, calls, messages, serviceMs, databaseMs } = seen[name];
-        const sorted = eventMs.toSorted((a, b) => a - b);
-        const at = (part: number) => `${sorted[Math.floor((sorted.length - 1) * part)]?.toFixed(0)} ms`;
         const [ms, all, sent] = [spread(lastEventMs), spread(calls), spread(messages)];
         return [
-          `${names[name]}: ${lastEventMs.length} blocks, ${sorted.length} events`,
-          at(0.5),
-          at(0.99),
+          `${names[name]}: ${lastEventMs.length} blocks, ${eventMs.length} events`,
+          `${at(eventMs, 0.5).toFixed(0)} ms`,
+          `${at(eventMs, 0.99).toFixed(0)} ms`,
           `${ms.median.toFixed(0)} ms`,
           `${ms.max.toFixed(0)} ms`,
           `${all.median.toFixed(0)}`,

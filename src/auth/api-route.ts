@@ -4,6 +4,7 @@ import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import { type ErrorCode, type FieldFault, refuse } from '../errors.ts';
+import { within } from '../lib/time.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
 import {
   type Caller,
@@ -104,7 +105,8 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const findPartner = () => owners.find(named, deadline);
     const answer = () => answerCall(request, reply, named, deadline);
     try {
-      return await withinLimit(shares.run(named.hash, route.endpoint, deadline, findPartner, answer));
+      const work = shares.run(named.hash, route.endpoint, deadline, findPartner, answer);
+      return await within(work, limitMs, () => refuse('unavailable'));
     } catch (error) {
       await owners.beforeAnswer(error, request.ip);
       throw error;
@@ -128,12 +130,6 @@ const isLarge = (unread: UnreadBody | undefined) =>
 
 /** The longest time of a call. After it, whatever the database does, the client gets `unavailable` and can retry. */
 const limitMs = 10_000;
-
-async function withinLimit<T>(work: Promise<T>): Promise<T> {
-  const limit = Promise.withResolvers<never>();
-  const timer = setTimeout(() => limit.reject(refuse('unavailable')), limitMs);
-  return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
-}
 
 const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };
 

@@ -1,6 +1,7 @@
 import { decrypt, keyedHash, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import type { Sql } from './connection.ts';
+import type { Fragment } from './sql.ts';
 
 type Mark = { key_id: string; mark: Uint8Array | null; forgotten_at: Date | null };
 type KeyUse = { key_id: string; secrets: number; mails: number; example: Uint8Array };
@@ -52,10 +53,14 @@ function differs(id: string): string {
   return `${where} has a different key "${id}" than the one with which this database was written. Put the earlier key back; a new key needs its own id and goes in front.`;
 }
 
+/** The id of the key that encrypted a value: it stands in front, behind its length. See `encrypt`. */
+export const keyIdIn = (sql: Sql, bytes: Fragment): Fragment =>
+  sql`encode(substring(${bytes} from 2 for get_byte(${bytes}, 0)), 'escape')`;
+
 /** How many values are encrypted with each key, with one example. */
 function readKeyUses(sql: Sql): Promise<KeyUse[]> {
   return sql<KeyUse[]>`
-    select encode(substring(bytes from 2 for get_byte(bytes, 0)), 'escape') as key_id,
+    select ${keyIdIn(sql, sql`bytes`)} as key_id,
       count(*) filter (where kind = 'secret')::int as secrets, count(*) filter (where kind = 'mail')::int as mails,
       (array_agg(bytes))[1] as example
     from (

@@ -1,6 +1,7 @@
 import { decrypt, type SecretKey } from '../lib/encrypt.ts';
 import { type Mode, modeOf } from '../lib/mode.ts';
 import type { Sql } from './connection.ts';
+import { keyIdIn } from './secret-keys.ts';
 
 /** The webhook secrets of one partner's mode, or some queued mails, that no key decrypts. */
 export type Unreadable =
@@ -26,7 +27,7 @@ export async function findUnreadable(sql: Sql, secrets: SecretKey[]): Promise<Un
   const ids = [...new Set([...secrets.map(({ id }) => id), ...forgotten.map(({ key_id }) => key_id)])];
   const endpoints = await sql<Endpoint[]>`
     select p.slug, s.test_mode, s.key_id, s.secret from (
-      select partner_id, test_mode, secret, encode(substring(secret from 2 for get_byte(secret, 0)), 'escape') as key_id
+      select partner_id, test_mode, secret, ${keyIdIn(sql, sql`secret`)} as key_id
       from (
         select partner_id, test_mode, secret from webhook_endpoints
         union all
@@ -36,7 +37,7 @@ export async function findUnreadable(sql: Sql, secrets: SecretKey[]): Promise<Un
     where s.key_id = any(${ids}) order by p.slug, s.test_mode limit ${maxEndpoints}`;
   const mails = await sql<Mail[]>`
     select key_id, sealed from (
-      select sealed, encode(substring(sealed from 2 for get_byte(sealed, 0)), 'escape') as key_id from mails
+      select sealed, ${keyIdIn(sql, sql`sealed`)} as key_id from mails
       where sealed is not null and sent_at is null order by created_at desc limit ${maxMails}
     ) s where key_id = any(${ids})`;
   const webhooks = endpoints

@@ -3,6 +3,7 @@ import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 import { isWritable } from '../db/writable.ts';
+import { within } from '../lib/time.ts';
 import { callSeconds } from './call-figures.ts';
 
 /** The metrics of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
@@ -17,7 +18,7 @@ export function openRegistry(ctx: Context): Registry {
       labelNames,
       registers: [registry],
       collect() {
-        return inTime(() => collect(this)).catch((error) => {
+        return inTime(collect(this)).catch((error) => {
           // No value is reported then, neither an old one nor the zero of a reset gauge without labels.
           this.reset();
           if (labelNames.length === 0) this.remove();
@@ -53,13 +54,7 @@ export function openRegistry(ctx: Context): Registry {
 /** Less than Prometheus waits for a scrape, which would otherwise miss the metrics of the process as well. */
 const collectMs = 5_000;
 
-async function inTime<T>(work: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), collectMs);
-  });
-  return Promise.race([work(), limit]).finally(() => clearTimeout(timer));
-}
+const inTime = <T>(work: Promise<T>): Promise<T> => within(work, collectMs, () => new Error('no answer in time'));
 
 /** Tells a node that lives without its database from one that is gone: the former needs no restart. */
 function databaseGauge(ctx: Context, registry: Registry): void {
@@ -68,7 +63,7 @@ function databaseGauge(ctx: Context, registry: Registry): void {
     help: 'Whether the database answers this node and accepts changes',
     registers: [registry],
     async collect() {
-      const isUp = await inTime(() => isWritable(ctx.db.sql)).catch(() => false);
+      const isUp = await inTime(isWritable(ctx.db.sql)).catch(() => false);
       this.set(isUp ? 1 : 0);
     },
   });

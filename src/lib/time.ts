@@ -17,6 +17,17 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/**
+ * Waits for work, but not longer than this. The work itself is not stopped.
+ *
+ * @throws what `late` returns, once the time is up
+ */
+export async function within<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(late()), limitMs);
+  return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
+}
+
 const hourMinute = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
 const instantPattern = new RegExp(
   String.raw`^(\d{4}-\d{2}-\d{2})(?:T(${hourMinute}:[0-5]\d(?:\.\d{1,9})?)(Z|[+-]${hourMinute}))?$`,

@@ -90,20 +90,29 @@ export async function selectUnsettled(
 
 /** The longest wait before a transfer is checked again. */
 const longestWaitSeconds = 60;
-/** As often as this are checks counted that found a transfer confirmed but not final. Doubts begin later. */
+/** The highest count of checks that found a transfer confirmed but not final: doubts begin with higher ones. */
 const maxYoungLooks = 3;
 
 const keysOf = ({ sql }: Database, rows: readonly TransferRow[]) => sql`
   select * from unnest(${rows.map((row) => row.chain_id)}::bigint[], ${rows.map((row) => row.tx_hash)}::text[],
     ${rows.map((row) => row.ordinal)}::int[])`;
 
-/** Postpones transfers: by 1, 2, 4 … seconds, at most a minute. Over all partners of a chain. */
-export async function postpone(db: Database, rows: readonly TransferRow[], still: 'pending' | 'unsettled') {
+/**
+ * Counts a check of transfers and sets when the next one is due, over all partners of a chain.
+ *
+ * @param still the state that they must be in; others, and those that somebody has locked, are left alone
+ * @param next the new count, and the wait in seconds, of a transfer `t`
+ */
+async function postponeWhile(
+  db: Database,
+  rows: readonly TransferRow[],
+  still: 'pending' | 'unsettled',
+  next: { looks: Fragment; seconds: Fragment },
+): Promise<void> {
   if (rows.length === 0) return;
   const { sql } = db;
   await sql`
-    update transfers t set looks = t.looks + 1,
-      look_at = now() + least(power(2, least(t.looks, 16)), ${longestWaitSeconds}) * interval '1 second'
+    update transfers t set looks = ${next.looks}, look_at = now() + ${next.seconds} * interval '1 second'
     from (
       select chain_id, tx_hash, ordinal from transfers
       where ${still === 'pending' ? sql`judged_at is null` : sql`counts and final_at is null`}
@@ -112,36 +121,29 @@ export async function postpone(db: Database, rows: readonly TransferRow[], still
     where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
 }
 
+/** Postpones transfers: by 1, 2, 4 … seconds, at most a minute. */
+export const postpone = (db: Database, rows: readonly TransferRow[], still: 'pending' | 'unsettled') =>
+  postponeWhile(db, rows, still, {
+    looks: db.sql`t.looks + 1`,
+    seconds: db.sql`least(power(2, least(t.looks, 16)), ${longestWaitSeconds})`,
+  });
+
 /**
  * Postpones transfers that count by one second, however often this happens: an endpoint that is down says nothing about
  * them.
  */
-export async function postponeBriefly(db: Database, rows: readonly TransferRow[]) {
-  if (rows.length === 0) return;
-  await db.sql`
-    update transfers t set looks = greatest(t.looks, 1), look_at = now() + interval '1 second'
-    from (
-      select chain_id, tx_hash, ordinal from transfers
-      where counts and final_at is null and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
-      for update skip locked) late
-    where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
-}
+export const postponeBriefly = (db: Database, rows: readonly TransferRow[]) =>
+  postponeWhile(db, rows, 'unsettled', { looks: db.sql`greatest(t.looks, 1)`, seconds: db.sql`1` });
 
 /**
  * Postpones transfers that all endpoints confirm, though one does not see their block as final yet: by 1, 2, 4 …
  * seconds, at most 8. However long that takes, they are not doubted.
  */
-export async function postponeYoung(db: Database, rows: readonly TransferRow[]) {
-  if (rows.length === 0) return;
-  await db.sql`
-    update transfers t set looks = least(t.looks + 1, ${maxYoungLooks}),
-      look_at = now() + power(2, least(t.looks, ${maxYoungLooks})) * interval '1 second'
-    from (
-      select chain_id, tx_hash, ordinal from transfers
-      where counts and final_at is null and (chain_id, tx_hash, ordinal) in (${keysOf(db, rows)})
-      for update skip locked) late
-    where (t.chain_id, t.tx_hash, t.ordinal) = (late.chain_id, late.tx_hash, late.ordinal)`;
-}
+export const postponeYoung = (db: Database, rows: readonly TransferRow[]) =>
+  postponeWhile(db, rows, 'unsettled', {
+    looks: db.sql`least(t.looks + 1, ${maxYoungLooks})`,
+    seconds: db.sql`power(2, least(t.looks, ${maxYoungLooks}))`,
+  });
 
 /** The lowest block of a chain with a transfer that waits for confirmation after an earlier attempt failed; or null. */
 export async function selectOldestPostponed(db: Database, chainId: number): Promise<number | null> {

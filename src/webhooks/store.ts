@@ -121,6 +121,16 @@ export async function updateReplayed(tx: Tx, scope: Scope, deliveryId: string): 
   return rows.length > 0;
 }
 
+const ownOf = (tx: Tx, { partnerId, testMode }: Scope) => tx`partner_id = ${partnerId} and test_mode = ${testMode}`;
+
+/** Events of a scope that are exhausted, or have failed so far. */
+const failedOf = (tx: Tx, scope: Scope) =>
+  tx`${ownOf(tx, scope)} and (state = 'exhausted' or (state = 'waiting' and attempts > 0))`;
+
+/** Events that were written after another one. */
+const isAfter = (tx: Tx, scope: Scope, id: string) =>
+  tx`(created_at, id) > (select created_at, id from webhook_deliveries where ${ownOf(tx, scope)} and id = ${id})`;
+
 /**
  * The same for everything exhausted, or failed and waiting, among the events since a time.
  *
@@ -132,29 +142,23 @@ export async function updateReplayedSince(
   scope: Scope,
   { since, after, limit }: { since: Date; after: string | null; limit: number },
 ): Promise<string[]> {
-  const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const rows = await tx<{ id: string }[]>`
     select id from webhook_deliveries
-    where ${own} and created_at >= ${since} and (state = 'exhausted' or (state = 'waiting' and attempts > 0))
-      ${after === null ? tx`` : tx`and (created_at, id) > (select created_at, id from webhook_deliveries where ${own} and id = ${after})`}
+    where ${failedOf(tx, scope)} and created_at >= ${since} ${after === null ? tx`` : tx`and ${isAfter(tx, scope, after)}`}
     order by created_at, id limit ${limit} for update`;
   const ids = rows.map(({ id }) => id);
   // A statement of its own: a partner's failures come all at once, so statistics do not count them yet. A join would be
   // planned for one row, and take a minute for so many.
   await tx`
     update webhook_deliveries set state = 'waiting', attempts = 0, next_attempt_at = now(), lease = null, lease_until = null
-    where ${own} and id = any(${ids}::uuid[])`;
+    where ${ownOf(tx, scope)} and id = any(${ids}::uuid[])`;
   return ids;
 }
 
 /** Whether an event that was written after another one is exhausted or has failed so far. */
 export async function selectHasFailedAfter(tx: Tx, scope: Scope, id: string): Promise<boolean> {
-  const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const rows = await tx`
-    select from webhook_deliveries
-    where ${own} and (state = 'exhausted' or (state = 'waiting' and attempts > 0))
-      and (created_at, id) > (select created_at, id from webhook_deliveries where ${own} and id = ${id})
-    limit 1`;
+    select from webhook_deliveries where ${failedOf(tx, scope)} and ${isAfter(tx, scope, id)} limit 1`;
   return rows.length > 0;
 }
 

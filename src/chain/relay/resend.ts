@@ -44,12 +44,12 @@ export async function sendPending(
   await dispatchRows(ctx, chain, unsent, account);
   const late = lateOnes(chain, open, account);
   if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
-  else
+  else if (late.length > 0)
     await mapFew(late, resendsAtOnce, (row) =>
       resend(ctx, chain, row, variants.get(row.id) ?? [], account, row === first),
     );
   // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
-  if (first?.reached && late.length === 0 && isOverdueOn(chain, first)) await rebroadcastIfDue(ctx, chain, first);
+  else if (first?.reached && isOverdueOn(chain, first)) await rebroadcastIfDue(ctx, chain, first);
   return late.length > 0;
 }
 

@@ -10,8 +10,8 @@ import type { TransferRow } from '../transfers.ts';
 const patienceMs = 2 * minuteMs;
 
 /**
- * The lowest block with a payment that waits, since when it is the lowest, and whether the alarm may be raised: a process
- * that has just started does not know what the one before it raised.
+ * The lowest block with a payment that waits, since when it is the lowest, and whether the alarm may be raised: a
+ * process that has just started does not know what the one before it raised.
  */
 type Wait = { block: number; since: Date; mayBeRaised: boolean };
 
