@@ -9,4 +9,4 @@ export const namesOfPage = (sql: Tag, { partnerId, testMode }: Scope): Fragment 
   shops as materialized (
     select m.id as shop_id, coalesce(m.business_name, m.display_name) as merchant_name from merchants m
     where m.partner_id = ${partnerId} and m.test_mode = ${testMode}
-      and m.id = any(array(select distinct account_id from page)))`;
+      and m.id = any(array(select account_id from page)))`;

@@ -13,7 +13,7 @@ import {
   statesOfPortalStatus,
   underpaidIds,
 } from './display-status-store.ts';
-import { isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
+import { columnsOf, isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
 import { readUntilFull } from './shown.ts';
 
 /** Why a request needs a person's attention. */
@@ -118,8 +118,8 @@ function selectPage<Row extends BrowsedRow>(
   { names, status }: Columns<Row>,
 ): Statement<Row[]> {
   return sql<Row[]>`
-    with page as materialized (${pageOf(sql, scope, filter, part)}), ${paymentsOfPage(sql, scope)},
-      ${namesOfPage(sql, scope)}
+    with page as materialized (${pageOf(sql, scope, filter, part, columnsOf(names))}),
+      ${paymentsOfPage(sql, scope)}, ${namesOfPage(sql, scope)}
     select ${identifiers(...names)}, ${status ? sql`${seenStatus(sql)} as status,` : sql``} merchant_name,
       coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
       ${portalStatus(sql)} as display_status
@@ -127,12 +127,13 @@ function selectPage<Row extends BrowsedRow>(
     order by r.created_at desc`;
 }
 
-/** The query for one part of such a list. */
+/** The query for one part of such a list, with these columns of a request `r`. */
 export function pageOf(
   sql: Tag,
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
   { ids, before, limit }: Part,
+  columns: Fragment,
 ): Fragment {
   const { displayStatus, accountId, since, until, concern } = filter;
   const where = sql`
@@ -148,8 +149,8 @@ export function pageOf(
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids ?? []}::uuid[]) offset 0`;
   const newest = (of: Fragment) =>
     ids
-      ? sql`select r.* from (${named}) r where true ${where} ${of} ${place}`
-      : inStates(sql, scope, states, { where: sql`${where} ${of}`, place });
+      ? sql`select ${columns} from (${named}) r where true ${where} ${of} ${place}`
+      : inStates(sql, scope, states, { where: sql`${where} ${of}`, place, columns });
   const [account, ...more] = [accountId ?? []].flat();
   return more.length > 0 // each by itself: the order of the index serves one merchant
     ? sql`select r.* from unnest(${[account, ...more] as string[]}::uuid[]) a (id)

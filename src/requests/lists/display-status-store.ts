@@ -21,10 +21,10 @@ export type PortalStatus = (typeof portalStatuses)[number];
 export const portalStatus = (sql: Tag) => sql`(
   case when r.proof_status = 'attached' then 'confirming'
     when r.proof_status = 'verified' then
-      case when ${overpaidMicro(sql)} > coalesce(stray.micro, 0) then 'overpaid'
-        when stray.reason = 'already_paid' then 'paidTwice' when ${isOverpaid(sql)} then 'overpaid' else 'paid' end
-    when stray.reason = 'voided' then 'paidVoided'
-    when stray.reason = 'late' then 'late'
+      case when ${overpaidMicro(sql)} > coalesce(received.stray_micro, 0) then 'overpaid'
+        when received.stray_reason = 'already_paid' then 'paidTwice' when ${isOverpaid(sql)} then 'overpaid' else 'paid' end
+    when received.stray_reason = 'voided' then 'paidVoided'
+    when received.stray_reason = 'late' then 'late'
     when lacking.request_id is not null then 'underpaid'
     else ${seenStatus(sql)} end)`;
 

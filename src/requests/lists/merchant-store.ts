@@ -4,7 +4,7 @@ import { seenStatus } from '../expiry.ts';
 import { inStates, type States, statesOf } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
 import { isAmong, underpaidIds } from './display-status-store.ts';
-import { joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
+import { columnsOf, joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
 import { readUntilFull } from './shown.ts';
 
 /**
@@ -91,15 +91,15 @@ function selectPage<Row extends MerchantRequestRow>(
 ): Statement<Row[]> {
   const completing = sql`, completing as materialized (
     select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
-    from page r join paid p on p.request_id = r.id and p.tx_hash = r.tx_hash
+    from page r join arrived p on p.request_id = r.id and p.tx_hash = r.tx_hash and p.counts
     where r.proof_status = 'verified' order by r.id, p.ordinal)`;
   const paid = sql`, completing.chain_id as paid_chain_id, completing.block_time as paid_block_time`;
   return sql<Row[]>`
-    with page as materialized (${pageOf(sql, scope, accountId, filter)}),
+    with page as materialized (${pageOf(sql, scope, accountId, filter, columnsOf(names))}),
       ${paymentsOfPage(sql, scope)} ${payment ? completing : sql``}
     select ${identifiers(...names)}, ${displayStatus(sql)} as display_status,
       coalesce(received.micro, 0)::text as received_micro, ${overpaidMicro(sql)}::text as overpaid_micro,
-      coalesce(stray.micro, 0)::text as unmatched_micro ${payment ? paid : sql``}
+      coalesce(received.stray_micro, 0)::text as unmatched_micro ${payment ? paid : sql``}
     from page r ${joinPayments(sql)}
       ${payment ? sql`left join completing on completing.request_id = r.id` : sql``}
     order by r.created_at desc`;
@@ -110,6 +110,7 @@ function pageOf(
   scope: Scope,
   accountId: string,
   { displayStatus: wanted, since, until, ids, before, limit }: MerchantRequestFilter,
+  columns: Fragment,
 ): Fragment {
   const where = sql`
     and r.account_id = ${accountId}
@@ -117,12 +118,12 @@ function pageOf(
     ${since ? sql`and r.created_at >= ${since}` : sql``}
     ${until ? sql`and r.created_at < ${until}` : sql``} ${before ? sql`and r.created_at < ${before}` : sql``}`;
   const place = sql`order by created_at desc limit ${constant(limit)}`;
-  if (!ids) return inStates(sql, scope, statesOfDisplayStatus(wanted), { where, place });
+  if (!ids) return inStates(sql, scope, statesOfDisplayStatus(wanted), { where, place, columns });
   // Named requests are read first, behind an optimisation fence; otherwise the planner could walk the whole list in
   // order.
   const named = sql`select * from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = any(${ids}::uuid[]) offset 0`;
-  return sql`select r.* from (${named}) r where true ${where} ${place}`;
+  return sql`select ${columns} from (${named}) r where true ${where} ${place}`;
 }
 
 /** The stored states that can have this display status; null for all. */

@@ -1,54 +1,56 @@
 import type { Scope } from '../../db/connection.ts';
-import { constant, type Fragment, type Tag } from '../../db/sql.ts';
+import { constant, type Fragment, identifiers, type Tag } from '../../db/sql.ts';
 import { refundedStates } from '../refunded.ts';
 
 /**
  * What is known of the payments of a page of requests, as queries that follow `with page as materialized (…)`. Each
- * reads once for the whole page: a query for each request would check the scope anew every time.
+ * reads once for the whole page: a query for each request would check the scope anew every time. There are few of them,
+ * because the server takes longer to start each than to read what a page has.
  *
  * - `lacking`: the requests (`request_id`) of which only a part was paid
- * - `paid`: the transfers that count for a request; without proof, only those that are lacking have any
- * - `strays`: those that were probably meant for it (`request_id`) and do not count
- * - `received`: of a request that got any, the micro units that count, those of them that are final, and those of a
- *   surplus that were refunded
- * - `stray`: of a request with strays, the micro units that were not refunded, and why the largest of these does not count
+ * - `arrived`: the transfers of a request that count for it (`counts`; without proof, only requests that are lacking have
+ *   any), and those that were probably meant for it and do not count
+ * - `received`: of a request to which any belong, the micro units that count, those of them that are final, and those of
+ *   a surplus that were refunded; the micro units that do not count and were not refunded (`stray_micro`), and why the
+ *   largest of these does not count (`stray_reason`)
  */
 export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
   const own = sql`t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}`;
+  const shown = sql`t.chain_id, t.tx_hash, t.ordinal, t.value, t.block_time, t.final_at, t.reason`;
   return sql`
     lacking as materialized (
       select t.request_id from underpaid_requests t
       where ${own} and t.request_id = any(array(select id from page where proof_status = 'none'))
-    ), paid as materialized (
-      select t.request_id, t.chain_id, t.tx_hash, t.ordinal, t.value, t.block_time, t.final_at
-      from transfers t
+    ), arrived as materialized (
+      select true as counts, t.request_id, ${shown} from transfers t
       where ${own} and t.counts and t.request_id = any(array(
         select id from page where proof_status <> 'none' union all select request_id from lacking))
-    ), strays as materialized (
-      select t.candidate_request_id as request_id, t.chain_id, t.tx_hash, t.ordinal, t.value, t.block_time, t.reason
-      from transfers t
+      union all
+      select false, t.candidate_request_id, ${shown} from transfers t
       where ${own} and t.candidate_request_id = any(array(select id from page)) and t.request_id is null
         and t.judged_at is not null
     ), refunded as materialized (
       select t.chain_id, t.tx_hash, t.ordinal, t.usdc_micro from returns t
       where ${own} and t.state = any(${refundedStates}::text[])
-        and t.chain_id = any(array(select chain_id from paid union select chain_id from strays))
-        and t.tx_hash = any(array(select tx_hash from paid union select tx_hash from strays))
+        and t.chain_id = any(array(select chain_id from arrived)) and t.tx_hash = any(array(select tx_hash from arrived))
     ), received as materialized (
-      select p.request_id, sum(p.value) as micro, sum(p.value) filter (where p.final_at is not null) as final_micro,
-        coalesce(sum(b.usdc_micro), 0) as refunded_micro
-      from paid p left join refunded b using (chain_id, tx_hash, ordinal) group by p.request_id
-    ), stray as materialized (
-      select s.request_id, sum(s.value) filter (where b.ordinal is null) as micro,
-        (array_agg(s.reason order by s.value desc, s.block_time desc) filter (where b.ordinal is null))[1] as reason
-      from strays s left join refunded b using (chain_id, tx_hash, ordinal) group by s.request_id
+      select a.request_id, sum(a.value) filter (where a.counts) as micro,
+        sum(a.value) filter (where a.counts and a.final_at is not null) as final_micro,
+        coalesce(sum(b.usdc_micro) filter (where a.counts), 0) as refunded_micro,
+        sum(a.value) filter (where not a.counts and b.ordinal is null) as stray_micro,
+        (array_agg(a.reason order by a.value desc, a.block_time desc)
+          filter (where not a.counts and b.ordinal is null))[1] as stray_reason
+      from arrived a left join refunded b using (chain_id, tx_hash, ordinal) group by a.request_id
     )`;
 }
+
+/** The columns of a page's requests, which also tell their payments and what status they show. */
+export const columnsOf = (names: readonly string[]): Fragment =>
+  identifiers(...new Set([...names, 'id', 'status', 'proof_status', 'expires_at', 'usdc_micro', 'created_at']));
 
 /** Joins these to the page's requests `r`. */
 export const joinPayments = (sql: Tag): Fragment => sql`
   left join received on received.request_id = r.id
-  left join stray on stray.request_id = r.id
   left join lacking on lacking.request_id = r.id`;
 
 /** What is over a joined request `r` after refunds is told from a cent on: anybody can have sent less with a part. */
