@@ -2,10 +2,10 @@ import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
+import { Places } from '../lib/places.ts';
 import { isStillIn } from '../users/enter.ts';
 import { adminRealm } from '../users/realm.ts';
-import { sendEvents } from '../web/event-stream.ts';
-import { Places } from '../web/places.ts';
+import { maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import type { AdminPages } from './route.ts';
 
 /** The event stream for pages of the administration. */
@@ -20,7 +20,7 @@ const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places(maxStreams);
+  const places = new Places(maxStreams, maxStreamsOfOne);
   pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
     // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
     if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
+import { hasPlace } from '../lib/places.ts';
 
 const today = (tx: Tx) => tx`(clock_timestamp() at time zone 'UTC')::date`;
 
@@ -52,7 +53,7 @@ export async function takeOfPerson(
   const taken = (subject: string) => counts.find((row) => row.subject === subject);
   const [ofPartner, ofMerchant] = [taken(person), taken(own)];
   if (!ofPartner || !ofMerchant) throw new Error('what a person is sent was not counted');
-  if (ofMerchant.calls >= Math.min(most.ofMerchant, most.ofPartner - ofPartner.calls)) return false;
+  if (!hasPlace([ofPartner.calls, ofMerchant.calls], [most.ofPartner, most.ofMerchant])) return false;
   await tx`
     update day_counters set calls = calls + 1
     where partner_id = ${scope.partnerId} and action = ${action}

@@ -2,9 +2,9 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
+import { Places, takeEach } from '../lib/places.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
-import { sendEvents } from '../web/event-stream.ts';
-import { Places, takeEach } from '../web/places.ts';
+import { maxStreams, maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import { readQuery } from '../web/query.ts';
 import { type MerchantPages, type MerchantVisit, merchantSessionOf } from './route.ts';
 
@@ -18,7 +18,7 @@ export function dashboardEventsPath(requestId?: string): string {
 
 /** `GET /dashboard/events` (server-sent events): reports that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places();
+  const places = new Places(maxStreams, maxStreamsOfOne);
   const placesOfPartner = new Places(Number.POSITIVE_INFINITY, maxOfPartner);
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;

@@ -1,4 +1,5 @@
 import type { Scope } from '../db/connection.ts';
+import { Places } from '../lib/places.ts';
 
 /**
  * Limits what this process asks of a chain's endpoints for strangers: for one partner and mode, and for all, so that
@@ -9,7 +10,7 @@ export class ChainLimit {
   readonly #max: { ofOne: number; ofAll: number };
   readonly #windowMs: number;
   #window = 0;
-  #used = new Map<string, number>();
+  #used = new Places();
 
   constructor(max: { ofOne: number; ofAll: number }, windowMs: number) {
     this.#max = max;
@@ -24,16 +25,10 @@ export class ChainLimit {
   take(chainId: number, { partnerId, testMode }: Scope, party: string, now: Date): boolean {
     const window = Math.floor(now.getTime() / this.#windowMs);
     if (window !== this.#window) {
+      const { ofAll, ofOne } = this.#max;
       this.#window = window;
-      this.#used = new Map();
+      this.#used = new Places(Number.POSITIVE_INFINITY, ofAll, ofOne, ofOne);
     }
-    const all = String(chainId);
-    const partner = `${all} ${partnerId} ${testMode}`;
-    const own = `${partner} ${party}`;
-    const used = (key: string) => this.#used.get(key) ?? 0;
-    const isUsedUp = used(own) >= this.#max.ofOne - used(partner) || used(partner) >= this.#max.ofAll - used(all);
-    if (isUsedUp) return false;
-    for (const key of [all, partner, own]) this.#used.set(key, used(key) + 1);
-    return true;
+    return this.#used.take(String(chainId), `${partnerId} ${testMode}`, party);
   }
 }

@@ -3,11 +3,11 @@ import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
+import { Places, takeEach } from '../lib/places.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
 import { portalRealm } from '../users/realm.ts';
-import { sendEvents } from '../web/event-stream.ts';
-import { Places, takeEach } from '../web/places.ts';
+import { maxStreams, maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import type { PortalPages } from './route.ts';
 
 /** A partner can invite any number of people, so all of them together also have a limit. */
@@ -25,7 +25,7 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 
 /** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places();
+  const places = new Places(maxStreams, maxStreamsOfOne);
   const placesOfPartner = new Places(Number.POSITIVE_INFINITY, maxOfPartner);
   pages.page({ url: '/portal/events', permission: 'read' }, async ({ user, scope, query, request, reply }) => {
     const { request: id, account } = query(['request', 'account']);

@@ -10,6 +10,10 @@ const gatherMs = 200;
 /** The interval of heartbeats. They reveal lost connections, and keep proxies from closing idle ones. */
 const restMs = 25_000;
 
+/** How many streams of one area's pages a process has open, and how many of them for one user or merchant. */
+export const maxStreams = 5_000;
+export const maxStreamsOfOne = 20;
+
 const streams = new WeakSet<ServerResponse>();
 
 /** Whether a response is a stream, which stays open while a page is shown. */

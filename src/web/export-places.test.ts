@@ -41,7 +41,7 @@ async function exportsWith(limits: ExportLimits) {
 }
 
 test('one reader has so many exports, those of a group so many more, others a part, and each that is left makes room', async () => {
-  const { open, clients, closed } = await exportsWith({ most: 6, maxOfGroup: 3, maxOfOne: 2, stalledMs: 600_000 });
+  const { open, clients, closed } = await exportsWith({ max: 6, maxOfGroup: 3, maxOfOne: 2, stalledMs: 600_000 });
   const statuses = [];
   for (const path of ['a/1', 'a/1', 'a/1', 'a/2', 'a/3', 'b/4', 'c/5', 'b/6', 'd/7']) statuses.push(await open(path));
   assert.deepEqual(statuses, [200, 200, 429, 200, 429, 200, 200, 429, 200]);
@@ -52,7 +52,7 @@ test('one reader has so many exports, those of a group so many more, others a pa
 });
 
 test('a few readers of a group that take all they can › leave places to its others', async () => {
-  const { open } = await exportsWith({ most: 100, maxOfGroup: 10, maxOfOne: 5, stalledMs: 600_000 });
+  const { open } = await exportsWith({ max: 100, maxOfGroup: 10, maxOfOne: 5, stalledMs: 600_000 });
   const taken: Record<string, number> = {};
   for (const reader of ['1', '2', '3', '4', '5'])
     for (let n = 0; n < 5; n++) if ((await open(`a/${reader}`)) === 200) taken[reader] = (taken[reader] ?? 0) + 1;
@@ -60,7 +60,7 @@ test('a few readers of a group that take all they can › leave places to its ot
 });
 
 test('an export whose client reads nothing for long → ended, and its place is free', async () => {
-  const { open, closed } = await exportsWith({ most: 1, maxOfGroup: 1, maxOfOne: 1, stalledMs: 500 });
+  const { open, closed } = await exportsWith({ max: 1, maxOfGroup: 1, maxOfOne: 1, stalledMs: 500 });
   assert.equal(await open('a/1'), 200);
   await closed[0];
   assert.equal(await open('a/1'), 200);

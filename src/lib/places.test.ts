@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Places, takeEach } from './places.ts';
 
-test('One holder has so many places, all together so many more, and each that is given back is free again', () => {
+test('One holder takes all it may, then others › each its own part, until all are taken; one given back is free again', () => {
   const places = new Places(4, 2);
   assert.deepEqual([places.take('a'), places.take('a'), places.take('a')], [true, true, false]);
   assert.deepEqual([places.take('b'), places.take('c'), places.take('d')], [true, true, false]);
@@ -18,7 +18,20 @@ test('A few holders that take all they can › leave places to others', () => {
   assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(takeAll), [4, 4, 4, 4, 2, 1, 1, 0]);
 });
 
-test('a place of each is taken, or none, and all are given back at once', () => {
+test('holders within a holder › each leaves the others in it as many as it has, as it does the others of all', () => {
+  const places = new Places(24, 10, 5);
+  const takeAll = (partner: string, merchant: string) =>
+    [1, 2, 3, 4, 5, 6].filter(() => places.take(partner, merchant)).length;
+  assert.deepEqual(
+    ['1', '2', '3', '4', '5'].map((merchant) => takeAll('a', merchant)),
+    [5, 3, 1, 1, 0],
+  );
+  assert.deepEqual([takeAll('b', '1'), takeAll('b', '2')], [5, 2]);
+  places.leave('a', '1');
+  assert.deepEqual([places.take('a', '6'), places.take('c', '1')], [false, true], 'who has few comes first');
+});
+
+test('takeEach › takes a place of each, or of none, and gives all back at once', () => {
   const [large, small] = [new Places(18, 9), new Places(1, 1)];
   const leave = takeEach([large, 'a'], [small, 'b']);
   assert.ok(leave);
