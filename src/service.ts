@@ -61,7 +61,10 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
       throw asDatabaseFault(config, error);
     });
     const log = makeLog(config.logLevel);
-    const pools = openPools((most) => connectTo(config, access, most, log), config.databaseReadUrl !== null);
+    const pools = openPools(
+      (connections) => connectTo(config, access, connections, log),
+      config.databaseReadUrl !== null,
+    );
     stops.push(pools.close);
     tellOfSlow(pools, log);
     await logIn(config, access, pools.api).catch((error) => {
@@ -81,10 +84,14 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
 }
 
 /** Connects to the database, and to the standby for lists if one is configured. */
-function connectTo(config: Config, access: Access, most: Connections, log: Logger): Database {
-  const database = connect(access, most);
+function connectTo(config: Config, access: Access, connections: Connections, log: Logger): Database {
+  const database = connect(access, connections);
   if (!config.databaseReadUrl) return database;
-  const reader = connect(accessOf(config.databaseReadUrl, config.secretKeys), { ...most, service: 1 }, readerWaits);
+  const reader = connect(
+    accessOf(config.databaseReadUrl, config.secretKeys),
+    { ...connections, service: 1 },
+    readerWaits,
+  );
   return withReader(database, reader, (unused, cause) => {
     if (unused) log.warn({ reader: unused, err: cause }, 'the primary answers lists in place of the reader');
     else log.info('the reader answers lists');

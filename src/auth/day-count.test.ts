@@ -25,7 +25,7 @@ describe('what is limited to so many a day', () => {
   test('taken at once on two nodes, in both modes → exactly as many as there are, and again the next day', async () => {
     const take = (n: number) => {
       const of = n % 4 < 2 ? scope : live;
-      const counted = { subject: 'a merchant', most: 10 };
+      const counted = { subject: 'a merchant', max: 10 };
       return (nodes[n % 2] as Database).scoped(of, (tx) => takeOfDay(tx, of, 'wallet_change', counted));
     };
     assert.equal(granted(await Promise.all(Array.from({ length: 24 }, (_, n) => take(n)))), 10);
@@ -35,8 +35,8 @@ describe('what is limited to so many a day', () => {
 
   const takeFor = (accountId: string, person = 'somebody', of = scope) =>
     database.db.scoped(of, (tx) => {
-      const most = { ofPartner: 20, ofMerchant: 15 };
-      return takeOfPerson(tx, of, 'receipt_mail', { accountId, person, most });
+      const max = { ofPartner: 20, ofMerchant: 15 };
+      return takeOfPerson(tx, of, 'receipt_mail', { accountId, person, max });
     });
   const takeMany = async (accountId: string, times: number, person?: string) => {
     const taken: boolean[] = [];
@@ -61,14 +61,14 @@ describe('what is limited to so many a day', () => {
         takeOfPerson(tx, scope, 'receipt_mail', {
           accountId: `merchant ${n}`,
           person: 'crowded',
-          most: { ofPartner: 20, ofMerchant: 15 },
+          max: { ofPartner: 20, ofMerchant: 15 },
         }),
       );
     assert.equal(granted(await Promise.all(Array.from({ length: 40 }, (_, n) => take(n)))), 20);
   });
 
   test('what is refused or fails afterwards › uses up nothing', async () => {
-    const counted = { subject: 'failing', most: 1 };
+    const counted = { subject: 'failing', max: 1 };
     const failing = database.db.scoped(scope, async (tx) => {
       assert.equal(await takeOfDay(tx, scope, 'wallet_change', counted), true);
       throw new Error('refused');

@@ -17,13 +17,13 @@ export async function takeOfDay(
   tx: Tx,
   scope: Scope,
   action: string,
-  { subject, most }: { subject: string; most: number },
+  { subject, max }: { subject: string; max: number },
 ): Promise<boolean> {
   const { count } = await tx`
     insert into day_counters as counter (partner_id, day, action, subject, calls)
     values (${scope.partnerId}, ${today(tx)}, ${action}, ${subject}, 1)
     on conflict (partner_id, day, action, subject) do update set calls = counter.calls + 1
-      where counter.calls < ${most}`;
+      where counter.calls < ${max}`;
   return count === 1;
 }
 
@@ -40,7 +40,7 @@ export async function takeOfPerson(
   tx: Tx,
   scope: Scope,
   action: string,
-  { accountId, person, most }: { accountId: string; person: string; most: MaxToPerson },
+  { accountId, person, max }: { accountId: string; person: string; max: MaxToPerson },
 ): Promise<boolean> {
   const own = `${accountId} ${person}`;
   // Locked in this order by everybody: the person's count first.
@@ -53,7 +53,7 @@ export async function takeOfPerson(
   const taken = (subject: string) => counts.find((row) => row.subject === subject);
   const [ofPartner, ofMerchant] = [taken(person), taken(own)];
   if (!ofPartner || !ofMerchant) throw new Error('what a person is sent was not counted');
-  if (!hasPlace([ofPartner.calls, ofMerchant.calls], [most.ofPartner, most.ofMerchant])) return false;
+  if (!hasPlace([ofPartner.calls, ofMerchant.calls], [max.ofPartner, max.ofMerchant])) return false;
   await tx`
     update day_counters set calls = calls + 1
     where partner_id = ${scope.partnerId} and action = ${action}

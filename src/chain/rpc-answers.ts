@@ -83,9 +83,9 @@ export function readBytes(value: unknown, length: number, what: string): string 
   return hex;
 }
 
-export function readNumber(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
+export function readNumber(value: unknown, what: string, max = Number.MAX_SAFE_INTEGER): number {
   const number = Number(readHex(value, what));
-  if (!Number.isSafeInteger(number) || number > most || value === '0x') throw malformed(what);
+  if (!Number.isSafeInteger(number) || number > max || value === '0x') throw malformed(what);
   return number;
 }
 

@@ -1,6 +1,6 @@
 import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts';
 
-type Most = { perClient: number; perClientAndRequest: number; perRequest: number };
+type PostLimits = { perClient: number; perClientAndRequest: number; perRequest: number };
 
 /**
  * One network may post a quarter of what everybody together may for a request, because one owner easily has many
@@ -14,16 +14,16 @@ const clientsOfNetwork = 10;
  * Limits what is posted for requests. Whoever knows a pay link can use up their own attempts, but hardly those of
  * everybody.
  *
- * @param most `perRequest`: at least eight times `perClientAndRequest`, so that a client uses up at most half of its
+ * @param max `perRequest`: at least eight times `perClientAndRequest`, so that a client uses up at most half of its
  *   network's share
  * @returns `ofClient` and `ofRequest` take one attempt each; false if there is none left
  */
-export function postLimits(most: Most, windowMs: number) {
-  const perClient = new AttemptLimit(most.perClient, windowMs);
-  const perNetwork = new AttemptLimit(clientsOfNetwork * most.perClient, windowMs);
-  const perClientAndRequest = new AttemptLimit(most.perClientAndRequest, windowMs);
-  const perNetworkAndRequest = new AttemptLimit(Math.ceil(most.perRequest / partOfNetwork), windowMs);
-  const perRequest = new AttemptLimit(most.perRequest, windowMs);
+export function postLimits(max: PostLimits, windowMs: number) {
+  const perClient = new AttemptLimit(max.perClient, windowMs);
+  const perNetwork = new AttemptLimit(clientsOfNetwork * max.perClient, windowMs);
+  const perClientAndRequest = new AttemptLimit(max.perClientAndRequest, windowMs);
+  const perNetworkAndRequest = new AttemptLimit(Math.ceil(max.perRequest / partOfNetwork), windowMs);
+  const perRequest = new AttemptLimit(max.perRequest, windowMs);
   return {
     ofClient: (ip: string, now: Date): boolean =>
       perClient.take(clientSubject(ip), now) && perNetwork.take(networkSubject(ip), now),

@@ -60,7 +60,7 @@ async function agreeToPlan(ctx: Context, args: Arguments): Promise<Record<string
   return {
     plan_id: plan.facts.id,
     payer: wallet,
-    most_per_charge_usdc: formatMicro(BigInt(cap_micro)),
+    max_per_charge_usdc: formatMicro(BigInt(cap_micro)),
     until: ends_at.toISOString(),
     page: planPageUrl(ctx.config, plan.facts.id),
   };

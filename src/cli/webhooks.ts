@@ -121,12 +121,12 @@ function stateOption(args: Arguments): { state?: DeliveryState } {
   throw new UsageFault('--state must be waiting, delivered or exhausted.');
 }
 
-function numberOption(args: Arguments, name: string, fallback: number, least: number, most: number): number {
+function numberOption(args: Arguments, name: string, fallback: number, min: number, max: number): number {
   const text = args.options[name];
   if (text === undefined) return fallback;
   const value = Number(text);
-  if (text === true || !Number.isInteger(value) || value < least || value > most) {
-    const range = Number.isFinite(most) ? `from ${least} to ${most}` : `from ${least} on`;
+  if (text === true || !Number.isInteger(value) || value < min || value > max) {
+    const range = Number.isFinite(max) ? `from ${min} to ${max}` : `from ${min} on`;
     throw new UsageFault(`--${name} must be a whole number ${range}.`);
   }
   return value;

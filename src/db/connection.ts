@@ -155,9 +155,8 @@ export function connect(
 ): Database {
   const [{ service, scoped, scopeKey, session: sessionUrl }, settings] = [access, sessionSettings];
   const sql = openPool({ url: service, connections: connections.service, waits, settings, sessionUrl });
-  const most = connections.scoped;
   const kept = { settings: scopedSettings, maxPrepared };
-  const scopedPool = openPool({ url: scoped, connections: most, waits, sessionUrl, ...kept });
+  const scopedPool = openPool({ url: scoped, connections: connections.scoped, waits, sessionUrl, ...kept });
   const proofs = new Map<string, string>();
   const prove = (scope: Scope) => {
     const text = scopeText(scope);

@@ -21,7 +21,7 @@ const connections = {
  * @param open makes pools with at most this many connections; none is opened before it is needed
  * @param readsApart whether they have as many to a standby, for what only reads
  */
-export function openPools(open: (most: Connections) => Database, readsApart: boolean): Pools {
+export function openPools(open: (connections: Connections) => Database, readsApart: boolean): Pools {
   const [api, pages, loops] = [open(connections.api), open(connections.pages), open(connections.loops)];
   return {
     ...{ api, loops },

@@ -6,7 +6,7 @@ import { Gathered } from './gathered.ts';
 const always = Number.POSITIVE_INFINITY;
 
 /** One whose rounds wait until the test ends them. */
-function held(most: { rounds: number; ofRound: number }) {
+function held(max: { rounds: number; ofRound: number }) {
   const rounds: Array<{ questions: number[] } & PromiseWithResolvers<string[]>> = [];
   const gathered = new Gathered<number, string>(
     (questions) => {
@@ -15,7 +15,7 @@ function held(most: { rounds: number; ofRound: number }) {
       return round.promise;
     },
     () => new Error('late'),
-    most,
+    max,
   );
   const answer = (at: number) => rounds[at]?.resolve(rounds[at].questions.map((n) => `answer ${n}`));
   return { gathered, rounds, answer };

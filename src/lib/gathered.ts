@@ -20,12 +20,12 @@ export class Gathered<Q, A> {
   constructor(
     askAll: (questions: Q[]) => Promise<A[]>,
     late: () => Error,
-    most: { rounds: number; ofRound: number } = { rounds: 2, ofRound: 500 },
+    max: { rounds: number; ofRound: number } = { rounds: 2, ofRound: 500 },
   ) {
     this.#askAll = askAll;
     this.#late = late;
-    this.#maxRounds = most.rounds;
-    this.#maxOfRound = most.ofRound;
+    this.#maxRounds = max.rounds;
+    this.#maxOfRound = max.ofRound;
   }
 
   /**

@@ -18,7 +18,7 @@ function held(options: Partial<GroupOptions<string, string>> = {}) {
   };
   const long = 100_000;
   const groups = new Groups<string, string>({
-    ...{ most: 3, atOnce: 1, few: long, patienceMs: long, longestBehindMs: long, longestWaitMs: long },
+    ...{ maxItems: 3, atOnce: 1, few: long, patienceMs: long, longestBehindMs: long, longestWaitMs: long },
     ...options,
     together: (items) => {
       const group = { items, ...Promise.withResolvers<string[] | undefined>() };

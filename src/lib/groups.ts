@@ -4,7 +4,7 @@ import { outsideTrails } from './trail.ts';
 /** Limits of groups, and the work they do. If `together` returns undefined, each item of the group runs alone. */
 export type GroupOptions<Item, Answer> = {
   /** The most items in a group. */
-  most: number;
+  maxItems: number;
   /** The most groups under way, not counting those that have taken longer than `patienceMs`. */
   atOnce: number;
   /** A group that is not full runs beside others only if all together have at most this many items. */
@@ -97,9 +97,9 @@ export class Groups<Item, Answer> {
 
   /** One group costs less than two of half its size, so under load it waits until it is full or none is under way. */
   #mayStart(): boolean {
-    const { most, atOnce, few } = this.#options;
+    const { maxItems, atOnce, few } = this.#options;
     if (this.#groups === 0 || this.#groups >= atOnce) return this.#groups === 0;
-    return this.#waiting.length >= most || this.#members + this.#waiting.length <= few;
+    return this.#waiting.length >= maxItems || this.#members + this.#waiting.length <= few;
   }
 
   #giveUp(): void {
@@ -127,7 +127,7 @@ export class Groups<Item, Answer> {
       kind = one.kind;
       owners.add(one.owner);
       taken.add(one);
-      if (++count === this.#options.most) break;
+      if (++count === this.#options.maxItems) break;
     }
     if (count === 0) return this.#waiting.splice(0, 1);
     this.#waiting = this.#waiting.filter((one) => !taken.has(one));

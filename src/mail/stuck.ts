@@ -5,12 +5,12 @@ import type { Sql } from '../db/connection.ts';
 import { withoutNumbers } from './content.ts';
 
 /**
- * How many mails wait, at most `most`, and when the oldest of them was queued. Mails that were given up do not count.
+ * How many mails wait, at most `max`, and when the oldest of them was queued. Mails that were given up do not count.
  */
-export async function mailDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
+export async function mailDepth(sql: Sql, max: number): Promise<{ waiting: number; oldest: Date | null }> {
   const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (
-      select created_at from mails where sent_at is null and next_attempt_at < 'infinity' limit ${most}) w`;
+      select created_at from mails where sent_at is null and next_attempt_at < 'infinity' limit ${max}) w`;
   return row ?? { waiting: 0, oldest: null };
 }
 

@@ -97,8 +97,8 @@ function busyIn(mails: Claimed[], { perServer, perPartner }: { perServer: number
 
 const countBy = (mails: Claimed[], by: (mail: Claimed) => string) =>
   new Map([...Map.groupBy(mails, by)].map(([key, theirs]) => [key, theirs.length]));
-const atLeast = (counts: ReadonlyMap<string, number>, most: number) =>
-  [...counts].filter(([, count]) => count >= most).map(([key]) => key);
+const atLeast = (counts: ReadonlyMap<string, number>, min: number) =>
+  [...counts].filter(([, count]) => count >= min).map(([key]) => key);
 
 /**
  * Sends a claimed mail and stores the result; returns whether it was sent. Never throws: if the result cannot be

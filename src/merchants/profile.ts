@@ -50,7 +50,7 @@ export async function changeProfile(
     const names = Object.keys(profile) as (keyof Profile)[];
     const changed = names.filter((name) => profile[name] !== before[name]);
     const left = changed.includes('email') ? before.email : null;
-    const counted = { subject: accountId, most: maxEmailChanges };
+    const counted = { subject: accountId, max: maxEmailChanges };
     if (left !== null && !(await takeOfDay(tx, scope, 'email_change', counted)))
       return { faults: { email: 'changedTooOften' } };
     if (changed.length > 0) await updateProfile(tx, scope, accountId, profile);

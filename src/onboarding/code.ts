@@ -55,7 +55,7 @@ export async function sendEmailCode(ctx: Context, token: string, words: Words): 
     }
     if (alive && alive.attempts >= maxAttempts) throw new MerchantRefusal('email_code_exhausted');
     const person = personSubject(ctx.config, scope, mailboxOf(recipient));
-    if (!(await takeOfPerson(tx, scope, 'onboarding_code', { accountId: row.id, person, most: codesPerDay }))) {
+    if (!(await takeOfPerson(tx, scope, 'onboarding_code', { accountId: row.id, person, max: codesPerDay }))) {
       throw new MerchantRefusal('email_code_too_often');
     }
     const expiresAt = new Date(now.getTime() + codeMs);

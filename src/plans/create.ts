@@ -51,7 +51,7 @@ export async function createPlan(
     const earlier = await selectPlanOfForm(tx, scope, accountId, formKey);
     if (earlier) return { row: earlier, isNew: false };
     const since = new Date(ctx.clock.now().getTime() - dayMs);
-    const emails = await selectPlanEmails(tx, scope, { accountId, since, most: maxOpenPlans });
+    const emails = await selectPlanEmails(tx, scope, { accountId, since, max: maxOpenPlans });
     if (emails.length >= maxOpenPlans) return { tooMany: 'plans' };
     const mailbox = plan.customerEmail && mailboxOf(plan.customerEmail);
     const ofMailbox = emails.filter((email) => email && mailboxOf(email) === mailbox);

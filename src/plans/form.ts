@@ -143,9 +143,9 @@ export function readPlanChange(typed: PlanFields, currency: string): { change: P
 }
 
 /** A whole number from 1 to the most; null for anything else. */
-function countIn(text: string | undefined, most: number): number | null {
+function countIn(text: string | undefined, max: number): number | null {
   const count = /^\d{1,4}$/.test(text?.trim() ?? '') ? Number(text) : 0;
-  return count >= 1 && count <= most ? count : null;
+  return count >= 1 && count <= max ? count : null;
 }
 
 function readDay(text: string): Day | null {

@@ -23,7 +23,7 @@ export async function takePlanMail(
   to: string,
 ): Promise<boolean> {
   const person = personSubject(config, scope, mailboxOf(to));
-  const counted = { accountId: plan.account_id, person, most: maxPlanMails };
+  const counted = { accountId: plan.account_id, person, max: maxPlanMails };
   if (await takeOfPerson(tx, scope, 'plan_mail', counted)) return true;
   log.warn({ plan_id: plan.id }, 'a customer was not mailed about a plan: too many were sent to this address today');
   return false;

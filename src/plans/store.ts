@@ -91,12 +91,12 @@ export async function lockNewPlans(tx: Tx, accountId: string): Promise<void> {
 export async function selectPlanEmails(
   tx: Tx,
   scope: Scope,
-  { accountId, since, most }: { accountId: string; since: Date; most: number },
+  { accountId, since, max }: { accountId: string; since: Date; max: number },
 ): Promise<(string | null)[]> {
   const plans = tx`select p.customer_email from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId}`;
   const rows = await tx<{ customer_email: string | null }[]>`
-    (${plans} and p.state <> 'ended' limit ${most}) union all
-    (${plans} and p.state = 'ended' and p.created_at > ${since} limit ${most})`;
+    (${plans} and p.state <> 'ended' limit ${max}) union all
+    (${plans} and p.state = 'ended' and p.created_at > ${since} limit ${max})`;
   return rows.map(({ customer_email }) => customer_email);
 }
 

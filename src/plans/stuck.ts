@@ -61,12 +61,12 @@ export function selectStuck(sql: Sql, before: Date, limit: number): Promise<Stuc
     order by p.failed_at, p.id limit ${limit}`;
 }
 
-/** How many have failed since before a time for an unknown reason, counted up to `most`. */
-export async function countUnexplained(sql: Sql, before: Date, most: number): Promise<number> {
+/** How many have failed since before a time for an unknown reason, counted up to `max`. */
+export async function countUnexplained(sql: Sql, before: Date, max: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (
       select from plans p where p.failure in ('rate_unavailable', 'other') and p.failure = 'other'
-        and p.failed_at <= ${before} limit ${most}) unexplained`;
+        and p.failed_at <= ${before} limit ${max}) unexplained`;
   return row?.count ?? 0;
 }
 

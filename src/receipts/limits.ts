@@ -46,13 +46,13 @@ export async function takeReceipt(
   { channel, accountId, to }: { channel: Channel; accountId: string; to: string },
 ): Promise<boolean> {
   const customers = channel === 'mail' ? [mailboxOf(to)] : phonesOf(to);
-  const most = toPerson[channel];
+  const max = toPerson[channel];
   // Two texts may hold the same numbers, in any order: all take them in the same one, so none waits for another's.
   const people = customers.map((customer) => personSubject(config, scope, customer)).sort();
   return takeTogether(tx, async (inner) => {
     for (const person of people) {
-      if (!(await takeOfPerson(inner, scope, `receipt_${channel}`, { accountId, person, most }))) return false;
+      if (!(await takeOfPerson(inner, scope, `receipt_${channel}`, { accountId, person, max }))) return false;
     }
-    return channel === 'mail' || takeOfDay(inner, scope, 'messages', { subject: accountId, most: maxMessages });
+    return channel === 'mail' || takeOfDay(inner, scope, 'messages', { subject: accountId, max: maxMessages });
   });
 }

@@ -11,7 +11,7 @@ import { claimReceipts, updateDone, updateReceiptFailed } from './store.ts';
 
 const atOnce = 20;
 const perPass = 500;
-const waits = { firstMs: 30_000, most: 12 };
+const waits = { firstMs: 30_000, maxAttempts: 12 };
 
 /**
  * Turns due receipts into mails, which the outbox sends. Over all nodes each becomes one mail: both are written in one

@@ -16,7 +16,7 @@ const atOnce = 8;
  * The first wait is longer than an attempt takes. Ten attempts take about 8 hours, after which a receipt is no longer
  * useful.
  */
-const waits = { firstMs: 30_000, most: 10 };
+const waits = { firstMs: 30_000, maxAttempts: 10 };
 
 /**
  * Sends due receipts to the operator's gateway. A failed one is retried, each time with the request's id, so that the
@@ -55,7 +55,7 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
       await clearAlarm(sql, 'phone_gateway');
       return true;
     }
-    const givenUp = answer.kind === 'refused' || attempts >= waits.most;
+    const givenUp = answer.kind === 'refused' || attempts >= waits.maxAttempts;
     ctx.log.warn({ request_id: requestId, why: answer.why, given_up: givenUp }, 'a message could not be sent');
     await updateReceiptFailed(sql, scope, receipt, answer.why, givenUp);
     if (answer.kind === 'failed') {
@@ -79,7 +79,7 @@ async function countOrDrop(
   requestId: string,
   message: Parameters<typeof takeReceipt>[3],
 ): Promise<boolean> {
-  if (!(await takeOfDay(tx, scope, 'message', { subject: requestId, most: 1 }))) return true;
+  if (!(await takeOfDay(tx, scope, 'message', { subject: requestId, max: 1 }))) return true;
   if (await takeReceipt(ctx, tx, scope, message)) return true;
   await updateDone(tx, scope, requestId, 'phone');
   return false;

@@ -29,12 +29,12 @@ export async function insertReceipts(tx: Tx, owed: readonly Owed[]): Promise<str
  * one with thousands delays nobody. A crash in between delays a receipt but does not lose it. After the last attempt it
  * waits for an operator.
  *
- * @param waits `firstMs` before the second attempt, twice as long before each further one; `most` attempts in all
+ * @param waits `firstMs` before the second attempt, twice as long before each further one; `max` attempts in all
  */
 export function claimReceipts(
   db: Database,
   channel: Channel,
-  waits: { firstMs: number; most: number },
+  waits: { firstMs: number; maxAttempts: number },
   limit: number,
 ): Promise<DueReceipt[]> {
   const waiting = db.sql`channel = ${channel} and done_at is null and next_attempt_at < 'infinity'`;
@@ -58,7 +58,7 @@ export function claimReceipts(
       where e.channel = ${channel} and e.done_at is null and e.next_attempt_at <= now() for update of e skip locked
     )
     update receipts r set attempts = r.attempts + 1,
-      next_attempt_at = case when r.attempts + 1 < ${waits.most}
+      next_attempt_at = case when r.attempts + 1 < ${waits.maxAttempts}
         then now() + ${waits.firstMs} * interval '1 ms' * 2 ^ r.attempts else 'infinity' end
     from due
     where r.channel = ${channel} and (r.partner_id, r.test_mode, r.request_id) = (due.partner_id, due.test_mode, due.request_id)

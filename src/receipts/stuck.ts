@@ -6,8 +6,8 @@ import type { Channel } from './store.ts';
 
 const maxListed = 100;
 
-/** Operators: how many receipts wait to be passed on, at most `most`, and since when the oldest waits. */
-export const receiptDepth = (ctx: Context, most: number) => selectReceiptDepth(ctx.db.sql, most);
+/** Operators: how many receipts wait to be passed on, at most `max`, and since when the oldest waits. */
+export const receiptDepth = (ctx: Context, max: number) => selectReceiptDepth(ctx.db.sql, max);
 
 /** Operators: receipts that were given up, the newest first; at most 100. */
 export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => selectGivenUp(ctx.db.sql, maxListed);
@@ -32,12 +32,12 @@ export function retryReceipt(
 }
 
 /**
- * How many receipts wait, counted up to `most`, and when the oldest of them was created. Abandoned ones do not count.
+ * How many receipts wait, counted up to `max`, and when the oldest of them was created. Abandoned ones do not count.
  */
-export async function selectReceiptDepth(sql: Sql, most: number): Promise<{ waiting: number; oldest: Date | null }> {
+export async function selectReceiptDepth(sql: Sql, max: number): Promise<{ waiting: number; oldest: Date | null }> {
   const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (
-      select created_at from receipts where done_at is null and next_attempt_at < 'infinity' limit ${most}) w`;
+      select created_at from receipts where done_at is null and next_attempt_at < 'infinity' limit ${max}) w`;
   return row ?? { waiting: 0, oldest: null };
 }
 

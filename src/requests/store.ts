@@ -208,7 +208,7 @@ export function selectRequests(sql: Tag, scope: Scope, filter: RequestFilter): S
     ${since ? sql`and r.created_at >= ${since}` : sql``} ${until ? sql`and r.created_at < ${until}` : sql``}`;
   const { limit, offset } = filter;
   const states = statesOf(status, proofStatus);
-  const size = pageSizes.find((most) => offset + limit + 1 <= most);
+  const size = pageSizes.find((max) => offset + limit + 1 <= max);
   if (size === undefined) return selectFrom(sql, scope, { states, where, limit, offset });
   const place = sql`order by created_at limit ${constant(size)}`;
   const list = inStates(sql, scope, states, { where, place, columns: identifiers(...shownNames, 'status') });

@@ -26,7 +26,7 @@ const longestWaitMs = 10_000;
 /** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
 export class Creates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
-    ...{ most: maxTogether, atOnce: groupsAtOnce, few, patienceMs, longestBehindMs, longestWaitMs },
+    ...{ maxItems: maxTogether, atOnce: groupsAtOnce, few, patienceMs, longestBehindMs, longestWaitMs },
     together: (creates) =>
       traced(
         () => ({

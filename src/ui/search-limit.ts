@@ -5,12 +5,12 @@ import { fillCount, type Words } from './language.ts';
 /**
  * The note that a search did not look at everything.
  *
- * @param limit `newest`: only this many of the newest requests were searched; `most`: the search ended after this many
- *   results; `partners`: only this many partners were searched
+ * @param limit `newest`: only this many of the newest requests were searched; `matches`: the search ended after this
+ *   many results; `partners`: only this many partners were searched
  */
 export function searchLimit(
   words: Words,
-  limit: { kind: 'newest' | 'most' | 'partners'; count: number } | null,
+  limit: { kind: 'newest' | 'matches' | 'partners'; count: number } | null,
 ): Html | null {
   if (!limit) return null;
   return html`<p class="quiet">${fillCount(words, commonTexts(words).search[limit.kind], limit.count)}</p>`;

@@ -132,7 +132,7 @@ export async function changeWallet(
     for (const signed of messages) {
       if (!(await useWalletMessage(tx, signed, now))) throw new MerchantRefusal('message_used');
     }
-    if (!(await takeOfDay(tx, scope, 'wallet_change', { subject: accountId, most: maxChanges }))) {
+    if (!(await takeOfDay(tx, scope, 'wallet_change', { subject: accountId, max: maxChanges }))) {
       throw new MerchantRefusal('changed_too_often');
     }
     await claim(accountId, newWallet.address, now);

@@ -100,7 +100,7 @@ export async function startRecovery(
     const earlier = await selectOpenChange(tx, scope, accountId);
     if (earlier?.state === 'signed') throw new MerchantRefusal('recovery_signed');
     // Starts by operators are not counted, so that a partner cannot prevent them.
-    const counted = { subject: accountId, most: maxStarts };
+    const counted = { subject: accountId, max: maxStarts };
     if (actor.kind === 'partner_user' && !(await takeOfDay(tx, scope, 'recovery_start', counted))) {
       throw new MerchantRefusal('too_many_attempts');
     }

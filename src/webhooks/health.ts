@@ -25,8 +25,8 @@ export type DeliveryHealth = {
   exhausted: number;
 };
 
-/** The health of a scope's endpoint, and its events that wait or are exhausted, each counted up to `most`. */
-export async function selectHealth(tx: Tx, scope: Scope, most: number): Promise<DeliveryHealth> {
+/** The health of a scope's endpoint, and its events that wait or are exhausted, each counted up to `max`. */
+export async function selectHealth(tx: Tx, scope: Scope, max: number): Promise<DeliveryHealth> {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const [row] = await tx<DeliveryHealth[]>`
     select e.url, e.disabled_at, e.disabled_reason, coalesce(e.failures, 0) as failures, e.failing_since,
@@ -34,10 +34,10 @@ export async function selectHealth(tx: Tx, scope: Scope, most: number): Promise<
     from (
       select count(*)::int as waiting, min(created_at) as oldest_waiting_at from (
         select created_at from webhook_deliveries where ${inScope} and state = 'waiting'
-        order by next_attempt_at limit ${most}) counted) w
+        order by next_attempt_at limit ${max}) counted) w
       cross join (
         select count(*)::int as exhausted from (
-          select from webhook_deliveries where ${inScope} and state = 'exhausted' limit ${most}) counted) x
+          select from webhook_deliveries where ${inScope} and state = 'exhausted' limit ${max}) counted) x
       left join webhook_endpoints e on e.partner_id = ${scope.partnerId} and e.test_mode = ${scope.testMode}`;
   if (!row) throw new Error('a count returned no row');
   return row;

@@ -6,8 +6,8 @@ import { isUuid } from '../lib/ids.ts';
 
 const maxDisabled = 100;
 
-/** For operators: how many events wait for an attempt, over all partners; counted up to `most`. */
-export const eventDepth = (ctx: Context, most: number) => selectDepth(ctx.db.sql, most);
+/** For operators: how many events wait for an attempt, over all partners; counted up to `max`. */
+export const eventDepth = (ctx: Context, max: number) => selectDepth(ctx.db.sql, max);
 
 const idOf = ({ id }: StuckDelivery) => id;
 const readFrom =
@@ -27,14 +27,14 @@ export const exportExhausted = (ctx: Context) => batchesOf(readFrom(ctx), idOf);
 /** For operators: disabled endpoints, latest first; at most 100. */
 export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql, maxDisabled);
 
-/** How many events wait, at most `most`, and when the oldest that may go now became due. */
+/** How many events wait, at most `max`, and when the oldest that may go now became due. */
 export type QueueDepth = { waiting: number; oldest: Date | null };
 
-/** How many events wait, counted up to `most`, over all partners, and when the oldest of them was created. */
-export async function selectDepth(sql: Sql, most: number): Promise<QueueDepth> {
+/** How many events wait, counted up to `max`, over all partners, and when the oldest of them was created. */
+export async function selectDepth(sql: Sql, max: number): Promise<QueueDepth> {
   const [row] = await sql<QueueDepth[]>`
     select count(*)::int as waiting, min(created_at) as oldest from (
-      select created_at from webhook_deliveries where state = 'waiting' limit ${most}) w`;
+      select created_at from webhook_deliveries where state = 'waiting' limit ${max}) w`;
   return row ?? { waiting: 0, oldest: null };
 }
 

@@ -190,7 +190,7 @@ test('Plans of many merchants of a partner › mail one address so many times a 
   const person = personSubject(app.ctx.config, scope, mailboxOf('planned@example.org'));
   await app.db.scoped(scope, async (tx) => {
     for (let n = 0; n < maxPlanMails.ofPartner - 10; n++) {
-      const counted = { accountId: `merchant ${n}`, person, most: maxPlanMails };
+      const counted = { accountId: `merchant ${n}`, person, max: maxPlanMails };
       assert.equal(await takeOfPerson(tx, scope, 'plan_mail', counted), true);
     }
   });
@@ -235,7 +235,7 @@ test('One merchant’s link asks for codes again and again → ten a day, and th
 
 test('daily limits count over all nodes; a partner that has used up its own does not stop an operator’s recovery', async () => {
   const count = (action: string, subject: string) =>
-    app.db.scoped(scope, (tx) => takeOfDay(tx, scope, action, { subject, most: 10 }));
+    app.db.scoped(scope, (tx) => takeOfDay(tx, scope, action, { subject, max: 10 }));
   const { id, account } = await makeOnboarded(app.ctx, scope, { email: 'shared@example.com' });
   // The count of another node.
   for (let n = 0; n < 10; n++) await count('email_change', id);

@@ -265,7 +265,7 @@ test('sandbox agree › agrees by a link or an id with a test wallet, and says i
   const run = (word: string) => command?.run(ctx, { words: [word], options: {} });
   const plan = await fixtures.plan();
   const said = (await run(planPageUrl(fixtures.ctx.config, plan.id))) as Record<string, string>;
-  assert.equal(said.most_per_charge_usdc, '12.01');
+  assert.equal(said.max_per_charge_usdc, '12.01');
   await fixtures.turn();
   const [charge] = await fixtures.requests(plan);
   assert.equal(charge?.proof_status, 'verified');

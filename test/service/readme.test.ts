@@ -57,7 +57,7 @@ test('README › every command, in order, as pasted into a second terminal', asy
   assert.match(stdout, /"proof_status":"verified"/);
   assert.match(stdout, /wallet_address +0x[0-9a-f]{40}/);
   assert.match(stdout, /delivered/);
-  assert.match(stdout, /most_per_charge_usdc +\d/);
+  assert.match(stdout, /max_per_charge_usdc +\d/);
   assert.match(stdout, /healthy +true/);
   assert.match(stdout, /Usage: quittance/);
   assert.ok(stdout.includes(`http://localhost:${new URL(service.url).port}/portal/`), 'an address of another service');

@@ -44,12 +44,12 @@ export function limitFacts(words: Words, limits: Limits): [string, Html][] {
   const { page: t } = mandateTexts(words);
   const { capMicro, reservePercent, minIntervalSeconds, startsAt, endsAt } = limits;
   const cap = formatFiat(limits.capFiatInt, limits.fiatCode, words.language);
-  const rest = fill(reservePercent === 0 ? t.mostRest : t.mostReserve, { cap, percent: reservePercent });
+  const rest = fill(reservePercent === 0 ? t.maxRest : t.maxReserve, { cap, percent: reservePercent });
   const count = maxChargesInYear(minIntervalSeconds, startsAt, endsAt);
   const days = Math.round((minIntervalSeconds / (dayMs / 1000)) * 100) / 100;
   const number = new Intl.NumberFormat(`${words.language}-u-nu-latn`);
   return [
-    [t.most, explained(html`<strong>${usdc(words, capMicro)}</strong>`, rest)],
+    [t.max, explained(html`<strong>${usdc(words, capMicro)}</strong>`, rest)],
     [
       t.year,
       explained(

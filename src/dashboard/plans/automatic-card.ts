@@ -29,7 +29,7 @@ export async function automaticCard(ctx: Context, words: Words, scope: Scope, pl
     !isActive && html`<p class="quiet">${t.show}</p>${qr(url, t.qr, t.qr)}`,
     descriptionList([
       ...(isActive ? agreedFacts(ctx, words, mandate) : []),
-      [t.most, isActive ? agreedCap(words, mandate) : offeredCap(words, plan)],
+      [t.max, isActive ? agreedCap(words, mandate) : offeredCap(words, plan)],
       [t.pastDue, plan.after_past_due === 'end' ? form.pastDueEnd : form.pastDueLink],
     ]),
     html`<p><a href="${url}" rel="noreferrer">${t.open}</a></p>`,

@@ -126,7 +126,7 @@ export async function collectionFacts(
     rate === null ? t.noRate : fill(t.capMicro, { amount: groupMicro(words, capAt(collection, currency, rate)) });
   return [
     [t.how, t.automatic],
-    [t.most, `${capText(words, collection, currency)} (${micro})`],
+    [t.max, `${capText(words, collection, currency)} (${micro})`],
     [t.pastDue, collection.afterPastDue === 'end' ? t.pastDueEnd : t.pastDueLink],
   ];
 }

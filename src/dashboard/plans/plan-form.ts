@@ -103,7 +103,7 @@ function faultText(
   if (fault === undefined) return undefined;
   if (fault === 'cap' || fault === 'reserve') return undefined; // shown beside their own fields
   if (fault === 'amount' || fault === 'tooMuch') return requestFaultText(words, visit, fault);
-  const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), most: chargesLimit };
+  const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), max: chargesLimit };
   return fill(dashboardTexts(words).plans.faults[fault], limits);
 }
 
@@ -167,7 +167,7 @@ function endChoice(words: Words, { fields }: MerchantVisit, fault: string | unde
     ${field({
       name: 'charges',
       label: plans.chargesField,
-      hint: fill(plans.chargesHint, { most: chargesLimit }),
+      hint: fill(plans.chargesHint, { max: chargesLimit }),
       value: fields.charges ?? '',
       fault,
       attributes: 'inputmode="numeric" maxlength="3" autocomplete="off"',

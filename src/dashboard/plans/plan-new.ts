@@ -145,9 +145,9 @@ async function showForm(
   const fault = failed ?? (isOff ? 'merchant_disabled' : null);
   const why =
     fault === 'tooMany'
-      ? fill(t.tooMany, { most: maxOpenPlans })
+      ? fill(t.tooMany, { max: maxOpenPlans })
       : fault === 'tooManyOfAddress'
-        ? fill(t.tooManyOfAddress, { most: maxPlansOfAddress })
+        ? fill(t.tooManyOfAddress, { max: maxPlansOfAddress })
         : requestFaultText(words, visit, fault ?? undefined);
   return sendDashboard(ctx, visit, {
     path,

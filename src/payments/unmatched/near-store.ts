@@ -48,7 +48,7 @@ export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string
 
 /**
  * How many other requests to the same wallet were open when a transfer was mined and asked for such an amount, in full
- * or as the rest; up to `most`. This includes cancelled requests, but not those paid before. Parts are summed for all
+ * or as the rest; up to `max`. This includes cancelled requests, but not those paid before. Parts are summed for all
  * at once, because a merchant can have thousands of open requests.
  */
 export async function countOtherRequests(
@@ -57,7 +57,7 @@ export async function countOtherRequests(
   transfer: TransferRow,
   requestId: string,
   asked: { fromMicro: bigint; toMicro: bigint },
-  most: number,
+  max: number,
 ): Promise<number> {
   const { block_time: time } = transfer;
   const isAsked = (micro: Fragment) => tx`
@@ -81,6 +81,6 @@ export async function countOtherRequests(
         and (o.proof_status = 'none' or exists (select from transfers c
           where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.request_id = o.id
             and c.counts and c.block_time >= ${time}))
-      limit ${most}) others`;
+      limit ${max}) others`;
   return row?.count ?? 0;
 }

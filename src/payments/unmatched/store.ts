@@ -77,14 +77,14 @@ const inOrder = (sql: Tag) => sql`order by t.block_time desc, t.chain_id desc, t
 
 export type UnmatchedSum = { reason: Reason; payments: number; usdc_micro: string };
 
-/** Unmatched and unrefunded money since a time, by reason; of the newest `most` transfers. */
-export function selectUnmatchedSums(tx: Tx, scope: Scope, since: Date, most: number): Promise<UnmatchedSum[]> {
+/** Unmatched and unrefunded money since a time, by reason; of the newest `max` transfers. */
+export function selectUnmatchedSums(tx: Tx, scope: Scope, since: Date, max: number): Promise<UnmatchedSum[]> {
   return tx<UnmatchedSum[]>`
     select coalesce(reason, 'no_match') as reason, count(*)::int as payments, sum(value)::text as usdc_micro
     from (
       select reason, value from transfers t
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id is null
         and judged_at is not null and block_time >= ${since} and not ${isRefunded(tx)}
-      order by block_time desc limit ${most}) newest
+      order by block_time desc limit ${max}) newest
     group by 1 order by 1`;
 }

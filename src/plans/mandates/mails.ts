@@ -44,7 +44,7 @@ export function queueAgreedMail(
   mandate: MandateRow,
 ): Promise<void> {
   return queueToCustomer(ctx, tx, scope, facts, 'agreed', (words, { page: t }) => [
-    [t.most, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
+    [t.max, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
     [t.payer, mandate.payer],
     [t.until, instantText(words, mandate.ends_at), instant(words, mandate.ends_at)],
   ]);

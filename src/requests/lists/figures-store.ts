@@ -19,13 +19,13 @@ export function selectVolume(tx: Tx, scope: Scope, fromDay: string, toDay: strin
 
 export type SampleRow = { requests: number; ended: number; paid: number; median_ms: number | null };
 
-/** Among the newest requests since a time, at most `most`: how many have ended, how many were paid, and how fast. */
-export async function selectSample(tx: Tx, scope: Scope, since: Date, most: number): Promise<SampleRow> {
+/** Among the newest requests since a time, at most `max`: how many have ended, how many were paid, and how fast. */
+export async function selectSample(tx: Tx, scope: Scope, since: Date, max: number): Promise<SampleRow> {
   const [row] = await tx<SampleRow[]>`
     with newest as (
       select r.proof_status, ${seenStatus(tx)} as status, r.created_at, r.proof_verified_at from requests r
       where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
-      order by created_at desc limit ${most}
+      order by created_at desc limit ${max}
     )
     select count(*)::int as requests,
       (count(*) filter (where proof_status = 'verified' or status in ('expired', 'voided')))::int as ended,
@@ -40,14 +40,14 @@ export async function selectSample(tx: Tx, scope: Scope, since: Date, most: numb
 /** `overpaid` is counted among the same number of the newest requests. */
 export type ConcernCounts = { underpaid: number; overpaid: number; replayed: number };
 
-/** Requests since a time that need attention, counted up to `most` each. */
-export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: number): Promise<ConcernCounts> {
+/** Requests since a time that need attention, counted up to `max` each. */
+export async function selectConcerns(tx: Tx, scope: Scope, since: Date, max: number): Promise<ConcernCounts> {
   const [row] = await tx<ConcernCounts[]>`
     with page as materialized (
       select * from (
         select * from requests
         where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and created_at >= ${since}
-        order by created_at desc limit ${most}) newest
+        order by created_at desc limit ${max}) newest
       where proof_status = 'verified'
     ), ${paymentsOfPage(tx, scope)}
     select
@@ -55,12 +55,12 @@ export async function selectConcerns(tx: Tx, scope: Scope, since: Date, most: nu
         select from underpaid_requests u
           join requests r on (r.partner_id, r.test_mode, r.id) = (u.partner_id, u.test_mode, u.request_id)
         where u.partner_id = ${scope.partnerId} and u.test_mode = ${scope.testMode} and r.created_at >= ${since}
-        limit ${most}) found) as underpaid,
+        limit ${max}) found) as underpaid,
       (select count(*)::int from page r ${joinPayments(tx)} where ${isOverpaid(tx)}) as overpaid,
       (select count(*)::int from (
         select from differing_replays
         where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and last_at >= ${since}
-        limit ${most}) found) as replayed`;
+        limit ${max}) found) as replayed`;
   if (!row) throw new Error('a count returned no row');
   return row;
 }

@@ -7,10 +7,10 @@ import { Turns } from '../../lib/turns.ts';
 import { type Looked, maxFound, selectLooked, selectNamed } from './search-store.ts';
 
 /**
- * How far a search went if it did not cover everything. `newest`: through this many of the newest requests. `most`:
+ * How far a search went if it did not cover everything. `newest`: through this many of the newest requests. `matches`:
  * until this many were found. `partners`: through this many partners.
  */
-export type SearchLimit = { kind: 'newest' | 'most' | 'partners'; count: number };
+export type SearchLimit = { kind: 'newest' | 'matches' | 'partners'; count: number };
 
 /** The ids of the requests that a search found, and how far it went; null: to the end. */
 export type Found = { ids: string[]; limit: SearchLimit | null };
@@ -85,7 +85,7 @@ async function lookThrough(
     if (looked.read < rows) return { ids, limit: null };
   }
   if (ids.length < maxFound) return { ids, limit: { kind: 'newest', count: read } };
-  return { ids: ids.slice(0, maxFound), limit: { kind: 'most', count: maxFound } };
+  return { ids: ids.slice(0, maxFound), limit: { kind: 'matches', count: maxFound } };
 }
 
 function orTooSlow(error: unknown): null {

@@ -157,7 +157,7 @@ export const de: CommonTexts<'de'> = {
       one: 'Durchsucht wurde die neueste Anforderung. Wählen Sie ein Datum, um weiter zurück zu suchen.',
       other: 'Durchsucht wurden die neuesten {count} Anforderungen. Wählen Sie ein Datum, um weiter zurück zu suchen.',
     },
-    most: {
+    matches: {
       one: 'Angezeigt wird der neueste Treffer. Wählen Sie ein Datum, um die anderen zu sehen.',
       other: 'Angezeigt werden die neuesten {count} Treffer. Wählen Sie ein Datum, um die anderen zu sehen.',
     },

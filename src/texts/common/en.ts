@@ -155,7 +155,7 @@ export const en = {
       one: 'Searched the newest {count} request. Choose dates to search further back.',
       other: 'Searched the newest {count} requests. Choose dates to search further back.',
     },
-    most: {
+    matches: {
       one: 'Showing the newest {count} match. Choose dates to see the others.',
       other: 'Showing the newest {count} matches. Choose dates to see the others.',
     },

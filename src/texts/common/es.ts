@@ -160,7 +160,7 @@ export const es: CommonTexts<'es'> = {
       many: 'Se buscó en {count} de solicitudes, las más recientes. Elija fechas para buscar más atrás.',
       other: 'Se buscó en las {count} solicitudes más recientes. Elija fechas para buscar más atrás.',
     },
-    most: {
+    matches: {
       one: 'Se muestra el resultado más reciente. Elija fechas para ver los demás.',
       many: 'Se muestran {count} de resultados, los más recientes. Elija fechas para ver los demás.',
       other: 'Se muestran los {count} resultados más recientes. Elija fechas para ver los demás.',

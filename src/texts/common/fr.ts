@@ -163,7 +163,7 @@ export const fr: CommonTexts<'fr'> = {
       other:
         'Recherche effectuée dans les {count} demandes les plus récentes. Choisissez des dates pour remonter plus loin.',
     },
-    most: {
+    matches: {
       one: 'Voici {count} résultat, le plus récent. Choisissez des dates pour voir les autres.',
       many: 'Voici {count} de résultats, les plus récents. Choisissez des dates pour voir les autres.',
       other: 'Voici les {count} résultats les plus récents. Choisissez des dates pour voir les autres.',

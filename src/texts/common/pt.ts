@@ -160,7 +160,7 @@ export const pt: CommonTexts<'pt'> = {
       many: 'A busca foi feita em {count} de cobranças, as mais recentes. Escolha datas para buscar mais atrás.',
       other: 'A busca foi feita nas {count} cobranças mais recentes. Escolha datas para buscar mais atrás.',
     },
-    most: {
+    matches: {
       one: 'Mostrando {count} resultado, o mais recente. Escolha datas para ver os outros.',
       many: 'Mostrando {count} de resultados, os mais recentes. Escolha datas para ver os outros.',
       other: 'Mostrando os {count} resultados mais recentes. Escolha datas para ver os outros.',

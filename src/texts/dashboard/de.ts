@@ -401,7 +401,7 @@ export const de: DashboardTexts<'de'> = {
     never: 'Bis Sie ihn beenden',
     after: 'Für eine Anzahl von Terminen',
     chargesField: 'Anzahl der Termine',
-    chargesHint: 'Von 1 bis {most}.',
+    chargesHint: 'Von 1 bis {max}.',
     email: 'E-Mail des Kunden',
     emailHint: 'Jeder neue Zahlungslink und jeder Beleg wird dorthin gesendet.',
     language: 'Sprache der E-Mails',
@@ -412,9 +412,9 @@ export const de: DashboardTexts<'de'> = {
     look: 'Prüfen',
     off: 'Sie können gerade keinen Plan starten',
     tooMany:
-      'Sie haben {most} Pläne, die nicht beendet sind oder vor weniger als einem Tag begonnen wurden; mehr sind nicht möglich.',
+      'Sie haben {max} Pläne, die nicht beendet sind oder vor weniger als einem Tag begonnen wurden; mehr sind nicht möglich.',
     tooManyOfAddress:
-      'Für diese E-Mail-Adresse gibt es {most} Pläne, die nicht beendet sind oder vor weniger als einem Tag begonnen wurden; mehr sind nicht möglich.',
+      'Für diese E-Mail-Adresse gibt es {max} Pläne, die nicht beendet sind oder vor weniger als einem Tag begonnen wurden; mehr sind nicht möglich.',
     review: 'Stimmt alles?',
     dates: 'Erste Termine',
     afterAll: { one: 'Nach {count} Termin', other: 'Nach {count} Terminen' },
@@ -430,7 +430,7 @@ export const de: DashboardTexts<'de'> = {
       phone: 'Höchstens 50 Zeichen.',
       every: 'Geben Sie eine ganze Zahl in diesen Grenzen an.',
       firstOn: 'Wählen Sie einen Tag vom {from} bis zum {to}.',
-      charges: 'Geben Sie eine Zahl von 1 bis {most} an.',
+      charges: 'Geben Sie eine Zahl von 1 bis {max} an.',
       metadata:
         'Schreiben Sie einen Eintrag je Zeile als Name = Wert: jeden Namen einmal mit höchstens 40 Zeichen, Werte mit höchstens 500, höchstens 20 Zeilen.',
     },

@@ -391,7 +391,7 @@ export const es: DashboardTexts<'es'> = {
     never: 'Hasta que usted lo termine',
     after: 'Durante un número de cobros',
     chargesField: 'Número de cobros',
-    chargesHint: 'De 1 a {most}.',
+    chargesHint: 'De 1 a {max}.',
     email: 'Correo del cliente',
     emailHint: 'Allí se envían cada nuevo enlace de pago y cada recibo.',
     language: 'Idioma de los correos',
@@ -401,9 +401,9 @@ export const es: DashboardTexts<'es'> = {
       'Una entrada por línea, como order = A-1042; 20 como máximo. {partner} las recibe con cada pago, sin cambios.',
     look: 'Revisar',
     off: 'Ahora mismo no puede empezar un plan',
-    tooMany: 'Tiene {most} planes sin terminar o iniciados hace menos de un día, que es el límite.',
+    tooMany: 'Tiene {max} planes sin terminar o iniciados hace menos de un día, que es el límite.',
     tooManyOfAddress:
-      'Para esta dirección de correo hay {most} planes sin terminar o iniciados hace menos de un día, que es el límite.',
+      'Para esta dirección de correo hay {max} planes sin terminar o iniciados hace menos de un día, que es el límite.',
     review: '¿Está todo correcto?',
     dates: 'Primeras fechas',
     afterAll: {
@@ -423,7 +423,7 @@ export const es: DashboardTexts<'es'> = {
       phone: 'Como máximo 50 caracteres.',
       every: 'Introduzca un número entero dentro de estos límites.',
       firstOn: 'Elija un día del {from} al {to}.',
-      charges: 'Introduzca un número de 1 a {most}.',
+      charges: 'Introduzca un número de 1 a {max}.',
       metadata:
         'Escriba una entrada por línea como nombre = valor: cada nombre una sola vez, de hasta 40 caracteres; valores de hasta 500; hasta 20 líneas.',
     },

@@ -23,7 +23,7 @@ export const de: MandateTexts<'de'> = {
     pastDueEnd: 'Den Plan beenden',
     capMicro: '{amount} USDC zum heutigen Kurs',
     noRate: 'zurzeit kein aktueller Wechselkurs',
-    most: 'Höchstbetrag je Zahlung',
+    max: 'Höchstbetrag je Zahlung',
     reserveOf: '{cap} und {percent} % Reserve',
     mailed: 'Ihr Kunde bekommt per E-Mail einen Link zum Zustimmen. Bis dahin hat jede Zahlung ihren eigenen Link.',
     noMail:
@@ -52,7 +52,7 @@ export const de: MandateTexts<'de'> = {
     open: 'Seite des Kunden öffnen',
     wallet: 'Wallet des Kunden',
     network: 'Netzwerk',
-    most: 'Höchstbetrag je Zahlung',
+    max: 'Höchstbetrag je Zahlung',
     agreed: 'Zugestimmt',
     until: 'Gültig bis',
     pastDue: 'Bleibt eine Zahlung offen',
@@ -87,9 +87,9 @@ export const de: MandateTexts<'de'> = {
     first: 'Erste Zahlung',
     next: 'Nächste Zahlung',
     until: 'Bis',
-    most: 'Höchstens je Zahlung',
-    mostRest: 'Für bis zu {cap}, und ein Cent, der Zahlungen unterscheidbar macht.',
-    mostReserve:
+    max: 'Höchstens je Zahlung',
+    maxRest: 'Für bis zu {cap}, und ein Cent, der Zahlungen unterscheidbar macht.',
+    maxReserve:
       'Für bis zu {cap}, mit {percent} % für den Wechselkurs und einem Cent, der Zahlungen unterscheidbar macht.',
     year: 'Höchstens im Jahr',
     yearRest: '{count} Zahlungen: Das Netzwerk lässt keine früher als {days} Tage nach der vorigen zu.',

@@ -26,7 +26,7 @@ export const fr: MandateTexts<'fr'> = {
     pastDueEnd: 'Mettre fin au plan',
     capMicro: '{amount} USDC au taux du jour',
     noRate: 'pas de taux de change à jour',
-    most: 'Maximum par échéance',
+    max: 'Maximum par échéance',
     reserveOf: '{cap} plus {percent} % de marge',
     mailed:
       'Nous envoyons à votre client un lien par e-mail pour donner son accord. D’ici là, chaque échéance est demandée par lien.',
@@ -56,7 +56,7 @@ export const fr: MandateTexts<'fr'> = {
     open: 'Ouvrir la page du client',
     wallet: 'Portefeuille du client',
     network: 'Réseau',
-    most: 'Maximum par échéance',
+    max: 'Maximum par échéance',
     agreed: 'Accord donné',
     until: 'Valable jusqu’au',
     pastDue: 'Si une échéance reste impayée',
@@ -92,9 +92,9 @@ export const fr: MandateTexts<'fr'> = {
     first: 'Première échéance',
     next: 'Prochaine échéance',
     until: 'Jusqu’au',
-    most: 'Maximum par échéance',
-    mostRest: 'Pour {cap} au plus, plus un centime qui distingue les échéances.',
-    mostReserve:
+    max: 'Maximum par échéance',
+    maxRest: 'Pour {cap} au plus, plus un centime qui distingue les échéances.',
+    maxReserve:
       'Pour {cap} au plus, plus {percent} % pour le taux de change et un centime qui distingue les échéances.',
     year: 'Maximum par an',
     yearRest: '{count} échéances : le réseau n’en accepte aucune moins de {days} jours après la précédente.',
