@@ -5,9 +5,9 @@ import type { RequestRow } from '../requests/store.ts';
 import { assetOf, completeProofs } from './complete.ts';
 import { type ChainView, needsCrossCheck, readChainView, standsFinal } from './proof/heads.ts';
 import { reserveRest, undoubtedMicroOf } from './rest.ts';
-import { canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
+import { type Applicability, canApply, completing, type Payable, type Reason, type Rule, sumMicro } from './rules.ts';
 import { lockTransfers, toTransfer, updateMatches } from './store.ts';
-import { hasRefund, keyOf, type TransferRow } from './transfers.ts';
+import { hasRefund, isSameRow, keyOf, type TransferRow } from './transfers.ts';
 
 export type TransferToApply = {
   row: TransferRow;
@@ -28,6 +28,9 @@ export type Applied =
   | { kind: 'insufficient'; missingMicro: bigint }
   /** The transfer, or the request, has changed meanwhile: somebody was faster. */
   | { kind: 'gone' };
+
+/** A locked request, and the transfers that count for it, locked as well, in the order of the chain. */
+export type HeldRequest = { request: RequestRow; counted: TransferRow[] };
 
 /** A request as the rules read it. */
 export function toPayable(row: RequestRow, counted: readonly TransferRow[]): Payable {
@@ -56,42 +59,49 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   const request = await lockForProof(tx, scope, requestId);
   if (!request) return { kind: 'gone' };
   const locked = await lockTransfers(tx, scope, requestId, keyOf(row));
-  const current = locked.find((other) => isSame(other, row));
-  const counted = locked.filter((other) => !isSame(other, row));
+  const current = locked.find((other) => isSameRow(other, row));
+  const counted = locked.filter((other) => !isSameRow(other, row));
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
-  // Refunded money pays nothing, whether its sender, a reorganisation or a merchant offers it again.
-  const released = current.reason === 'released' && rule !== 'merchant';
-  if (released || (await hasRefund(tx, scope, keyOf(row)))) return { kind: 'rejected', reason: 'released' };
-
-  // The wallet may belong to another merchant by now: merchants decide only about their own money and requests.
-  if (rule === 'merchant' && request.account_id !== current.account_id) return { kind: 'gone' };
-
-  const payable = toPayable(request, counted);
-  const applicability = canApply(toTransfer(current), payable, rule);
+  const isRefunded = await hasRefund(tx, scope, keyOf(row));
+  const applicability = judge(current, { request, counted }, rule, isRefunded);
+  if (!applicability) return { kind: 'gone' };
   if (!applicability.counts) return { kind: 'rejected', reason: applicability.reason };
-  const missingMicro = payable.usdcMicro - payable.countedMicro - BigInt(current.value);
+  const missingMicro = BigInt(request.usdc_micro) - sumMicro(counted) - BigInt(current.value);
   if (!applicability.completes && !applying.asPart) return { kind: 'insufficient', missingMicro };
   const match = { row: current, result: { requestId, rule, reason: null } };
   if ((await updateMatches(tx, from, [match], ctx.clock.now())) === 0) return { kind: 'gone' };
+  const after = withApplied(counted, current);
   if (!applicability.completes) {
-    await reserveRest(tx, scope, request, [...counted, { ...current, final_at: null, looks: 0 }]);
+    await reserveRest(tx, scope, request, after);
     return { kind: 'applied', proofStatus: 'none', missingMicro };
   }
-  const proofStatus = await updateProof(
-    tx,
-    ctx,
-    request,
-    inOrder([...counted, { ...current, counts: true, final_at: null }]),
-    applying,
-  );
+  const proofStatus = await updateProof(tx, ctx, request, after, applying);
   return { kind: 'applied', proofStatus, missingMicro: 0n };
 }
 
-type Key = Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>;
+/**
+ * Decides whether a transfer counts for the request that it is meant for. Both are locked.
+ *
+ * @returns null for a merchant's decision about money that is not this merchant's any more
+ */
+export function judge(
+  current: TransferRow,
+  { request, counted }: HeldRequest,
+  rule: Rule,
+  isRefunded: boolean,
+): Applicability | null {
+  // Refunded money pays nothing, whether its sender, a reorganisation or a merchant offers it again.
+  const isReleased = current.reason === 'released' && rule !== 'merchant';
+  if (isRefunded || isReleased) return { counts: false, reason: 'released' };
+  // The wallet may belong to another merchant by now: merchants decide only about their own money and requests.
+  if (rule === 'merchant' && request.account_id !== current.account_id) return null;
+  return canApply(toTransfer(current), toPayable(request, counted), rule);
+}
 
-export function isSame(a: Key, b: Key): boolean {
-  return a.chain_id === b.chain_id && a.tx_hash === b.tx_hash && a.ordinal === b.ordinal;
+/** What counts for a request once a transfer is applied to it as well, in the order of the chain. */
+export function withApplied(counted: readonly TransferRow[], current: TransferRow): TransferRow[] {
+  return inOrder([...counted, { ...current, counts: true, final_at: null, looks: 0 }]);
 }
 
 /** As `selectCounted` orders them. */
@@ -119,7 +129,7 @@ export function provenBy(
   return counted.filter((other) => {
     if (other.final_at) return true;
     const chain = view.get(Number(other.chain_id))?.chain;
-    const agreed = chain && (!needsCrossCheck(chain) || (confirmed && isSame(other, row)));
+    const agreed = chain && (!needsCrossCheck(chain) || (confirmed && isSameRow(other, row)));
     return agreed === true && standsFinal(other, due, view);
   });
 }

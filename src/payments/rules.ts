@@ -1,4 +1,5 @@
 import { minuteMs } from '../lib/durations.ts';
+
 /** The ways in which a transfer finds its request, strongest first; `merchant` is the merchant's own decision. */
 export type Rule = 'authorization' | 'charge' | 'reference' | 'amount' | 'claim' | 'merchant';
 
@@ -201,6 +202,11 @@ export function rejection(transfer: Transfer, tokens: readonly string[]): Reason
   if (!tokens.includes(transfer.tokenAddress)) return 'wrong_token';
   if (transfer.from === transfer.to) return 'self_transfer';
   return null;
+}
+
+/** Whether a transfer was rejected so: no merchant can decide otherwise. */
+export function isRejected(reason: Reason | null): boolean {
+  return reason === 'wrong_token' || reason === 'self_transfer';
 }
 
 /** Whether a transfer minted the money, as a bridge does: it has no sender who could sign for it. */

@@ -43,14 +43,20 @@ export type TransferRow = {
   denials: number;
 };
 
+/** The columns of a transfer's key. */
+export type KeyColumns = Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>;
+
 /** The key of a stored transfer: chain, transaction, and the ordinal of its log among those of its transaction. */
-export function keyOf(row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>): TransferKey {
+export function keyOf(row: KeyColumns): TransferKey {
   return { chainId: Number(row.chain_id), txHash: row.tx_hash, ordinal: row.ordinal };
 }
 
 export function isSameTransfer(a: TransferKey, b: TransferKey): boolean {
   return a.chainId === b.chainId && a.txHash === b.txHash && a.ordinal === b.ordinal;
 }
+
+/** Whether two rows are the same transfer, whatever else has changed. */
+export const isSameRow = (a: KeyColumns, b: KeyColumns) => isSameTransfer(keyOf(a), keyOf(b));
 
 /** The condition on a table with the columns `chain_id`, `tx_hash` and `ordinal` that a row has this key. */
 export const isKey = (sql: Sql | Tx, key: TransferKey) =>
@@ -143,7 +149,7 @@ export function fromRefundsOf(tx: Tx, scope: Scope, keys: TransferKey[]) {
 
 /** Which of these transfers are refunded, or about to be: they pay nothing. */
 export async function selectWithRefund(tx: Tx, scope: Scope, keys: TransferKey[]): Promise<TransferKey[]> {
-  const rows = await tx<Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>[]>`
+  const rows = await tx<KeyColumns[]>`
     select b.chain_id, b.tx_hash, b.ordinal ${fromRefundsOf(tx, scope, keys)}`;
   return rows.map(keyOf);
 }

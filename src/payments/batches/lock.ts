@@ -1,12 +1,8 @@
 import type { Tx } from '../../db/connection.ts';
 import { lockFree, type RequestKey } from '../../requests/proof.ts';
-import type { RequestRow } from '../../requests/store.ts';
-import { inOrder } from '../apply.ts';
-import { keyOf, type TransferRow, writeTransferKey } from '../transfers.ts';
+import { type HeldRequest, inOrder } from '../apply.ts';
+import { type KeyColumns, keyOf, type TransferRow, writeTransferKey } from '../transfers.ts';
 import { countCounted, lockFreeCounted, lockFreeTransfers } from './store.ts';
-
-/** A locked request, and the transfers that count for it, locked as well, in the order of the chain. */
-export type HeldRequest = { request: RequestRow; counted: TransferRow[] };
 
 /** The rows that a batch works on, all locked. */
 export type Held = {
@@ -15,7 +11,7 @@ export type Held = {
   transfer(row: TransferRow): TransferRow | undefined;
 };
 
-const nameOf = (row: Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>) => writeTransferKey(keyOf(row));
+const nameOf = (row: KeyColumns) => writeTransferKey(keyOf(row));
 
 /**
  * Locks requests, then transfers, until the transaction ends; everybody locks them in this order. Rows that somebody

@@ -1,15 +1,15 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { attachProofs, type RequestKey } from '../../requests/proof.ts';
-import { attachment, inOrder, isSame, provenBy, toPayable } from '../apply.ts';
+import { attachment, type HeldRequest, judge, provenBy, withApplied } from '../apply.ts';
 import { type Chosen, readChoices } from '../candidates.ts';
 import { completeProofs, type Settled } from '../complete.ts';
 import { type ChainView, readChainView } from '../proof/heads.ts';
 import { undoubtedMicroOf } from '../rest.ts';
-import { canApply, completing, type Rule, restMicro } from '../rules.ts';
-import { type MatchResult, toTransfer, updateMatches } from '../store.ts';
-import type { TransferRow } from '../transfers.ts';
-import { type Held, type HeldRequest, lockBatch } from './lock.ts';
+import { completing, type Rule, restMicro } from '../rules.ts';
+import { type MatchResult, updateMatches } from '../store.ts';
+import { isSameRow, type TransferRow } from '../transfers.ts';
+import { type Held, lockBatch } from './lock.ts';
 import { selectRefunded } from './store.ts';
 
 /**
@@ -36,7 +36,7 @@ export function matchTogether(
     const [view, refunded] = await Promise.all([readChainView(ctx, tx, testMode), selectRefunded(tx, rows)]);
     const batch = new Batch(held, view);
     for (const one of chosen) {
-      const isRefunded = refunded.some((other) => isSame(other, one.row));
+      const isRefunded = refunded.some((other) => isSameRow(other, one.row));
       if (!batch.take(one, { isRefunded, confirmed: confirmed.has(one.row) }, passed) && one.choice.requestId)
         passed.add(one.choice.requestId);
     }
@@ -95,13 +95,12 @@ class Batch {
 
   #judge(current: TransferRow, requestId: string, rule: Rule, { isRefunded, confirmed }: Known): MatchResult | null {
     const held = this.#held.requests.get(requestId);
-    if (!held || (rule === 'merchant' && held.request.account_id !== current.account_id)) return null;
+    if (!held) return null;
     const { request, counted } = held;
-    const released = isRefunded || (current.reason === 'released' && rule !== 'merchant');
-    const applicability = canApply(toTransfer(current), toPayable(request, counted), rule);
-    if (released) return { requestId: null, candidateId: requestId, reason: 'released' };
+    const applicability = judge(current, held, rule, isRefunded);
+    if (!applicability) return null;
     if (!applicability.counts) return { requestId: null, candidateId: requestId, reason: applicability.reason };
-    const after = inOrder([...counted, { ...current, counts: true, final_at: null, looks: 0 }]);
+    const after = withApplied(counted, current);
     const due = BigInt(request.usdc_micro);
     if (applicability.completes) {
       const settled = provenBy(request, after, this.#view, { row: current, confirmed });

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/connection.ts';
 import type { RequestKey } from '../../requests/proof.ts';
-import type { TransferRow } from '../transfers.ts';
+import type { KeyColumns, TransferRow } from '../transfers.ts';
 
 const namesOf = (rows: readonly TransferRow[]) =>
   JSON.stringify(
@@ -41,11 +41,8 @@ export function countCounted(tx: Tx, requests: readonly RequestKey[]): Promise<{
 }
 
 /** Which of these transfers are refunded, or about to be; over all scopes. */
-export function selectRefunded(
-  tx: Tx,
-  rows: readonly TransferRow[],
-): Promise<Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>[]> {
-  return tx<Pick<TransferRow, 'chain_id' | 'tx_hash' | 'ordinal'>[]>`
+export function selectRefunded(tx: Tx, rows: readonly TransferRow[]): Promise<KeyColumns[]> {
+  return tx<KeyColumns[]>`
     select b.chain_id, b.tx_hash, b.ordinal from ${named(tx, rows)}
       join returns b on (b.chain_id, b.tx_hash, b.ordinal, b.partner_id, b.test_mode)
         = (w.chain_id, w.tx_hash, w.ordinal, w.partner_id, w.test_mode)

@@ -7,6 +7,7 @@ import { readRequest } from '../../requests/read.ts';
 import { effectiveStatus } from '../../requests/rules.ts';
 import { applyTransfer } from '../apply.ts';
 import { appliedOutcome, type Outcome } from '../outcome.ts';
+import { isRejected } from '../rules.ts';
 import { hasRefund, lockTransfer, type TransferKey, writeTransferKey } from '../transfers.ts';
 
 /** `accountId` is the merchant who decides; the transfer must be theirs. */
@@ -42,7 +43,7 @@ async function attachAs(ctx: Context, actor: Actor, scope: Scope, attach: Attach
       const row = await lockTransfer(tx, scope, key, attach.accountId);
       if (!row || row.judged_at === null || row.account_id !== attach.accountId) return { kind: 'not_found' };
       if (row.request_id !== null) return { kind: 'already_used' };
-      if (row.reason === 'wrong_token' || row.reason === 'self_transfer') return { kind: 'wrong_token' };
+      if (isRejected(row.reason)) return { kind: 'wrong_token' };
       if (await hasRefund(tx, scope, key)) return { kind: 'already_used' };
       const { requestId } = attach;
       const applying = { row, requestId, rule: 'merchant', from: 'unmatched', confirmed: false, asPart } as const;

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { minPartMicro, producerSkewMs } from '../rules.ts';
+import { isRejected, minPartMicro, producerSkewMs } from '../rules.ts';
 import { hasRefund, selectTransfer, type TransferKey, type TransferRow } from '../transfers.ts';
 import { type AttachableRow, countMerchantUnmatched, selectAttachable } from './merchant-store.ts';
 
@@ -48,7 +48,7 @@ export async function readOpenPayment(
     if (!row || row.account_id !== accountId || row.request_id !== null || row.judged_at === null) {
       throw refuse('not_found');
     }
-    const isNever = row.reason === 'wrong_token' || row.reason === 'self_transfer' || (await hasRefund(tx, scope, key));
+    const isNever = isRejected(row.reason) || (await hasRefund(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
     if (isNever) return { row, attachable: [], askable: [] };
     const attachable = await selectAttachable(tx, scope, row, madeBefore, 'nothing', maxAttachable);
