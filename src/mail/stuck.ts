@@ -2,17 +2,16 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
+import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import { withoutNumbers } from './content.ts';
 
-/**
- * How many mails wait, at most `max`, and when the oldest of them was queued. Mails that were given up do not count.
- */
-export async function mailDepth(sql: Sql, max: number): Promise<{ waiting: number; oldest: Date | null }> {
-  const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
-    select count(*)::int as waiting, min(created_at) as oldest from (
-      select created_at from mails where sent_at is null and next_attempt_at < 'infinity' limit ${max}) w`;
-  return row ?? { waiting: 0, oldest: null };
-}
+/** Operators: how many mails wait, and when the oldest was queued. Mails that were given up do not count. */
+export const mailDepth = ({ db: { sql } }: Context, max: number): Promise<QueueDepth> =>
+  queueDepth(
+    sql,
+    sql`select created_at as since from mails where sent_at is null and next_attempt_at < 'infinity'`,
+    max,
+  );
 
 export type GivenUpMail = { id: string; subject: string; recipient: string; created_at: Date; attempts: number };
 

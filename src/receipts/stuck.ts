@@ -2,12 +2,18 @@ import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
+import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import type { Channel } from './store.ts';
 
 const maxListed = 100;
 
-/** Operators: how many receipts wait to be passed on, at most `max`, and since when the oldest waits. */
-export const receiptDepth = (ctx: Context, max: number) => selectReceiptDepth(ctx.db.sql, max);
+/** Operators: how many receipts wait, and when the oldest was created. Those that were given up do not count. */
+export const receiptDepth = ({ db: { sql } }: Context, max: number): Promise<QueueDepth> =>
+  queueDepth(
+    sql,
+    sql`select created_at as since from receipts where done_at is null and next_attempt_at < 'infinity'`,
+    max,
+  );
 
 /** Operators: receipts that were given up, the newest first; at most 100. */
 export const listGivenUpReceipts = (ctx: Context): Promise<GivenUpReceipt[]> => selectGivenUp(ctx.db.sql, maxListed);
@@ -29,16 +35,6 @@ export function retryReceipt(
         ? { ...scope, action: 'receipt.retried', object: { kind: 'receipt', id: requestId }, details: { channel } }
         : null,
   );
-}
-
-/**
- * How many receipts wait, counted up to `max`, and when the oldest of them was created. Abandoned ones do not count.
- */
-export async function selectReceiptDepth(sql: Sql, max: number): Promise<{ waiting: number; oldest: Date | null }> {
-  const [row] = await sql<{ waiting: number; oldest: Date | null }[]>`
-    select count(*)::int as waiting, min(created_at) as oldest from (
-      select created_at from receipts where done_at is null and next_attempt_at < 'infinity' limit ${max}) w`;
-  return row ?? { waiting: 0, oldest: null };
 }
 
 export type GivenUpReceipt = {

@@ -1,13 +1,15 @@
 import { scopeOfDelivery } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
+import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
 import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
 
 const maxDisabled = 100;
 
-/** For operators: how many events wait for an attempt, over all partners; counted up to `max`. */
-export const eventDepth = (ctx: Context, max: number) => selectDepth(ctx.db.sql, max);
+/** For operators: how many events wait for an attempt, over all partners, and when the oldest was created. */
+export const eventDepth = ({ db: { sql } }: Context, max: number): Promise<QueueDepth> =>
+  queueDepth(sql, sql`select created_at as since from webhook_deliveries where state = 'waiting'`, max);
 
 const idOf = ({ id }: StuckDelivery) => id;
 const readFrom =
@@ -26,17 +28,6 @@ export const exportExhausted = (ctx: Context) => batchesOf(readFrom(ctx), idOf);
 
 /** For operators: disabled endpoints, latest first; at most 100. */
 export const listDisabledEndpoints = (ctx: Context) => selectDisabled(ctx.db.sql, maxDisabled);
-
-/** How many events wait, at most `max`, and when the oldest that may go now became due. */
-export type QueueDepth = { waiting: number; oldest: Date | null };
-
-/** How many events wait, counted up to `max`, over all partners, and when the oldest of them was created. */
-export async function selectDepth(sql: Sql, max: number): Promise<QueueDepth> {
-  const [row] = await sql<QueueDepth[]>`
-    select count(*)::int as waiting, min(created_at) as oldest from (
-      select created_at from webhook_deliveries where state = 'waiting' limit ${max}) w`;
-  return row ?? { waiting: 0, oldest: null };
-}
 
 export type StuckDelivery = {
   id: string;

@@ -5,7 +5,7 @@ import { type KeptAlarm, listAlarms } from '../../db/alarms.ts';
 import { modes } from '../../lib/mode.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { mailDepth } from '../../mail/stuck.ts';
-import { matchingDepth } from '../../payments/proof/depth.ts';
+import { matchingDepth } from '../../payments/queue-depth.ts';
 import { listRates, type RateView } from '../../rates/list.ts';
 import { receiptDepth } from '../../receipts/stuck.ts';
 import { adminTexts } from '../../texts/admin.ts';
@@ -53,7 +53,7 @@ export function adminOverview(pages: AdminPages, ctx: Context): void {
       isAnythingStuck(ctx),
       Promise.all(modes.map((mode) => chainsInTrouble(ctx, mode))),
       eventDepth(ctx, maxCounted),
-      mailDepth(ctx.db.sql, maxCounted),
+      mailDepth(ctx, maxCounted),
       receiptDepth(ctx, maxCounted),
       matchingDepth(ctx, maxCounted),
     ]);
