@@ -3,10 +3,10 @@ import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts'
 type PostLimits = { perClient: number; perClientAndRequest: number; perRequest: number };
 
 /**
- * One network may post a quarter of what everybody together may for a request, because one owner easily has many
+ * One network may post this share of what everybody together may for a request, because one owner easily has many
  * addresses.
  */
-const partOfNetwork = 4;
+const networkShare = 1 / 4;
 /** What one network may post for all requests, in clients' worth: whoever can make requests can make any number. */
 const clientsOfNetwork = 10;
 
@@ -22,7 +22,7 @@ export function postLimits(max: PostLimits, windowMs: number) {
   const perClient = new AttemptLimit(max.perClient, windowMs);
   const perNetwork = new AttemptLimit(clientsOfNetwork * max.perClient, windowMs);
   const perClientAndRequest = new AttemptLimit(max.perClientAndRequest, windowMs);
-  const perNetworkAndRequest = new AttemptLimit(Math.ceil(max.perRequest / partOfNetwork), windowMs);
+  const perNetworkAndRequest = new AttemptLimit(Math.ceil(max.perRequest * networkShare), windowMs);
   const perRequest = new AttemptLimit(max.perRequest, windowMs);
   return {
     ofClient: (ip: string, now: Date): boolean =>

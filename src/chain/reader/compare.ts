@@ -2,7 +2,7 @@ import { clearAlarm } from '../../db/alarms.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { isAway, type Log, type Rpc, RpcError } from '../rpc.ts';
 import { firstRange, nextRange, paidBy, transferTopic } from './blocks.ts';
-import { digestOf, nextReported, noteCompared, type Range, type Reading } from './compared.ts';
+import { digestOf, nextReported, noteCompared, type Range, type Reading } from './comparison.ts';
 import { watchedTransfers } from './find.ts';
 import { hostsAtLimit, type ReportedLog, setAside } from './left-out.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
@@ -128,7 +128,7 @@ async function compareRange(reader: Reader, range: Range, rpcs: readonly Rpc[], 
     const isAlike = readingOf(first, number).digest === reading.digest;
     if (isAlike && !second) continue;
     const [by, differsFrom] = [first.host, isAlike ? null : new URL(reading.url).host];
-    for (const log of first.logs.get(number) ?? []) reported.push({ log, by, differsFrom: differsFrom });
+    for (const log of first.logs.get(number) ?? []) reported.push({ log, by, differsFrom });
     if (differsFrom === null) continue;
     for (const log of second?.logs.get(number) ?? []) reported.push({ log, by: differsFrom, differsFrom: by });
   }

@@ -1,7 +1,7 @@
 import { raiseAlarm } from '../../db/alarms.ts';
 import type { Log } from '../rpc.ts';
 import { paidBy } from './blocks.ts';
-import { logKey, type Range } from './compared.ts';
+import { logKey, type Range } from './comparison.ts';
 import type { Reader } from './read.ts';
 import {
   countUnreadByHost,
@@ -48,14 +48,14 @@ export async function setAside(reader: Reader, { from }: Range, reported: readon
   }
   if (added === 0) return isComplete;
   reader.mayBeUnread = true;
-  const disputed = unknown.flatMap(({ log, by, differsFrom: unlike }) =>
-    unlike === null ? [] : [{ log, by, unlike }],
+  const disputed = unknown.flatMap(({ log, by, differsFrom }) =>
+    differsFrom === null ? [] : [{ log, by, differsFrom }],
   );
   const [first] = disputed;
   if (!first) return isComplete;
   comparison.foundAtMs = performance.now();
   const transactions = [...new Set(disputed.map(({ log }) => log.txHash))].slice(0, 5);
-  const details = { chainId, chain: name, host: first.unlike, other: first.by, transactions };
+  const details = { chainId, chain: name, host: first.differsFrom, other: first.by, transactions };
   reader.log.error(details, 'an endpoint does not report transfers that another one reports');
   await raiseAlarm(db.sql, { kind: 'chain-left-out', subject: String(chainId), details });
   return isComplete;

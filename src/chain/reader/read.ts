@@ -6,7 +6,7 @@ import { finalNumber, usesTag } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
-import { type Comparison, forgetAfter, noteRead } from './compared.ts';
+import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
 import type { Lease } from './lease.ts';
 import { ProviderFault, type RpcPool, type RpcProvider } from './pool.ts';

@@ -5,7 +5,7 @@ import { pause } from '../../lib/time.ts';
 import { loopPass } from '../../lib/trace.ts';
 import { firstRange } from './blocks.ts';
 import { compareEndpoints } from './compare.ts';
-import { newComparison } from './compared.ts';
+import { newComparison } from './comparison.ts';
 import { type Lease, type Work, whileLeading } from './lease.ts';
 import { makePool } from './pool.ts';
 import { poll, type Reader, type WatchHooks } from './read.ts';

@@ -10,10 +10,10 @@ import type { TransferRow } from '../transfers.ts';
 const patienceMs = 2 * minuteMs;
 
 /**
- * The lowest block with a payment that waits, since when it is the lowest, and whether the alarm may be raised: a
- * process that has just started does not know what the one before it raised.
+ * The lowest block with a payment that waits, and since when it is the lowest. `isAlarmPossible`: whether an alarm may
+ * stand. A process that has just started does not know what the one before it raised.
  */
-type Wait = { block: number; since: Date; mayBeRaised: boolean };
+type Wait = { block: number; since: Date; isAlarmPossible: boolean };
 
 /** What each process knows of a chain; null once it knows that nothing waits. */
 const waits = new WeakMap<Database, Map<number, Wait | null>>();
@@ -40,14 +40,14 @@ export async function updateUnconfirmedAlarm(
   const block = blocks.length === 0 ? null : Math.min(...blocks);
   const now = ctx.clock.now();
   if (block === null || (before && block > before.block)) {
-    if (block === null || before?.mayBeRaised) await clearAlarm(ctx.db.sql, 'chain-unconfirmed', String(chainId));
-    known.set(chainId, block === null ? null : { block, since: now, mayBeRaised: false });
+    if (block === null || before?.isAlarmPossible) await clearAlarm(ctx.db.sql, 'chain-unconfirmed', String(chainId));
+    known.set(chainId, block === null ? null : { block, since: now, isAlarmPossible: false });
     return;
   }
-  const wait = { block, since: before?.since ?? now, mayBeRaised: before?.mayBeRaised ?? true };
+  const wait = { block, since: before?.since ?? now, isAlarmPossible: before?.isAlarmPossible ?? true };
   known.set(chainId, wait);
   if (now.getTime() - wait.since.getTime() < patienceMs) return;
   const details = { chainId, chain: name, since: wait.since.toISOString() };
   await raiseAlarm(ctx.db.sql, { kind: 'chain-unconfirmed', subject: String(chainId), details });
-  wait.mayBeRaised = true;
+  wait.isAlarmPossible = true;
 }

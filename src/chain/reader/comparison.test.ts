@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Comparison, newComparison, nextReported, noteCompared, noteRead, type Range } from './compared.ts';
+import { type Comparison, newComparison, nextReported, noteCompared, noteRead, type Range } from './comparison.ts';
 
 const [one, other] = ['https://one.example', 'https://other.example'];
 
