@@ -15,11 +15,11 @@ import { encryptMails, forgetMails } from './mail/forget.ts';
 import { mailsDue, sendDueMails } from './mail/transport.ts';
 import { matchingDue, refundsDue, unsettledDue } from './payments/due.ts';
 import { matchPending } from './payments/match.ts';
-import { settle } from './payments/proof/verify.ts';
-import { releaseReservations } from './payments/release.ts';
-import { onRemoved } from './payments/removed.ts';
+import { verifyFinal } from './payments/proof/verify.ts';
+import { releaseReservations } from './payments/release-reservations.ts';
+import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
-import { watchUnreadChains } from './payments/unread-chains.ts';
+import { undoRemoved } from './payments/undo-removed.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
 import { foreseeCharges } from './plans/collect/foresee.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
@@ -114,7 +114,7 @@ const loops: Loop[] = [
     queue: { due: mailsDue, wakes: ['mails'], restMs: second },
   },
   { name: 'watch the order of requests', everyMs: minute, run: watchOrder },
-  { name: 'watch the reading of chains', everyMs: minute, run: watchUnreadChains },
+  { name: 'watch the reading of chains', everyMs: minute, run: alarmSilentChains },
   { name: 'index metadata', everyMs: minute, run: indexMetadata },
   { name: 'release amounts', everyMs: minute, run: releaseReservations },
   { name: 'forget mails', everyMs: 10 * minute, run: forgetMails },
@@ -143,7 +143,7 @@ function loopsOf(chain: ChainConfig): Loop[] {
     {
       name: `verify payments on ${chain.chainId}`,
       everyMs: minute,
-      run: (ctx) => settle(ctx, [chain]),
+      run: (ctx) => verifyFinal(ctx, [chain]),
       queue: { due: unsettledDue(chain), wakes: ['request', 'chain'], restMs: 250, busyRestMs: 0 },
     },
     {
@@ -208,7 +208,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     pollQueues(ctx, mine, pollMs, signal),
-    startWatching(ctx, { onRemoved }, signal),
+    startWatching(ctx, { onRemoved: undoRemoved }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
   stopListening();

@@ -12,7 +12,7 @@ import { readFindings } from '../payments/findings.ts';
 import type { PaymentProgress } from '../payments/proof/progress.ts';
 import { claimTypedDataJson } from '../payments/submitted/claim.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
-import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
+import { type PayPageRow, readPayPageRow } from '../requests/pay-page.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

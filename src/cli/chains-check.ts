@@ -1,6 +1,6 @@
 import { type ChainStatus, chainStatus, checkTokens } from '../chain/status.ts';
 import type { Context } from '../context.ts';
-import { type RemovedChain, removedChains } from '../payments/unread-chains.ts';
+import { type RemovedChain, removedChains } from '../payments/silent-chains.ts';
 import type { Finding } from './finding.ts';
 
 /**

@@ -3,7 +3,7 @@ import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForReset, undoOnboarding } from '../merchants/onboarding-state.ts';
-import { hasMoney, voidOpenOf } from '../requests/of-reset.ts';
+import { hasReceivedMoney, voidUnpaidOf } from '../requests/merchant-reset.ts';
 import { giveUpWallets } from '../wallets/give-up.ts';
 
 /**
@@ -16,8 +16,8 @@ export function resetOnboarding(ctx: Context, actor: Actor, scope: Scope, accoun
   const now = ctx.clock.now();
   return ctx.db.scoped(scope, async (tx) => {
     await lockForReset(tx, scope, accountId);
-    if (await hasMoney(tx, scope, accountId)) return false;
-    await voidOpenOf(tx, scope, accountId, now);
+    if (await hasReceivedMoney(tx, scope, accountId)) return false;
+    await voidUnpaidOf(tx, scope, accountId, now);
     await giveUpWallets(tx, scope, accountId, now);
     await undoOnboarding(tx, scope, accountId);
     await audit(ctx, tx, actor, {

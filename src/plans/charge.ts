@@ -11,7 +11,7 @@ import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
 import { readMailBranding } from '../partners/branding.ts';
-import { createInScope } from '../requests/manual.ts';
+import { createInScope } from '../requests/create-in-scope.ts';
 import { beginCollecting } from './collect/begin.ts';
 import { collectMinutes } from './collect/rules.ts';
 import { planMail } from './mail.ts';

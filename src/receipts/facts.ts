@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { receiptNumber } from '../lib/text/receipt-number.ts';
-import { type PayPageRow, readPayPageRow } from '../requests/payable.ts';
+import { type PayPageRow, readPayPageRow } from '../requests/pay-page.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
 

@@ -10,7 +10,7 @@ import { refuse } from '../errors.ts';
 import { onboardingUrl } from '../merchants/onboarding-token.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { planPageUrl } from '../plans/link.ts';
-import { createManually } from '../requests/manual.ts';
+import { createManually } from '../requests/create-in-scope.ts';
 import { wordsOf } from '../ui/language.ts';
 import { inviteUser } from '../users/invite.ts';
 import { serviceName } from '../users/mails.ts';

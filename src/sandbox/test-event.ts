@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actions.ts';
 import { RpcError } from '../chain/rpc.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { createManually } from '../requests/manual.ts';
+import { createManually } from '../requests/create-in-scope.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { SandboxRefusal, sandboxOutcome } from './outcomes.ts';
 

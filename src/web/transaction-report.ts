@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../config/chains.ts';
 import { type Html, html } from '../lib/text/html.ts';
-import type { Moved, StoredTransfer, TransactionReport } from '../payments/look-up.ts';
 import type { Reason } from '../payments/rules.ts';
+import type { Moved, StoredTransfer, TransactionReport } from '../payments/transaction-report.ts';
 import { commonTexts } from '../texts/common.ts';
 import { card, field, type StateKind, shortAddress, stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';

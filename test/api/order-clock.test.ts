@@ -5,7 +5,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { createMerchantManually } from '../../src/merchants/manual.ts';
-import { createInScope } from '../../src/requests/manual.ts';
+import { createInScope } from '../../src/requests/create-in-scope.ts';
 import { watchOrder } from '../../src/requests/order-alarm.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { type Api, type ApiPartner, startApi } from '../support/api/client.ts';

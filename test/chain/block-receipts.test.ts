@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type CountingProxy, startCountingProxy } from '../../bench/counting-proxy.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { makeRequest } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
@@ -45,7 +45,7 @@ async function payTogether(count: number) {
   await of.node.mine(1);
   await of.caughtUp();
   await matchPending(of.ctx);
-  await settle(of.ctx);
+  await verifyFinal(of.ctx);
   return requests;
 }
 

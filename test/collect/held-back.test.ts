@@ -4,7 +4,7 @@ import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { upsertSubmitted } from '../../src/payments/submitted/store.ts';
 import { endPlan, pausePlan, resumePlan } from '../../src/plans/change.ts';
 import { chargeDue } from '../../src/plans/charge.ts';
@@ -121,7 +121,7 @@ test('A request that was paid manually in full is not charged', async () => {
   assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
   await of.node.mine(2);
   await of.caughtUp();
-  await settle(of.ctx);
+  await verifyFinal(of.ctx);
   await of.forward(minuteMs + 1000);
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['paid', null]);

@@ -5,7 +5,7 @@ import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { watchScope } from '../../src/db/scope-changes.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { sumUnmatched } from '../../src/payments/unmatched/browse.ts';
@@ -179,7 +179,7 @@ test('the rest is matched while the partial payment is detached → either the r
     const detach = detachPartialPayment(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
     const [detached] = await Promise.all([detach, matchPending(fixtures.ctx)]);
     await matchPending(fixtures.ctx);
-    await settle(fixtures.ctx);
+    await verifyFinal(fixtures.ctx);
     const isPaid = (await fixtures.read(request)).proof_status === 'verified';
     assert.equal(detached.kind, isPaid ? 'paid' : 'detached');
     assert.equal((await fixtures.transfer(txHash))?.counts, isPaid);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { html } from '../../src/lib/text/html.ts';
-import { lookUpTransaction } from '../../src/payments/look-up.ts';
+import { reportTransaction } from '../../src/payments/transaction-report.ts';
 import { fundLookalike, lookalikeAddress, lookalikeTransfer } from '../../src/sandbox/lookalike.ts';
 import { sendTransaction } from '../../src/sandbox/wallet.ts';
 import { dashboardTexts } from '../../src/texts/dashboard.ts';
@@ -97,7 +97,7 @@ test('one asker looks up more than twenty in a minute → chains are not queried
   const { test: scope } = await makePartner(db);
   const now = new Date();
   const still = { ...ctx, clock: { now: () => now } };
-  const look = async (who: string | null) => (await lookUpTransaction(still, scope, `0x${'8'.repeat(64)}`, who)).state;
+  const look = async (who: string | null) => (await reportTransaction(still, scope, `0x${'8'.repeat(64)}`, who)).state;
   const some = (count: number, who: string | null) => Promise.all(Array.from({ length: count }, () => look(who)));
   const merchants = Array.from({ length: 6 }, () => randomUUID());
   const [first = '', ...others] = merchants;

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { createInScope } from '../../src/requests/manual.ts';
+import { createInScope } from '../../src/requests/create-in-scope.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type DashboardFixtures, dashboardFixtures } from '../support/people/dashboard.ts';
 

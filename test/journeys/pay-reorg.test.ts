@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
@@ -95,21 +95,21 @@ test('while an endpoint is away or denies the payment, verification waits; an al
   const alarm = 'chain-unconfirmed:31337';
   second.endpoint.mode = 'away';
   await matchPending(fixtures.ctx);
-  await settle(fixtures.ctx);
+  await verifyFinal(fixtures.ctx);
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
   assert.ok(!(await isRaised(alarm)));
   fixtures.clock.forward(2 * 60_000);
-  await settle(fixtures.ctx);
+  await verifyFinal(fixtures.ctx);
   assert.ok(await isRaised(alarm));
 
   second.endpoint.mode = 'denies';
-  await settle(fixtures.ctx);
+  await verifyFinal(fixtures.ctx);
   assert.equal((await fixtures.read(request)).proof_status, 'attached');
 
   second.endpoint.mode = 'honest';
   // A denied transfer is checked again a second later.
   await fixtures.db.sql`update transfers set look_at = now() - interval '1 ms' where look_at > now()`;
-  await settle(fixtures.ctx);
+  await verifyFinal(fixtures.ctx);
   assert.equal((await fixtures.read(request)).proof_status, 'verified');
   assert.ok(!(await isRaised(alarm)));
 });

@@ -6,7 +6,7 @@ import { Refusal } from '../../src/errors.ts';
 import { pause } from '../../src/lib/time.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { readSubmitted, refreshSubmitted } from '../../src/payments/submitted/follow.ts';
 import { findMisdirected } from '../../src/payments/unmatched/misdirected.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -28,7 +28,7 @@ before(async () => {
   // The loops that the service runs.
   loops = Promise.all([
     turn(() => matchPending(fixtures.ctx), 50),
-    turn(() => settle(fixtures.ctx), 50),
+    turn(() => verifyFinal(fixtures.ctx), 50),
     turn(() => mineWhileWaiting(fixtures.ctx), 500),
   ]);
 });

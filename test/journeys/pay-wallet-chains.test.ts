@@ -10,7 +10,7 @@ import { readFindings } from '../../src/payments/findings.ts';
 import { claim, claimTypedData } from '../../src/payments/submitted/claim.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
-import { createInScope } from '../../src/requests/manual.ts';
+import { createInScope } from '../../src/requests/create-in-scope.ts';
 import { renderRequest } from '../../src/requests/render.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { wordsOf } from '../../src/ui/language.ts';

@@ -6,7 +6,7 @@ import { theService } from '../../src/audit/write.ts';
 import { paymentCommands } from '../../src/cli/payments.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { browseUnmatched } from '../../src/payments/unmatched/browse.ts';
@@ -301,8 +301,8 @@ test('ten turns of the loops at once → one result and one event for each reque
     select count(*)::int as count from transfers where judged_at is null`;
   const matched = await Promise.all(Array.from({ length: 5 }, () => matchPending(fixtures.ctx)));
   await matchPending(fixtures.ctx);
-  await Promise.all(Array.from({ length: 5 }, () => settle(fixtures.ctx)));
-  await settle(fixtures.ctx);
+  await Promise.all(Array.from({ length: 5 }, () => verifyFinal(fixtures.ctx)));
+  await verifyFinal(fixtures.ctx);
   const total = matched.reduce((a, b) => a + b);
   assert.ok(total <= (waiting?.count ?? 0), `${total} matched of ${waiting?.count}`);
   for (const request of requests) {

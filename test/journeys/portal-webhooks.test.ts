@@ -7,7 +7,7 @@ import { list } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { portalTexts } from '../../src/texts/portal.ts';
 import { startDelivering } from '../../src/webhooks/deliver.ts';
@@ -39,7 +39,7 @@ before(async () => {
   // The loops that the service runs.
   loops = Promise.all([
     turn(() => matchPending(ctx), 50),
-    turn(() => settle(ctx), 50),
+    turn(() => verifyFinal(ctx), 50),
     turn(() => mineWhileWaiting(ctx), 500),
     startDelivering(ctx, stop.signal),
   ]);

@@ -7,7 +7,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { sendDueMails } from '../../src/mail/transport.ts';
 import { setBranding } from '../../src/partners/branding.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { openGateway } from '../../src/receipts/gateway.ts';
 import { mailReceipts } from '../../src/receipts/send-mails.ts';
 import { sendMessages } from '../../src/receipts/send-messages.ts';
@@ -219,7 +219,7 @@ test('A verification goes through with its event although the outbox of receipts
   await fixtures.db.sql.begin(async (tx) => {
     await tx`lock table receipts in access exclusive mode`;
     await matchPending(fixtures.ctx);
-    await settle(fixtures.ctx); // ends although the lock is held
+    await verifyFinal(fixtures.ctx); // ends although the lock is held
   });
   assert.deepEqual([...(await receiptsOf(request))], []); // skipped, because its table was locked
   assert.equal((await fixtures.read(request)).proof_status, 'verified');

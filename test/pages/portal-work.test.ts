@@ -8,7 +8,7 @@ import { buildServer } from '../../src/http/server.ts';
 import { pause } from '../../src/lib/time.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { changeRole } from '../../src/users/change.ts';
@@ -41,7 +41,7 @@ before(async () => {
   // As the service runs them.
   loops = Promise.all([
     turn(() => matchPending(ctx), 50),
-    turn(() => settle(ctx), 50),
+    turn(() => verifyFinal(ctx), 50),
     turn(() => mineWhileWaiting(ctx), 500),
     startDelivering(ctx, stop.signal),
   ]);

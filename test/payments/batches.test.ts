@@ -4,7 +4,7 @@ import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
@@ -91,23 +91,23 @@ test('one payment among many that cannot be written → the others are verified,
     if (blockNumber === recent) await matchPending(ctx);
     const allow = await refuseChangesOf(bad.txHash);
     if (blockNumber === recent) await readUpTo(database.db, chain.chainId, recent + 10);
-    for (const loop of [matchPending, settle]) await loop(ctx);
+    for (const loop of [matchPending, verifyFinal]) await loop(ctx);
     for (const one of others) await assertVerified(one);
     assert.notEqual((await proofOf(bad.request)).status, 'verified');
     const [row] = await database.db.sql`select looks from transfers where tx_hash = ${bad.txHash}`;
     assert.ok(row?.looks > 0, 'it is put off');
     await allow();
     await dueAgain();
-    for (const loop of [matchPending, settle]) await loop(ctx);
+    for (const loop of [matchPending, verifyFinal]) await loop(ctx);
     await assertVerified(bad);
     await readUpTo(database.db, chain.chainId, recent);
   }
 });
 
 test('a request that somebody holds → the others are verified meanwhile, and it is once it is free', async () => {
-  for (const loop of [matchPending, settle]) {
-    const paid = await payMany(loop === settle ? recent : final);
-    if (loop === settle) {
+  for (const loop of [matchPending, verifyFinal]) {
+    const paid = await payMany(loop === verifyFinal ? recent : final);
+    if (loop === verifyFinal) {
       await matchPending(ctx);
       await readUpTo(database.db, chain.chainId, recent + 10);
     }

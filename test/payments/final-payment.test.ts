@@ -4,7 +4,7 @@ import { theService } from '../../src/audit/write.ts';
 import { list } from '../../src/db/sql.ts';
 import { readFinalPayment } from '../../src/payments/proof/final-payment.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { cancelRefund } from '../../src/refunds/cancel.ts';
 import { prepareRefund } from '../../src/refunds/refund.ts';
 import { startRefund } from '../../src/refunds/start.ts';
@@ -138,7 +138,7 @@ test('a request with a partial payment that nobody confirmed → it is no surplu
   const unconfirmed = await sent(dead, due - 1n, 100);
   const paid = await sent(alone, due + 5n, 90);
   await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
-  assert.equal(await settle(ctx), 1);
+  assert.equal(await verifyFinal(ctx), 1);
   await assert.rejects(offer(unconfirmed, 31340), { code: 'not_found' });
   const { usdcMicro, data } = await offer(paid, 31337);
   assert.deepEqual([usdcMicro, data !== null], [5n, true]);
@@ -159,7 +159,7 @@ test('a partial payment that is confirmed after the surplus was refunded → bri
   await database.db.sql`
     update transfers set block_time = block_time - interval '1 minute' where tx_hash = ${late}`;
   await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
-  assert.equal(await settle(ctx), 1);
+  assert.equal(await verifyFinal(ctx), 1);
   const final = await readFinalPayment(ctx, scope, merchant.id, keyFor(paid));
   await startRefund(ctx, theService, scope, merchant.id, keyFor(paid), final);
   const refunded = () => database.db.sql`
@@ -172,7 +172,7 @@ test('a partial payment that is confirmed after the surplus was refunded → bri
   // A node whose clock is behind settles it.
   const now = () => new Date(Date.now() - 60_000);
   const chains = { test: [fast, { ...slow, rpcUrls: [endpoint.url] }], live: [] };
-  assert.equal(await settle({ ...ctx, chains, clock: { ...ctx.clock, now } }), 0);
+  assert.equal(await verifyFinal({ ...ctx, chains, clock: { ...ctx.clock, now } }), 0);
   assert.equal((await offer(paid, 31337)).usdcMicro, 5n);
   const { usdcMicro, data } = await offer(late, 31340);
   assert.deepEqual([usdcMicro, data !== null], [due - 1n, true]);

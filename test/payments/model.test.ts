@@ -7,9 +7,9 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
-import { onRemoved } from '../../src/payments/removed.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
+import { undoRemoved } from '../../src/payments/undo-removed.ts';
 import { authorizationNonce } from '../../src/requests/authorization-nonce.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openRequest } from '../../src/requests/open.ts';
@@ -123,7 +123,7 @@ class Model {
     r.proof = 'verified';
     for (const t of final) t.final = true;
   }
-  settle() {
+  verifyFinal() {
     for (const [i, r] of this.requests.entries()) {
       for (const t of this.applied(i)) t.final = this.isFinal(t);
       if (r.proof === 'attached') this.verifyPaid(i);
@@ -204,8 +204,8 @@ async function apply(run: Run, each: Step): Promise<void> {
   else if (each.kind === 'mine') {
     model.head += each.blocks;
     await moveHead(run);
-    await settle(ctx);
-    model.settle();
+    await verifyFinal(ctx);
+    model.verifyFinal();
   } else if (each.kind === 'reorg') await reorganise(run, each.depth);
   else {
     const row = rows[each.request] as RequestRow;
@@ -281,7 +281,7 @@ async function reorganise(run: Run, depth: number): Promise<void> {
       delete from transfers where partner_id = ${run.scope.partnerId} and block_number > ${model.head} and final_at is null
       returning *`;
     assert.equal(gone.length, lost.length);
-    await onRemoved(
+    await undoRemoved(
       tx,
       gone.map((row) => ({
         ...keyOf(row),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { releaseReservations } from '../../src/payments/release.ts';
+import { releaseReservations } from '../../src/payments/release-reservations.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 
 let fixtures: PayFixtures;

@@ -5,8 +5,8 @@ import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
-import { releaseReservations } from '../../src/payments/release.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
+import { releaseReservations } from '../../src/payments/release-reservations.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { openRequest } from '../../src/requests/open.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
@@ -74,11 +74,11 @@ test('cancel against open against a payment, 1,000 times → one of them comes f
     ]);
     // Each round has its own order. Both loops run in between and concurrently.
     shuffle(racers, round);
-    const loops = Array.from({ length: 3 }, () => [() => matchPending(ctx), () => settle(ctx)]).flat();
+    const loops = Array.from({ length: 3 }, () => [() => matchPending(ctx), () => verifyFinal(ctx)]).flat();
     for (const [i, loop] of loops.entries()) racers.splice(i * 25, 0, async () => void (await loop()));
     await Promise.all(racers.map((racer) => racer()));
     await matchPending(ctx);
-    await settle(ctx);
+    await verifyFinal(ctx);
     await check(requests, cancelled, outcomes);
   }
   const total = [...outcomes.values()].reduce((a, b) => a + b, 0);

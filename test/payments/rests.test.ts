@@ -6,10 +6,10 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
-import { releaseReservations } from '../../src/payments/release.ts';
-import { onRemoved } from '../../src/payments/removed.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
+import { releaseReservations } from '../../src/payments/release-reservations.ts';
 import { keyOf, type TransferRow } from '../../src/payments/transfers.ts';
+import { undoRemoved } from '../../src/payments/undo-removed.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { idleChain, testContext } from '../support/app.ts';
@@ -91,7 +91,7 @@ const whole = (micro: bigint) => ({ micro, isRest: false, isReserved: true });
 async function reorganise(...hashes: string[]): Promise<void> {
   await database.db.sql.begin(async (tx) => {
     const gone = await tx<TransferRow[]>`delete from transfers where tx_hash = any(${hashes}::text[]) returning *`;
-    await onRemoved(
+    await undoRemoved(
       tx,
       gone.map((row) => ({
         ...keyOf(row),
@@ -129,7 +129,7 @@ test('another request holds the figure → the rest costs a micro unit more; eac
   assert.deepEqual(await fate(await arrive({ value: 7_345_678n })), [other.id, 'amount']);
   assert.deepEqual(await fate(await arrive({ value: 7_345_679n })), [request.id, 'amount']);
   await readUpTo(head + 2);
-  await settle(ctx);
+  await verifyFinal(ctx);
   const progress = await progressOf(request);
   assert.deepEqual([progress.proofStatus, progress.overpaidMicro], ['verified', 0n]);
   const over = await database.db.sql`select from overpaid_requests where request_id = ${request.id}`;
@@ -213,7 +213,7 @@ test('the rest is freed with the request’s own amount: a day after it was veri
   assert.equal(await untilOf(7_345_678n), 25);
   await arrive({ value: 7_345_678n });
   await readUpTo(head + 2);
-  await settle(ctx);
+  await verifyFinal(ctx);
   assert.equal((await progressOf(request)).proofStatus, 'verified');
   assert.deepEqual([await untilOf(12_345_678n), await untilOf(7_345_678n)], [24, 24]);
   assert.equal(await fate(await arrive({ value: 7_345_678n, block: head + 3 })), 'already_paid');

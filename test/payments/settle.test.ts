@@ -6,7 +6,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { raisedAlarms } from '../support/alarms.ts';
@@ -92,7 +92,7 @@ test('dust parts of large requests that wait for the strict tier hold up nobody'
   for (const payee of [same, other]) {
     const request = await ask(payee);
     await pay(payee, request, alone, 95, [request.usdc_micro]);
-    await settle(ctx);
+    await verifyFinal(ctx);
     assert.equal(await proofOf(request), 'verified');
   }
 });
@@ -106,7 +106,7 @@ test('final parts without end of one partner delay no payment to another', async
   const other = await newPayee();
   const request = await ask(other);
   await pay(other, request, alone, 95, [request.usdc_micro]);
-  await settle(ctx);
+  await verifyFinal(ctx);
   assert.equal(await proofOf(request), 'verified');
 });
 
@@ -126,7 +126,7 @@ test('final parts without end of one merchant delay no payment to another of its
     await pay(payee, request, alone, 95, [request.usdc_micro]);
     requests.push(request);
   }
-  await settle(ctx, [alone]);
+  await verifyFinal(ctx, [alone]);
   assert.deepEqual(await Promise.all(requests.map(proofOf)), ['verified', 'verified']);
   await database.db.sql`delete from transfers where to_address = ${flooded.wallet}`;
 });
@@ -145,7 +145,7 @@ test('an endpoint that refuses one receipt → the others are verified; that one
     await pay(payee, good, pair, 91, [good.usdc_micro]);
     const [, second] = endpoints;
     second?.endpoint.lies.set(badTx, lie);
-    await settle(ctx);
+    await verifyFinal(ctx);
     assert.equal(await proofOf(good), 'verified', what);
     assert.equal(await proofOf(bad), 'attached', what);
 
@@ -154,12 +154,12 @@ test('an endpoint that refuses one receipt → the others are verified; that one
     assert.ok(row?.looks > 0 && row?.later, `${what}: it is put off`);
     clock.forward(2 * 60_000);
     // The alarm is raised even while the transfer is put off.
-    await settle(ctx);
+    await verifyFinal(ctx);
     assert.deepEqual(await alarms(), ['chain-unconfirmed:31339'], what);
 
     second?.endpoint.lies.clear();
     await dueAgain();
-    await settle(ctx);
+    await verifyFinal(ctx);
     assert.equal(await proofOf(bad), 'verified', what);
     assert.deepEqual(await alarms(), [], what);
   }
@@ -172,17 +172,17 @@ test('an endpoint that is away puts nothing off for longer than a second: its pa
   const [, second] = endpoints;
   second?.endpoint.lies.set('all', 'away');
   for (let pass = 0; pass < 5; pass++) {
-    await settle(ctx);
+    await verifyFinal(ctx);
     await dueAgain();
   }
-  await settle(ctx);
+  await verifyFinal(ctx);
   for (const request of requests) assert.equal(await proofOf(request), 'attached');
   const [late] = await database.db.sql`
     select from transfers where chain_id = ${pair.chainId} and final_at is null and look_at > now() + interval '1 second'`;
   assert.equal(late, undefined);
   second?.endpoint.lies.clear();
   await dueAgain();
-  await settle(ctx);
+  await verifyFinal(ctx);
   for (const request of requests) assert.equal(await proofOf(request), 'verified');
 });
 
@@ -196,7 +196,7 @@ test('dust of four partners on which an endpoint drops the connection → other 
   const payee = await newPayee();
   const request = await ask(payee);
   await pay(payee, request, pair, 95, [request.usdc_micro]);
-  await settle(ctx);
+  await verifyFinal(ctx);
   assert.equal(await proofOf(request), 'verified');
 });
 
@@ -212,7 +212,7 @@ test('a request that is attached by what no endpoint confirms → its next suffi
     const pays = (value: string) => store(database.db, pair, payee, [{ blockNumber: 70, value, request }]);
     const [early = ''] = i === 0 ? await pays(request.usdc_micro) : [];
     await matchPending(ctx, [pair]);
-    await settle(ctx, [pair]);
+    await verifyFinal(ctx, [pair]);
     assert.equal(await proofOf(request), 'attached');
     const reasonOf = async (txHash: string) =>
       (await database.db.sql`select reason from transfers where tx_hash = ${txHash}`)[0]?.reason;
@@ -220,12 +220,12 @@ test('a request that is attached by what no endpoint confirms → its next suffi
 
     await doubts();
     await dueAgain();
-    await settle(ctx, [pair]);
+    await verifyFinal(ctx, [pair]);
     const [dust = ''] = await pays('1');
     if (i > 0) await pays(request.usdc_micro);
     for (let pass = 0; pass < 3; pass++) {
       await matchPending(ctx, [pair]);
-      await settle(ctx, [pair]);
+      await verifyFinal(ctx, [pair]);
     }
     assert.equal(await proofOf(request), 'verified');
     assert.equal(await reasonOf(dust), 'already_paid');
@@ -241,11 +241,11 @@ test('a final transfer that all endpoints deny for two minutes → removed as by
     const request = await ask(payee);
     const [txHash = ''] = await pay(payee, request, pair, 60, [request.usdc_micro]);
     for (const { endpoint } of liars) endpoint.lies.set(txHash, { result: null });
-    await settle(ctx, [pair]);
+    await verifyFinal(ctx, [pair]);
     assert.equal(await proofOf(request), 'attached');
     await longDenied();
     await dueAgain();
-    await settle(ctx, [pair]);
+    await verifyFinal(ctx, [pair]);
     const all = liars.length === endpoints.length;
     const [row] = await database.db.sql`select proof_status, proof_note from requests where id = ${request.id}`;
     assert.deepEqual(
@@ -265,10 +265,10 @@ test('endpoints fail to confirm a part for long → the rest without it is due, 
   const request = await ask(payee, { exactMicro: 12_345_678n });
   const [doubted = ''] = await pay(payee, request, pair, 60, ['5000000', '2000000']);
   endpoints[1]?.endpoint.lies.set(doubted, { result: null });
-  await settle(ctx, [pair]);
+  await verifyFinal(ctx, [pair]);
   await database.db.sql`update transfers set looks = 7 where tx_hash = ${doubted}`;
   await dueAgain();
-  await settle(ctx, [pair]);
+  await verifyFinal(ctx, [pair]);
   const { asked } = await readProgress(ctx, payee.scope, request.id);
   assert.deepEqual(asked, { micro: 10_345_678n, isRest: true, isReserved: true });
 });
@@ -286,7 +286,7 @@ test('a final transfer that one endpoint denies for long and the honest one for 
     for (const { endpoint } of endpoints) endpoint.lies.clear();
     for (const { endpoint } of liars) endpoint.lies.set(txHash, { result: null });
     await dueAgain();
-    await settle(ctx, [pair]);
+    await verifyFinal(ctx, [pair]);
   };
   await checkAgain(...endpoints.slice(1));
   await longDenied();
@@ -320,7 +320,7 @@ test('a transfer stored without what its transaction carries is confirmed withou
     input: `0x${to_address.slice(2)}${hex}`,
   };
   for (const { endpoint } of endpoints) endpoint.transactions.set(txHash, told);
-  await settle(ctx, [pair]);
+  await verifyFinal(ctx, [pair]);
   assert.equal(await proofOf(request), 'verified');
 });
 
@@ -351,7 +351,7 @@ test('payments that are never confirmed → later ones still get their turn', as
   for (const txHash of denied) endpoints[1]?.endpoint.lies.set(txHash, { result: null });
   const request = await ask(hostile);
   await pay(hostile, request, pair, 95, [request.usdc_micro]);
-  for (let pass = 0; pass < 4 && (await proofOf(request)) !== 'verified'; pass++) await settle(ctx);
+  for (let pass = 0; pass < 4 && (await proofOf(request)) !== 'verified'; pass++) await verifyFinal(ctx);
   assert.equal(await proofOf(request), 'verified');
   await database.db.sql`delete from transfers where tx_hash = any(${denied}::text[])`;
 });
@@ -362,7 +362,7 @@ test('a partial payment on a chain that nobody answers for holds back no payment
   const [dust = ''] = await pay(payee, request, dead, 90, ['1']);
   const [paid] = await pay(payee, request, alone, 95, [request.usdc_micro]);
   // The pass that puts the dust off leaves its request to the next pass.
-  for (let pass = 0; pass < 3 && (await proofOf(request)) !== 'verified'; pass++) await settle(ctx);
+  for (let pass = 0; pass < 3 && (await proofOf(request)) !== 'verified'; pass++) await verifyFinal(ctx);
   const [row] = await database.db.sql`select proof_status, tx_hash from requests where id = ${request.id}`;
   assert.equal(row?.proof_status, 'verified');
   assert.equal(row?.tx_hash, paid);
@@ -375,7 +375,7 @@ test('a partial payment that was final for a cheap request waits for the tier of
   const payee = await newPayee();
   const cheap = await ask(payee);
   const [txHash = ''] = await pay(payee, cheap, alone, 95, ['1']);
-  await settle(ctx);
+  await verifyFinal(ctx);
   const finalAt = async () =>
     (await database.db.sql`select final_at from transfers where tx_hash = ${txHash}`)[0]?.final_at;
   assert.ok(await finalAt());
@@ -391,10 +391,10 @@ test('a partial payment that was final for a cheap request waits for the tier of
     proofStatus: 'attached',
   });
   assert.equal(await finalAt(), null);
-  await settle(ctx);
+  await verifyFinal(ctx);
   assert.equal(await proofOf(dear), 'attached');
   await readUpTo(database.db, alone.chainId, 154);
-  await settle(ctx);
+  await verifyFinal(ctx);
   assert.equal(await proofOf(dear), 'verified');
   await readUpTo(database.db, alone.chainId, 100);
 });

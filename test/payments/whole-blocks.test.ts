@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
-import { settle } from '../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
@@ -41,7 +41,7 @@ test('an endpoint that never answers about whole blocks, many payments in each o
   }
   const left = async () => (await database.db.sql`select from requests where proof_status <> 'verified'`).length;
   // A slow machine gets to fewer blocks in a pass, but to more than one.
-  for (let passes = 0; passes < blocks - 2 && (await left()) > 0; passes++) await settle(ctx);
+  for (let passes = 0; passes < blocks - 2 && (await left()) > 0; passes++) await verifyFinal(ctx);
   assert.equal(await left(), 0);
 });
 
@@ -65,5 +65,5 @@ test('endpoints that tell of no logs in the receipts of whole blocks, but do in 
   };
   const result = hashes.map((transactionHash) => ({ ...place, transactionHash }));
   for (const { endpoint } of endpoints) endpoint.lies.set(hashOf(blockNumber), { result });
-  assert.equal(await settle(ctx), inEach);
+  assert.equal(await verifyFinal(ctx), inEach);
 });

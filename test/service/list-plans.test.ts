@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../src/db/connection.ts';
 import { lockPlan, selectPlanOfForm } from '../../src/plans/store.ts';
-import { selectManualFacts } from '../../src/requests/manual-store.ts';
+import { selectCreateFacts } from '../../src/requests/create-in-scope-store.ts';
 import { send } from '../support/api/client.ts';
 import { startApp } from '../support/app.ts';
 import { makeCrowd, many } from '../support/crowd.ts';
@@ -304,7 +304,7 @@ test('a form or a create sent again → its plan or request is found by its key 
     where id = (select id from requests where account_id = ${crowd.accountId} limit 1)`;
   const body = { account_id: crowd.accountId, idempotency_key: key };
   const lookups: Record<string, () => Promise<unknown>> = {
-    'a request': () => selectManualFacts(db.sql, scope, body),
+    'a request': () => selectCreateFacts(db.sql, scope, body),
     'a plan of the dashboard': () => db.scoped(scope, (tx) => selectPlanOfForm(tx, scope, crowd.accountId, '31337')),
     'a plan by its id': () => db.scoped(scope, (tx) => lockPlan(tx, scope, crowd.accountId, nobody)),
   };

@@ -5,7 +5,7 @@ import { Refusal } from '../../errors.ts';
 import { parseAmount } from '../../lib/amount.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
-import { createManually, type Expiries, readExpiries } from '../../requests/manual.ts';
+import { createManually, type Expiries, readExpiries } from '../../requests/create-in-scope.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, isWrong, stateLine } from '../../ui/components.ts';

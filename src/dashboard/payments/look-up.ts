@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { html } from '../../lib/text/html.ts';
-import { lookUpTransaction } from '../../payments/look-up.ts';
+import { reportTransaction } from '../../payments/transaction-report.ts';
 import { keyOf, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -25,7 +25,7 @@ export function lookUpPage(pages: MerchantPages, ctx: Context): void {
     const { scope, accountId } = session;
     const words = wordsFor(request);
     const { hash } = readQuery(request.query, ['hash']);
-    const report = hash === undefined ? null : await lookUpTransaction(ctx, scope, hash, accountId);
+    const report = hash === undefined ? null : await reportTransaction(ctx, scope, hash, accountId);
     const places = {
       path: lookUpPath,
       request: (id: string) => `/dashboard/payments/${id}`,

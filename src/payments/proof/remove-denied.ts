@@ -5,8 +5,8 @@ import type { Context } from '../../context.ts';
 import { raiseAlarm } from '../../db/alarms.ts';
 import { nestedIn } from '../../db/nested.ts';
 import { deleteDenied, deniedChecks } from '../queue-store.ts';
-import { onRemoved } from '../removed.ts';
 import type { TransferRow } from '../transfers.ts';
+import { undoRemoved } from '../undo-removed.ts';
 
 /**
  * Removes transfers whose block is final and that all endpoints have denied for long. As in a reorganisation, what they
@@ -28,7 +28,7 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     if (!(await deleteDenied(tx, row))) return false;
     const details = { chainId, transactions: [row.tx_hash] };
     await raiseAlarm(tx, { kind: 'chain-final-reorged', subject: `${chainId}:${row.tx_hash}`, details });
-    await onRemoved(tx, [toRemoved(chainId, row)]);
+    await undoRemoved(tx, [toRemoved(chainId, row)]);
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
     const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };

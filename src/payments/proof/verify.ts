@@ -33,13 +33,13 @@ const crossCheckMs = 5_000;
  * @param chains processed side by side; all chains by default
  * @returns how many requests were verified
  */
-export async function settle(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
+export async function verifyFinal(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
   let verified = 0;
-  for (const count of await Promise.all(chains.map((chain) => settleChain(ctx, chain)))) verified += count;
+  for (const count of await Promise.all(chains.map((chain) => verifyChain(ctx, chain)))) verified += count;
   return verified;
 }
 
-async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
+async function verifyChain(ctx: Context, chain: ChainConfig): Promise<number> {
   const heads = await readHeads(ctx.db.sql, chain.chainId);
   const final = heads ? await selectUnsettled(ctx.db, chain, heads, passSize) : [];
   const checks = await confirmAll(ctx, chain, final);
@@ -50,13 +50,13 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   let verified = 0;
   const left: Agreed[] = [];
   await mapFew(chunksOf(groups, batchSize), batchesAtOnce, async (batch) => {
-    const done = await settleBatch(ctx, batch);
+    const done = await verifyBatch(ctx, batch);
     verified += done.verified;
     left.push(...batch.filter(({ requestId }) => !done.settled.has(requestId)));
   });
   for (const { requestId, scope, own } of left) {
     try {
-      if (await settleRequest(ctx, scope, requestId, own)) verified++;
+      if (await verifyRequest(ctx, scope, requestId, own)) verified++;
     } catch (error) {
       if (isConflict(error)) continue;
       // A request that cannot be settled must not delay the others.
@@ -69,7 +69,7 @@ async function settleChain(ctx: Context, chain: ChainConfig): Promise<number> {
   return verified;
 }
 
-/** A transfer to settle, with the amount due of its request. */
+/** A transfer that has become final, with the amount due of its request. */
 type Unsettled = TransferRow & { usdc_micro: string };
 
 /** If a chain has only one endpoint, it has already reported everything. */
@@ -116,7 +116,7 @@ type Agreed = { requestId: string; scope: Scope; own: TransferRow[] };
  * Settles requests in one transaction over all scopes. Requests that somebody else has locked are settled one by one,
  * and so are all of them if one cannot be settled.
  */
-async function settleBatch(
+async function verifyBatch(
   ctx: Context,
   batch: readonly Agreed[],
 ): Promise<{ settled: ReadonlySet<string>; verified: number }> {
@@ -127,7 +127,7 @@ async function settleBatch(
   try {
     return await ctx.db.transaction(async (tx) => {
       const { requests } = await lockBatch(tx, keys, []);
-      const verified = await settleLocked(tx, ctx, [...requests.values()], agreed);
+      const verified = await verifyLocked(tx, ctx, [...requests.values()], agreed);
       return { settled: new Set(requests.keys()), verified };
     });
   } catch (error) {
@@ -136,12 +136,12 @@ async function settleBatch(
   }
 }
 
-function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: TransferRow[]): Promise<boolean> {
+function verifyRequest(ctx: Context, scope: Scope, requestId: string, agreed: TransferRow[]): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
     const request = await lockForProof(tx, scope, requestId);
     if (!request) return false;
     const counted = await lockTransfers(tx, scope, requestId, null);
-    return (await settleLocked(tx, ctx, [{ request, counted }], agreed)) > 0;
+    return (await verifyLocked(tx, ctx, [{ request, counted }], agreed)) > 0;
   });
 }
 
@@ -150,7 +150,7 @@ function settleRequest(ctx: Context, scope: Scope, requestId: string, agreed: Tr
  *
  * @returns how many requests were verified
  */
-async function settleLocked(
+async function verifyLocked(
   tx: Tx,
   ctx: Context,
   held: readonly HeldRequest[],

@@ -10,8 +10,8 @@ import { pause } from '../../lib/time.ts';
 import { findRequest } from '../../requests/read.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { selectCursors } from '../store.ts';
+import type { UnsettledTransaction } from './ask-chains.ts';
 import { fits } from './fit.ts';
-import type { UnsettledTransaction } from './lookup.ts';
 import { rereadIfMissing } from './reread.ts';
 import {
   claimSubmitted,

@@ -6,7 +6,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { pause } from '../../lib/time.ts';
-import { type PayPageRow, readPayPageRow } from '../../requests/payable.ts';
+import { type PayPageRow, readPayPageRow } from '../../requests/pay-page.ts';
 import { madeAt } from '../../requests/rules.ts';
 import { ChainLimit } from '../chain-limit.ts';
 import { canBePaid } from '../rules.ts';

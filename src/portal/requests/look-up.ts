@@ -1,7 +1,7 @@
 import { explorerLink } from '../../checkout/transactions.ts';
 import type { Context } from '../../context.ts';
 import { html } from '../../lib/text/html.ts';
-import { lookUpTransaction } from '../../payments/look-up.ts';
+import { reportTransaction } from '../../payments/transaction-report.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { joinWithOr } from '../../ui/formats.ts';
@@ -17,7 +17,7 @@ export function lookUpPage(pages: PortalPages, ctx: Context): void {
   pages.page({ url: lookUpPath, permission: 'read' }, async (call) => {
     const { words, scope, mode, request, reply } = call;
     const { hash } = readQuery(request.query, ['hash']);
-    const report = hash === undefined ? null : await lookUpTransaction(ctx, scope, hash, null);
+    const report = hash === undefined ? null : await reportTransaction(ctx, scope, hash, null);
     const places = {
       path: lookUpPath,
       request: (id: string) => `/portal/requests/${id}`,

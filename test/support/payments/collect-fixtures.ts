@@ -8,8 +8,8 @@ import { callRpc, type Hex } from '../../../src/chain/rpc.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { dayMs } from '../../../src/lib/durations.ts';
 import { matchPending } from '../../../src/payments/match.ts';
-import { settle } from '../../../src/payments/proof/verify.ts';
-import { onRemoved } from '../../../src/payments/removed.ts';
+import { verifyFinal } from '../../../src/payments/proof/verify.ts';
+import { undoRemoved } from '../../../src/payments/undo-removed.ts';
 import { chargeDue } from '../../../src/plans/charge.ts';
 import { collectDue } from '../../../src/plans/collect/run.ts';
 import type { CollectionRow } from '../../../src/plans/collect/store.ts';
@@ -55,7 +55,7 @@ export async function collectFixtures(
   await setRate(database.db, 'USD', '1');
   await setRate(database.db, 'EUR', '0.92');
   const stop = new AbortController();
-  const watching = startWatching(ctx, { onRemoved }, stop.signal);
+  const watching = startWatching(ctx, { onRemoved: undoRemoved }, stop.signal);
   const cursor = () => database.db.sql`select from chain_cursors where chain_id = ${chain.chainId}`;
   await until('the watcher begins', async () => (await cursor()).length > 0);
   const { partner, test: scope, live } = await makePartner(database.db, { currency: 'USD' });
@@ -145,7 +145,7 @@ export async function collectFixtures(
       await node.mine(2);
       await fixtures.caughtUp();
       await matchPending(ctx);
-      await settle(ctx);
+      await verifyFinal(ctx);
       await fixtures.follow();
       await collectDue(ctx, chain, never);
       return sent;

@@ -3,7 +3,7 @@ import type { ChainConfig } from '../../../src/config/chains.ts';
 import type { Context } from '../../../src/context.ts';
 import { type Access, connect } from '../../../src/db/connection.ts';
 import { matchPending } from '../../../src/payments/match.ts';
-import { settle } from '../../../src/payments/proof/verify.ts';
+import { verifyFinal } from '../../../src/payments/proof/verify.ts';
 import { chargeDue } from '../../../src/plans/charge.ts';
 import { collectDue } from '../../../src/plans/collect/run.ts';
 
@@ -13,7 +13,7 @@ export async function runLoops(ctx: Context): Promise<void> {
   const [chain] = ctx.chains.test;
   if (!chain) return;
   await matchPending(ctx);
-  await settle(ctx);
+  await verifyFinal(ctx);
   await followRelays(ctx, chain);
   await chargeDue(ctx, running);
   await collectDue(ctx, chain, running);

@@ -4,8 +4,8 @@ import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { pause } from '../../../src/lib/time.ts';
 import { matchPending } from '../../../src/payments/match.ts';
-import { settle } from '../../../src/payments/proof/verify.ts';
-import { onRemoved } from '../../../src/payments/removed.ts';
+import { verifyFinal } from '../../../src/payments/proof/verify.ts';
+import { undoRemoved } from '../../../src/payments/undo-removed.ts';
 import type { NewRequest, RequestRow } from '../../../src/requests/store.ts';
 import { testContext } from '../app.ts';
 import { type TestChain, testChain } from '../chain/chain.ts';
@@ -52,7 +52,7 @@ export async function payFixtures(
   const clock = movableClock();
   const ctx = testContext(database.db, { chains: { test: [node.chain], live: [] }, clock });
   const stop = new AbortController();
-  const watching = startWatching(ctx, { onRemoved }, stop.signal, null);
+  const watching = startWatching(ctx, { onRemoved: undoRemoved }, stop.signal, null);
   await until('the watcher begins', () => cursorOf(ctx, node));
   const { test: scope } = await makePartner(database.db);
   const merchant = await makeMerchant(database.db, scope);
@@ -86,7 +86,7 @@ export async function payFixtures(
     turn: async () => {
       await fixtures.caughtUp();
       await matchPending(ctx);
-      await settle(ctx);
+      await verifyFinal(ctx);
     },
     pay: async (request: RequestRow, options: { usdcMicro?: bigint; tagged?: boolean; from?: Wallet } = {}) => {
       const reference = options.tagged === false ? undefined : request.reference;

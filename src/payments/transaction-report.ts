@@ -7,7 +7,7 @@ import type { Scope } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
-import { selectOwnWallets } from './look-up-store.ts';
+import { selectOwnWallets } from './own-wallets-store.ts';
 import { selectByHash } from './store.ts';
 import { isSameTransfer, keyOf, selectWithRefund, type TransferRow } from './transfers.ts';
 
@@ -57,11 +57,11 @@ const maxShown = 20;
  */
 const queryLimit = new AttemptLimit(20, minuteMs);
 /** Queries of all merchants of a partner. */
-const merchantsLooks = new AttemptLimit(100, minuteMs);
+const queryLimitOfMerchants = new AttemptLimit(100, minuteMs);
 
-function takeLook({ partnerId, testMode }: Scope, accountId: string | null, now: Date): boolean {
+function takeQuery({ partnerId, testMode }: Scope, accountId: string | null, now: Date): boolean {
   const own = queryLimit.take(`${partnerId} ${testMode} ${accountId ?? 'partner'}`, now);
-  return own && (accountId === null || merchantsLooks.take(`${partnerId} ${testMode}`, now));
+  return own && (accountId === null || queryLimitOfMerchants.take(`${partnerId} ${testMode}`, now));
 }
 
 /**
@@ -71,7 +71,7 @@ function takeLook({ partnerId, testMode }: Scope, accountId: string | null, now:
  *
  * @param accountId only what belongs to this merchant; null for the whole partner
  */
-export async function lookUpTransaction(
+export async function reportTransaction(
   ctx: Context,
   scope: Scope,
   typed: string,
@@ -82,7 +82,7 @@ export async function lookUpTransaction(
   if (!hashPattern.test(txHash)) return { ...nothing, state: 'malformed' };
   const own = ctx.chains[modeOf(scope.testMode)];
   const other = ctx.chains[modeOf(!scope.testMode)];
-  const isAllowed = takeLook(scope, accountId, ctx.clock.now());
+  const isAllowed = takeQuery(scope, accountId, ctx.clock.now());
   const asked = isAllowed ? await Promise.all([...own, ...other].map((chain) => askChain(chain, txHash))) : [];
   const known = asked.find(({ transaction, receipt }) => transaction ?? receipt);
   const logs = known?.receipt?.success ? transfersIn(known.receipt) : [];

@@ -4,7 +4,7 @@ import { checkChains } from '../../src/cli/chains-check.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import { freePort } from '../../src/lib/ports.ts';
-import { lookAtReading, removedChains, watchUnreadChains } from '../../src/payments/unread-chains.ts';
+import { alarmSilentChains, removedChains, updateSilenceAlarms } from '../../src/payments/silent-chains.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
@@ -36,11 +36,11 @@ const readBefore = (chainId: number, seconds: number) => database.db.sql`
   on conflict (chain_id) do update set updated_at = excluded.updated_at`;
 
 /** A look by a process that has watched for long. */
-const watch = (ctx: Context) => lookAtReading(ctx, 120_000, 0);
+const watch = (ctx: Context) => updateSilenceAlarms(ctx, 120_000, 0);
 
 test('A process that has just started › gives the chains time to be read before it raises an alarm', async () => {
   await readBefore(1, 3_600);
-  await watchUnreadChains(contextOf(idleChain(1)));
+  await alarmSilentChains(contextOf(idleChain(1)));
   assert.deepEqual(await names(), []);
 });
 
@@ -63,9 +63,9 @@ test('A chain of which nothing was read for two minutes → an alarm, until it i
 
 test('A chain that was never read → an alarm too, once the process has waited', async () => {
   const ctx = contextOf(idleChain(1));
-  await watchUnreadChains(ctx);
+  await alarmSilentChains(ctx);
   assert.deepEqual(await names(), []);
-  await lookAtReading(ctx, 0, 0);
+  await updateSilenceAlarms(ctx, 0, 0);
   assert.deepEqual(await names(), ['chain-silent:1']);
 });
 

@@ -14,7 +14,7 @@ export type ManualFacts = ReadFacts & {
  * Reads the same as the gate's statement, with a session's scope in place of a key's caller. The rest of the
  * transaction must not idle: other creates for the merchant's wallet wait until it commits.
  */
-export async function selectManualFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<ManualFacts> {
+export async function selectCreateFacts(sql: Sql, scope: Scope, body: Record<string, unknown>): Promise<ManualFacts> {
   const [row] = await sql<ManualFacts[]>`
     with key as (
       select id as partner_id, ${scope.testMode}::boolean as test_mode, currency, allowed_expiry_minutes,

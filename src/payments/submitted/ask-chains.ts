@@ -48,8 +48,8 @@ export type Sought = {
 };
 
 /** Asks the chains about a transaction that the watcher has not found; the most informative answer counts. */
-export async function lookUpOnChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
-  const lookups = await Promise.all(chains.map((chain) => lookUpOnChain(chain, sought)));
+export async function askChains(chains: ChainConfig[], sought: Sought): Promise<Lookup> {
+  const lookups = await Promise.all(chains.map((chain) => askChain(chain, sought)));
   const decisive = lookups.find(({ kind }) => kind !== 'not_found' && kind !== 'unavailable');
   return decisive ?? answerOnly(lookups.some(({ kind }) => kind === 'unavailable') ? 'unavailable' : 'not_found');
 }
@@ -57,7 +57,7 @@ export async function lookUpOnChains(chains: ChainConfig[], sought: Sought): Pro
 /** Answers that an endpoint would also give if it left logs out. */
 const mayLackLogs: Answer[] = ['wrong_recipient', 'wrong_token'];
 
-async function lookUpOnChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
+async function askChain(chain: ChainConfig, sought: Sought): Promise<Lookup> {
   let lookup = answerOnly('unavailable');
   // The second endpoint may know what the first does not, or answer when the first is down. Asking more would take too
   // long.

@@ -7,7 +7,7 @@ import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { CreateRequest } from './contract.ts';
 import { createRequest } from './create.ts';
-import { selectExpiries, selectManualFacts } from './manual-store.ts';
+import { selectCreateFacts, selectExpiries } from './create-in-scope-store.ts';
 import { type CreateFields, invoiceExpiryMinutes, isIdempotencyKey } from './rules.ts';
 import type { RequestRow } from './store.ts';
 
@@ -67,7 +67,7 @@ export async function createInScope(
   { id = randomUUIDv7(), keyOrder = new Map(), allowedMinutes = [] }: More = {},
 ): Promise<Created> {
   const body: Record<string, unknown> = { ...fields };
-  const facts = await selectManualFacts(ctx.db.sql, scope, body);
+  const facts = await selectCreateFacts(ctx.db.sql, scope, body);
   if (facts.disabled) throw refuse('partner_disabled');
   const caller = {
     scope,

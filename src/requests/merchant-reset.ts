@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { isWaiting } from './expiry.ts';
 
 /** Whether a merchant has received money, including money that is not final or belongs to no request. */
-export async function hasMoney(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<boolean> {
+export async function hasReceivedMoney(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<boolean> {
   const rows = await tx`
     select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
     union all
@@ -12,7 +12,12 @@ export async function hasMoney(tx: Tx, { partnerId, testMode }: Scope, accountId
 }
 
 /** Voids a merchant's unpaid requests, opened or not; their amounts stay reserved for a day. */
-export async function voidOpenOf(tx: Tx, { partnerId, testMode }: Scope, accountId: string, now: Date): Promise<void> {
+export async function voidUnpaidOf(
+  tx: Tx,
+  { partnerId, testMode }: Scope,
+  accountId: string,
+  now: Date,
+): Promise<void> {
   await tx`
     with voided as (
       update requests r set status = 'voided', voided_at = ${now}

@@ -18,7 +18,7 @@ export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: st
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */
-export async function onRemoved(tx: Tx, removed: readonly Removed[]): Promise<void> {
+export async function undoRemoved(tx: Tx, removed: readonly Removed[]): Promise<void> {
   const requests = new Map<string, Removed>();
   for (const transfer of removed) {
     const { requestId, rule } = transfer;

@@ -48,10 +48,10 @@ const beginnings = new WeakMap<Database, Date>();
  * one of CHAINS_FILE always, for one that was removed from it only while something waits for it. Another node may have
  * the chain in its file and read it, so how far a chain was read decides, not this node's file.
  */
-export const watchUnreadChains = (ctx: Context): Promise<void> => lookAtReading(ctx, patienceMs, patienceMs);
+export const alarmSilentChains = (ctx: Context): Promise<void> => updateSilenceAlarms(ctx, patienceMs, patienceMs);
 
 /** The same, with another patience, for this process having watched for a time. */
-export async function lookAtReading(
+export async function updateSilenceAlarms(
   ctx: Pick<Context, 'db' | 'chains'>,
   silentMs: number,
   watchedMs: number,
