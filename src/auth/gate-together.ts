@@ -1,6 +1,6 @@
 import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { type Counted, countedUp, type GateRow, type GateRule, isOpen, keyColumns, shownColumns } from './gate.ts';
+import { countedWithin, type GateCall, type GateRow, type GateRule, isOpen, keyColumns, shownColumns } from './gate.ts';
 
 /** If one of several calls waits longer than this for a lock (ms), each is counted alone instead. */
 const longestLockMs = 100;
@@ -18,7 +18,7 @@ const longestLockMs = 100;
 export async function passTogether(
   sql: Sql,
   { endpoint, perMinute, scope }: GateRule,
-  calls: Counted[],
+  calls: GateCall[],
   made: Fragment,
 ): Promise<(GateRow | undefined)[]> {
   const hashes = calls.flatMap((call, at) => call.hashes.map((hash) => ({ hash, place: at + 1 })));
@@ -36,7 +36,7 @@ export async function passTogether(
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key
       where not disabled and coalesce(slug = (${calls.map(({ owner }) => owner ?? null)}::text[])[place], true)
       order by partner_id, id
-      ${countedUp(sql, perMinute)}
+      ${countedWithin(sql, perMinute)}
     ), made as materialized (${made})
     select key.place, ${shownColumns(sql)}, made.*
     from key left join counted on counted.subject = key.id left join made on made.partner = key.partner_id`;

@@ -4,6 +4,7 @@ import type { Scope, Sql } from '../db/connection.ts';
 import { type Fragment, list } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isWellFormedKey, keyHashes, type ScopeName } from './api-keys.ts';
+import { countedUp } from './count.ts';
 import { type HostOwner, hostOwner } from './host.ts';
 import { scopeOf } from './scope.ts';
 
@@ -38,13 +39,13 @@ export type Facts = { columns: Fragment } & (
  * @param alone counts the call in a statement of its own
  */
 export type Together = (
-  call: Counted,
+  call: GateCall,
   rule: GateRule,
   alone: () => Promise<GateRow | undefined>,
 ) => Promise<GateRow | undefined>;
 
 /** The parts of a call that the gate's statement needs. */
-export type Counted = { hashes: Buffer[]; owner: HostOwner };
+export type GateCall = { hashes: Buffer[]; owner: HostOwner };
 
 /** The parts of a call's key that may be shown, and the hash by which this process knows it. */
 export type CallingKey = { id: string; hint: string; hash: string };
@@ -170,7 +171,7 @@ async function readAndCount(
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key
       where not disabled and ${owner !== undefined} and coalesce(slug = ${owner ?? null}, true)
-      ${countedUp(sql, perMinute)}
+      ${countedWithin(sql, perMinute)}
     )
     select ${shownColumns(sql)},
       set_config('synchronous_commit', ${waits}, true) as waits, ${join ? sql`made.*` : columns}
@@ -183,14 +184,9 @@ export const keyColumns = (sql: Sql, scope: ScopeName) => sql`
   k.id, k.hint, k.partner_id, k.test_mode, k.scopes, ${scope} = any(k.scopes) as may, p.slug,
   p.disabled_at is not null as disabled, p.currency, p.allowed_expiry_minutes, p.default_expiry_minutes`;
 
-/**
- * How a call changes its counter. The counter never goes back a minute: a call that waited for it counts in the newer
- * one.
- */
-export const countedUp = (sql: Sql, perMinute: number) => sql`
-  on conflict (partner_id, subject, action) do update set
-    minute = greatest(counter.minute, excluded.minute),
-    calls = case when excluded.minute > counter.minute then 1 else counter.calls + 1 end
+/** How a call is counted, and whether it is within its limit. */
+export const countedWithin = (sql: Sql, perMinute: number) => sql`
+  ${countedUp(sql)}
   returning counter.subject, calls, calls <= ${perMinute}::int as within`;
 
 /** The columns of `key` and `counted` by which the gate decides. */

@@ -1,4 +1,4 @@
-import type { Counted, GateRow, GateRule, Together } from '../auth/gate.ts';
+import type { GateCall, GateRow, GateRule, Together } from '../auth/gate.ts';
 import { passTogether } from '../auth/gate-together.ts';
 import type { Context } from '../context.ts';
 import { sqlState } from '../db/connection.ts';
@@ -8,7 +8,7 @@ import { traced } from '../lib/trace.ts';
 import type { Assumed } from './store.ts';
 import { maxTogether, storedTogether } from './store-together.ts';
 
-type Create = { call: Counted; rule: GateRule; assumed: Assumed };
+type Create = { call: GateCall; rule: GateRule; assumed: Assumed };
 
 /** SQLSTATE classes of a lost connection: whether the group was stored is not known, so nothing may be stored again. */
 const unknownEnd = /^(08|57P|25P)/;
