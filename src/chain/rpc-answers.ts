@@ -96,7 +96,7 @@ export function readBig(value: unknown, what: string): bigint {
 }
 
 /** Zero if a provider does not report it, or not in hex: a receipt counts without it. */
-export function readFee({ gasUsed, effectiveGasPrice, l1Fee }: Record<string, unknown>): bigint {
+function readFee({ gasUsed, effectiveGasPrice, l1Fee }: Record<string, unknown>): bigint {
   const part = (value: unknown) =>
     typeof value === 'string' && /^0x[0-9a-f]{1,32}$/i.test(value) ? BigInt(value) : 0n;
   return part(gasUsed) * part(effectiveGasPrice) + part(l1Fee);

@@ -65,7 +65,7 @@ export class Statement<T> extends Fragment implements Promise<T> {
 }
 
 /** Collects the text and the parameters of a statement. */
-export class Draft {
+class Draft {
   #text = '';
   readonly #values: Value[] = [];
   #prepared = true;

@@ -13,7 +13,7 @@ export type Trail = {
  */
 const trails = new AsyncLocalStorage<Trail | undefined>();
 
-export const noTrail: Trail = { fields: {}, span: null };
+const noTrail: Trail = { fields: {}, span: null };
 
 /** The trail of the work under way. */
 export const currentTrail = (): Trail => trails.getStore() ?? noTrail;

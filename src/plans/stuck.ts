@@ -50,7 +50,7 @@ export type StuckPlan = {
 };
 
 /** Plans of all partners that have failed since before a time, the longest first. */
-export function selectStuck(sql: Sql, before: Date, limit: number): Promise<StuckPlan[]> {
+function selectStuck(sql: Sql, before: Date, limit: number): Promise<StuckPlan[]> {
   return sql<StuckPlan[]>`
     select w.slug as partner_slug, w.name as partner_name, p.test_mode, p.id, p.account_id,
       coalesce(m.business_name, m.display_name) as merchant_name, p.failure, p.failed_at
@@ -62,7 +62,7 @@ export function selectStuck(sql: Sql, before: Date, limit: number): Promise<Stuc
 }
 
 /** How many have failed since before a time for an unknown reason, counted up to `max`. */
-export async function countUnexplained(sql: Sql, before: Date, max: number): Promise<number> {
+async function countUnexplained(sql: Sql, before: Date, max: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (
       select from plans p where p.failure in ('rate_unavailable', 'other') and p.failure = 'other'
@@ -71,7 +71,7 @@ export async function countUnexplained(sql: Sql, before: Date, max: number): Pro
 }
 
 /** Makes the charge of a failing plan due; false when it does not fail any more. */
-export async function updateDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<boolean> {
+async function updateDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<boolean> {
   const { count } = await tx`
     update plans p set due_at = ${now}
     where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${id}

@@ -49,7 +49,7 @@ export type GivenUpReceipt = {
   error: string | null;
 };
 
-export function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]> {
+function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]> {
   return sql<GivenUpReceipt[]>`
     select r.partner_id, p.slug as partner_slug, p.name as partner_name, r.test_mode, r.request_id, r.channel, r.created_at, r.attempts, r.error
     from receipts r join partners p on p.id = r.partner_id
@@ -57,7 +57,7 @@ export function selectGivenUp(sql: Sql, limit: number): Promise<GivenUpReceipt[]
 }
 
 /** Makes an abandoned receipt due now, in a new round of attempts; false when there is no such receipt. */
-export async function updateRetried(sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
+async function updateRetried(sql: Sql, scope: Scope, requestId: string, channel: Channel): Promise<boolean> {
   const { count } = await sql`
     update receipts set attempts = 0, next_attempt_at = now()
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and request_id = ${requestId}

@@ -28,7 +28,7 @@ export type RefundRow = {
 };
 
 /** Nothing was sent, as far as the network shows: the merchant must send it, or cancel the refund. */
-export const openStates = ['returning', 'failed', 'missing'] as const;
+const openStates = ['returning', 'failed', 'missing'] as const;
 
 /** True while a payment counts as refunded, which a refund that was only started does not. */
 export function isRefundSent(row: Pick<RefundRow, 'state'> | null): boolean {

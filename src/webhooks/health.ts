@@ -26,7 +26,7 @@ export type DeliveryHealth = {
 };
 
 /** The health of a scope's endpoint, and its events that wait or are exhausted, each counted up to `max`. */
-export async function selectHealth(tx: Tx, scope: Scope, max: number): Promise<DeliveryHealth> {
+async function selectHealth(tx: Tx, scope: Scope, max: number): Promise<DeliveryHealth> {
   const inScope = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const [row] = await tx<DeliveryHealth[]>`
     select e.url, e.disabled_at, e.disabled_reason, coalesce(e.failures, 0) as failures, e.failing_since,

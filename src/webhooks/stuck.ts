@@ -40,7 +40,7 @@ export type StuckDelivery = {
 };
 
 /** Events whose attempts are used up, over all partners, from after a given one. */
-export function selectExhausted(
+function selectExhausted(
   sql: Sql,
   after: { scope: Scope; id: string } | null,
   limit: number,
@@ -68,7 +68,7 @@ export type DisabledEndpoint = {
 };
 
 /** Disabled endpoints, over all partners: at most one per partner and mode. */
-export function selectDisabled(sql: Sql, limit: number): Promise<DisabledEndpoint[]> {
+function selectDisabled(sql: Sql, limit: number): Promise<DisabledEndpoint[]> {
   return sql<DisabledEndpoint[]>`
     select e.partner_id, p.slug as partner_slug, p.name as partner_name, e.test_mode, e.url, e.disabled_at, e.disabled_reason
     from webhook_endpoints e join partners p on p.id = e.partner_id

@@ -21,23 +21,6 @@ export async function readMandateStatus(rpc: Rpc, contract: Hex, mandateHash: He
   return { revoked, lastChargedAt: lastChargedAt === 0n ? null : Number(lastChargedAt) };
 }
 
-/**
- * Whether a reference was charged under a mandate.
- *
- * @param reference 32 bytes: see `referenceWord`
- * @throws RpcError
- */
-export async function isReferenceUsed(rpc: Rpc, contract: Hex, mandateHash: Hex, reference: Hex): Promise<boolean> {
-  const args = [mandateHash, reference] as const;
-  const answer = await callFully(
-    rpc,
-    contract,
-    encodeFunctionData({ abi: recurringAbi, functionName: 'isUsed', args }),
-    1,
-  );
-  return decodeFunctionResult({ abi: recurringAbi, functionName: 'isUsed', data: answer });
-}
-
 /** An address without code gives an empty answer, which must not be read as zeros. */
 async function callFully(rpc: Rpc, contract: Hex, data: Hex, words: number): Promise<Hex> {
   const answer = await rpc.call(contract, data);

@@ -8,7 +8,7 @@ import { describe } from './rules.ts';
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64');
 
 /** Sends JSON to a program, at an address where browsers get a page. */
-export function sendJson(reply: FastifyReply, status: number, body: object): FastifyReply {
+function sendJson(reply: FastifyReply, status: number, body: object): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 

@@ -17,7 +17,7 @@ export type Judged =
   | { kind: 'fault'; code: PaymentFault };
 
 /** An authorization must stay valid for at least this long, so that it can be mined before it expires. */
-export const minSeconds = 10;
+const minSeconds = 10;
 
 const lower = (text: string) => text.toLowerCase() as Hex;
 

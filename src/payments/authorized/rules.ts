@@ -6,7 +6,7 @@ import type { Authorization } from './authorization.ts';
 /** The longest validity that is signed, so that after a failure the customer can soon pay in another way. */
 const longestMs = 20 * minuteMs;
 /** The shortest validity that is accepted; a shorter one could end before it is mined. */
-export const minMs = 10_000;
+const minMs = 10_000;
 /** No signature is requested whose validity would end sooner. */
 const shortestOfferMs = minuteMs;
 

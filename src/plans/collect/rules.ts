@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
  * was asked to pay by link, and to agree again if that helps; `past_due`: all attempts failed; `stopped`: nothing is
  * collected any more.
  */
-export const collectionStates = ['waiting', 'sent', 'charged', 'paid', 'asked', 'past_due', 'stopped'] as const;
+const collectionStates = ['waiting', 'sent', 'charged', 'paid', 'asked', 'past_due', 'stopped'] as const;
 export type CollectionState = (typeof collectionStates)[number];
 
 /** Reasons that the customer can fix. Such a failed attempt counts, and the customer is told. */
@@ -27,7 +27,7 @@ export const delays = [
 export type Delay = (typeof delays)[number];
 
 /** Why the mandate does not cover a charge: the customer is asked to pay instead. */
-export const uncovered = [
+const uncovered = [
   'no_mandate',
   'revoked',
   'expired',
@@ -39,7 +39,7 @@ export const uncovered = [
 export type Uncovered = (typeof uncovered)[number];
 
 /** Why nothing more is collected. */
-export const stopReasons = ['plan_paused', 'plan_ended', 'request_cancelled', 'request_expired'] as const;
+const stopReasons = ['plan_paused', 'plan_ended', 'request_cancelled', 'request_expired'] as const;
 export type StopReason = (typeof stopReasons)[number];
 
 export type CollectionReason = Failure | Delay | Uncovered | StopReason;

@@ -28,7 +28,7 @@ type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy';
  * After these the plan continues and the customer did nothing to end the mandate, so the customer is asked to agree
  * again.
  */
-export const asksAgain: readonly EndReason[] = ['wallet_changed', 'above_cap', 'currency_changed', 'expired'];
+const asksAgain: readonly EndReason[] = ['wallet_changed', 'above_cap', 'currency_changed', 'expired'];
 
 /** Asks a plan's customer to agree to automatic charges. */
 export function queueAskMail(ctx: MailContext, tx: Tx, scope: Scope, facts: PlanFactsRow): Promise<void> {

@@ -1,14 +1,6 @@
 import type { Hex } from '../../chain/rpc.ts';
-import type { Scope, Sql, Tx } from '../../db/connection.ts';
-import {
-  type EndReason,
-  type MandateRow,
-  type PermitRow,
-  selectActive,
-  selectLatest,
-  selectMandate,
-  selectPermitOf,
-} from './store.ts';
+import type { Scope, Tx } from '../../db/connection.ts';
+import { type EndReason, type MandateRow, type PermitRow, selectActive, selectLatest } from './store.ts';
 
 export type { EndReason, MandateRow, PermitRow };
 
@@ -19,10 +11,6 @@ export const readActiveMandate = (tx: Tx, scope: Scope, planId: string): Promise
 /** The latest mandate of a plan, in use or not; null if nobody ever agreed. */
 export const readLatestMandate = (tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> =>
   selectLatest(tx, scope, planId);
-
-/** A mandate by its id; null for another scope's. */
-export const readMandate = (tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> =>
-  selectMandate(tx, scope, id);
 
 /** The mandate as the wallet signed it, and as the contract expects it. */
 export function toMandate(row: MandateRow) {
@@ -40,15 +28,4 @@ export function toMandate(row: MandateRow) {
     plan: hex(row.plan_ref),
     salt: hex(row.salt),
   };
-}
-
-/**
- * The latest permit that a mandate's payer signed for its token and contract; null if the wallet approved with a
- * transaction instead. It may have been used or have expired: the chain decides.
- */
-export function selectPermit(
-  sql: Sql | Tx,
-  { chain_id: chainId, token_address: token, payer, contract_address: contract }: MandateRow,
-): Promise<PermitRow | null> {
-  return selectPermitOf(sql, { chainId, token, payer, contract });
 }

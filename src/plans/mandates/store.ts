@@ -67,12 +67,6 @@ export async function selectActive(tx: Tx, scope: Scope, planId: string): Promis
   return row ?? null;
 }
 
-export async function selectMandate(tx: Tx, scope: Scope, id: string): Promise<MandateRow | null> {
-  const [row] = await tx<MandateRow[]>`
-    select ${columns(tx)} from mandates a where ${inScope(tx, scope)} and a.id = ${id}`;
-  return row ?? null;
-}
-
 /** The latest mandate of a plan, in use or not; null if nobody ever agreed. */
 export async function selectLatest(tx: Tx, scope: Scope, planId: string): Promise<MandateRow | null> {
   const [row] = await tx<MandateRow[]>`

@@ -3,11 +3,11 @@ import { toUsdcMicro } from '../../lib/money.ts';
 import { type Course, type Day, dateOf, type Schedule, startOf } from '../rules.ts';
 
 /** How many charges an allowance covers unless the plan has fewer left, or the payer chooses otherwise. */
-export const usualCharges = 12;
+const usualCharges = 12;
 /** How long a customer has to sign what a page offered. */
 export const offerMs = 30 * 60_000;
 /** How long after the first date a permit may be used. */
-export const permitMs = 30 * dayMs;
+const permitMs = 30 * dayMs;
 /** The largest allowance that a token can store: what payers call unlimited. */
 export const unlimitedAllowance = 2n ** 256n - 1n;
 

@@ -10,7 +10,7 @@ import { field } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 
 /** The initial colour of the picker, which always has one. */
-export const pickerColor = ({ accent }: Pick<Partner, 'accent'>): string => parseHex(accent ?? '') ?? houseAccent;
+const pickerColor = ({ accent }: Pick<Partner, 'accent'>): string => parseHex(accent ?? '') ?? houseAccent;
 
 /**
  * The accent that a form asks for. A picker always sends a colour, so its colour counts only if it was changed and the
