@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { checksum62, randomBase62 } from '../lib/text/base62.ts';
 import { contentOf, detailsJson, type Entry, hashOf, noHash } from './rules.ts';
 
-test('Keys, signing secrets and tokens are left out of details, at any place and under any name', () => {
+test('details of an audit entry › leave out keys, signing secrets and tokens, at any depth and under any name', () => {
   for (let i = 0; i < 200; i++) {
     const body = `qt_${i % 2 ? 'test' : 'live'}_${randomBase62(32)}`;
     const secrets = [
@@ -21,7 +21,7 @@ test('Keys, signing secrets and tokens are left out of details, at any place and
   }
 });
 
-test('An action’s details keep what people need to understand it', () => {
+test('details of an audit entry › keep what people need to understand the action', () => {
   const details = {
     email: 'ada.lovelace@example.com',
     rate: '0.92',
@@ -37,7 +37,7 @@ test('An action’s details keep what people need to understand it', () => {
   assert.deepEqual(JSON.parse(detailsJson(details)), details);
 });
 
-test('A hash depends on every field, on the number and on the hash before it', () => {
+test('the hash of an audit entry › depends on every field, on the entry’s number and on the hash before it', () => {
   const entry: Entry = {
     partner_id: '5f0c9f0e-3b1a-4c57-9b0e-1f2d3c4b5a69',
     at: new Date('2026-11-21T08:00:00.000Z'),

@@ -13,7 +13,7 @@ const byTag: FinalityTier[] = [
   { upToUsdcMicro: null, tag: 'finalized' },
 ];
 
-test('one confirmation is the block itself; a larger amount needs the stricter tier', () => {
+test('finality by confirmations › the block itself is the first; a larger amount needs the stricter tier', () => {
   const heads = (latest: number) => ({ latest, safe: null, finalized: null });
   assert.equal(isFinal(10, 1_000_000_000n, byDepth, heads(10)), false);
   assert.equal(isFinal(10, 1_000_000_000n, byDepth, heads(11)), true);
@@ -22,7 +22,7 @@ test('one confirmation is the block itself; a larger amount needs the stricter t
   assert.equal(isFinal(10, 1n, [{ upToUsdcMicro: null, confirmations: 1 }], heads(10)), true);
 });
 
-test('a tag decides where it is configured, never beyond what was read; an unknown tag makes nothing final', () => {
+test('finality by a tag › final up to the tagged block, never beyond what was read; a tag that is not known → nothing is final', () => {
   assert.equal(isFinal(10, 500n, byTag, { latest: 20, safe: 10, finalized: 5 }), true);
   assert.equal(isFinal(10, 501n, byTag, { latest: 20, safe: 10, finalized: 5 }), false);
   assert.equal(isFinal(10, 1n, byTag, { latest: 9, safe: 30, finalized: 30 }), false);

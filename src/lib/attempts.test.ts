@@ -21,7 +21,7 @@ test('A network is a /24 or a /48, however its address is written', () => {
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
-test('A limit counts each subject separately, and starts again with each window', () => {
+test('AttemptLimit › each subject is counted by itself, and all begin anew with each window', () => {
   const limit = new AttemptLimit(2, 60_000);
   assert.deepEqual(
     ['a', 'a', 'a', 'b'].map((subject) => limit.take(subject, at(0))),
@@ -32,7 +32,7 @@ test('A limit counts each subject separately, and starts again with each window'
 
 const madeUp = Array.from({ length: 10_000 }, (_, i) => `made up ${i}`);
 
-test('However many subjects somebody invents, a new subject is served, and has the same limit as all', () => {
+test('AttemptLimit › somebody invents any number of subjects → a new one is served, with the same limit as all', () => {
   const limit = new AttemptLimit(5, 60_000, 100);
   for (const subject of madeUp) limit.take(subject, at(0));
   const newcomers = Array.from({ length: 1_000 }, (_, i) => `newcomer ${i}`);
@@ -43,7 +43,7 @@ test('However many subjects somebody invents, a new subject is served, and has t
   assert.equal(limit.take('newcomer 0', at(60)), true);
 });
 
-test('Nobody gets attempts back by making up subjects, neither before the places are taken nor after', () => {
+test('AttemptLimit › a subject has used up its attempts and invents others → it gets none back', () => {
   const limit = new AttemptLimit(2, 60_000, 100);
   const useUp = (subject: string) => [1, 2, 3].map(() => limit.take(subject, at(0))).at(-1);
   assert.equal(useUp('early'), false);

@@ -38,7 +38,7 @@ test('a changed byte → decryption fails', () => {
   }
 });
 
-test('cut-off bytes are noticed: a shorter authentication tag is never accepted', () => {
+test('decrypting a text that was cut off → refused: a shorter authentication tag is never accepted', () => {
   const encrypted = encrypt([fresh], '');
   for (let length = 0; length < encrypted.length; length++) {
     assert.throws(() => decrypt([fresh], encrypted.subarray(0, length)), `${length} bytes`);

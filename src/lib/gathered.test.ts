@@ -21,7 +21,7 @@ function held(max: { rounds: number; ofRound: number }) {
   return { gathered, rounds, answer };
 }
 
-test('questions that come while rounds are under way are collected for the next round, up to its maximum', async () => {
+test('Gathered › questions while rounds are under way → answered together in the next round, up to its maximum', async () => {
   const { gathered, rounds, answer } = held({ rounds: 2, ofRound: 3 });
   const all = [1, 2, 3, 4, 5, 6].map((n) => gathered.ask(n, always));
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('questions that come while rounds are under way are collected for the next 
   assert.equal(await all[5], 'answer 6');
 });
 
-test('a failed round fails only its own questions, and the next round runs', async () => {
+test('Gathered › a round fails → its own questions fail, and the next round runs', async () => {
   const { gathered, rounds, answer } = held({ rounds: 1, ofRound: 10 });
   const [first, second] = [gathered.ask(1, always), gathered.ask(2, always)];
   rounds[0]?.reject(new Error('away'));

@@ -42,7 +42,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await setImmediate();
 }
 
-test('work that finds nothing under way runs alone at once; work that comes meanwhile runs together, up to the limit', async () => {
+test('Groups › nothing under way → work runs alone, at once; what comes meanwhile → runs together, up to the limit', async () => {
   const { run, end, answer, alone, items } = held();
   const first = run('a', 'a1');
   await new Promise<void>((resolve) => process.nextTick(resolve));
@@ -64,7 +64,7 @@ test('work that finds nothing under way runs alone at once; work that comes mean
   );
 });
 
-test('each item of a group belongs to another owner without work under way; the longest wait comes first', async () => {
+test('Groups › a group takes items of owners without other work under way, one of each, the longest wait first', async () => {
   const { run, end, answer, alone, items } = held({ atOnce: 2 });
   const all = [run('a', 'a1'), run('b', 'b1'), run('a', 'a2'), run('b', 'b2'), run('c', 'c1')];
   await settle();
@@ -80,7 +80,7 @@ test('each item of a group belongs to another owner without work under way; the 
   await Promise.all(all);
 });
 
-test('a full group runs beside another; a smaller one only while few items are under way', async () => {
+test('Groups › a group under way → a full one runs beside it, a smaller one only while few items are under way', async () => {
   const { run, end, answer, items } = held({ atOnce: 2, few: 3 });
   const all = ['a', 'b', 'c'].map((owner) => run(owner, `${owner}1`));
   await settle();
@@ -152,7 +152,7 @@ test('a group that fails by undefined, or has no answer for one → each of thes
   assert.deepEqual(await Promise.all(all), ['a1 alone', 'b1 alone', 'c1 alone', 'd1 together', 'e1 alone']);
 });
 
-test('an error of a group reaches its own work only', async () => {
+test('Groups › a group fails → only its own work gets the error', async () => {
   const { run, end, answer, together } = held();
   const [first, ...lost] = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1'), run('d', 'd1')];
   const next = [run('e', 'e1'), run('f', 'f1')];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { Hold } from './hold.ts';
 
-test('a thousand are held for a second each, the next one is not, and nobody once it has ended', async () => {
+test('Hold › a thousand wait → each for a second, and further ones not at all; once it has ended → nobody waits', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const hold = new Hold();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Lanes } from './lanes.ts';
 
-test('work beyond the most of its key waits in order, also behind work that fails; other keys do not', async () => {
+test('Lanes › a key has its maximum under way → its further work waits in order, also behind work that fails; other keys go on', async () => {
   const lanes = new Lanes(2);
   const begun: string[] = [];
   const ends: Array<PromiseWithResolvers<void>> = [];
@@ -26,7 +26,7 @@ test('work beyond the most of its key waits in order, also behind work that fail
   assert.equal(await lanes.run('a', async () => 'again'), 'again');
 });
 
-test('work that waits longer than it may fails, and what comes after it has its turn', async () => {
+test('Lanes › work waits longer than it may → it fails, and what is behind it has its turn', async () => {
   const lanes = new Lanes(1, 10, 20);
   const first = Promise.withResolvers<void>();
   const running = lanes.run('a', () => first.promise);

@@ -50,7 +50,7 @@ const anyDay = fc
   .date({ min: new Date('2024-01-01'), max: new Date('2040-12-31'), noInvalidDate: true })
   .map((at) => dayOf(at));
 
-test('The slot after a day is the first one whose date is later, whatever the plan', () => {
+test('slotAfter › any plan and day → the first slot with a later date', () => {
   fc.assert(
     fc.property(
       anyDay,

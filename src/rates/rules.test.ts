@@ -7,7 +7,8 @@ const from = (...rates: string[]) => rates.map((rate, i) => ({ source: `source $
 
 test('no answer → no rate', () => assert.equal(combineRates([]), null));
 
-test('one answer is used as it is', () => assert.equal(combineRates(from('0.920000001')), '0.920000001'));
+test('combineRates › only one source has answered → its rate, unchanged', () =>
+  assert.equal(combineRates(from('0.920000001')), '0.920000001'));
 
 test('two within 2 % of their middle → exactly their middle', () => {
   assert.equal(combineRates(from('0.92', '0.921')), '0.9205');
@@ -38,7 +39,7 @@ test('four answers → halfway between the two in the middle', () => {
   assert.equal(combineRates(from('99', '0.92', '0.921', '0.00001')), '0.9205');
 });
 
-test('the median is sorted by value, not by text', () => {
+test('combineRates › rates are compared by value, not as text', () => {
   assert.equal(combineRates(from('9.9', '10', '100')), '10');
 });
 
@@ -101,7 +102,7 @@ test('a deviation is reported beyond 5 %, in whole percent of the sources’ rat
   assert.equal(deviationOf('92', '0.92'), 9900n);
 });
 
-test('a deviation counts as shown when it is the same, or has moved by a percent', () => {
+test('an override’s deviation, confirmed as it was shown → accepted if it has moved by no more than a percent', () => {
   for (const shown of ['-46', '-45', '-47']) assert.ok(isAcceptedDeviation(-46n, shown), shown);
   for (const shown of [null, '', '46', '-44', '-46.0', '-', 'x', ' -46', '1e2'])
     assert.ok(!isAcceptedDeviation(-46n, shown));

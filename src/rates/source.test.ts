@@ -14,7 +14,7 @@ test('numbers keep every digit of their text', () => {
   });
 });
 
-test('a path of own keys is followed and ends in undefined', () => {
+test('dig › a path of own keys → the value there; anything else → undefined', () => {
   const value = { a: [{ b: '1' }] };
   assert.equal(dig(value, 'a', 0, 'b'), '1');
   assert.equal(dig(value, 'a', 1, 'b'), undefined);

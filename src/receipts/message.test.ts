@@ -22,7 +22,7 @@ test('A message has no link but ours, whatever its merchant is called', () => {
   for (const [name, shown] of Object.entries({ ...names, ...others })) assert.equal(nameIn(name), shown);
 });
 
-test('Other names stay as they are, up to 40 characters', () => {
+test('a merchant’s name without a link → in the message as it is, up to 40 characters', () => {
   for (const name of ['Ada’s Bakery', 'Müller & Söhne Ltd.', 'Café No. 5', 'متجر آدا', '東京ラーメン'])
     assert.equal(nameIn(name), name);
   assert.equal(nameIn('a'.repeat(50)), `${'a'.repeat(39)}…`);

@@ -6,7 +6,7 @@ import { authorizationNonce, readAuthorizationNonce } from './authorization-nonc
 const references = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const counters = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
-test('a nonce names the reference and the counter that it was made of', () => {
+test('an authorization’s nonce → gives back the reference and the counter that it was made of', () => {
   fc.assert(
     fc.property(references, counters, (reference, counter) => {
       const nonce = authorizationNonce(reference, counter);

@@ -5,7 +5,7 @@ import { wordsOf } from './language.ts';
 
 const format = (value: number) => `${value} EUR`;
 
-test('each column names its values, and a table has the same figures', () => {
+test('a chart › each column names its values, and a table beside it has the same figures', () => {
   const bars = [
     { label: '1 May', values: [120, 7] },
     { label: '2 <May>', values: [0, 3] },
@@ -17,7 +17,7 @@ test('each column names its values, and a table has the same figures', () => {
   assert.ok(text.includes('200 EUR'), 'the axis ends at a round figure above the highest');
 });
 
-test('the scale has room for its longest figure', () => {
+test('a chart › leaves room for the longest figure of its scale', () => {
   const { text } = chart(wordsOf('en'), {
     title: 'Paid',
     series: ['Shop'],

@@ -85,7 +85,7 @@ test('filling a text without a value for its placeholder → throws', () => {
   assert.throws(() => fill('{a} of {b}', { a: 1 }), /needs a value for \{b\}/);
 });
 
-test('a count chooses the form of its text by the rules of the language', () => {
+test('fillCount › a count → the text’s form for it by the plural rules of the language', () => {
   const said = (language: Language, count: number, values = {}) =>
     fillCount(wordsOf(language), portalTexts(wordsOf(language)).overview.eventsWaiting, count, values);
   assert.equal(said('en', 0), '0 events are waiting.');

@@ -40,7 +40,7 @@ async function exportsWith(limits: ExportLimits) {
   return { open, clients, closed };
 }
 
-test('one reader has so many exports, those of a group so many more, others a part, and each that is left makes room', async () => {
+test('exports at once › limits of a reader, of its group and of all → 429 beyond; one that ends makes room', async () => {
   const { open, clients, closed } = await exportsWith({ max: 6, maxOfGroup: 3, maxOfOne: 2, stalledMs: 600_000 });
   const statuses = [];
   for (const path of ['a/1', 'a/1', 'a/1', 'a/2', 'a/3', 'b/4', 'c/5', 'b/6', 'd/7']) statuses.push(await open(path));

@@ -181,7 +181,7 @@ describe('the pace of deliveries', () => {
     assert.ok((pace.rooms()[0]?.room ?? 1) <= 0);
   });
 
-  test('all places are for endpoints that answer; a delivery that was held for long is returned instead of begun', () => {
+  test('all endpoints answer → they use all of the room; a delivery held for five seconds → given back, not begun', () => {
     const { pace, begin, forward } = paced();
     for (let n = 0; n < 100; n++) pace.add(claimed(`${n}`, firstWindow, new Date()));
     assert.equal(begin().length, maxPosts);

@@ -28,7 +28,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 /** A term that ends within no test. */
 const longMs = 3_600_000;
 
-test('a lease has one holder; its fence grows with every new one', async () => {
+test('the lease of a chain › has one holder, and a fence that grows with every new one', async () => {
   const [one, two] = [randomUUID(), randomUUID()];
   const first = await acquireLease(fixtures.db, 'job', one, longMs);
   assert.equal(first?.fence, 1);
@@ -66,7 +66,7 @@ test('a deposed leader writes nothing, neither before nor after its successor ha
   assert.equal((await fixtures.transfers()).length, 0);
 });
 
-test('work ends when the lease is lost, and begins again when it is regained', async () => {
+test('whileLeading › the lease is lost → the work ends; it is regained → the work begins again', async () => {
   const stop = new AbortController();
   const name = 'taken';
   let fence = 0;

@@ -49,7 +49,7 @@ test('Over plain http, or if an operator has turned it off, no answer has the he
   }
 });
 
-test('Whatever people see who are signed in is kept by nobody, framed by nobody, and out of reach of other sites', async () => {
+test('pages behind a sign-in → never cached, never framed, and out of reach of other sites', async () => {
   const visitor = startVisitor(app.url);
   await acceptInvitation(visitor, (await invitePartnerUser(app.ctx, fixtures)).link);
   await acceptInvitation(visitor, (await inviteOperator(app.ctx)).link);

@@ -174,7 +174,7 @@ test('A refused or failed action leaves no row, and an action that cannot be log
   assert.equal(row?.disabled_by_partner, false, 'the act was taken back with its row');
 });
 
-test('A row says who did it, from where, when, and on what', async () => {
+test('an entry of the audit log → says who did it, from where, when, and to what', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
   await setMerchantDisabled(app.ctx, ada, scope, merchant.id, 'partner', true);
@@ -210,7 +210,7 @@ test('The database refuses to change, delete or truncate rows, whatever the role
   assert.deepEqual((await checkOf(id)).broken, null);
 });
 
-test('A check finds the first row that was changed, deleted, inserted or moved, and a chain that was rewritten', async () => {
+test('audit check › a row changed, deleted, inserted or moved, or a chain rewritten → the first such row is named', async () => {
   const cases: [string, (sql: Context['db']['sql'], id: string) => Promise<unknown>, string | null][] = [
     ['nothing', async () => {}, null],
     [
@@ -272,7 +272,7 @@ test('A check finds the first row that was changed, deleted, inserted or moved, 
   await assert.rejects(run('audit check'), /audit log is broken[\s\S]*row 3: this row, or its hash, was changed/);
 });
 
-test('The command checks one log or all, and prints the hash of each log’s end', async () => {
+test('the command audit check › one log or all → checked, with the hash of each log’s end', async () => {
   const { partner } = await makePartner(app.db);
   await append(partner.id);
   const one = await run('audit check', [], { partner: partner.slug });
@@ -285,7 +285,7 @@ test('The command checks one log or all, and prints the hash of each log’s end
   assert.equal((await checkOf(noPartner)).broken, null);
 });
 
-test('A log that was cut off as a whole is whole by itself, and betrayed by the end that the service noted at any log level', async () => {
+test('an audit log cut off at its end → its check passes, but its end differs from the one that the service logged, at any log level', async () => {
   const { partner } = await makePartner(app.db);
   for (let i = 1; i <= 5; i++) await append(partner.id, String(i));
   const lines: { ends?: { log: string; rows: string; hash: string }[] }[] = [];
@@ -314,7 +314,7 @@ test('A log that was cut off as a whole is whole by itself, and betrayed by the 
   await assert.rejects(run('audit check', [], { partner: never.partner.slug, kept }), /No entry has the kept hash/);
 });
 
-test('A long chain is checked to its end', async () => {
+test('audit check › a log longer than one batch → checked to its end', async () => {
   const { partner } = await makePartner(app.db);
   await app.db.transaction(async (tx) => {
     for (let i = 0; i < 1203; i++) await audit(app.ctx, tx, ada, someAct(partner.id, String(i)));
@@ -324,7 +324,7 @@ test('A long chain is checked to its end', async () => {
   assert.equal((await checkOf(partner.id)).broken?.number, '1203');
 });
 
-test('Rows that are written at the same time follow each other in the chain, and each log has its own chain', async () => {
+test('audit entries written at the same time → one chain of hashes for each log, without a fork', async () => {
   const [one, other] = await Promise.all([makePartner(app.db), makePartner(app.db)]);
   await Promise.all(Array.from({ length: 40 }, (_, i) => append(i % 2 ? one.partner.id : other.partner.id, String(i))));
   for (const { partner, live } of [one, other]) {
@@ -338,7 +338,7 @@ test('Rows that are written at the same time follow each other in the chain, and
   await assert.rejects(foreign, { code: '42501' });
 });
 
-test('A log is read in pages, the newest first, by action, person and time', async () => {
+test('the audit log → read in pages, newest first, filtered by action, person and time', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   for (let i = 1; i <= 5; i++) await append(partner.id, String(i));
   await app.db.transaction((tx) =>

@@ -84,7 +84,7 @@ test('The list is filtered by state and day, in the address, and paged by cursor
 const idsOn = (html: string) =>
   [...html.matchAll(/href="\/dashboard\/payments\/([0-9a-f-]{36})"/g)].map(([, id]) => id ?? '');
 
-test('The detail shows what happened in order, with the missing amount, the link and its QR code', async () => {
+test('the page of a request → what happened, in order, with the missing amount, the link and its QR code', async () => {
   const row = await fixtures.request({ memo: 'Two loaves' });
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));

@@ -234,7 +234,7 @@ test('A failed transaction is not recorded; one that fails or is never found aft
   assert.ok((await unmatched()).html.includes(`value="${request.id}"`), 'it can be attached again');
 });
 
-test('A hash that no endpoint knows is replaced by another; one that the chain knows is not', async () => {
+test('a refund’s hash that no endpoint knows → can be replaced by another; one that the chain knows → cannot', async () => {
   const paid = await stray(1_100_000n);
   const mistyped = hash('6');
   await note(await pageOf(paid), paid, { return_tx_hash: mistyped });

@@ -285,7 +285,9 @@ test('Plans that ended longer ago than the configured days forget their customer
   await end(active.id, 0);
 });
 
-test('Two nodes that come upon the same old plans log them once', { timeout: patienceMs }, async () => {
+test('two nodes find the same plans that ended long ago → each plan’s customer is forgotten and logged once', {
+  timeout: patienceMs,
+}, async () => {
   const { scope, merchant, partner } = await shop();
   const { id } = await makePlan(app.ctx, scope, merchant);
   await app.db.sql`

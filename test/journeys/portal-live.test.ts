@@ -172,7 +172,7 @@ test('changes of deliveries › each batch of attempts wakes the page of its req
   await page.leave();
 });
 
-test('fifty who look cost one question at first and one a second, and one listener; none costs nothing', async () => {
+test('fifty open pages → one listener, and one query of the clocks a second for all; no page → no query', async () => {
   const { test: scope } = await makePartner(fixtures.db);
   const merchant = await makeMerchant(fixtures.db, scope);
   const asked = { clocks: 0, listens: 0 };
@@ -210,7 +210,7 @@ test('fifty who look cost one question at first and one a second, and one listen
   assert.equal(asked.clocks, before);
 });
 
-test('one session has twenty streams at most, and a place again once one has ended', async () => {
+test('a user opens a twenty-first stream → refused, until one of the twenty has ended', async () => {
   const { token } = await portalPerson(fixtures.ctx, fixtures.scope.partnerId);
   const open = async () => {
     const leaving = new AbortController();

@@ -35,7 +35,7 @@ const charged = (amount: bigint, details: { payer?: Hex; reference?: string; by?
 const nonces = (logs: Said[]) => logs.map((_, at) => readBindings(logs, contract)(at).authorizationNonce);
 const references = (logs: Said[]) => logs.map((_, at) => readBindings(logs, contract)(at).chargedReference);
 
-test('a nonce belongs to the transfer directly after it, by the same token and from the same wallet', () => {
+test('AuthorizationUsed › its nonce belongs to the transfer directly after it, by the same token and from the same wallet', () => {
   assert.deepEqual(nonces([used(ada), moved(ada, shop, 5n)]), [null, nonce]);
   assert.deepEqual(nonces([used(ada), moved(ada, shop, 5n), moved(ada, shop, 5n)]), [null, nonce, null]);
   assert.deepEqual(nonces([used(ada), charged(5n), moved(ada, shop, 5n)]), [null, null, null]);
@@ -44,7 +44,7 @@ test('a nonce belongs to the transfer directly after it, by the same token and f
   assert.deepEqual(nonces([used(ada, other), moved(ada, shop, 5n)]), [null, null]);
 });
 
-test('a charge belongs to the one transfer before it that has its payer, payee, token and amount', () => {
+test('Charged › its reference belongs to the one transfer before it with its payer, payee, token and amount', () => {
   assert.deepEqual(references([moved(ada, shop, 5n), charged(5n)]), [reference, null]);
   assert.deepEqual(references([moved(ada, shop, 5n), moved(ada, bob, 1n), charged(5n)]), [reference, null, null]);
   for (const wrong of [

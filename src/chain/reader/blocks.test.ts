@@ -44,7 +44,7 @@ test('a Transfer log is read; a log of an ERC-721 transfer, of another event or 
   assert.equal(readTransfer(log({ data: '0x' })), null);
 });
 
-test('logs of another block, token or event, out of order or twice, are refused', () => {
+test('checkLogs › logs of another block, token or event, out of order or twice → refused', () => {
   checkLogs(header(7), [log(), log({ logIndex: 3 })], [token]);
   const wrong = [{ blockHash: `0x${word(71)}` }, { blockNumber: 8 }, { address: other }, { topics: [`0x${word(1)}`] }];
   for (const changes of wrong) assert.throws(() => checkLogs(header(7), [log(changes)], [token]));
@@ -60,14 +60,14 @@ test('an answer without logs of a token is doubted exactly when the filter has t
   assert.equal(lacksPromised(full, [log()], [token, other]), false);
 });
 
-test('headers with a gap, a wrong number or another parent are refused', () => {
+test('checkLinked › headers with a gap, a wrong number or another parent → refused', () => {
   checkLinked([header(7), header(8), header(9)], 7);
   assert.throws(() => checkLinked([header(7), header(9)], 7));
   assert.throws(() => checkLinked([header(8)], 7));
   assert.throws(() => checkLinked([header(7), { ...header(8), parentHash: `0x${word(1)}` }], 7));
 });
 
-test('a range always shrinks by a failure down to one block, and grows by a success up to its limit', () => {
+test('nextRange › a failure → fewer blocks, down to one; a success → more, up to the limit', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 1_999 }), (range) => {
       assert.ok(nextRange(range, false) < range && nextRange(range, false) >= 1);

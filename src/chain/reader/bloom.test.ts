@@ -16,7 +16,7 @@ test('the filter of logs has every address and topic in them', () => {
   );
 });
 
-test('an empty filter has nothing, a full one everything, and a value that was not put in is seldom found', () => {
+test('a bloom filter › an empty one has nothing, a full one everything; a value that was not put in is seldom found', () => {
   assert.equal(bloomHas(bloomOf([]), [`0x${'11'.repeat(20)}`]), false);
   assert.equal(bloomHas(`0x${'ff'.repeat(256)}`, [`0x${'11'.repeat(20)}`]), true);
   const bloom = bloomOf(Array.from({ length: 20 }, (_, i) => ({ address: address(i), topics: [] })));

@@ -25,18 +25,18 @@ const plain = (changes: Partial<{ from: string; to: string | null; input: string
 });
 const only: Candidate = { from: ada, ordinal: 0 };
 
-test('a transfer that its sender signed carries the last 16 bytes of the calldata', () => {
+test('a transfer from the transaction’s sender → its reference is the last 16 bytes of the calldata', () => {
   const found = calldataReference(plain(), [other], [only], only);
   assert.equal(found?.toString('hex'), reference);
 });
 
-test('a transfer from another than the signer, or one of two candidates, carries none', () => {
+test('a transfer from somebody else, or one of two candidates → no reference', () => {
   assert.equal(calldataReference(plain({ from: bob }), [other], [only], only), null);
   const two = [only, { from: ada, ordinal: 1 }];
   assert.equal(calldataReference(plain(), [other, other], two, only), null);
 });
 
-test('calldata shorter than a reference carries none', () => {
+test('calldata shorter than a reference → no reference', () => {
   assert.equal(calldataReference(plain({ input: '0x' }), [other], [only], only), null);
   assert.equal(calldataReference(plain({ input: `0x${'11'.repeat(15)}` }), [other], [only], only), null);
 });

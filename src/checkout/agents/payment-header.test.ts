@@ -34,12 +34,12 @@ const faultOf = (header: string) => {
   return read.kind === 'fault' ? read.code : read.kind;
 };
 
-test('A header as clients send it is read whole', () => {
+test('an x402 payment header as clients send it → read with all its fields', () => {
   const read = readPaymentHeader(encode(payment));
   assert.deepEqual(read, { kind: 'payment', payment });
 });
 
-test('A header that is not base64 of one JSON object, or longer than 8 KiB, is refused', () => {
+test('an x402 payment header that is not base64 of one JSON object, or is longer than 8 KiB → refused', () => {
   for (const header of [
     '',
     ' ',
@@ -57,7 +57,7 @@ test('A header that is not base64 of one JSON object, or longer than 8 KiB, is r
   }
 });
 
-test('Another version of x402 is distinguished from a malformed payment', () => {
+test('a payment header of another version of x402 → told apart from a malformed one', () => {
   const { accepted, ...rest } = payment;
   assert.equal(faultOf(encode({ ...rest, x402Version: 1, scheme: 'exact', network: 'base' })), 'invalid_x402_version');
   assert.equal(faultOf(encode({ ...payment, x402Version: '2' })), 'invalid_x402_version');

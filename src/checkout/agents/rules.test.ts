@@ -67,7 +67,7 @@ test('A payment of exactly what is due, to the wallet, in time, is valid in any 
   });
 });
 
-test('Fields that a client leaves out have the values that we offered', () => {
+test('an x402 payment leaves out fields of the offer → they have the values that were offered', () => {
   for (const change of [
     { resource: null },
     { accepted: { extra: null } },
@@ -99,7 +99,7 @@ test('A payment that accepted something else than is offered now is refused', ()
   }
 });
 
-test('An authorization of another sum, to another wallet, or from the wallet itself is refused', () => {
+test('an authorization of another sum, to another wallet, or from the merchant’s own → refused', () => {
   const [recipient, value] = [
     'invalid_exact_evm_payload_recipient_mismatch',
     'invalid_exact_evm_payload_authorization_value_mismatch',
@@ -136,7 +136,7 @@ test('An authorization is valid now, long enough to be mined, and no longer than
   }
 });
 
-test('The longest validity shrinks with the time left, and is null if too little is left', () => {
+test('the longest validity of an authorization › shrinks with the time left; too little left → null', () => {
   const inSeconds = (seconds: number) => timeoutSeconds(now, new Date(now.getTime() + seconds * 1000));
   assert.equal(inSeconds(3600), 300);
   assert.equal(inSeconds(305), 300);
@@ -146,7 +146,7 @@ test('The longest validity shrinks with the time left, and is null if too little
   assert.equal(inSeconds(-10), null);
 });
 
-test('A description says who is paid, how much and what for, in one line of at most 200 letters', () => {
+test('the description in an x402 offer › says who is paid, how much and what for, in a line of at most 200 letters', () => {
   const base = { payee: 'Ada’s Bakery', fiat: '€12.50' };
   assert.equal(describe({ ...base, memo: null }), 'Payment of €12.50 to Ada’s Bakery');
   assert.equal(

@@ -33,7 +33,7 @@ test('line breaks beside tags and values are dropped with their indentation; bet
   assert.equal(page.text, '<ul><li>one</li>two<li>words of a sentence</li></ul>');
 });
 
-test('a space within a line is kept', () => {
+test('html › a space within a line → kept', () => {
   const amount = '5';
   assert.equal(html`<p>${amount} <b>USDC</b> ${amount}</p>`.text, '<p>5 <b>USDC</b> 5</p>');
 });
@@ -51,7 +51,7 @@ test('attributes may be on separate lines, also if their values contain tag char
   assert.equal(form.text, '<form method="post" title="a > b" hidden class="x y"><input></form>');
 });
 
-test('values, and the text of elements that keep their lines, stay as they are', () => {
+test('html › line breaks in values, and in elements that keep their lines → stay as they are', () => {
   const code = 'a\n  b';
   assert.equal(
     html`

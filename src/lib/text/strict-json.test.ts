@@ -18,7 +18,7 @@ test('a JSON object → parsed', () => {
   assert.deepEqual(parse('{}')?.value, {});
 });
 
-test('anything that is no object, or no JSON, is refused', () => {
+test('strict JSON › no object, or no JSON → refused', () => {
   refuses('', ' ', '[]', '[{}]', 'null', '1', '"{}"', 'true', '{', '{}}', '{"a":1,}', "{'a':1}", '{a:1}', '{"a":01}');
   refuses('{}{}', '{"a":NaN}', '{"a":1}//', '{"a":"\n"}', '{"a":"\\x"}', '{"a":+1}', '{"a":.5}', '\u00a0{}');
 });
@@ -47,7 +47,7 @@ test('the same key in different objects, and as a value, is fine', () => {
   assert.ok(parse('{"a":"a","b":["a","a","a"],"c":"b"}'));
 });
 
-test('values that look like keys are not taken for keys', () => {
+test('strict JSON › the order of keys → values that look like keys are not in it', () => {
   assert.ok(parse('{"a":"a\\":","b":"\\"a\\":1","c":":","d":["a",":"]}'));
   assert.ok(parse('{"a:":1,"a":2}'));
 });
@@ -57,7 +57,7 @@ test('a key __proto__ is refused in any depth, also escaped; as a value it is fi
   assert.ok(parse('{"a":"__proto__","b":["__proto__"]}'));
 });
 
-test('keys named like members of objects are ordinary', () => {
+test('strict JSON › keys such as toString and constructor → kept like any other', () => {
   const parsed = parse('{"constructor":"1","toString":"2","hasOwnProperty":"3"}');
   assert.deepEqual(parsed && Object.keys(parsed.value), ['constructor', 'toString', 'hasOwnProperty']);
 });
@@ -88,7 +88,7 @@ test('a byte order mark is refused at the start and kept inside a string', () =>
   assert.equal(parse('{"a":"\ufeffx"}')?.value.a, '\ufeffx');
 });
 
-test('the order of keys is reported as written, also of keys that look like integers', () => {
+test('strict JSON › the order of keys → as written, also of keys that look like integers', () => {
   const parsed = parse('{"x":1,"metadata":{"b":"1","10":"2","2":"3","a":"4","0":"5"},"y":{}}');
   assert.deepEqual(parsed?.keyOrder.get('metadata'), ['b', '10', '2', 'a', '0']);
   assert.deepEqual(parsed?.keyOrder.get('y'), []);

@@ -76,7 +76,7 @@ test('a key’s signature goes to the call that takes v, r and s; v from 0 is co
   assert.ok(authorizationCall({ ...terms, signature: '0x' }).startsWith(byContract));
 });
 
-test('the domain that is signed under is the token’s', () => {
+test('an authorization → signed under the token’s own domain', () => {
   const terms = {
     ...{ from: ada, to: shop, valueMicro: 5n, validAfter: 0n, validBefore: nowSeconds },
     nonce: `0x${'01'.repeat(32)}`,

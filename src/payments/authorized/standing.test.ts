@@ -15,7 +15,7 @@ const row: StandingRow = {
 };
 const stateOf = (change: Partial<StandingRow>) => standingOf({ ...row, ...change }, now).state;
 
-test('An authorization is being sent until its call is mined, and as long as it can be', () => {
+test('an authorization whose call is not mined yet → sent, until its validity has been over for two minutes', () => {
   assert.deepEqual(standingOf(row, now), { state: 'sent', hash: ours, valueMicro: 13_586_957n });
   assert.equal(stateOf({ relay_state: 'allotted', hash: null }), 'sent');
   assert.equal(stateOf({ relay_state: 'mined', succeeded: null }), 'sent');
@@ -25,7 +25,7 @@ test('An authorization is being sent until its call is mined, and as long as it 
   assert.equal(stateOf({ valid_before: new Date(now.getTime() - 121_000) }), 'failed');
 });
 
-test('A call that failed moved nothing, unless somebody else’s moved the money', () => {
+test('an authorization whose call failed or was lost → failed; if somebody else executed it → mined, by their transaction', () => {
   for (const failed of [
     { relay_state: 'mined', succeeded: false },
     { relay_state: 'reverted', succeeded: false },

@@ -150,7 +150,7 @@ test('For any state of request and mandate, a charge is exactly what is missing,
   );
 });
 
-test('The state of the chain shows why a charge failed', () => {
+test('tokenFault › a paused token, too little balance or allowance → the reason why a charge fails', () => {
   const holdings = { balance: 20n, allowance: 20n, paused: false };
   assert.equal(tokenFault({ ...holdings, paused: true, balance: 0n }, 10n, null), 'token_paused');
   assert.equal(tokenFault({ ...holdings, balance: 9n, allowance: 0n }, 10n, 50n), 'balance_low');

@@ -27,7 +27,7 @@ const schedules = fc
     return { firstOn, period, every: Math.min(every, maxEvery[period]) };
   });
 
-test('The least interval is the shortest gap less a day, or less a quarter of it where that is shorter', () => {
+test('the shortest interval of a mandate › the shortest gap between dates, less a day or a quarter, whichever is less', () => {
   const least = (period: Schedule['period'], every = 1, firstOn = '2026-01-31') =>
     shortestIntervalSeconds({ firstOn, period, every });
   assert.equal(least('month'), 27 * dayS); // 28 days from 31 January to 28 February
@@ -38,7 +38,7 @@ test('The least interval is the shortest gap less a day, or less a quarter of it
   assert.equal(least('month', 12, '2026-03-15'), 364 * dayS);
 });
 
-test('No two dates of any schedule are nearer than the least interval, even where the first is charged a quarter late', () => {
+test('any schedule, the earlier of two dates charged a quarter late → they are no nearer than the shortest interval', () => {
   fc.assert(
     fc.property(schedules, fc.nat(400), (schedule, slot) => {
       const gap = (startOf(dateOf(schedule, slot + 1)).getTime() - startOf(dateOf(schedule, slot)).getTime()) / 1000;
@@ -65,13 +65,13 @@ test('A mandate is valid from the date to come to 30 days after the last, and th
   assert.equal(late.endsAt.getTime() - late.startsAt.getTime(), 30 * dayMs);
 });
 
-test('The cap is the amount at the rate with its reserve, rounded up, and one cent to tell requests apart', () => {
+test('the cap of a mandate › the amount at the rate with its reserve, rounded up, and one cent for the surcharge', () => {
   assert.equal(capMicro({ fiatInt: 900n, exponent: 2, reservePercent: 0 }, '1'), 9_010_000n);
   assert.equal(capMicro({ fiatInt: 900n, exponent: 2, reservePercent: 10 }, '0.9'), 11_010_000n);
   assert.equal(capMicro({ fiatInt: 1000n, exponent: 0, reservePercent: 10 }, '150'), 7_343_334n);
 });
 
-test('The cap covers a request of its amount with the largest surcharge, at any rate', () => {
+test('the cap of a mandate, any rate → it covers a request of its amount with the largest surcharge', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2_147_483_647n }), fc.integer({ min: 1, max: 10_000 }), (fiatInt, rate) => {
       const text = (rate / 1000).toFixed(3);
@@ -81,7 +81,7 @@ test('The cap covers a request of its amount with the largest surcharge, at any 
   );
 });
 
-test('The most in a year counts every charge that the interval lets through, and no more than the time is long', () => {
+test('the maximum of charges in a year › as many as the shortest interval allows until the mandate ends', () => {
   const from = new Date('2026-01-01T00:00:00Z');
   const until = (days: number) => new Date(from.getTime() + days * dayMs);
   assert.equal(maxChargesInYear(27 * dayS, from, until(1095)), 14);
@@ -99,7 +99,7 @@ test('An allowance is for twelve charges or those that are left, added to the pa
   assert.equal(allowanceOf({ cap: 9_010_000n, charges: 12 }, null), unlimitedAllowance);
 });
 
-test('A permit may be used until 30 days after the first date; a revocation is tried again at growing intervals', () => {
+test('a permit → valid until 30 days after the first date; a revocation that fails → tried again at growing intervals', () => {
   assert.equal(permitDeadline(new Date('2026-01-01T00:00:00Z')), BigInt(Date.parse('2026-01-31T00:00:00Z') / 1000));
   assert.deepEqual([1, 2, 3, 20].map(revokeRetryMs), [60_000, 120_000, 240_000, 3_600_000]);
 });
