@@ -2,7 +2,7 @@ import { noteEnds } from './audit/note-ends.ts';
 import { forgetDays } from './auth/day-count.ts';
 import { startWatching } from './chain/reader/watcher.ts';
 import { followRelays, liveMsOf, relayDue } from './chain/relay/follow.ts';
-import type { ChainConfig } from './config/chains.ts';
+import { allChains, type ChainConfig } from './config/chains.ts';
 import type { Context } from './context.ts';
 import { eraseOld } from './customers/erase-old.ts';
 import { type Change, listenForChanges } from './db/changes.ts';
@@ -193,7 +193,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
       ]
     : [];
   const mining = ctx.sandbox && ctx.config.chains === null ? [miningLoop(ctx.sandbox), fundingLoop(ctx.sandbox)] : [];
-  const ofChains = [...ctx.chains.test, ...ctx.chains.live].flatMap(loopsOf);
+  const ofChains = allChains(ctx.chains).flatMap(loopsOf);
   const mine = [...ofChains, ...loops, ...mining, refresh, ...messages].map((loop) => ({
     ...loop,
     sleeper: makeSleeper(),

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { announceRecurring } from './chain/recurring/announce.ts';
 import { nameEndpoints } from './chain/rpc.ts';
-import { checkTokens } from './chain/status.ts';
+import { checkTokens } from './chain/tokens.ts';
 import { keepAddress } from './config/address.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';

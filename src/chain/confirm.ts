@@ -1,12 +1,12 @@
 import type { ChainConfig } from '../config/chains.ts';
 import { askAhead } from './ask-ahead.ts';
 import type { Bindings } from './reader/bindings.ts';
-import { transferTopic } from './reader/blocks.ts';
+import { topicOf, transferTopic } from './reader/blocks.ts';
 import { confirmsTransfer, isSameBlock, isSameLog } from './reader/evidence.ts';
 import { connectRpc, isAway, type Rpc, RpcError } from './rpc.ts';
 
 /** A transfer as it was found; addresses and hashes in lower case. */
-export type TransferKey = {
+export type SeenTransfer = {
   txHash: string;
   ordinal: number;
   blockNumber: number;
@@ -47,7 +47,7 @@ const strongest = ['absent', 'altered', 'missing', 'unavailable', 'unreadable'] 
  */
 export async function confirmTransfer(
   chain: ChainConfig,
-  key: TransferKey,
+  key: SeenTransfer,
   endpoints = endpointsOf(chain),
 ): Promise<Confirmation> {
   const answers = await Promise.all(endpoints.map((rpc) => askOne(rpc, key, chain)));
@@ -64,18 +64,18 @@ const endpointsOf = (chain: ChainConfig) => chain.rpcUrls.map((url) => connectRp
  *
  * @param limitMs how long one message may take
  */
-export function askAllAhead(chain: ChainConfig, keys: readonly TransferKey[], limitMs: number): Promise<Rpc[]> {
+export function askAllAhead(chain: ChainConfig, keys: readonly SeenTransfer[], limitMs: number): Promise<Rpc[]> {
   return Promise.all(endpointsOf(chain).map((rpc) => askAhead(rpc, keys, limitMs)));
 }
 
-async function askOne(rpc: Rpc, key: TransferKey, chain: ChainConfig): Promise<Confirmation> {
+async function askOne(rpc: Rpc, key: SeenTransfer, chain: ChainConfig): Promise<Confirmation> {
   try {
     const [receipt, header, transaction] = await Promise.all([
       rpc.receipt(key.txHash),
       rpc.header(key.blockNumber),
       rpc.transaction(key.txHash),
     ]);
-    const confirms = (what: TransferKey) =>
+    const confirms = (what: SeenTransfer) =>
       receipt && header && transaction && confirmsTransfer({ receipt, header, transaction }, what, chain);
     if (confirms(key)) return 'agreed';
     if (header?.hash !== key.blockHash || (receipt && receipt.blockHash !== key.blockHash)) return 'missing';
@@ -93,13 +93,13 @@ async function askOne(rpc: Rpc, key: TransferKey, chain: ChainConfig): Promise<C
  * What an endpoint reports about a transfer whose receipt it cannot return: only the log, and that its block is on the
  * chain. If bytes of the calldata or another log decided which request it pays, that is not enough.
  */
-async function askWithoutReceipt(rpc: Rpc, key: TransferKey): Promise<Confirmation> {
+async function askWithoutReceipt(rpc: Rpc, key: SeenTransfer): Promise<Confirmation> {
   const { calldata, bindings } = key;
   if (calldata?.reference || bindings?.authorizationNonce || bindings?.chargedReference) return 'unreadable';
   if (key.logIndex === null) return 'unreadable';
   try {
-    const topics = [key.fromAddress, key.toAddress].map((address) => `0x${address.slice(2).padStart(64, '0')}`);
-    const logs = await rpc.logsOfBlock(key.blockHash, [key.tokenAddress], transferTopic, ...topics);
+    const [from, to] = [topicOf(key.fromAddress), topicOf(key.toAddress)];
+    const logs = await rpc.logsOfBlock(key.blockHash, [key.tokenAddress], transferTopic, from, to);
     const log = logs.find(({ logIndex, txHash }) => logIndex === key.logIndex && txHash === key.txHash);
     if (!log || !isSameLog(log, key)) return 'missing';
     const header = await rpc.header(key.blockNumber);

@@ -68,5 +68,3 @@ async function probe(url: string): Promise<ChainStatus['endpoints'][number]> {
     return { host: rpc.host, head: null, error: error.message };
   }
 }
-
-export { checkTokens } from './tokens.ts';

@@ -1,4 +1,6 @@
-import { type ChainStatus, chainStatus, checkTokens } from '../chain/status.ts';
+import { type ChainStatus, chainStatus } from '../chain/status.ts';
+import { checkTokens } from '../chain/tokens.ts';
+import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { type RemovedChain, removedChains } from '../payments/silent-chains.ts';
 import type { Finding } from './finding.ts';
@@ -8,7 +10,7 @@ import type { Finding } from './finding.ts';
  * that nothing waits for a chain that is not in the file. So it can also judge a file before the nodes get it.
  */
 export async function checkChains(ctx: Context): Promise<Finding[]> {
-  const configured = [...ctx.chains.test, ...ctx.chains.live];
+  const configured = allChains(ctx.chains);
   const [statuses, faults, removed] = await Promise.all([
     chainStatus(ctx),
     Promise.all(configured.map(faultOf)),

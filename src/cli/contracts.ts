@@ -2,7 +2,7 @@ import { formatEther } from 'viem';
 import { recurringAddress } from '../chain/recurring/contract.ts';
 import { DeployFault, deployRecurring } from '../chain/recurring/deploy.ts';
 import { askStanding, type ContractStanding } from '../chain/recurring/standing.ts';
-import type { ChainConfig } from '../config/chains.ts';
+import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { RelayerSigner } from '../config/relayer.ts';
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
@@ -130,7 +130,7 @@ export async function checkContracts({ db, chains }: Context): Promise<Finding[]
   const rows = await db.sql<{ chain_id: string; many: string }[]>`
     select chain_id, count(*) as many from mandates where state = 'active' group by chain_id`;
   return Promise.all(
-    [...chains.test, ...chains.live].map(async (chain) => {
+    allChains(chains).map(async (chain) => {
       const check = `automatic charges, chain ${chain.chainId}`;
       const standing = await askStanding(chain);
       const finding = findings[standing](chain);

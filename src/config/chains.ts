@@ -26,7 +26,7 @@ export type FinalityTier = { upToUsdcMicro: bigint | null } & (
 export type ChainConfig = {
   chainId: number;
   name: string;
-  /** One or more. If there are two or more, two must agree before a payment is verified. */
+  /** One or more. All of them must confirm a payment before it is verified. */
   rpcUrls: string[];
   tokens: TokenConfig[];
   finality: FinalityTier[];
@@ -137,11 +137,16 @@ export function readChains(
   refuseUnknown(file, ['test', 'live'], 'the file', tell);
   const read = (mode: string) => readMode(file, mode, tell).map((chain) => ({ ...chain, recurringContract }));
   const chains = { test: read('test'), live: read('live') };
-  const ids = [...chains.test, ...chains.live].map((chain) => chain.chainId).filter(isChainId);
+  const ids = allChains(chains)
+    .map((chain) => chain.chainId)
+    .filter(isChainId);
   if (new Set(ids).size !== ids.length) faults.push('a chain id appears twice; test and live need different chains');
   if (faults.length > 0) throw new ChainsFault(faults);
   return chains;
 }
+
+/** The chains of both modes. */
+export const allChains = (chains: Record<Mode, ChainConfig[]>): ChainConfig[] => [...chains.test, ...chains.live];
 
 function parsed(text: string): unknown {
   try {

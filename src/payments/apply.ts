@@ -15,7 +15,7 @@ export type TransferToApply = {
   rule: Rule;
   /** What the transfer must still be: not matched yet, or found to be unmatched. */
   from: 'pending' | 'unmatched';
-  /** Whether two endpoints have agreed on it. */
+  /** Whether all endpoints have confirmed it. */
   confirmed: boolean;
   /** Whether it may leave something to pay. */
   asPart: boolean;
@@ -116,7 +116,7 @@ export function inOrder(rows: TransferRow[]): TransferRow[] {
 }
 
 /**
- * The transfers that prove a request at once: they are final and, if two endpoints must agree, both have confirmed
+ * The transfers that prove a request at once: they are final and, if there are several endpoints, all have confirmed
  * them. Of those not marked as final, at most the given one was checked with the endpoints.
  */
 export function provenBy(

@@ -1,6 +1,6 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import { finalNumber } from '../chain/finality.ts';
-import type { ChainConfig } from '../config/chains.ts';
+import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { isConflict } from '../db/conflict.ts';
 import { chunksOf } from '../lib/chunks.ts';
@@ -36,7 +36,7 @@ const maxUnknownTokenTries = 60;
  * @param chains side by side; all of them unless said
  * @returns how many were matched
  */
-export async function matchPending(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
+export async function matchPending(ctx: Context, chains = allChains(ctx.chains)): Promise<number> {
   let matched = 0;
   for (const count of await Promise.all(chains.map((chain) => matchChain(ctx, chain)))) matched += count;
   return matched;

@@ -1,3 +1,4 @@
+import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { clearAlarms, raiseAlarm } from '../db/alarms.ts';
 import type { Database } from '../db/connection.ts';
@@ -19,7 +20,7 @@ export type RemovedChain = { chainId: number; readAt: Date; waiting: Waiting[] }
  * read when it was made, if no chain had a recent block then.
  */
 export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promise<RemovedChain[]> {
-  const configured = [...ctx.chains.test, ...ctx.chains.live].map(({ chainId }) => chainId);
+  const configured = allChains(ctx.chains).map(({ chainId }) => chainId);
   const rows = await ctx.db.sql<({ chain_id: string; updated_at: Date } & Record<Waiting, boolean>)[]>`
     select c.chain_id, c.updated_at,
       exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null)
@@ -63,7 +64,7 @@ export async function updateSilenceAlarms(
   const lasts = (since: Date, ms: number) => now.getTime() - since.getTime() >= ms;
   const isLong = (since: Date) => lasts(since, silentMs) && lasts(began, watchedMs);
   const over: { kind: 'chain-silent' | 'chain-missing'; subject: string }[] = [];
-  for (const { chainId, name } of [...ctx.chains.test, ...ctx.chains.live]) {
+  for (const { chainId, name } of allChains(ctx.chains)) {
     const subject = String(chainId);
     const since = readAt.get(chainId) ?? began;
     const details = { chainId, chain: name, since: since.toISOString() };

@@ -1,4 +1,4 @@
-import type { Scope, Sql, Tx } from '../db/connection.ts';
+import type { Scope, Tx } from '../db/connection.ts';
 import type { Reason, Rule, Transfer } from './rules.ts';
 import { isKey, type TransferKey, type TransferRow } from './transfers.ts';
 
@@ -29,22 +29,6 @@ export function toTransfer(row: TransferRow): Transfer {
     authorizationNonce: hexOf(row.authorization_nonce),
     chargedReference: hexOf(row.charged_reference),
   };
-}
-
-/** How far a chain was read, as the watcher keeps it. */
-export type CursorRow = {
-  chain_id: string;
-  number: string;
-  block_time: Date;
-  safe_number: string | null;
-  finalized_number: string | null;
-};
-
-/** How far these chains were read; a chain that was never read is missing. */
-export async function selectCursors(sql: Sql | Tx, chainIds: number[]): Promise<CursorRow[]> {
-  return sql<CursorRow[]>`
-    select chain_id, number, block_time, safe_number, finalized_number from chain_cursors
-    where chain_id = any(${chainIds}::bigint[])`;
 }
 
 /** Where the wallets that transfers reached can be paid, according to their merchants; null: on any chain. */

@@ -1,4 +1,4 @@
-import { readTransfer } from '../chain/reader/blocks.ts';
+import { transferOf } from '../chain/reader/blocks.ts';
 import { isYetToBeRead, requestReread } from '../chain/reader/unread.ts';
 import { connectRpc, type Receipt, RpcError, type Transaction } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
@@ -142,7 +142,7 @@ async function askChain(chain: ChainConfig, txHash: string): Promise<Asked> {
 
 function transfersIn(receipt: Receipt) {
   return receipt.logs.flatMap((log) => {
-    const transfer = readTransfer(log);
+    const transfer = transferOf(log);
     return transfer && transfer.value > 0n ? [{ tokenAddress: log.address, ...transfer }] : [];
   });
 }

@@ -1,15 +1,13 @@
 import { scopeOfRow } from '../auth/scope.ts';
+import type { RemovedTransfer } from '../chain/reader/removed.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { detachProof, lockForProof } from '../requests/proof.ts';
-import { type KeptDecision, upsertDecision } from './decision-store.ts';
+import { upsertDecision } from './decision-store.ts';
 import { reserveRest } from './rest.ts';
 import { sumMicro } from './rules.ts';
 import { updateRematch } from './store.ts';
 import { selectCounted } from './transfers.ts';
-
-/** A transfer that a reorganisation removed, and the request it was applied to. Its row is already gone. */
-export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: string | null; rule: string | null };
 
 /**
  * Undoes what removed transfers have proved. An attached request that the rest no longer pays is without proof again,
@@ -18,8 +16,8 @@ export type Removed = Omit<KeptDecision, 'requestId' | 'rule'> & { requestId: st
  *
  * @param tx the watcher's transaction that removed them. It belongs to no scope, so each statement names its own
  */
-export async function undoRemoved(tx: Tx, removed: readonly Removed[]): Promise<void> {
-  const requests = new Map<string, Removed>();
+export async function undoRemoved(tx: Tx, removed: readonly RemovedTransfer[]): Promise<void> {
+  const requests = new Map<string, RemovedTransfer>();
   for (const transfer of removed) {
     const { requestId, rule } = transfer;
     if (requestId === null) continue;

@@ -1,5 +1,5 @@
-import { askEnds, isFinalAtAll } from '../chain/ends.ts';
-import { readTransfer } from '../chain/reader/blocks.ts';
+import { askHeads, isFinalForAll } from '../chain/endpoint-heads.ts';
+import { transferOf } from '../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, RpcError } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 
@@ -42,8 +42,8 @@ export async function lookUpRefund(chain: ChainConfig, wanted: ExpectedRefund): 
   }
   const seenIn = (one: Receipt) => [one.blockHash, one.blockNumber, one.success, movedMicro(one, wanted)].join();
   const agreed = answers.every((answer) => typeof answer === 'object' && seenIn(answer) === seenIn(receipt));
-  const ends = agreed ? await askEnds(chain, timeoutMs) : null;
-  const final = ends !== null && isFinalAtAll(ends, receipt.blockNumber, wanted.usdcMicro, chain);
+  const ends = agreed ? await askHeads(chain, timeoutMs) : null;
+  const final = ends !== null && isFinalForAll(ends, receipt.blockNumber, wanted.usdcMicro, chain);
   if (!receipt.success) return { kind: 'failed', final };
   const { blockNumber: minedIn } = receipt;
   const moved = minedIn < wanted.sinceBlock ? 0n : movedMicro(receipt, wanted);
@@ -65,7 +65,7 @@ async function askOne(url: string, txHash: string): Promise<Receipt | 'waiting' 
 function movedMicro({ logs }: Receipt, { tokenAddress, fromAddress, toAddress }: ExpectedRefund): bigint {
   let micro = 0n;
   for (const log of logs) {
-    const transfer = log.address === tokenAddress ? readTransfer(log) : null;
+    const transfer = log.address === tokenAddress ? transferOf(log) : null;
     if (transfer?.from === fromAddress && transfer.to === toAddress) micro += transfer.value;
   }
   return micro;

@@ -1,5 +1,6 @@
 import { relayerAddresses } from '../chain/relay/relay.ts';
 import { callRpc, connectRpc, toHex } from '../chain/rpc.ts';
+import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { devChainIds } from './chain.ts';
 import { endpointOf } from './wallet.ts';
@@ -12,7 +13,7 @@ const full = 1_000n * coin;
 export async function fundRelayer(ctx: Context): Promise<void> {
   if (ctx.config.chains) return;
   const ids: number[] = Object.values(devChainIds);
-  const local = [...ctx.chains.test, ...ctx.chains.live].filter((chain) => ids.includes(chain.chainId));
+  const local = allChains(ctx.chains).filter((chain) => ids.includes(chain.chainId));
   for (const chain of local) {
     const { url } = endpointOf(chain);
     for (const address of relayerAddresses(ctx)) {

@@ -1,3 +1,4 @@
+import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
@@ -24,7 +25,7 @@ export const blocksDue: Due = (sql) => sql`
 export async function mineWhileWaiting(ctx: Context): Promise<number> {
   if (!ctx.config.sandbox || ctx.config.chains) return 0;
   const ids: number[] = Object.values(devChainIds);
-  const local = [...ctx.chains.test, ...ctx.chains.live].filter((chain) => ids.includes(chain.chainId));
+  const local = allChains(ctx.chains).filter((chain) => ids.includes(chain.chainId));
   const rows = await ctx.db.sql<{ chain_id: string }[]>`
     select local.id as chain_id from unnest(${local.map((chain) => chain.chainId)}::bigint[]) as local (id)
     where exists (select from transfers t where t.chain_id = local.id and t.counts and t.final_at is null)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { askAhead } from '../../src/chain/ask-ahead.ts';
-import { askAllAhead, confirmTransfer, type TransferKey } from '../../src/chain/confirm.ts';
+import { askAllAhead, confirmTransfer, type SeenTransfer } from '../../src/chain/confirm.ts';
 import { poll } from '../../src/chain/reader/read.ts';
 import { callRpc, connectRpc } from '../../src/chain/rpc.ts';
 import { fakeProvider, type Lie } from '../support/chain/fake-provider.ts';
@@ -267,7 +267,7 @@ test('an endpoint whose receipt differs in a block’s list → its answer for t
     await readThrough(provider);
     const rows = (await fixtures.transfers()).filter((row) => payments.some(({ txHash }) => txHash === row.tx_hash));
     const keys = rows.map(
-      (row): TransferKey => ({
+      (row): SeenTransfer => ({
         ...{ txHash: row.tx_hash, ordinal: row.ordinal, blockNumber: Number(row.block_number) },
         ...{ logIndex: row.log_index, blockHash: row.block_hash, blockTime: row.block_time },
         tokenAddress: fixtures.node.chain.tokens[0]?.address ?? '',

@@ -1,3 +1,4 @@
+import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -54,7 +55,7 @@ export function foundRequests(words: Words, found: FoundRequest[], now: Date): H
 export function foundPayments(words: Words, found: FoundPayment[], ctx: Context): Html {
   const { unmatched, requests, reasons } = portalTexts(words);
   const admin = adminTexts(words);
-  const tokens = [...ctx.chains.test, ...ctx.chains.live].flatMap((chain) => chain.tokens);
+  const tokens = allChains(ctx.chains).flatMap((chain) => chain.tokens);
   const amount = ({ token_address, value }: UnmatchedRow) => {
     const token = tokens.find(({ address }) => address === token_address);
     return token ? `${groupMicro(words, BigInt(value))} ${token.symbol}` : reasons.wrong_token;

@@ -1,3 +1,4 @@
+import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { type Alarm, type AlarmKind, type ByAlarmKind, listed, scopesAhead, tellAlarm } from '../../db/alarm-kinds.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -87,5 +88,5 @@ export const adviceOn = (words: Words, kind: AlarmKind): string => adminTexts(wo
 const asSaid = (text: string): Html => html`<code lang="en" dir="ltr">${text}</code>`;
 
 function networkName({ chains }: Context, chainId: number): string {
-  return [...chains.test, ...chains.live].find((chain) => chain.chainId === chainId)?.name ?? String(chainId);
+  return allChains(chains).find((chain) => chain.chainId === chainId)?.name ?? String(chainId);
 }

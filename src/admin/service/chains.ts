@@ -1,5 +1,6 @@
 import { type ChainLeader, chainLeaders } from '../../chain/reader/leaders.ts';
 import { type ChainStatus, chainStatus } from '../../chain/status.ts';
+import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
@@ -34,10 +35,7 @@ export function chainsPage(pages: AdminPages, ctx: Context): void {
     return asked.statuses;
   };
   const readRows = async () => {
-    const [statuses, leaders] = await Promise.all([
-      statusesNow(),
-      chainLeaders(ctx, [...ctx.chains.test, ...ctx.chains.live]),
-    ]);
+    const [statuses, leaders] = await Promise.all([statusesNow(), chainLeaders(ctx, allChains(ctx.chains))]);
     return statuses.map((status) => ({
       ...status,
       leader: leaders.find(({ chainId }) => chainId === status.chainId),

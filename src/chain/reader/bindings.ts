@@ -1,6 +1,6 @@
 import { toEventSelector } from 'viem';
 import type { Log } from '../rpc.ts';
-import { readTransfer } from './blocks.ts';
+import { transferOf } from './blocks.ts';
 
 /** EIP-3009's `AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)`. */
 export const authorizationUsedTopic = toEventSelector('AuthorizationUsed(address,bytes32)').toLowerCase();
@@ -42,7 +42,7 @@ const addressIn = (word: string | undefined) => `0x${word?.slice(-40)}`;
 
 function nonceBefore(logs: readonly (Said | undefined)[], ordinal: number): string | null {
   const [used, moved] = [logs[ordinal - 1], logs[ordinal]];
-  const transfer = moved && readTransfer(moved);
+  const transfer = moved && transferOf(moved);
   if (!used || !transfer || used.address !== moved.address || used.topics.length !== 3) return null;
   const [topic, authorizer, nonce] = used.topics;
   return topic === authorizationUsedTopic && addressIn(authorizer) === transfer.from ? (nonce?.slice(2) ?? null) : null;
@@ -54,7 +54,7 @@ function readCharges(logs: readonly (Said | undefined)[], contract: string): Map
   /** The ordinals of transfers since the last charge, by what they move. */
   let since = new Map<string, number[]>();
   logs.forEach((log, ordinal) => {
-    const transfer = log && readTransfer(log);
+    const transfer = log && transferOf(log);
     if (transfer) {
       const key = keyOf(transfer.from, transfer.to, log.address, transfer.value);
       since.set(key, [...(since.get(key) ?? []), ordinal]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Header, Log } from '../rpc.ts';
-import { checkLinked, checkLogs, lacksPromised, nextRange, readTransfer, transferTopic } from './blocks.ts';
+import { checkLinked, checkLogs, lacksPromised, nextRange, transferOf, transferTopic } from './blocks.ts';
 import { bloomOf } from './bloom.ts';
 
 const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
@@ -34,14 +34,14 @@ function header(number: number, logs: Log[] = []): Header {
 }
 
 test('a Transfer log is read; a log of an ERC-721 transfer, of another event or without an amount is ignored', () => {
-  assert.deepEqual(readTransfer(log()), {
+  assert.deepEqual(transferOf(log()), {
     from: `0x${'1'.padStart(40, '0')}`,
     to: `0x${'2'.padStart(40, '0')}`,
     value: 5n,
   });
-  assert.equal(readTransfer(log({ topics: [...log().topics, `0x${word(3)}`] })), null);
-  assert.equal(readTransfer(log({ topics: [`0x${word(4)}`, `0x${word(1)}`, `0x${word(2)}`] })), null);
-  assert.equal(readTransfer(log({ data: '0x' })), null);
+  assert.equal(transferOf(log({ topics: [...log().topics, `0x${word(3)}`] })), null);
+  assert.equal(transferOf(log({ topics: [`0x${word(4)}`, `0x${word(1)}`, `0x${word(2)}`] })), null);
+  assert.equal(transferOf(log({ data: '0x' })), null);
 });
 
 test('checkLogs › logs of another block, token or event, out of order or twice → refused', () => {

@@ -6,10 +6,13 @@ import { ProviderFault } from './pool.ts';
 /** ERC-20's `Transfer(address indexed from, address indexed to, uint256 value)`. */
 export const transferTopic = toEventSelector('Transfer(address,address,uint256)').toLowerCase();
 
+/** An address in lower case as a topic of a log. */
+export const topicOf = (address: string): string => `0x${address.slice(2).padStart(64, '0')}`;
+
 export type TransferLog = { from: string; to: string; value: bigint };
 
 /** Reads a Transfer log; null when it is none of ERC-20's shape (ERC-721 has a fourth topic). */
-export function readTransfer(log: Pick<Log, 'topics' | 'data'>): TransferLog | null {
+export function transferOf(log: Pick<Log, 'topics' | 'data'>): TransferLog | null {
   const [topic, from, to, more] = log.topics;
   if (topic !== transferTopic || !from || !to || more !== undefined || log.data.length !== 66) return null;
   return { from: `0x${from.slice(-40)}`, to: `0x${to.slice(-40)}`, value: BigInt(log.data) };
@@ -17,7 +20,7 @@ export function readTransfer(log: Pick<Log, 'topics' | 'data'>): TransferLog | n
 
 /** The wallet that a Transfer log pays; null if it moves nothing. */
 export function paidBy(log: Pick<Log, 'topics' | 'data'>): string | null {
-  const transfer = readTransfer(log);
+  const transfer = transferOf(log);
   return transfer && transfer.value > 0n && transfer.from !== transfer.to ? transfer.to : null;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem';
 import { entryPoint07Abi, entryPoint07Address } from 'viem/account-abstraction';
-import type { TransferKey } from '../confirm.ts';
+import type { SeenTransfer } from '../confirm.ts';
 import { transferTopic } from './blocks.ts';
 import { confirmsTransfer, type Evidence } from './evidence.ts';
 
@@ -93,7 +93,7 @@ const nonce = 'ab'.repeat(32);
 test('what the other logs say a transfer was made for → confirmed as it was read, and not otherwise', () => {
   const evidence = told();
   evidence.receipt.logs.unshift(log(9, token, [used, word(ada), `0x${nonce}`]));
-  const confirms = (bindings: NonNullable<TransferKey['bindings']>, what = evidence) =>
+  const confirms = (bindings: NonNullable<SeenTransfer['bindings']>, what = evidence) =>
     confirmsTransfer(what, { ...key, ordinal: what === evidence ? 1 : 0, calldata: null, bindings }, chain);
   assert.equal(confirms({ authorizationNonce: nonce, chargedReference: null }), true);
   assert.equal(confirms({ authorizationNonce: null, chargedReference: null }), false);

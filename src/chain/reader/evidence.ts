@@ -1,8 +1,8 @@
 import type { ChainConfig } from '../../config/chains.ts';
-import type { TransferKey } from '../confirm.ts';
+import type { SeenTransfer } from '../confirm.ts';
 import type { Header, Log, Receipt, Transaction } from '../rpc.ts';
 import { readBindings } from './bindings.ts';
-import { readTransfer } from './blocks.ts';
+import { transferOf } from './blocks.ts';
 import { type Candidate, calldataReference } from './reference.ts';
 
 /** What one endpoint reports about a transfer: its transaction with the receipt, and its block. */
@@ -11,7 +11,7 @@ export type Evidence = { receipt: Receipt; header: Header; transaction: Transact
 /** Whether an endpoint reports the same about a transfer as the endpoint that it was read from. */
 export function confirmsTransfer(
   told: Evidence,
-  key: TransferKey,
+  key: SeenTransfer,
   chain: Pick<ChainConfig, 'tokens' | 'recurringContract'>,
 ): boolean {
   if (!isSameTransfer(told, key) || !hasSameBindings(told, key, chain.recurringContract)) return false;
@@ -19,7 +19,7 @@ export function confirmsTransfer(
   return !key.calldata || isSameReference(told, key, key.calldata.reference, tokens);
 }
 
-function hasSameBindings({ receipt }: Evidence, { ordinal, bindings }: TransferKey, contract: string | null): boolean {
+function hasSameBindings({ receipt }: Evidence, { ordinal, bindings }: SeenTransfer, contract: string | null): boolean {
   if (!bindings) return true;
   const found = readBindings(receipt.logs, contract)(ordinal);
   return (
@@ -27,7 +27,7 @@ function hasSameBindings({ receipt }: Evidence, { ordinal, bindings }: TransferK
   );
 }
 
-function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolean {
+function isSameTransfer({ receipt, header }: Evidence, key: SeenTransfer): boolean {
   const log = receipt.logs[key.ordinal];
   return (
     receipt.success &&
@@ -39,7 +39,7 @@ function isSameTransfer({ receipt, header }: Evidence, key: TransferKey): boolea
 }
 
 /** Whether a header is that of the transfer's block: number, hash and time are the same. */
-export function isSameBlock(header: Header, key: TransferKey): boolean {
+export function isSameBlock(header: Header, key: SeenTransfer): boolean {
   return (
     header.number === key.blockNumber &&
     header.hash === key.blockHash &&
@@ -48,8 +48,8 @@ export function isSameBlock(header: Header, key: TransferKey): boolean {
 }
 
 /** Whether a log is of this transfer, in its block. */
-export function isSameLog(log: Log, key: TransferKey): boolean {
-  const transfer = readTransfer(log);
+export function isSameLog(log: Log, key: SeenTransfer): boolean {
+  const transfer = transferOf(log);
   return (
     log.blockHash === key.blockHash &&
     log.blockNumber === key.blockNumber &&
@@ -67,7 +67,7 @@ export function isSameLog(log: Log, key: TransferKey): boolean {
  */
 function isSameReference(
   told: Evidence,
-  key: TransferKey,
+  key: SeenTransfer,
   reference: string | null,
   tokens: readonly string[],
 ): boolean {
@@ -82,7 +82,7 @@ function isSameReference(
 
 function candidatesIn(logs: readonly Log[], tokens: readonly string[]): (Candidate & { to: string })[] {
   return logs.flatMap((log, ordinal) => {
-    const transfer = tokens.includes(log.address) ? readTransfer(log) : null;
+    const transfer = tokens.includes(log.address) ? transferOf(log) : null;
     if (!transfer || transfer.value === 0n || transfer.from === transfer.to) return [];
     return [{ from: transfer.from, to: transfer.to, ordinal }];
   });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { mapFew } from '../../lib/map-few.ts';
 import { askAhead } from '../ask-ahead.ts';
 import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
-import { checkLogs, lacksPromised, paidBy, readTransfer, transferTopic } from './blocks.ts';
+import { checkLogs, lacksPromised, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
 import type { FoundTransfer, Unread } from './store.ts';
@@ -110,8 +110,7 @@ async function logsTo(
   return answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
 }
 
-const topicsOf = (owners: ReadonlyMap<string, Owner>) =>
-  [...owners.keys()].map((wallet) => `0x${wallet.slice(2).padStart(64, '0')}`);
+const topicsOf = (owners: ReadonlyMap<string, Owner>) => [...owners.keys()].map(topicOf);
 
 /**
  * The transfers of a block to watched wallets, as one provider reports them; null if it does not return them.
@@ -182,7 +181,7 @@ export function watchedLogs(logs: readonly Log[], owners: ReadonlyMap<string, Ow
 
 function ownersOf(logs: readonly Log[], owners: ReadonlyMap<string, Owner>): Record<string, Owner> {
   const own = logs.flatMap((log) => {
-    const to = readTransfer(log)?.to ?? '';
+    const to = transferOf(log)?.to ?? '';
     const owner = owners.get(to);
     return owner ? [[to, owner]] : [];
   });

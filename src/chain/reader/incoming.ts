@@ -1,5 +1,5 @@
 import { type Log, type Rpc, RpcError } from '../rpc.ts';
-import { nextRange, paidBy, readTransfer, transferTopic } from './blocks.ts';
+import { nextRange, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
 
 /** A transfer of any token to a wallet, according to its log. */
 export type Incoming = { txHash: string; tokenAddress: string; value: bigint; blockNumber: number; blockHash: string };
@@ -26,7 +26,7 @@ export async function findIncoming(
   const deadline = performance.now() + limitMs;
   const head = (await rpc.header('latest'))?.number ?? -1;
   const first = Math.max(sinceBlock + 1, head - maxBlocks + 1, 0);
-  const topics = [transferTopic, null, `0x${wallet.slice(2).padStart(64, '0')}`];
+  const topics = [transferTopic, null, topicOf(wallet)];
   const found: Incoming[] = [];
   const known: Incoming[] = [];
   let to = head;
@@ -49,7 +49,7 @@ export async function findIncoming(
 }
 
 function describe(log: Log, wallet: string): Incoming[] {
-  const transfer = readTransfer(log);
+  const transfer = transferOf(log);
   if (!transfer || paidBy(log) !== wallet) return [];
   const { txHash, address: tokenAddress, blockNumber, blockHash } = log;
   return [{ txHash, tokenAddress, value: transfer.value, blockNumber, blockHash }];

@@ -1,6 +1,6 @@
 import { type Header, isAway, type Log, type Receipt, type Rpc, RpcError, type Transaction } from '../rpc.ts';
 import { authorizationUsedTopic, type Bindings, chargedTopic, readBindings } from './bindings.ts';
-import { readTransfer } from './blocks.ts';
+import { transferOf } from './blocks.ts';
 import { ProviderFault } from './pool.ts';
 import { calldataReferences, isEntryPoint } from './reference.ts';
 import type { FoundTransfer } from './store.ts';
@@ -47,7 +47,7 @@ export async function readTransaction(
     : await bindingsWithout(header, txHash, { logs, ordinals }, rpcs, contract);
   if (!bindingsOf && !anyhow) return null;
   return logs.flatMap((log, i) => {
-    const transfer = readTransfer(log);
+    const transfer = transferOf(log);
     const owner = transfer && owners.get(transfer.to);
     if (!transfer || !owner) return [];
     const ordinal = ordinals[i] ?? 0;
@@ -95,7 +95,7 @@ function readReferences(
 ) {
   if (!receipt && isEntryPoint(tx.to)) return null;
   const candidates = logs.flatMap((log, i) => {
-    const transfer = readTransfer(log);
+    const transfer = transferOf(log);
     return transfer && owners.has(transfer.to) ? [{ from: transfer.from, ordinal: ordinals[i] ?? 0 }] : [];
   });
   return calldataReferences(tx, receipt?.logs ?? [], candidates);

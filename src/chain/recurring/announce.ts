@@ -1,3 +1,4 @@
+import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { askStanding } from './standing.ts';
 
@@ -7,7 +8,7 @@ import { askStanding } from './standing.ts';
  */
 export async function announceRecurring({ config, chains, log }: Pick<Context, 'config' | 'chains' | 'log'>) {
   if (config.sandbox) return;
-  const all = [...chains.test, ...chains.live];
+  const all = allChains(chains);
   const address = all.find(({ recurringContract }) => recurringContract !== null)?.recurringContract;
   if (!address) {
     log.warn(

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../config/chains.ts';
+import { allChains, type ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
@@ -69,7 +69,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const payment = await paymentOf(ctx, session.scope, row, findings.progress);
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);
-  const timeline = timelineOf(words, payment, findings, [...ctx.chains.test, ...ctx.chains.live]);
+  const timeline = timelineOf(words, payment, findings, allChains(ctx.chains));
   const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
   const { done } = request.query as { done?: unknown };
   return sendDashboard(ctx, visit, {

@@ -1,3 +1,4 @@
+import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { decimalOf, formatMicro } from '../../lib/money.ts';
@@ -32,7 +33,7 @@ export function paymentList(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showList(ctx, visit));
   pages.page({ url: csvPath }, ({ session, request, reply }) => {
     const rows = exportByMerchant(ctx, session.scope, session.accountId, filterOf(request.query));
-    const chains = [...ctx.chains.test, ...ctx.chains.live];
+    const chains = allChains(ctx.chains);
     const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
     return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
   });

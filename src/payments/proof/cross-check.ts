@@ -1,5 +1,5 @@
 import { askAllAhead, confirmTransfer } from '../../chain/confirm.ts';
-import { askEnds, isFinalAtAll } from '../../chain/ends.ts';
+import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import type { TransferRow } from '../transfers.ts';
@@ -47,10 +47,10 @@ export async function crossCheck(
   const deadline = performance.now() + limitMs;
   if (rows.length === 0) return;
   const callMs = Math.floor(limitMs / 3);
-  const [endpoints, ends] = await Promise.all([askAllAhead(chain, rows.map(asSeen), callMs), askEnds(chain, callMs)]);
+  const [endpoints, ends] = await Promise.all([askAllAhead(chain, rows.map(asSeen), callMs), askHeads(chain, callMs)]);
   const isDeep = ({ block_number, usdc_micro }: Checked) =>
     ends !== null &&
-    isFinalAtAll(ends, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
+    isFinalForAll(ends, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
   await mapFew(rows, atOnce, async (row) => {
     if (checks.away || performance.now() > deadline) return;
     const ahead = await confirmTransfer(chain, asSeen(row), endpoints);

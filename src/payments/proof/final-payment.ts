@@ -1,5 +1,5 @@
 import { confirmTransfer } from '../../chain/confirm.ts';
-import { askEnds, isFinalAtAll } from '../../chain/ends.ts';
+import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
@@ -22,9 +22,9 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   // does not matter.
   const [told, ends] = await Promise.all([
     confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null }),
-    askEnds(chain, endsMs),
+    askHeads(chain, endsMs),
   ]);
-  const isDeep = ends !== null && isFinalAtAll(ends, Number(row.block_number), BigInt(row.value), chain);
+  const isDeep = ends !== null && isFinalForAll(ends, Number(row.block_number), BigInt(row.value), chain);
   return isDeep && (told === 'agreed' || told === 'altered');
 }
 

@@ -1,10 +1,11 @@
-import type { TransferKey as SeenTransfer } from '../../chain/confirm.ts';
+import type { SeenTransfer } from '../../chain/confirm.ts';
+import { type CursorRow, selectCursors } from '../../chain/cursors.ts';
 import { type Heads, isFinal } from '../../chain/finality.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
-import { type CursorRow, selectCursors, toTransfer } from '../store.ts';
+import { toTransfer } from '../store.ts';
 import type { TransferRow } from '../transfers.ts';
 
 /** The chains of a mode and how far each was read; a chain that was never read has no heads. */
@@ -42,13 +43,13 @@ export function standsFinal(row: TransferRow, usdcMicro: bigint, view: ChainView
   return !!found?.heads && isFinal(Number(row.block_number), usdcMicro, found.chain.finality, found.heads);
 }
 
-/** Whether two endpoints must agree on a transfer before it proves anything. */
+/** Whether several endpoints must confirm a transfer before it proves anything. */
 export function needsCrossCheck(chain: ChainConfig): boolean {
   return chain.rpcUrls.length > 1;
 }
 
 /**
- * A transfer with everything that must be the same at both endpoints. A signature or a merchant's decision counts
+ * A transfer with everything that must be the same at every endpoint. A signature or a merchant's decision counts
  * whatever else the transaction says. An authorization or charge counts whatever the calldata says. Calldata that no
  * endpoint returned when it was read proved nothing.
  */

@@ -1,5 +1,5 @@
 import { scopeOfRow } from '../../auth/scope.ts';
-import type { ChainConfig } from '../../config/chains.ts';
+import { allChains, type ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
@@ -28,12 +28,12 @@ const crossCheckMs = 5_000;
 
 /**
  * Verifies what has become final: marks transfers as final, and verifies each request that final transfers pay in full,
- * with its event in the same transaction. If a chain has two endpoints, both must agree on a transfer first.
+ * with its event in the same transaction. If a chain has several endpoints, all must confirm a transfer first.
  *
  * @param chains processed side by side; all chains by default
  * @returns how many requests were verified
  */
-export async function verifyFinal(ctx: Context, chains = [...ctx.chains.test, ...ctx.chains.live]): Promise<number> {
+export async function verifyFinal(ctx: Context, chains = allChains(ctx.chains)): Promise<number> {
   let verified = 0;
   for (const count of await Promise.all(chains.map((chain) => verifyChain(ctx, chain)))) verified += count;
   return verified;

@@ -1,4 +1,4 @@
-import { readTransfer } from '../../chain/reader/blocks.ts';
+import { transferOf } from '../../chain/reader/blocks.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError, type Transaction } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Outcome } from '../outcome.ts';
@@ -101,7 +101,7 @@ async function readPayment(
 ): Promise<Answer> {
   const { walletAddress, walletChainIds } = sought.request;
   const tokens = chain.tokens.map(({ address }) => address as string);
-  const own = receipt.logs.filter((log) => readTransfer(log)?.to === walletAddress);
+  const own = receipt.logs.filter((log) => transferOf(log)?.to === walletAddress);
   if (own.some((log) => tokens.includes(log.address))) {
     if (!canBePaid(chain.chainId, walletChainIds)) return 'wrong_network';
     // A transaction in a later block may be read soon, or be set aside for a while.

@@ -76,7 +76,7 @@ export async function claim(
   if (known) return known;
   const signed = await isSigned(chain, row.from_address, claimTypedData(ctx.config, id, key), claim.signature);
   if (signed !== 'yes') return { kind: signed === 'no' ? 'bad_signature' : 'unavailable' };
-  // Settling checks whether a second endpoint confirms it.
+  // Before it is verified, every endpoint must confirm it.
   const applying = { row, requestId: id, rule: 'claim', from: 'unmatched', confirmed: false, asPart: true } as const;
   return appliedOutcome(
     await retryOnConflict(() => ctx.db.scoped(scope, (tx) => applyTransfer(tx, ctx, scope, applying))),

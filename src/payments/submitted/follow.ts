@@ -1,4 +1,5 @@
-import { paidBy, readTransfer } from '../../chain/reader/blocks.ts';
+import { selectCursors } from '../../chain/cursors.ts';
+import { paidBy, transferOf } from '../../chain/reader/blocks.ts';
 import { findByNonce } from '../../chain/reader/replacement.ts';
 import { isSetAside } from '../../chain/reader/unread.ts';
 import { connectRpc, type Receipt, type Rpc, RpcError } from '../../chain/rpc.ts';
@@ -9,7 +10,6 @@ import { modeOf } from '../../lib/mode.ts';
 import { pause } from '../../lib/time.ts';
 import { findRequest } from '../../requests/read.ts';
 import type { RequestRow } from '../../requests/store.ts';
-import { selectCursors } from '../store.ts';
 import type { UnsettledTransaction } from './ask-chains.ts';
 import { fits } from './fit.ts';
 import { rereadIfMissing } from './reread.ts';
@@ -129,7 +129,7 @@ async function microToBeRead(ctx: Context, scope: Scope, chain: ChainConfig, row
   const tokens = chain.tokens.map(({ address }) => address as string);
   const paying = receipt.logs.filter((log) => tokens.includes(log.address) && paidBy(log) === request?.wallet_address);
   if (!request || paying.length === 0) return 0n;
-  const micro = paying.reduce((sum, log) => sum + (readTransfer(log)?.value ?? 0n), 0n);
+  const micro = paying.reduce((sum, log) => sum + (transferOf(log)?.value ?? 0n), 0n);
   const [cursor] = await selectCursors(ctx.db.sql, [chain.chainId]);
   if (!cursor || receipt.blockNumber > Number(cursor.number)) return micro;
   await rereadIfMissing(ctx, request, chain, receipt);

@@ -1,6 +1,6 @@
 import { may } from '../../auth/roles.ts';
 import { explorerLink } from '../../checkout/transactions.ts';
-import type { ChainConfig } from '../../config/chains.ts';
+import { allChains, type ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { Refusal } from '../../errors.ts';
@@ -99,7 +99,7 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
   const chains = ctx.chains[modeOf(scope.testMode)];
   const history = {
     ...{ row, progress, findings, refunds, delivery: deliveries[0] ?? null, chains, now: ctx.clock.now() },
-    allChains: [...ctx.chains.test, ...ctx.chains.live],
+    allChains: allChains(ctx.chains),
   };
   return { history, status, merchant, replays };
 }

@@ -1,4 +1,5 @@
 import { scopeOfRow } from '../../auth/scope.ts';
+import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import type { SearchText } from '../../lib/text/search-text.ts';
@@ -9,7 +10,7 @@ import { selectEverywhere } from './everywhere-store.ts';
  * or a transaction; at most 20, newest first.
  */
 export async function findEverywhere(ctx: Context, search: SearchText): Promise<{ scope: Scope; id: string }[]> {
-  const chainIds = [...ctx.chains.test, ...ctx.chains.live].map(({ chainId }) => chainId);
+  const chainIds = allChains(ctx.chains).map(({ chainId }) => chainId);
   const rows = await ctx.db.transaction((tx) => selectEverywhere(tx, search, chainIds));
   return rows.map((row) => ({ scope: scopeOfRow(row), id: row.id }));
 }

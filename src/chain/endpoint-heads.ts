@@ -9,7 +9,7 @@ import { connectRpc, nullOfRpc } from './rpc.ts';
  * @param limitMs how long one call may take
  * @returns null if one does not answer
  */
-export async function askEnds(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
+export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Heads[] | null> {
   const ends = await Promise.all(
     chain.rpcUrls.map(async (url) => {
       const rpc = connectRpc(url, limitMs);
@@ -31,7 +31,7 @@ export async function askEnds(chain: ChainConfig, limitMs: number): Promise<Head
  *
  * @param usdcMicro the amount that decides how many blocks are needed; null for as many as any amount needs
  */
-export function isFinalAtAll(
+export function isFinalForAll(
   ends: Heads[],
   blockNumber: number,
   usdcMicro: bigint | null,
