@@ -3,7 +3,7 @@ import type { Hex } from '../chain/rpc.ts';
 import { readSignature } from '../chain/signature.ts';
 import type { Context } from '../context.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
-import { isAddress, isUuid } from '../lib/ids.ts';
+import { isAddress, isHash32, isUuid } from '../lib/ids.ts';
 import type { AuthorizedOffer } from '../payments/authorized/offer.ts';
 import { prepareAuthorization } from '../payments/authorized/prepare.ts';
 import { submitAuthorization } from '../payments/authorized/submit.ts';
@@ -27,7 +27,7 @@ type FormName = 'authorization' | 'authorized';
  * for something else are not accepted here.
  */
 function isNonceOf({ reference }: { reference: Uint8Array }, nonce: string): boolean {
-  const named = /^0x[0-9a-f]{64}$/.test(nonce) && readAuthorizationNonce(Buffer.from(nonce.slice(2), 'hex'));
+  const named = isHash32(nonce) && readAuthorizationNonce(Buffer.from(nonce.slice(2), 'hex'));
   return named ? named.reference.equals(reference) : false;
 }
 

@@ -5,6 +5,13 @@ export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && uuidPattern.test(text);
 }
 
+const hash32Pattern = /^0x[0-9a-f]{64}$/;
+
+/** 32 bytes in lower-case hex, as hashes of transactions and nonces of authorizations have them. */
+export function isHash32(text: unknown): text is `0x${string}` {
+  return typeof text === 'string' && hash32Pattern.test(text);
+}
+
 const addressPattern = /^0x[0-9a-fA-F]{40}$/;
 
 /** An EVM address in any casing. Addresses are stored and compared in lower case. */

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
+import { isHash32 } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { selectOwnWallets } from './own-wallets-store.ts';
 import { selectByHash } from './store.ts';
@@ -48,7 +49,6 @@ export type TransactionReport = {
   stored: StoredTransfer[];
 };
 
-const hashPattern = /^0x[0-9a-f]{64}$/;
 const timeoutMs = 2_500;
 const maxShown = 20;
 /**
@@ -79,7 +79,7 @@ export async function reportTransaction(
 ): Promise<TransactionReport> {
   const txHash = typed.trim().toLowerCase();
   const nothing = { chain: null, isOtherMode: false, isToBeRead: false, moved: [], stored: [] };
-  if (!hashPattern.test(txHash)) return { ...nothing, state: 'malformed' };
+  if (!isHash32(txHash)) return { ...nothing, state: 'malformed' };
   const own = ctx.chains[modeOf(scope.testMode)];
   const other = ctx.chains[modeOf(!scope.testMode)];
   const isAllowed = takeQuery(scope, accountId, ctx.clock.now());

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope, Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { isHash32 } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { isFinalPayment } from '../payments/proof/final-payment.ts';
 import type { Reason } from '../payments/rules.ts';
@@ -191,7 +192,7 @@ export async function checkRefund(
   const prepared = await lookUpRecorded(ctx, await readPrepared(ctx, scope, accountId, key));
   const { refund, unknownHash } = prepared;
   const refundTxHash = said.refundTxHash.trim().toLowerCase();
-  if (!/^0x[0-9a-f]{64}$/.test(refundTxHash) || refundTxHash === key.txHash) return { prepared, fault: 'malformed' };
+  if (!isHash32(refundTxHash) || refundTxHash === key.txHash) return { prepared, fault: 'malformed' };
   const standing = isRefundSent(refund) && refund?.state !== 'other';
   if (standing && (unknownHash === null || unknownHash === refundTxHash))
     return { prepared, fault: 'already_refunded' };

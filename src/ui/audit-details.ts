@@ -1,5 +1,5 @@
 import type { ObjectNames } from '../audit/names.ts';
-import { isAddress, isUuid } from '../lib/ids.ts';
+import { isAddress, isHash32, isUuid } from '../lib/ids.ts';
 import { currencyExponent, formatFiat } from '../lib/money.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { adminTexts } from '../texts/admin.ts';
@@ -20,7 +20,6 @@ type Naming = Readonly<Record<string, string>>;
 
 /** The id of a transfer: its chain, its transaction, and its ordinal in it. */
 const transfer = /^\d+_0x[0-9a-f]{64}_\d+$/;
-const hash = /^0x[0-9a-f]{64}$/;
 /** The id of a webhook endpoint: its partner and its mode. */
 const endpoint = /^[0-9a-f-]{36}\/(?:test|live)$/;
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -152,7 +151,7 @@ function plain(words: Words, text: string): Html | string {
  * Ids, addresses and hashes are too long for a row. The full value is shown on hover and found by searching the page.
  */
 function shortened(text: string): Html | string {
-  if (isAddress(text) || hash.test(text)) return shortAddress(text);
+  if (isAddress(text) || isHash32(text)) return shortAddress(text);
   const shown = isUuid(text) || endpoint.test(text) ? 8 : transfer.test(text) ? 16 : null;
   return shown === null
     ? html`<bdi>${text}</bdi>`

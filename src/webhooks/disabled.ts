@@ -9,8 +9,8 @@ import { queueMail } from '../mail/outbox.ts';
 import { mailBrandingOf } from '../partners/branding.ts';
 import { mailTexts } from '../texts/mails.ts';
 import { wordsKept } from '../ui/language.ts';
+import { onEndpoint } from './audit-object.ts';
 import { disabledSubject } from './endpoint.ts';
-import { onEndpoint } from './object.ts';
 import { disableFailing, selectContact } from './queue-store.ts';
 import { deadReason, disableAfterMs } from './rules.ts';
 

@@ -11,7 +11,7 @@ import { refuse } from '../errors.ts';
 import { decrypt, encrypt } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
-import { onEndpoint } from './object.ts';
+import { onEndpoint } from './audit-object.ts';
 import { EndpointRefusal, UrlRefusal } from './refusal.ts';
 import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
@@ -111,7 +111,7 @@ async function moveUrl(ctx: Context, scope: Scope, url: string | null): Promise<
     await store.updateUrl(tx, scope, url);
     await store.updateAfresh(tx, scope);
   });
-  await settled(ctx.db, scope);
+  await clearDisabledAlarm(ctx.db, scope);
 }
 
 /**
@@ -126,7 +126,7 @@ export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope, for
   const rotate = async ({ db }: Context) => {
     await countUpdate(db, scope);
     await db.scoped(scope, async (tx) => {
-      const endpoint = await existing(tx, scope);
+      const endpoint = await lockExisting(tx, scope);
       if (formKey !== null && endpoint.secret_form === formKey) throw new FormRepeated();
       const now = ctx.clock.now();
       if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
@@ -150,7 +150,7 @@ export async function activateSecret(ctx: Context, actor: Actor, scope: Scope): 
   const activate = async ({ db }: Context) => {
     await countUpdate(db, scope);
     await db.scoped(scope, async (tx) => {
-      const endpoint = await existing(tx, scope);
+      const endpoint = await lockExisting(tx, scope);
       if (!endpoint.pending_secret) {
         throw new EndpointRefusal('nothing_pending', 'No secret is pending; rotate the secret first.');
       }
@@ -204,11 +204,11 @@ async function activateAsDue(ctx: Context, tx: Tx, scope: Scope): Promise<true> 
 export function enableEndpoint(ctx: Context, actor: Actor, scope: Scope): Promise<boolean> {
   const enable = async ({ db }: Context) => {
     const wasDisabled = await db.scoped(scope, async (tx) => {
-      const { disabled_at } = await existing(tx, scope);
+      const { disabled_at } = await lockExisting(tx, scope);
       if (disabled_at !== null) await store.updateAfresh(tx, scope);
       return disabled_at !== null;
     });
-    if (wasDisabled) await settled(db, scope);
+    if (wasDisabled) await clearDisabledAlarm(db, scope);
     return wasDisabled;
   };
   return withAudit(ctx, actor, enable, (wasDisabled) =>
@@ -221,12 +221,12 @@ export function disabledSubject(partnerId: string, testMode: boolean): string {
   return `${partnerId}:${modeOf(testMode)}`;
 }
 
-async function settled(db: Database, scope: Scope): Promise<void> {
+async function clearDisabledAlarm(db: Database, scope: Scope): Promise<void> {
   await clearAlarm(db.sql, 'webhook_disabled', disabledSubject(scope.partnerId, scope.testMode));
 }
 
 /** Locked until the transaction ends. */
-async function existing(tx: Tx, scope: Scope): Promise<store.EndpointRow> {
+async function lockExisting(tx: Tx, scope: Scope): Promise<store.EndpointRow> {
   const endpoint = await store.selectLocked(tx, scope);
   if (!endpoint) {
     throw new EndpointRefusal('no_url', 'No webhook URL is set for this partner and mode; set one first.');

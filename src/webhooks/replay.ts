@@ -3,7 +3,7 @@ import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { onEndpoint } from './object.ts';
+import { onEndpoint } from './audit-object.ts';
 import { selectHasFailedAfter, updateReplayed, updateReplayedSince } from './store.ts';
 
 const maxReplays = 10_000;

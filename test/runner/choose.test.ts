@@ -32,7 +32,7 @@ test('stock › tests of API, journeys and payments, but those whose statements 
     'test/journeys/watch-lies.test.ts',
     'test/payments/lying-reader.test.ts',
   ]);
-  assert.ok(stock.includes('test/payments/settle.test.ts') && !stock.some((file) => file.startsWith('test/service/')));
+  assert.ok(stock.includes('test/payments/verify.test.ts') && !stock.some((file) => file.startsWith('test/service/')));
   assert.deepEqual(chooseTests(['stock', 'lying-reader']), ['test/payments/lying-reader.test.ts']);
 });
 

@@ -24,7 +24,7 @@ import { sendNotFound } from '../../web/error-page.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
 import { table } from '../../web/table.ts';
-import { listDeliveries } from '../../webhooks/log.ts';
+import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
 /** `GET /admin/requests/:id`: any partner's request, read only. The view is recorded in the partner's audit log. */

@@ -1,4 +1,4 @@
-import { isAddress, isUuid } from '../ids.ts';
+import { isAddress, isHash32, isUuid } from '../ids.ts';
 import { parseReceiptNumber } from './receipt-number.ts';
 import { readTypedAmounts, type TypedAmounts } from './typed-amounts.ts';
 
@@ -37,7 +37,7 @@ export function readSearchText(typed: string): SearchText {
     text,
     ...(isUuid(low) && { id: low }),
     ...(ids && { ids }),
-    ...(/^0x[0-9a-f]{64}$/.test(low) && { hash: low }),
+    ...(isHash32(low) && { hash: low }),
     ...(isAddress(low) && { address: low }),
     ...(receipt && { receipt }),
     ...(/^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(low) && { email: low }),

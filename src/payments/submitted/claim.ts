@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { retryOnConflict } from '../../db/conflict.ts';
 import { refuse } from '../../errors.ts';
+import { isHash32 } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { applyTransfer } from '../apply.ts';
 import { appliedOutcome, type Outcome } from '../outcome.ts';
@@ -68,7 +69,7 @@ export async function claim(
   if (!scope) throw refuse('not_found');
   const id = requestId.toLowerCase();
   const key: TransferKey = { chainId: claim.chainId, txHash: claim.txHash.toLowerCase(), ordinal: claim.ordinal };
-  if (!/^0x[0-9a-f]{64}$/.test(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
+  if (!isHash32(key.txHash) || key.ordinal < 0 || key.ordinal > maxOrdinal) return { kind: 'malformed' };
   const chain = ctx.chains[modeOf(scope.testMode)].find(({ chainId }) => chainId === key.chainId);
   const row = chain ? await ctx.db.scoped(scope, (tx) => selectTransfer(tx, scope, key)) : null;
   if (!chain || !row) return { kind: 'not_found' };

@@ -2,6 +2,7 @@ import { scopeOfRequest } from '../../auth/scope.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
+import { isHash32 } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readRequest } from '../../requests/read.ts';
 import { toPayable } from '../apply.ts';
@@ -15,7 +16,6 @@ import { keepSubmitted } from './follow.ts';
 import { rereadIfMissing } from './reread.ts';
 import { selectStandingStarts } from './store.ts';
 
-const hashPattern = /^0x[0-9a-f]{64}$/;
 const windowMs = 10_000;
 /** How many transactions are looked up on a chain in ten seconds: half of a partner's for one merchant. */
 const lookUps = new ChainLimit({ ofOne: 100, ofAll: 300 }, windowMs);
@@ -36,7 +36,7 @@ export async function submitHash(
   const scope = await scopeOfRequest(ctx.db, requestId);
   if (!scope) throw refuse('not_found');
   const txHash = submitted.txHash.trim().toLowerCase();
-  if (!hashPattern.test(txHash)) return { kind: 'malformed' };
+  if (!isHash32(txHash)) return { kind: 'malformed' };
   const all = ctx.chains[modeOf(scope.testMode)];
   const chains = all.filter(({ chainId }) => submitted.chainId === undefined || chainId === submitted.chainId);
   const chainIds = chains.map(({ chainId }) => chainId);

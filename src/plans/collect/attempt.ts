@@ -11,9 +11,9 @@ import { toMandate } from '../mandates/read.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
+import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postpone } from './outcome.ts';
 import { type ChargeFacts, judge, maxGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
-import { endCharged, endPaid, fail, moveToChain, postpone, requestByLink, stop } from './settle.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
 export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
@@ -93,10 +93,10 @@ async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: Re
       await endPaid(ctx, one);
       return false;
     case 'stop':
-      await stop(ctx, one, verdict.reason);
+      await endStopped(ctx, one, verdict.reason);
       return false;
     case 'ask':
-      await requestByLink(ctx, one, verdict.reason);
+      await endUncovered(ctx, one, verdict.reason);
       return false;
     case 'delay':
       await postpone(ctx, one, verdict.reason, verdict.until);
@@ -197,11 +197,11 @@ async function settleRevert(
     case 'reference_used':
       return endCharged(ctx, one);
     case 'revoked':
-      return requestByLink(ctx, one, 'revoked');
+      return endUncovered(ctx, one, 'revoked');
     case 'ended':
-      return requestByLink(ctx, one, 'expired');
+      return endUncovered(ctx, one, 'expired');
     case 'amount':
-      return requestByLink(ctx, one, 'above_cap');
+      return endUncovered(ctx, one, 'above_cap');
     case 'too_soon':
       return postpone(ctx, one, 'too_soon', new Date(revert.allowedAt * 1000 + chainSkewMs));
     case 'not_started':

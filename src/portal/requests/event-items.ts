@@ -1,7 +1,7 @@
 import { html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import type { AttemptRow, LoggedDelivery } from '../../webhooks/log.ts';
+import type { AttemptRow, LoggedDelivery } from '../../webhooks/delivery-log.ts';
 import { attemptAnchor, deliveriesPath } from '../webhooks/deliveries.ts';
 import type { TimelineItem } from './timeline.ts';
 

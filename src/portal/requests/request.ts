@@ -27,7 +27,7 @@ import { requestStatusBadge } from '../../web/request-status.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
-import { listDeliveries } from '../../webhooks/log.ts';
+import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import { portalEventsPath } from '../live.ts';
 import { orNull, sendOtherMode } from '../other-mode.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';

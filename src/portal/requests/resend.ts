@@ -5,7 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { confirmButton } from '../../web/table.ts';
-import { listDeliveries } from '../../webhooks/log.ts';
+import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';
 

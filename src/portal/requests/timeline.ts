@@ -14,7 +14,7 @@ import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { foundItems } from '../../web/findings.ts';
 import { refundShapes } from '../../web/refunded.ts';
-import type { LoggedDelivery } from '../../webhooks/log.ts';
+import type { LoggedDelivery } from '../../webhooks/delivery-log.ts';
 import { eventItems } from './event-items.ts';
 import { refundDetails, refundLabel } from './refunded.ts';
 

@@ -11,7 +11,7 @@ import { formatMs, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
 import { badge, confirmButton } from '../../web/table.ts';
-import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/log.ts';
+import { type AttemptRow, type LoggedDelivery, listDeliveries } from '../../webhooks/delivery-log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { portalEventsPath } from '../live.ts';
 import { sendOtherMode } from '../other-mode.ts';

@@ -46,7 +46,7 @@ export async function endCharged(ctx: Context, { row }: ClaimedCharge): Promise<
 }
 
 /** Ends a charge that is not to be collected any more. */
-export async function stop(ctx: Context, { row }: ClaimedCharge, reason: StopReason): Promise<void> {
+export async function endStopped(ctx: Context, { row }: ClaimedCharge, reason: StopReason): Promise<void> {
   await inScopeOf(ctx, row, (tx) => updateEnded(tx, row, { state: 'stopped', reason, now: ctx.clock.now() }));
 }
 
@@ -63,7 +63,7 @@ export async function postpone(ctx: Context, { row }: ClaimedCharge, reason: Del
 }
 
 /** Gives back a charge for which there is no room among its partner's calls that wait to be mined. */
-export async function releaseCharge(ctx: Context, { row }: ClaimedCharge): Promise<void> {
+export async function giveBack(ctx: Context, { row }: ClaimedCharge): Promise<void> {
   const dueAt = new Date(ctx.clock.now().getTime() + retryMs);
   await inScopeOf(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
 }
@@ -77,7 +77,7 @@ export async function moveToChain(ctx: Context, row: KnownRow, mandate: MandateR
 const reasonsOfEarlierTerms: readonly Uncovered[] = ['above_cap', 'wallet_changed', 'currency_changed'];
 
 /** Ends a charge that the mandate does not cover: the customer is asked to pay by link, and to agree again. */
-export async function requestByLink(ctx: Context, { row, mandate }: ClaimedCharge, reason: Uncovered): Promise<void> {
+export async function endUncovered(ctx: Context, { row, mandate }: ClaimedCharge, reason: Uncovered): Promise<void> {
   const isNewer = mandate !== null && mandate.id !== row.mandate_id;
   await inScopeOf(ctx, row, async (tx, scope) => {
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
