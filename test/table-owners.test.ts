@@ -69,7 +69,7 @@ const strangers: Record<string, string> = {
   // The reader stores mined transfers and removes reorganised ones with its cursor; `payments` matches them.
   'src/chain/reader/store.ts': 'transfers',
   // Voiding a request unmatches its partial payments in the same commit, and `requests` does not import `payments`.
-  'src/requests/proof.ts': 'transfers',
+  'src/requests/cancel-store.ts': 'transfers',
 };
 
 /** The database functions that write tables, and the tables that each writes. */

@@ -2,7 +2,7 @@ import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { revokeMerchantSession } from './session.ts';
+import { revokeMerchantSession } from './merchant-session.ts';
 import { revokeUserSession } from './user-session.ts';
 
 type SessionContext = Pick<Context, 'db' | 'clock' | 'config'>;

@@ -1,6 +1,14 @@
 import type { Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { countedWithin, type GateCall, type GateRow, type GateRule, isOpen, keyColumns, shownColumns } from './gate.ts';
+import {
+  countedWithin,
+  type GateCall,
+  type GateRow,
+  type GateRule,
+  hasNotEnded,
+  keyColumns,
+  shownColumns,
+} from './gate.ts';
 
 /** If one of several calls waits longer than this for a lock (ms), each is counted alone instead. */
 const longestLockMs = 100;
@@ -30,7 +38,7 @@ export async function passTogether(
     ), key as (
       select named.place, ${keyColumns(sql, scope)}
       from named join api_keys k on k.hash = named.hash join partners p on p.id = k.partner_id
-      where k.revoked_at is null and ${isOpen(sql)}
+      where k.revoked_at is null and ${hasNotEnded(sql)}
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key

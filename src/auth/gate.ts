@@ -77,7 +77,7 @@ export function nameKey({ config }: Context, headers: IncomingHttpHeaders): Name
 export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promise<(string | null)[]> {
   const rows = await sql<{ hash: Buffer; partner_id: string }[]>`
     select hash, partner_id from api_keys
-    where hash = any(${keys.flatMap(({ hashes }) => hashes)}::bytea[]) and revoked_at is null and ${isOpen(sql)}`;
+    where hash = any(${keys.flatMap(({ hashes }) => hashes)}::bytea[]) and revoked_at is null and ${hasNotEnded(sql)}`;
   const owners = new Map(rows.map(({ hash, partner_id }) => [hash.toString('base64'), partner_id]));
   return keys.map(({ hashes }) => {
     const own = hashes.map((hash) => hash.toString('base64')).find((hash) => owners.has(hash));
@@ -86,7 +86,7 @@ export async function partnersOfKeys(sql: Sql, keys: readonly NamedKey[]): Promi
 }
 
 /** The condition that a key has not ended, by the database's clock, like limits. */
-export const isOpen = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
+export const hasNotEnded = (sql: Sql) => sql`(ends_at is null or ends_at > clock_timestamp())`;
 
 /** The row that the gate's statement returns. */
 export type GateRow = {
@@ -166,7 +166,7 @@ async function readAndCount(
     with key as (
       select ${keyColumns(sql, scope)}
       from api_keys k join partners p on p.id = k.partner_id
-      where k.hash in ${list(hashes)} and k.revoked_at is null and ${isOpen(sql)}
+      where k.hash in ${list(hashes)} and k.revoked_at is null and ${hasNotEnded(sql)}
     ), counted as (
       insert into rate_counters as counter (partner_id, subject, action, minute, calls)
       select partner_id, id, ${endpoint}, date_trunc('minute', clock_timestamp()), 1 from key

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { dayMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
-import { merchantSession } from './session.ts';
+import { merchantSession } from './merchant-session.ts';
 import { cookieName, readCookie, type SessionKind, setOwnCookie, setSessionCookie } from './session-cookie.ts';
 
 /** How long a browser counts as known after a sign-in. */

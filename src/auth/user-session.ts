@@ -6,9 +6,9 @@ import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
 import type { Mode } from '../lib/mode.ts';
 import type { HostOwner } from './host.ts';
+import { type Client, type SessionView, tokenHashes } from './merchant-session.ts';
 import type { Role } from './roles.ts';
 import { scopeOf } from './scope.ts';
-import { type Client, type SessionView, tokenHashes } from './session.ts';
 
 /** A session ends after this idle time, and at the latest this long after sign-in. */
 export const userSessionLimits = {

@@ -3,7 +3,7 @@ import { offeredChains } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
-import { moveExpiry } from '../requests/proof.ts';
+import { moveExpiry } from '../requests/move-expiry.ts';
 import { readRequest } from '../requests/read.ts';
 import { payInSandbox } from '../sandbox/pay.ts';
 import { defaultWallet } from '../sandbox/wallet.ts';

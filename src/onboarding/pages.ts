@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hostAddress } from '../auth/host.ts';
 import { letMerchantIn } from '../auth/known-browser.ts';
-import { createMerchantSession, readMerchantSession } from '../auth/session.ts';
+import { createMerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
 import { readCookie, sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';

@@ -1,13 +1,8 @@
 import type { ChainConfig } from '../config/chains.ts';
 import type { Tx } from '../db/connection.ts';
 import { readAuthorizationNonce } from '../requests/authorization-nonce.ts';
-import {
-  findAllReferenced,
-  findReservations,
-  type ReferencedRow,
-  type ReservationRow,
-  type ScopedReference,
-} from '../requests/proof.ts';
+import { findAllReferenced, type ReferencedRow, type ScopedReference } from '../requests/references.ts';
+import { findReservations, type ReservationRow } from '../requests/reservations.ts';
 import { selectAllBound } from './authorized/store.ts';
 import { selectDecisions } from './decision-store.ts';
 import {

@@ -1,7 +1,7 @@
 import { selectCursors } from '../chain/cursors.ts';
 import type { Context } from '../context.ts';
 import { type Mode, modes } from '../lib/mode.ts';
-import { releaseReserved } from '../requests/proof.ts';
+import { releaseReserved } from '../requests/reservations.ts';
 
 const batchSize = 500;
 const maxBatches = 20;

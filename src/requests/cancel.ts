@@ -5,7 +5,7 @@ import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { detachPartialPayments } from './proof.ts';
+import { detachPartialPayments } from './cancel-store.ts';
 import { findRequest } from './read.ts';
 import { renderRequest } from './render.ts';
 import { type RequestRow, updateVoided } from './store.ts';

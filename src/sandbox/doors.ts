@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { theService } from '../audit/write.ts';
-import { createMerchantSession, merchantSession } from '../auth/session.ts';
+import { createMerchantSession, merchantSession } from '../auth/merchant-session.ts';
 import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import { userSessionLimits } from '../auth/user-session.ts';
 import { payPagePath } from '../checkout/paths.ts';

@@ -8,7 +8,7 @@ import { pause } from '../lib/time.ts';
 import { readProgress } from '../payments/proof/progress.ts';
 import { graceMs } from '../payments/rules.ts';
 import { submitHash } from '../payments/submitted/submit.ts';
-import { moveExpiry } from '../requests/proof.ts';
+import { moveExpiry } from '../requests/move-expiry.ts';
 import { readRequest } from '../requests/read.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { fundLookalike, lookalikeAddress, lookalikeTransfer } from './lookalike.ts';

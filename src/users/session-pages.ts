@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { endUserSession } from '../auth/end-session.ts';
-import type { SessionView } from '../auth/session.ts';
+import type { SessionView } from '../auth/merchant-session.ts';
 import {
   listUserSessions,
   type Operator,

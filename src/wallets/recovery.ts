@@ -3,8 +3,8 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import { takeOfDay } from '../auth/day-count.ts';
 import type { OwnHost } from '../auth/host.ts';
+import type { Client } from '../auth/merchant-session.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
-import type { Client } from '../auth/session.ts';
 import {
   makeWalletMessage,
   proveMessage,

@@ -1,5 +1,5 @@
+import { type Client, createMerchantSession } from '../auth/merchant-session.ts';
 import { scopeOfWallet } from '../auth/scope.ts';
-import { type Client, createMerchantSession } from '../auth/session.ts';
 import {
   makeWalletMessage,
   proveMessage,

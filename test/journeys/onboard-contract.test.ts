@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createTestClient, getAddress, type Hex, http, serializeErc6492Signature } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { theService } from '../../src/audit/write.ts';
-import { readMerchantSession } from '../../src/auth/session.ts';
+import { readMerchantSession } from '../../src/auth/merchant-session.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { createShell } from '../../src/merchants/create.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { matchPending } from '../../src/payments/match.ts';
-import { findReservations } from '../../src/requests/proof.ts';
+import { findReservations } from '../../src/requests/reservations.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';

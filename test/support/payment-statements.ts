@@ -1,6 +1,8 @@
 import type { Database, Tx } from '../../src/db/connection.ts';
 import { lockBatch } from '../../src/payments/batches/lock.ts';
-import { attachProofs, findAllReferenced, findReservations, verifyProofs } from '../../src/requests/proof.ts';
+import { attachProofs, verifyProofs } from '../../src/requests/proof.ts';
+import { findAllReferenced } from '../../src/requests/references.ts';
+import { findReservations } from '../../src/requests/reservations.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 
 const wallet = '0xfe';

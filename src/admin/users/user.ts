@@ -1,6 +1,6 @@
 import { endUserSession } from '../../auth/end-session.ts';
+import type { SessionView } from '../../auth/merchant-session.ts';
 import { scopeOfPartner } from '../../auth/scope.ts';
-import type { SessionView } from '../../auth/session.ts';
 import { listUserSessions } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';

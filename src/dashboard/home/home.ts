@@ -1,4 +1,4 @@
-import { revokeMerchantSession } from '../../auth/session.ts';
+import { revokeMerchantSession } from '../../auth/merchant-session.ts';
 import { clearSessionCookie } from '../../auth/session-cookie.ts';
 import { offeredChains } from '../../chain/offered.ts';
 import type { Context } from '../../context.ts';

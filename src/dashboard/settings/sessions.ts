@@ -1,5 +1,5 @@
 import { endMerchantSession } from '../../auth/end-session.ts';
-import { listMerchantSessions, type SessionView } from '../../auth/session.ts';
+import { listMerchantSessions, type SessionView } from '../../auth/merchant-session.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { html } from '../../lib/text/html.ts';

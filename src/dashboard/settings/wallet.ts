@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { letMerchantIn } from '../../auth/known-browser.ts';
-import { createMerchantSession } from '../../auth/session.ts';
+import { createMerchantSession } from '../../auth/merchant-session.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MerchantRefusal, refusalStatus, refusalToShow, signAgain } from '../../merchants/refusal.ts';

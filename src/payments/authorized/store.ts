@@ -2,7 +2,7 @@ import type { RelayState } from '../../chain/relay/relay.ts';
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { authorizationNonce, readAuthorizationNonce } from '../../requests/authorization-nonce.ts';
-import { findReferenced } from '../../requests/proof.ts';
+import { findReferenced } from '../../requests/references.ts';
 import { isArriving } from '../arriving.ts';
 import type { Named } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';

@@ -2,7 +2,8 @@ import { decodeFunctionData, type Hex, parseAbi } from 'viem';
 import type { Transaction } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
-import { findReferenced, findReservations } from '../../requests/proof.ts';
+import { findReferenced } from '../../requests/references.ts';
+import { findReservations } from '../../requests/reservations.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { canBePaid } from '../rules.ts';
 

@@ -1,5 +1,6 @@
 import { audit } from '../../audit/write.ts';
 import type { HostOwner } from '../../auth/host.ts';
+import type { Client } from '../../auth/merchant-session.ts';
 import {
   authenticationOptions,
   isCloned,
@@ -9,7 +10,6 @@ import {
   verifyAuthentication,
 } from '../../auth/passkey.ts';
 import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
-import type { Client } from '../../auth/session.ts';
 import {
   confirmSession,
   createUserSession,

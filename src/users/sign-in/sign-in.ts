@@ -1,6 +1,6 @@
 import { audit } from '../../audit/write.ts';
 import { hostAddress } from '../../auth/host.ts';
-import type { Client } from '../../auth/session.ts';
+import type { Client } from '../../auth/merchant-session.ts';
 import { type LinkOpened, newLinkToken, storeLink, useLink } from '../../auth/sign-in-link.ts';
 import { createUserSession, type UserKind } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';

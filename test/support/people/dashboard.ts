@@ -1,4 +1,4 @@
-import { createMerchantSession } from '../../../src/auth/session.ts';
+import { createMerchantSession } from '../../../src/auth/merchant-session.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Scope } from '../../../src/db/connection.ts';
 import { buildServer } from '../../../src/http/server.ts';
