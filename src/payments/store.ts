@@ -48,13 +48,27 @@ export async function selectWalletChains(
   return new Map(found.map(({ place, chain_ids }) => [rows[place] as TransferRow, chain_ids]));
 }
 
-/** The transfers of one transaction to wallets of the scope, in its order. */
-export function selectByHash(tx: Tx, scope: Scope, txHash: string, chainIds: number[]): Promise<TransferRow[]> {
+/**
+ * The transfers of one transaction to wallets of the scope, those to one wallet first, then the largest. At most 100,
+ * because anybody can surround a payment with thousands of tiny ones. Amounts of other tokens may be worth nothing.
+ *
+ * @param of `wallet`: the wallet whose transfers come first; `accountId`: only those to this merchant
+ */
+export function selectByHash(
+  tx: Tx,
+  scope: Scope,
+  { txHash, chainIds }: { txHash: string; chainIds: number[] },
+  of: { wallet: string } | { accountId: string | null },
+): Promise<TransferRow[]> {
+  const accountId = 'accountId' in of ? of.accountId : null;
+  const wallet = 'wallet' in of ? of.wallet : null;
   return tx<TransferRow[]>`
     select * from transfers
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
       and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${txHash}
-    order by chain_id, ordinal limit 100`;
+      ${accountId === null ? tx`` : tx`and account_id = ${accountId}`}
+    order by (to_address = ${wallet}) is true desc, (reason = 'wrong_token') is true, value desc, chain_id, ordinal
+    limit 100`;
 }
 
 /**

@@ -89,8 +89,7 @@ export async function reportTransaction(
   const chainIds = own.map(({ chainId }) => chainId);
 
   const { stored, refunds, wallets } = await ctx.db.scoped(scope, async (tx) => {
-    const found = await selectByHash(tx, scope, txHash, chainIds);
-    const stored = found.filter(({ account_id }) => accountId === null || account_id === accountId);
+    const stored = await selectByHash(tx, scope, { txHash, chainIds }, { accountId });
     return {
       stored,
       refunds: await selectWithRefund(tx, scope, stored.map(keyOf)),

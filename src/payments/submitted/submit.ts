@@ -44,7 +44,7 @@ export async function submitHash(
   const row = await readRequest(ctx.db, scope, requestId);
   const [counted, found, refunds] = await ctx.db.scoped(scope, async (tx) => {
     const parts = await selectCounted(tx, scope, row.id);
-    const same = await selectByHash(tx, scope, txHash, chainIds);
+    const same = await selectByHash(tx, scope, { txHash, chainIds }, { wallet: row.wallet_address });
     const refunds = await selectWithRefund(tx, scope, same.map(keyOf));
     return [parts, same, refunds] as const;
   });
@@ -70,17 +70,32 @@ function judgeFound(
   chains: ChainConfig[],
   hasRefund: (row: TransferRow) => boolean,
 ): Outcome {
-  if (found.some((row) => row.request_id === request.id)) {
-    if (request.proofStatus !== 'none') return { kind: 'counted', proofStatus: request.proofStatus };
-    return { kind: 'underpaid', missingMicro: request.usdcMicro - request.countedMicro };
-  }
-  if (found.some((row) => row.judged_at === null)) return { kind: 'seen' };
-  const free = found.filter((row) => row.request_id === null);
-  if (free.length === 0) return { kind: 'already_used' };
+  const own = found.filter((row) => row.request_id === request.id);
+  if (own.length > 0 && request.proofStatus !== 'none') return { kind: 'counted', proofStatus: request.proofStatus };
+  if (own.length === 0 && found.some((row) => row.judged_at === null)) return { kind: 'seen' };
+  // Whoever sent a part may have sent another one; those of others are not asked about then.
+  const mayBePart = (row: TransferRow) => own.length === 0 || own.some((one) => one.from_address === row.from_address);
+  const free = found.filter((row) => row.request_id === null && row.judged_at !== null && mayBePart(row));
   const outcomes = free.map(
     (row): Outcome => (hasRefund(row) ? { kind: 'given_back' } : judgeFree(request, row, chains)),
   );
-  return outcomes.find(({ kind }) => kind === 'needs_signature') ?? outcomes[0] ?? { kind: 'wrong_recipient' };
+  const toBeSigned = mostLikely(request, outcomes);
+  if (toBeSigned) return toBeSigned;
+  if (own.length > 0) return { kind: 'underpaid', missingMicro: request.usdcMicro - request.countedMicro };
+  return outcomes[0] ?? { kind: 'already_used' };
+}
+
+type ToBeSigned = Extract<Outcome, { kind: 'needs_signature' }>;
+
+/**
+ * The transfer that its sender is asked to sign for, where one transaction made several: the smallest that pays what is
+ * missing, otherwise the largest. The others may be somebody else's, or dust.
+ */
+function mostLikely({ usdcMicro, countedMicro }: Payable, outcomes: readonly Outcome[]): ToBeSigned | null {
+  const compare = (a: ToBeSigned, b: ToBeSigned) => Number(a.usdcMicro - b.usdcMicro);
+  const signable = outcomes.filter((one): one is ToBeSigned => one.kind === 'needs_signature').sort(compare);
+  const missingMicro = usdcMicro - countedMicro;
+  return signable.find((one) => one.usdcMicro >= missingMicro) ?? signable.at(-1) ?? null;
 }
 
 function judgeFree(request: Payable, row: TransferRow, chains: ChainConfig[]): Outcome {
