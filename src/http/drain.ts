@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
+import { cutExports } from '../web/download.ts';
 
 /** How long after the signal connections are cut off, and the process ends: before its manager kills it at 30 s. */
 const cutAfterMs = 17_000;
@@ -38,7 +39,10 @@ export async function stopServers(
 }
 
 async function closeWithin(app: FastifyInstance, limitMs: number): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), limitMs);
+  const cut = setTimeout(() => {
+    cutExports();
+    app.server.closeAllConnections();
+  }, limitMs);
   await app.close().finally(() => clearTimeout(cut));
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { type CsvRow, csvStream } from '../lib/text/csv.ts';
 import { sendTooMany } from './error-page.ts';
-import { ExportPlaces } from './export-places.ts';
+import { cutOff, ExportPlaces } from './export-places.ts';
 
 const usualPlaces = new ExportPlaces();
 
@@ -14,6 +14,8 @@ export function sendCsv(
   places: ExportPlaces = usualPlaces,
 ): FastifyReply {
   if (!places.take(reply)) return sendTooMany(reply);
+  const file = csvStream(header, batches);
+  file.once('error', () => reply.raw.headersSent && cutOff(reply.raw));
   return reply
     .headers({
       'content-type': 'text/csv; charset=utf-8',
@@ -21,8 +23,11 @@ export function sendCsv(
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     })
-    .send(csvStream(header, batches));
+    .send(file);
 }
+
+/** Cuts off the exports that are still running when the service has to end. */
+export const cutExports = (): void => usualPlaces.cutAll();
 
 /** A list that is always short, as the single batch of an export. */
 export async function* inOneBatch<Row>(rows: Row[]): AsyncGenerator<Row[]> {

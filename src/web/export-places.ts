@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { Places } from '../lib/places.ts';
@@ -23,10 +24,19 @@ export type ExportLimits = { max: number; maxOfGroup: number; maxOfOne: number; 
  */
 const usual: ExportLimits = { max: 100, maxOfGroup: 20, maxOfOne: 5, stalledMs: 120_000 };
 
+/**
+ * Ends a response in the middle. It resets the connection: closing it would be the regular end of the file to a client
+ * of HTTP/1.0, such as a proxy, which would pass it on as complete.
+ */
+export function cutOff({ socket }: ServerResponse): void {
+  socket?.resetAndDestroy();
+}
+
 /** Limits the running exports of this process, so that no reader can fill its memory or keep others from exporting. */
 export class ExportPlaces {
   readonly #places: Places;
   readonly #stalledMs: number;
+  readonly #running = new Set<ServerResponse>();
 
   constructor({ max, maxOfGroup, maxOfOne, stalledMs }: ExportLimits = usual) {
     this.#places = new Places(max, maxOfGroup, maxOfOne);
@@ -37,8 +47,17 @@ export class ExportPlaces {
   take({ request, raw }: FastifyReply): boolean {
     const { id, group } = request.reader ?? { id: request.ip, group: request.ip };
     if (!this.#places.take(group, id)) return false;
-    finished(raw, () => this.#places.leave(group, id));
-    raw.setTimeout(this.#stalledMs, () => raw.destroy());
+    this.#running.add(raw);
+    finished(raw, () => {
+      this.#running.delete(raw);
+      this.#places.leave(group, id);
+    });
+    raw.setTimeout(this.#stalledMs, () => cutOff(raw));
     return true;
+  }
+
+  /** Cuts off all running exports. */
+  cutAll(): void {
+    for (const raw of this.#running) cutOff(raw);
   }
 }
