@@ -9,17 +9,13 @@ import { copyable } from './copyable.ts';
 import type { Option } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
-import { payable } from './state.ts';
 
-/**
- * What to send where, for customers who type it themselves; null for a remaining amount that no reservation makes
- * unique.
- */
+/** What to send where, for customers who type it themselves; null for an amount that no reservation makes unique. */
 export function byHand(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
   const { paymentMethods } = payTexts(words);
-  // Without a reservation, a remaining amount that is typed could be the amount of another customer's request.
-  if (payable(checkout.state) === 'rest' && !checkout.progress.asked.isReserved) return null;
+  // Without a reservation, an amount that is typed is that of another customer's request, or could become it.
+  if (!checkout.progress.asked.isReserved) return null;
   return html`
     <details class="manual">
       <summary>${paymentMethods.manual}</summary>

@@ -92,6 +92,15 @@ test('The amount to be paid exactly is never rounded, and grouped only where it 
   assert.ok(html.includes('<span class="mono">1342000.000001</span>'));
 });
 
+test('A request whose amount another one holds → no amount to type, which would pay that one; wallets still can', async () => {
+  const row = await newRequest();
+  await app.db.sql`update requests set reserved = false where id = ${row.id}`;
+  await app.db.sql`delete from amount_reservations where request_id = ${row.id}`;
+  const { html } = await pay(row.id);
+  assert.ok(!html.includes('Send exactly') && !html.includes('/qr/'));
+  assert.match(html, /data-orders="[^"]*&quot;suffix&quot;/);
+});
+
 test('memo and names with markup → escaped', async () => {
   const evil = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>';
   const owner = await makeMerchant(app.db, fixtures.test);
