@@ -1,4 +1,5 @@
 import { chunksOf } from '../lib/chunks.ts';
+import { keepNewest } from '../lib/keep-newest.ts';
 import { mapFew } from '../lib/map-few.ts';
 import { takesBatches, withoutBatches } from './batches.ts';
 import { connectRpc, type Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
@@ -18,6 +19,9 @@ const bytesPerWanted = 64 * 1024;
 /** How many transactions are in one message, and how many messages are sent at once. */
 const batchSize = 25;
 const messagesAtOnce = 4;
+
+/** How many transactions that were requested alone are kept. */
+const maxAlone = 8;
 
 /** By endpoint: until when no whole blocks are requested from it, because it did not answer in time. */
 const withoutBlocks = new Map<string, number>();
@@ -64,11 +68,27 @@ export async function askAhead(
     const one = from.get(hash);
     return one && (blockOf.get(hash) ?? one.blockHash) === one.blockHash ? one : undefined;
   };
+  const [transactionAlone, receiptAlone] = [askOnce(rpc.transaction), askOnce(rpc.receipt)];
   return {
     ...rpc,
-    transaction: async (hash) => find(fetched.transactions, hash) ?? rpc.transaction(hash),
-    receipt: async (hash) => find(fetched.receipts, hash) ?? rpc.receipt(hash),
+    transaction: async (hash) => find(fetched.transactions, hash) ?? transactionAlone(hash),
+    receipt: async (hash) => find(fetched.receipts, hash) ?? receiptAlone(hash),
     header: async (block) => (typeof block === 'number' ? fetched.headers.get(block) : undefined) ?? rpc.header(block),
+  };
+}
+
+/**
+ * Keeps the newest answers: a transaction that made thousands of transfers is wanted for each of them. Only a few,
+ * because each can be large.
+ */
+function askOnce<T>(ask: (hash: string) => Promise<T>): (hash: string) => Promise<T> {
+  const newest = new Map<string, Promise<T>>();
+  return (hash) => {
+    const known = newest.get(hash);
+    if (known) return known;
+    const asked = ask(hash);
+    keepNewest(newest, hash, asked, maxAlone);
+    return asked;
   };
 }
 

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { insertion } from '../../src/db/sql.ts';
-import { lookUpTransaction } from '../../src/payments/look-up.ts';
 import { submitHash } from '../../src/payments/submitted/submit.ts';
+import { reportTransaction } from '../../src/payments/transaction-report.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest, randomAddress } from '../support/fixtures.ts';
@@ -83,7 +83,7 @@ test('a payment after 150 larger transfers to another merchant of the partner â†
   const outcome = await submitHash(ctx, request.id, { txHash });
   assert.ok(outcome.kind === 'needs_signature', outcome.kind);
   assert.deepEqual([outcome.from, outcome.ordinal], [payer, 150]);
-  const { stored } = await lookUpTransaction(ctx, scope, txHash, merchant.id);
+  const { stored } = await reportTransaction(ctx, scope, txHash, merchant.id);
   assert.deepEqual(
     stored.map(({ ordinal }) => ordinal),
     [150],

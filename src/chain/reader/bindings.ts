@@ -57,7 +57,9 @@ function readCharges(logs: readonly (Said | undefined)[], contract: string): Map
     const transfer = log && transferOf(log);
     if (transfer) {
       const key = keyOf(transfer.from, transfer.to, log.address, transfer.value);
-      since.set(key, [...(since.get(key) ?? []), ordinal]);
+      const same = since.get(key);
+      if (same) same.push(ordinal);
+      else since.set(key, [ordinal]);
       return;
     }
     if (log?.address !== contract || log.topics[0] !== chargedTopic) return;

@@ -102,3 +102,23 @@ test('what the other logs say a transfer was made for → confirmed as it was re
   assert.equal(confirms({ authorizationNonce: nonce, chargedReference: null }, told()), false);
   assert.equal(confirms({ authorizationNonce: null, chargedReference: null }, told()), true);
 });
+
+test('a transaction of many transfers, all of which are confirmed → its logs are read a few times, not for each', () => {
+  const count = 200;
+  const evidence = told(Array.from({ length: count - 1 }, (_, i) => transfer(i + 1, shop, 1n)));
+  let reads = 0;
+  const counting = new Proxy(evidence.receipt.logs, {
+    get: (logs, name, receiver) => {
+      if (typeof name === 'string' && /^\d+$/.test(name)) reads++;
+      return Reflect.get(logs, name, receiver);
+    },
+  });
+  const seen = { ...evidence, receipt: { ...evidence.receipt, logs: counting } };
+  const bindings = { authorizationNonce: null, chargedReference: null };
+  for (let ordinal = 0; ordinal < count; ordinal++) {
+    const value = ordinal === 0 ? 20n : 1n;
+    const one = { ...key, ordinal, logIndex: ordinal, value, bindings, calldata: { reference: null } };
+    assert.ok(confirmsTransfer(seen, one, chain));
+  }
+  assert.ok(reads < 20 * count, `${reads} reads of ${count} logs`);
+});

@@ -1,9 +1,9 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { SeenTransfer } from '../confirm.ts';
 import type { Header, Log, Receipt, Transaction } from '../rpc.ts';
-import { readBindings } from './bindings.ts';
+import { type Bindings, readBindings } from './bindings.ts';
 import { transferOf } from './blocks.ts';
-import { type Candidate, calldataReference } from './reference.ts';
+import { type Candidate, calldataReferences } from './reference.ts';
 
 /** What one endpoint reports about a transfer: its transaction with the receipt, and its block. */
 export type Evidence = { receipt: Receipt; header: Header; transaction: Transaction };
@@ -19,9 +19,35 @@ export function confirmsTransfer(
   return !key.calldata || isSameReference(told, key, key.calldata.reference, tokens);
 }
 
-function hasSameBindings({ receipt }: Evidence, { ordinal, bindings }: SeenTransfer, contract: string | null): boolean {
+/** What was computed from a transaction for all of its transfers; as long as an endpoint's answer is kept. */
+type Computed = {
+  bindings: Map<string | null, (ordinal: number) => Bindings>;
+  references: Map<string, (transfer: Candidate) => Buffer | null>;
+};
+const computed = new WeakMap<Receipt, WeakMap<Transaction, Computed>>();
+
+/**
+ * A transaction can make thousands of transfers. If its logs were read again for each, confirming them would keep the
+ * process from everything else for seconds.
+ */
+function computedOf({ receipt, transaction }: Evidence): Computed {
+  const byTransaction = computed.get(receipt) ?? new WeakMap<Transaction, Computed>();
+  computed.set(receipt, byTransaction);
+  const own = byTransaction.get(transaction) ?? { bindings: new Map(), references: new Map() };
+  byTransaction.set(transaction, own);
+  return own;
+}
+
+function onceIn<K, T>(map: Map<K, T>, key: K, compute: () => T): T {
+  const value = map.get(key) ?? compute();
+  map.set(key, value);
+  return value;
+}
+
+function hasSameBindings(told: Evidence, { ordinal, bindings }: SeenTransfer, contract: string | null): boolean {
   if (!bindings) return true;
-  const found = readBindings(receipt.logs, contract)(ordinal);
+  const read = () => readBindings(told.receipt.logs, contract);
+  const found = onceIn(computedOf(told).bindings, contract, read)(ordinal);
   return (
     found.authorizationNonce === bindings.authorizationNonce && found.chargedReference === bindings.chargedReference
   );
@@ -73,10 +99,14 @@ function isSameReference(
 ): boolean {
   const { receipt, transaction } = told;
   if (transaction.hash !== key.txHash) return false;
-  const transfers = candidatesIn(receipt.logs, [key.tokenAddress, ...tokens]);
-  const candidates = reference === null ? transfers : transfers.filter(({ to }) => to === key.toAddress);
-  const own = { from: key.fromAddress, ordinal: key.ordinal };
-  const found = calldataReference(transaction, receipt.logs, candidates, own);
+  const accepted = [key.tokenAddress, ...tokens];
+  const wallet = reference === null ? null : key.toAddress;
+  const referenceOf = onceIn(computedOf(told).references, `${wallet} ${accepted}`, () => {
+    const transfers = candidatesIn(receipt.logs, accepted);
+    const candidates = wallet === null ? transfers : transfers.filter(({ to }) => to === wallet);
+    return calldataReferences(transaction, receipt.logs, candidates);
+  });
+  const found = referenceOf({ from: key.fromAddress, ordinal: key.ordinal });
   return (found?.toString('hex') ?? null) === reference;
 }
 

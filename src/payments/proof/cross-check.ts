@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { askAllAhead, confirmTransfer } from '../../chain/confirm.ts';
 import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
 import type { ChainConfig } from '../../config/chains.ts';
@@ -52,6 +53,7 @@ export async function crossCheck(
     ends !== null &&
     isFinalForAll(ends, Number(block_number), usdc_micro === undefined ? null : BigInt(usdc_micro), chain);
   await mapFew(rows, atOnce, async (row) => {
+    await setImmediate(); // most answers are there already: whatever else waits has a turn before each
     if (checks.away || performance.now() > deadline) return;
     const ahead = await confirmTransfer(chain, asSeen(row), endpoints);
     // An answer about several transfers never counts against a payment: each endpoint is asked about it alone.
