@@ -30,16 +30,19 @@ const names = ['q', 'state', 'since', 'until', 'after'] as const;
 
 /** `GET /dashboard/payments`: all requests of the merchant, also as CSV. */
 export function paymentList(pages: MerchantPages, ctx: Context): void {
-  pages.page({ url: path }, (visit) => showList(ctx, visit));
-  pages.page({ url: csvPath }, ({ session, request, reply }) => {
-    const rows = exportByMerchant(ctx, session.scope, session.accountId, filterOf(request.query));
+  pages.page({ url: path }, (visit) => showList(ctx, visit, 200));
+  pages.page({ url: csvPath }, async (visit) => {
+    const { session, request, reply } = visit;
+    const rows = await exportByMerchant(ctx, session.scope, session.accountId, filterOf(request.query));
+    if (!rows) return showList(ctx, visit, 409);
     const chains = allChains(ctx.chains);
     const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
     return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
   });
 }
 
-async function showList(ctx: Context, visit: MerchantVisit) {
+/** @param status 409 instead of an export whose search did not look at everything: the list says how far it went */
+async function showList(ctx: Context, visit: MerchantVisit, status: 200 | 409) {
   const { session, merchant, request } = visit;
   const words = wordsFor(request);
   const { list } = dashboardTexts(words);
@@ -62,8 +65,9 @@ async function showList(ctx: Context, visit: MerchantVisit) {
   return sendDashboard(ctx, visit, {
     path,
     title: list.title,
+    status,
     body: html`
-      ${filters(words, path, query, choices(words), csvPath)}
+      ${filters(words, path, query, choices(words), limit === null ? csvPath : null)}
       <div class="list" data-live="${dashboardEventsPath()}" data-region="list">
         ${searchLimit(words, limit)}
         ${rows.length > 0 ? paymentTable(words, rows, ctx.clock.now()) : !unmatched && nothing}

@@ -24,7 +24,7 @@ import { requestStatusBadge } from '../../web/request-status.ts';
 import { emptyState, type Filter, filters, linkWith, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { accountsFor, merchantFilter } from '../merchants/merchant-choice.ts';
-import type { PortalPages } from '../route.ts';
+import type { PortalCall, PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
 import { unmatchedNamed } from './unmatched.ts';
 
@@ -34,7 +34,7 @@ const names = ['q', 'status', 'concern', 'account_id', 'since', 'until', 'after'
 
 /** `GET /portal/requests`, also as CSV. */
 export function requestsList(pages: PortalPages, ctx: Context): void {
-  pages.page({ url: path, permission: 'read' }, async (call) => {
+  const showList = async (call: PortalCall, status: 200 | 409) => {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
     const query = readQuery(request.query, names);
@@ -52,8 +52,9 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.requests,
+      status,
       body: html`
-        ${filters(words, path, query, choices(words, merchant), csvPath)}
+        ${filters(words, path, query, choices(words, merchant), limit === null ? csvPath : null)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
           ${searchLimit(words, limit)}
           ${(rows.length > 0 || !unmatched) && list}
@@ -62,11 +63,15 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
         </div>
       `,
     });
-  });
+  };
 
-  pages.page({ url: csvPath, permission: 'read' }, async ({ scope, mode, request, reply }) => {
+  pages.page({ url: path, permission: 'read' }, (call) => showList(call, 200));
+  pages.page({ url: csvPath, permission: 'read' }, async (call) => {
+    const { scope, mode, request, reply } = call;
     const filter = await filterOf(ctx, scope, readQuery(request.query, names));
-    const rows = exportRequests(ctx, scope, filter);
+    const rows = await exportRequests(ctx, scope, filter);
+    // The list says how far the search went.
+    if (!rows) return showList(call, 409);
     return sendCsv(reply, `requests-${mode}`, csvHeader, csvOf(rows, csvRow));
   });
 }

@@ -34,12 +34,20 @@ export async function browseRequests(
   return { ...page, limit: found?.limit ?? null };
 }
 
-/** All requests of a filter, newest first, in batches. */
-export async function* exportRequests(ctx: Context, scope: Scope, filter: BrowseFilter): AsyncGenerator<ExportedRow[]> {
+/**
+ * All requests of a filter, newest first, in batches; null if its search did not look at everything, because what it
+ * found would pass for all.
+ */
+export async function exportRequests(
+  ctx: Context,
+  scope: Scope,
+  filter: BrowseFilter,
+): Promise<AsyncGenerator<ExportedRow[]> | null> {
   const found = await findIn(ctx, scope, filter.search, filter);
+  if (found?.limit) return null;
   const read: ReadFrom<ExportedRow> = (after, limit) =>
     selectBrowsedRequests(ctx.db, scope, filter, partOf(found, after, limit), exported);
-  yield* batchesOf(read, cursorOf);
+  return batchesOf(read, cursorOf);
 }
 
 /** One request with all that an export shows; null for an unknown id. */

@@ -60,17 +60,22 @@ export async function listByMerchant(
   };
 }
 
-/** All requests of a merchant that match a filter, newest first, in batches. */
-export async function* exportByMerchant(
+/**
+ * All requests of a merchant that match a filter, newest first, in batches; null if its search did not look at
+ * everything, because what it found would pass for all.
+ */
+export async function exportByMerchant(
   ctx: Context,
   scope: Scope,
   accountId: string,
   filter: ByMerchantFilter,
-): AsyncGenerator<ExportedByMerchant[]> {
-  const part = { ...filter, ids: (await findBy(ctx, scope, accountId, filter))?.ids ?? null };
+): Promise<AsyncGenerator<ExportedByMerchant[]> | null> {
+  const found = await findBy(ctx, scope, accountId, filter);
+  if (found?.limit) return null;
+  const part = { ...filter, ids: found?.ids ?? null };
   const read: ReadFrom<ExportedByMerchant> = (after, limit) =>
     selectByMerchant(ctx.db, scope, accountId, partAt(part, after, limit), exported);
-  yield* batchesOf(read, cursorAt);
+  return batchesOf(read, cursorAt);
 }
 
 /** The newest requests of a merchant. */

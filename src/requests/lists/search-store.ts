@@ -22,8 +22,14 @@ const maxMerchants = 2_000;
  * refunded, a payer, an idempotency key, a whole e-mail address or a whole value of the metadata. Each by an index. An
  * address that thousands share, a key in a scope with thousands of merchants, and an odd spelling of a value can be
  * missed: `selectLooked` finds them.
+ *
+ * @returns `isAll`: false if a look-up found as many as it may
  */
-export async function selectNamed(tx: Tx, place: Place, search: SearchText): Promise<string[]> {
+export async function selectNamed(
+  tx: Tx,
+  place: Place,
+  search: SearchText,
+): Promise<{ ids: string[]; isAll: boolean }> {
   const { accountId: account } = place;
   const { text, id, ids, email } = search;
   const own = ownOf(tx, place);
@@ -41,7 +47,10 @@ export async function selectNamed(tx: Tx, place: Place, search: SearchText): Pro
     search.receipt && tx<Found[]>`${byReceipt(tx, place, search.receipt)}`,
   ];
   const found = await Promise.all(looks.filter((look) => typeof look === 'object'));
-  return [...new Set(found.flat().flatMap((row) => row.id ?? []))];
+  return {
+    ids: [...new Set(found.flat().flatMap((row) => row.id ?? []))],
+    isAll: found.every((rows) => rows.length < maxFound),
+  };
 }
 
 /** `null`: money that is probably meant for no request. */

@@ -49,17 +49,22 @@ export async function findRequests(
 ): Promise<Found> {
   const search = readSearchText(typed);
   const chainIds = ctx.chains[modeOf(scope.testMode)].map(({ chainId }) => chainId);
-  const named = await ctx.db.reading(scope, (tx) => selectNamed(tx, { scope, accountId, chainIds }, search));
-  if (isNamed(search, named.length)) return { ids: named, limit: null };
+  const { ids: named, isAll } = await ctx.db.reading(scope, (tx) =>
+    selectNamed(tx, { scope, accountId, chainIds }, search),
+  );
+  // No text can contain these.
+  const isOnlyNamed = search.hash ?? search.address ?? search.receipt;
+  if (isOnlyNamed) return { ids: named, limit: isAll ? null : { kind: 'most', count: named.length } };
+  if (isAll && isNamed(search, named.length)) return { ids: named, limit: null };
   const key = accountId ?? String(scope.testMode);
   const looked = await turns.take(scope.partnerId, key, () => lookThrough(ctx, scope, search, searched));
   const { ids, limit } = looked ?? { ids: [], limit: { kind: 'newest', count: 0 } };
   return { ids: [...new Set([...named, ...ids])], limit };
 }
 
-/** True for words that no text can contain, and for an id, its beginning or an address that was found. */
-function isNamed({ id, hash, address, receipt, email, ids }: SearchText, found: number): boolean {
-  return Boolean(hash ?? address ?? receipt ?? (found > 0 ? (id ?? email ?? ids) : undefined));
+/** True for an id, its beginning or an e-mail address that was found. */
+function isNamed({ id, email, ids }: SearchText, found: number): boolean {
+  return found > 0 && Boolean(id ?? email ?? ids);
 }
 
 async function lookThrough(
