@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
+import { within } from '../lib/time.ts';
 import { connectRpc, RpcError } from './rpc.ts';
 import { silentMs } from './trouble.ts';
 
@@ -47,9 +48,10 @@ export async function chainStatus(ctx: Context): Promise<ChainStatus[]> {
 type ReadSoFar = { number: number; silent: boolean };
 
 async function readCursors(ctx: Context): Promise<Map<number, ReadSoFar>> {
+  const asked = ctx.db.sql<{ chain_id: string; number: string; silent: boolean }[]>`
+    select chain_id, number, updated_at < now() - ${silentMs} * interval '1 ms' as silent from chain_cursors`.execute();
   try {
-    const rows = await ctx.db.sql<{ chain_id: string; number: string; silent: boolean }[]>`
-      select chain_id, number, updated_at < now() - ${silentMs} * interval '1 ms' as silent from chain_cursors`;
+    const rows = await within(asked, timeoutMs, () => new Error('no answer in time'));
     return new Map(rows.map((row) => [Number(row.chain_id), { number: Number(row.number), silent: row.silent }]));
   } catch (error) {
     // Readiness checks the database separately, and still wants the chains' status.

@@ -18,7 +18,6 @@ import {
   tagOf,
 } from './sql.ts';
 import { isStale, openTransaction, type Transaction } from './transaction.ts';
-
 import { type SlowStatement, watched } from './watched.ts';
 
 /**
@@ -61,6 +60,8 @@ export type Pool = Tag & {
   observer: Observer | null;
   /** Called for each statement that took a second or longer. */
   onSlow: ((slow: SlowStatement) => void) | null;
+  /** When the server last answered a statement, by `performance.now()`; -Infinity before its first answer. */
+  answeredAtMs: number;
   /** The user that it logs in as. */
   readonly user: string;
   end(): Promise<void>;
@@ -156,13 +157,12 @@ export function openPool(options: PoolOptions): Pool {
     open.delete(client);
   });
 
+  const throwLost = (error: unknown): never => {
+    throw lostError(error);
+  };
   const acquire = async (): Promise<Acquired> => {
-    try {
-      const client = await pool.connect();
-      return { client, wasCleared: cleared.delete(client) };
-    } catch (error) {
-      throw lostError(error);
-    }
+    const client = await pool.connect().catch(throwLost);
+    return { client, wasCleared: cleared.delete(client) };
   };
   const send = (client: pg.PoolClient, given: Sendable, ahead: Sendable | null = null): Promise<Rows<Row[]>> => {
     const statement = sessionUrl ? { text: given.text, values: given.values } : given;
@@ -171,9 +171,7 @@ export function openPool(options: PoolOptions): Pool {
     result.observer?.(session, statement);
     const clock = open.get(client) as AnswerClock;
     return watched(statement, session, result.onSlow, () =>
-      sendOver(client, statement, { maxKept: maxPrepared, ahead, clock }).catch((error) => {
-        throw lostError(error);
-      }),
+      sendOver(client, statement, { maxKept: maxPrepared, ahead, clock, pool: result }).catch(throwLost),
     );
   };
 
@@ -312,6 +310,7 @@ export function openPool(options: PoolOptions): Pool {
     listen: (...asked: Parameters<Pool['listen']>) => outsideTrails(() => listener.listen(...asked)),
     observer: null,
     onSlow: null,
+    answeredAtMs: Number.NEGATIVE_INFINITY,
     user: String(own.user ?? ''),
   });
   return result;

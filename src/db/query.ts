@@ -155,9 +155,9 @@ export function isPreparedOn(client: pg.ClientBase, { name = '' }: Sendable): bo
 /**
  * `maxKept`: how many statements stay prepared on a connection. `ahead`: a statement that is prepared on it and is
  * sent before another prepared one in the same message, so that the two form one transaction; its answer is ignored.
- * `clock`: the connection's.
+ * `clock`: the connection's. `pool`: notes when the server answered, be it with an error.
  */
-export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock };
+export type Sending = { maxKept: number; ahead: Sendable | null; clock: AnswerClock; pool: { answeredAtMs: number } };
 
 /** Sends a statement over a connection. */
 export async function sendOver(client: pg.ClientBase, statement: Sendable, sending: Sending): Promise<Rows<Row[]>> {
@@ -165,6 +165,7 @@ export async function sendOver(client: pg.ClientBase, statement: Sendable, sendi
     return await new Promise((resolve, reject) => {
       const callback: Callback = (error, rows) => {
         sending.clock.answered();
+        if (!error || error instanceof pg.DatabaseError) sending.pool.answeredAtMs = performance.now();
         return error ? reject(error) : resolve(rows as Rows<Row[]>);
       };
       sending.clock.sent();

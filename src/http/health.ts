@@ -6,6 +6,7 @@ import { compareMigrations } from '../db/migrate.ts';
 import { isOfSharedSession, sharedSessions } from '../db/pooler.ts';
 import { isWritable } from '../db/writable.ts';
 import { cachedFor } from '../lib/cache.ts';
+import { within } from '../lib/time.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { openRegistry } from './metrics.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
@@ -19,20 +20,43 @@ const keepMs = 5_000;
 
 const stopped: Readiness = { ready: false, parts: { process: 'is stopping' } };
 
+/** After this time a probe is answered without the database: a load balancer's check gives up soon after. */
+const answerMs = 2_000;
+
+class Late extends Error {}
+
 /** Checks that the database can be written, and that its migrations match this version. */
-async function checkReadiness(ctx: Context): Promise<Readiness> {
+async function askDatabase(ctx: Context): Promise<Readiness> {
   const parts: Parts = { database: 'ok', migrations: 'ok' };
-  try {
-    if (!(await isWritable(ctx.db.sql))) parts.database = 'accepts no changes: it is a standby, or is read-only';
-    const { pending, ahead } = await compareMigrations(ctx.db.sql);
-    if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
-    if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
-  } catch (error) {
-    ctx.log.error({ err: error }, 'not ready: the database cannot be reached');
-    parts.database = isOfSharedSession(error) ? sharedSessions : 'cannot be reached';
-    parts.migrations = 'unknown without the database';
-  }
+  if (!(await isWritable(ctx.db.sql))) parts.database = 'accepts no changes: it is a standby, or is read-only';
+  const { pending, ahead } = await compareMigrations(ctx.db.sql);
+  if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
+  if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
   return { ready: Object.values(parts).every((state) => state === 'ok'), parts };
+}
+
+/** A function that checks whether this node can work, and answers within `answerMs`. */
+function readinessOf(ctx: Context): () => Promise<Readiness> {
+  let last: Readiness | null = null;
+  return async () => {
+    const asked = askDatabase(ctx).then((found) => (last = found));
+    try {
+      return await within(asked, answerMs, () => new Late(`the database has not answered for ${answerMs} ms`));
+    } catch (error) {
+      // Under load the check waits for a connection. That is no reason to take every node out of the balancer.
+      const isOnlyBusy = ctx.db.pools.some(({ answeredAtMs }) => performance.now() - answeredAtMs < answerMs);
+      if (error instanceof Late && isOnlyBusy && last) return last;
+      ctx.log.error({ err: error }, 'not ready: the database cannot be reached');
+      const reason = error instanceof Late ? `does not answer within ${answerMs / 1000} s` : 'cannot be reached';
+      return {
+        ready: false,
+        parts: {
+          database: isOfSharedSession(error) ? sharedSessions : reason,
+          migrations: 'unknown without the database',
+        },
+      };
+    }
+  };
 }
 
 /**
@@ -101,14 +125,16 @@ export async function buildMetricsServer(
 
 function addRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal, readers: Readers): void {
   const registry = openRegistry(ctx);
-  const readiness = cachedFor(keepMs, ctx.clock, () => checkReadiness(ctx));
+  const readiness = cachedFor(keepMs, ctx.clock, readinessOf(ctx));
   const ofChains = cachedFor(keepMs, ctx.clock, () => checkChains(ctx));
   const config = { auth: 'public' as const };
   app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
   app.get('/readyz', { config }, async (request, reply) => {
-    const { ready, parts } = stopping.aborted ? stopped : await readiness();
-    const details = async () => (stopping.aborted ? parts : { ...parts, ...(await ofChains()) });
-    const body = isReader(readers, request) ? { ok: ready, ...(await details()) } : { ok: ready };
+    const tellsAll = isReader(readers, request);
+    const [{ ready, parts }, chains] = stopping.aborted
+      ? [stopped, {}]
+      : await Promise.all([readiness(), tellsAll ? ofChains() : {}]);
+    const body = tellsAll ? { ok: ready, ...parts, ...chains } : { ok: ready };
     return reply
       .code(ready ? 200 : 503)
       .type('application/json')

@@ -133,6 +133,29 @@ test('GET /readyz › fifty at once are one look at the providers, and so are th
   }
 });
 
+test('GET /readyz › a check that waits for a connection while the database answers others → still ready', async () => {
+  const db = connect(app.access, { service: 1, scoped: 1 });
+  const clock = movedClock();
+  const held = Promise.withResolvers<void>();
+  const { test: scope } = await makePartner(app.db);
+  try {
+    await withNode({ db, clock }, { token }, async ({ url }) => {
+      assert.equal((await send(url, 'GET', '/readyz')).status, 200);
+      const holding = db.transaction(() => held.promise);
+      clock.forward(6_000);
+      let status = 0;
+      const asked = send(url, 'GET', '/readyz').then((answer) => (status = answer.status));
+      while (status === 0) await db.scoped(scope, (tx) => tx`select from requests limit 1`);
+      held.resolve();
+      await Promise.all([asked, holding]);
+      assert.equal(status, 200);
+    });
+  } finally {
+    held.resolve();
+    await db.close();
+  }
+});
+
 test('GET /readyz and /metrics › without the database → no answer contains its error', async () => {
   const db = connect(accessTo('postgres://quittance:secret@127.0.0.1:9/nowhere'));
   try {
