@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { closestCommand, readArguments, splitTyped } from './cli/arguments.ts';
 import { type Command, UsageFault } from './cli/command.ts';
 import { layOut, printable, printableLines } from './cli/output.ts';
-import { requireStarted, withRunningAddress } from './cli/running.ts';
+import { reasonOf, requireStarted, withRunningAddress } from './cli/running.ts';
 import { readConfig } from './config.ts';
-import { isUnreachable } from './db/connection.ts';
 import { refuseKeyFaults } from './db/secret-keys.ts';
 import { joinService, standAlone } from './service.ts';
 
@@ -108,12 +107,6 @@ async function main(): Promise<void> {
   }
 }
 
-/** @param why the connection's or the server's error */
-const withoutDatabase = (why: string): string =>
-  process.env.DATABASE_URL
-    ? `The database of DATABASE_URL cannot be used: ${why}. Check that the server runs, that it can be reached from here and that it has free connections, then run the command again.`
-    : `The database does not answer: ${why}. It runs while the service does: start that with npm start.`;
-
 const print = (text: string): void => void process.stdout.write(text);
 
 function version(): string {
@@ -146,12 +139,7 @@ async function whatIsThere(words: string[]): Promise<string> {
 }
 
 main().catch((error: unknown) => {
-  const { message, code } = error as NodeJS.ErrnoException;
-  const reason = isUnreachable(error)
-    ? withoutDatabase(message || String(code))
-    : code === '28P01' && message.includes('quittance_s')
-      ? `${message}. The service derives its logins from SECRET_KEYS and creates them when it starts: set those that the service runs with, or start it once with these.`
-      : message;
+  const reason = reasonOf(error, Boolean(process.env.DATABASE_URL));
   process.stderr.write(`${printableLines(reason)}\n`);
   process.exitCode = error instanceof UsageFault ? exit.wrongUse : exit.refused;
 });

@@ -3,25 +3,26 @@ import { checkTokens } from '../chain/tokens.ts';
 import { allChains } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { type RemovedChain, removedChains } from '../payments/silent-chains.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, ifReachable } from './finding.ts';
 
 /**
  * Checks that every endpoint of every chain answers as CHAINS_FILE describes it, that the service reads each chain, and
- * that nothing waits for a chain that is not in the file. So it can also judge a file before the nodes get it.
+ * that nothing waits for a chain that is not in the file. So it can also judge a file before the nodes get it. Without the
+ * database only the endpoints are checked.
  */
 export async function checkChains(ctx: Context): Promise<Finding[]> {
   const configured = allChains(ctx.chains);
   const [statuses, faults, removed] = await Promise.all([
     chainStatus(ctx),
     Promise.all(configured.map(faultOf)),
-    removedChains(ctx),
+    ifReachable(removedChains(ctx)),
   ]);
   return [
     ...statuses.map((status, at): Finding => {
       const advice = faults[at] ?? adviceOn(status);
       return { check: `chain ${status.chainId}`, state: advice === null ? 'ok' : 'failed', advice: advice ?? '' };
     }),
-    ...removed.flatMap(findingOf),
+    ...(removed ?? []).flatMap(findingOf),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { RelayerSigner } from '../config/relayer.ts';
 import type { Context } from '../context.ts';
 import type { Mode } from '../lib/mode.ts';
 import { type Arguments, type Command, UsageFault } from './command.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, ifReachable } from './finding.ts';
 
 type Place = { mode: Mode; chain: ChainConfig };
 
@@ -125,16 +125,18 @@ const findings: Record<ContractStanding, (chain: ChainConfig) => Omit<Finding, '
   }),
 };
 
-/** Compares the code at RECURRING_CONTRACT on every chain with the artifact's. */
+/** Compares the code at RECURRING_CONTRACT on every chain with the artifact's; without the database only that. */
 export async function checkContracts({ db, chains }: Context): Promise<Finding[]> {
-  const rows = await db.sql<{ chain_id: string; many: string }[]>`
-    select chain_id, count(*) as many from mandates where state = 'active' group by chain_id`;
+  const rows = await ifReachable(
+    db.sql<{ chain_id: string; many: string }[]>`
+      select chain_id, count(*) as many from mandates where state = 'active' group by chain_id`,
+  );
   return Promise.all(
     allChains(chains).map(async (chain) => {
       const check = `automatic charges, chain ${chain.chainId}`;
       const standing = await askStanding(chain);
       const finding = findings[standing](chain);
-      const many = Number(rows.find(({ chain_id }) => Number(chain_id) === chain.chainId)?.many ?? 0);
+      const many = Number(rows?.find(({ chain_id }) => Number(chain_id) === chain.chainId)?.many ?? 0);
       if (many === 0 || (standing !== 'none' && standing !== 'absent')) return { check, ...finding };
       const agreed = `Customers have agreed to automatic charges here (${many}), but none can be made.`;
       return { check, state: 'failed' as const, advice: `${agreed} ${finding.advice}` };

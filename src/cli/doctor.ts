@@ -17,6 +17,7 @@ import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
 import type { Finding } from './finding.ts';
 import { checkRelayer } from './relayer.ts';
+import { isWithoutDatabase, reasonOf } from './running.ts';
 
 function checkConfiguration({ config }: Context): Finding[] {
   const reach = config.sandbox ? reachOf(config) : null;
@@ -105,6 +106,7 @@ async function checkReader({ db, config }: Context): Promise<Finding[]> {
   const { databaseReadUrl, secretKeys } = config;
   if (!databaseReadUrl) return [];
   const check = 'reader of DATABASE_READ_URL';
+  await db.sql`select`; // a reader is compared with the primary
   const reader = connect(accessOf(databaseReadUrl, secretKeys), { service: 1, scoped: 1 }, readerWaits);
   try {
     const unused = await whyUnused(db, reader);
@@ -188,6 +190,46 @@ function unreadableFinding(found: Unreadable): Finding {
   };
 }
 
+const checks: Record<string, (ctx: Context) => Promise<Finding[]>> = {
+  service: checkService,
+  database: checkDatabase,
+  reader: checkReader,
+  pooler: checkPooler,
+  'secret keys': checkSecrets,
+  chains: checkChains,
+  contracts: checkContracts,
+  relayer: checkRelayer,
+  rates: checkRates,
+  webhooks: checkWebhooks,
+  alarms: checkAlarms,
+};
+
+/**
+ * Runs all checks. One that fails stops no other. That the database cannot be used is reported once, with what is
+ * unknown because of it.
+ */
+async function checkAll(ctx: Context): Promise<Finding[]> {
+  const unknown = new Set<string>();
+  let reason: string | null = null;
+  const findings = await Promise.all(
+    Object.entries(checks).map(async ([check, find]): Promise<Finding[]> => {
+      try {
+        return await find(ctx);
+      } catch (error) {
+        const said = reasonOf(error, ctx.config.databaseUrl !== null);
+        if (!isWithoutDatabase(error)) return [{ check, state: 'failed', advice: `It could not be checked: ${said}` }];
+        reason ??= said;
+        if (check !== 'database') unknown.add(check);
+        return [];
+      }
+    }),
+  );
+  if (reason === null) return findings.flat();
+  const names = Object.keys(checks).filter((check) => unknown.has(check));
+  const advice = `${reason} Not checked without it: ${names.join(', ')}, and what waits for chains and the relayer.`;
+  return [{ check: 'database', state: 'failed', advice }, ...findings.flat()];
+}
+
 /** Checks everything that the service depends on, and says what to do. */
 export const doctorCommands: Command[] = [
   {
@@ -198,20 +240,7 @@ export const doctorCommands: Command[] = [
       'Checks configuration, service, database, secret keys, clock, chains, contracts, relayer, rates and webhooks, and says what to do. Exits with 1 when a check failed, otherwise with 0.',
     hasFailed: ({ healthy }) => healthy === false,
     run: async (ctx) => {
-      const parts = await Promise.all([
-        checkService(ctx),
-        checkDatabase(ctx),
-        checkReader(ctx),
-        checkPooler(ctx),
-        checkSecrets(ctx),
-        checkChains(ctx),
-        checkContracts(ctx),
-        checkRelayer(ctx),
-        checkRates(ctx),
-        checkWebhooks(ctx),
-        checkAlarms(ctx),
-      ]);
-      const findings = [...checkConfiguration(ctx), ...parts.flat()];
+      const findings = [...checkConfiguration(ctx), ...(await checkAll(ctx))];
       return { healthy: findings.every(({ state }) => state !== 'failed'), findings };
     },
   },

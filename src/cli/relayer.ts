@@ -2,14 +2,19 @@ import { formatEther } from 'viem';
 import { relayerAddresses } from '../chain/relay/relay.ts';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, ifReachable } from './finding.ts';
 
-/** Checks what the relayer needs: a key, the key that active mandates name, coin, and a chain that answers. */
+/**
+ * Checks what the relayer needs: a key, the key that active mandates name, coin, and a chain that answers; without the
+ * database only the first.
+ */
 export async function checkRelayer(ctx: Context): Promise<Finding[]> {
-  const rows = await ctx.db.sql<{ executor: string; many: number }[]>`
-    select executor, count(*)::int as many from mandates where state = 'active' group by executor`;
+  const rows = await ifReachable(
+    ctx.db.sql<{ executor: string; many: number }[]>`
+      select executor, count(*)::int as many from mandates where state = 'active' group by executor`,
+  );
   const known: readonly string[] = relayerAddresses(ctx);
-  const missing = rows.filter(({ executor }) => !known.includes(executor));
+  const missing = (rows ?? []).filter(({ executor }) => !known.includes(executor));
   if (known.length === 0 && missing.length === 0) {
     const advice = 'No key pays fees, so nothing is charged automatically or paid without gas: set RELAYER_KEYS.';
     return [{ check: 'relayer', state: 'attention', advice }];
@@ -20,7 +25,7 @@ export async function checkRelayer(ctx: Context): Promise<Finding[]> {
       state: 'failed' as const,
       advice: `${many} agreed automatic charges can only be made by this address: add its key to RELAYER_KEYS again.`,
     })),
-    ...(await relayerStatus(ctx)).map(findingOf),
+    ...((await ifReachable(relayerStatus(ctx))) ?? []).map(findingOf),
   ];
 }
 

@@ -54,7 +54,7 @@ export async function findRequests(
   );
   // No text can contain these.
   const isOnlyNamed = search.hash ?? search.address ?? search.receipt;
-  if (isOnlyNamed) return { ids: named, limit: isAll ? null : { kind: 'most', count: named.length } };
+  if (isOnlyNamed) return { ids: named, limit: isAll ? null : { kind: 'matches', count: named.length } };
   if (isAll && isNamed(search, named.length)) return { ids: named, limit: null };
   const key = accountId ?? String(scope.testMode);
   const looked = await turns.take(scope.partnerId, key, () => lookThrough(ctx, scope, search, searched));

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { testDatabase } from '../support/database.ts';
+import { randomAddress, secretsText } from '../support/fixtures.ts';
+import { patienceMs } from '../support/patience.ts';
+import { dataFolder } from '../support/service.ts';
+
+const script = join(import.meta.dirname, '../../bin/quittance');
+let database: Awaited<ReturnType<typeof testDatabase>>;
+before(async () => {
+  database = await testDatabase();
+});
+after(() => database.drop());
+
+type Finding = { check: string; state: string; advice: string };
+
+/** What `doctor` finds, as an operator runs it, and its exit code. */
+function diagnose(env: NodeJS.ProcessEnv): Promise<{ code: number; findings: Finding[] }> {
+  return new Promise((resolve, reject) => {
+    const options = { env: { ...process.env, SECRET_KEYS: secretsText, ...env }, timeout: patienceMs };
+    execFile(script, ['doctor', '--json'], options, (error, stdout, stderr) => {
+      if (stderr) return reject(new Error(stderr));
+      resolve({ code: error ? Number(error.code ?? 1) : 0, findings: JSON.parse(stdout).findings });
+    });
+  });
+}
+
+/** A chain whose provider does not answer. */
+const chain = (chain_id: number) => ({
+  chain_id,
+  name: `Chain ${chain_id}`,
+  rpc_urls: ['http://127.0.0.1:9'],
+  finality: [{ confirmations: 1 }],
+  tokens: [{ symbol: 'USDC', address: randomAddress() }],
+});
+
+test('doctor without a database › says so once, names what it could not check, and checks the rest', async () => {
+  const folder = dataFolder();
+  const chainsFile = join(folder, 'chains.json');
+  writeFileSync(chainsFile, JSON.stringify({ test: [chain(7)], live: [chain(8)] }));
+  const elsewhere = new URL(database.url);
+  elsewhere.pathname = '/of_nobody';
+  for (const [url, why] of [
+    ['postgres://quittance@127.0.0.1:9/none', /The database of DATABASE_URL cannot be used: connect ECONNREFUSED/],
+    [elsewhere.href, /database "of_nobody" does not exist/],
+  ] as const) {
+    const { code, findings } = await diagnose({ DATA_DIR: folder, DATABASE_URL: url, CHAINS_FILE: chainsFile });
+    assert.equal(code, 1);
+    const about = (start: string) => findings.filter(({ check }) => check.startsWith(start));
+    assert.equal(about('database').length, 1);
+    assert.match(about('database')[0]?.advice ?? '', why);
+    assert.match(about('database')[0]?.advice ?? '', /Not checked without it: .*secret keys, rates, webhooks, alarms/);
+    assert.match(about('chain 7')[0]?.advice ?? '', /No provider answers/);
+    for (const check of ['configuration', 'service at', 'automatic charges, chain 7', 'chain 8'])
+      assert.equal(about(check).length, 1, check);
+  }
+});
