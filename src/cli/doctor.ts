@@ -15,7 +15,7 @@ import { listRates } from '../rates/list.ts';
 import { checkChains } from './chains-check.ts';
 import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, replaceSecretAdvice } from './finding.ts';
 import { checkRelayer } from './relayer.ts';
 import { isWithoutDatabase, reasonOf } from './running.ts';
 
@@ -182,11 +182,10 @@ function unreadableFinding(found: Unreadable): Finding {
       state: 'attention',
       advice: `Each ${why}. They are never sent. Sign-in links and codes can be requested again.`,
     };
-  const at = `--partner ${found.slug} --mode ${found.mode}`;
   return {
     check: `webhook secret of ${found.slug}, ${found.mode}`,
     state: 'failed',
-    advice: `It ${why}. Its events wait. Run webhook rotate ${at}, give the partner the new secret, then run webhook activate ${at}.`,
+    advice: `It ${why}. Its events wait. ${replaceSecretAdvice(found.slug, found.mode)}`,
   };
 }
 

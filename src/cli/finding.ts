@@ -1,3 +1,4 @@
+import type { Mode } from '../lib/mode.ts';
 import { isWithoutDatabase } from './running.ts';
 
 /** What `doctor` reports of one thing, and what to do about it; empty if all is well. */
@@ -11,4 +12,10 @@ export async function ifReachable<T>(asked: PromiseLike<T>): Promise<T | null> {
     if (isWithoutDatabase(error)) return null;
     throw error;
   }
+}
+
+/** What to do about a webhook secret that no key decrypts. */
+export function replaceSecretAdvice(slug: string, mode: Mode): string {
+  const at = `--partner ${slug} --mode ${mode}`;
+  return `Run webhook rotate ${at}, give the partner the new secret, then run webhook activate ${at}.`;
 }

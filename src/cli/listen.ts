@@ -27,7 +27,7 @@ const maxBodyBytes = 1_000_000;
  * signature gets 400 and is neither printed nor counted, because any program on this machine can post here.
  *
  * @returns how many events were received
- * @throws Error with a sentence if the endpoint's URL may not be a loopback address
+ * @throws Error with a sentence if the endpoint's URL may not be a loopback address, or if no key decrypts its secret
  */
 export async function listen(ctx: Context, scope: Scope, options: EventListenOptions): Promise<{ received: number }> {
   const port = await freePort();
@@ -62,7 +62,8 @@ export async function listen(ctx: Context, scope: Scope, options: EventListenOpt
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   try {
-    await setUrl(ctx, commandLine, scope, url);
+    if ((await setUrl(ctx, commandLine, scope, url)) === null)
+      throw new Error('No key in SECRET_KEYS decrypts the signing secret: run webhook rotate, then webhook activate.');
     options.note(`Listening for events at ${url}${earlier ? ` instead of ${earlier}` : ''}; stop with Ctrl-C.`);
     await stop.wait;
   } finally {

@@ -12,7 +12,9 @@ export const secretCommands: Command[] = [
       const id = word(args, 0, 'The key’s id');
       const known = await forgetSecretKey(ctx.db.sql, ctx.config.secretKeys, id);
       if (!known) throw new Error(`The database has no record of a secret key "${id}".`);
-      return { forgotten: id };
+      const next =
+        'doctor names the webhook secrets that are unreadable now. Partners need new API keys in place of those created with it.';
+      return { forgotten: id, next };
     },
   },
 ];

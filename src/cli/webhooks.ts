@@ -2,12 +2,14 @@ import { scopeOfDelivery, scopeOfPartner } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
+import { modeOf } from '../lib/mode.ts';
 import { parseInstant } from '../lib/time.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/delivery-log.ts';
 import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
 import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
 import { commandLine } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
+import { replaceSecretAdvice } from './finding.ts';
 import { listen } from './listen.ts';
 
 const where = '--partner <slug> --mode test|live';
@@ -20,13 +22,18 @@ async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
   return scope;
 }
 
+/** The URL is set all the same: events wait for a secret instead of going to the old URL. */
+const unreadable = (args: Arguments, { testMode }: Scope): string =>
+  `The URL is set, but no key in SECRET_KEYS decrypts the stored secret, so no event can be signed. ${replaceSecretAdvice(option(args, 'partner'), modeOf(testMode))}`;
+
 const set: Command = {
   name: 'webhook set',
   usage: `${where} --url URL`,
   summary: 'Sets where events go, and prints the signing secret: the existing one, or a new one.',
   run: async (ctx, args) => {
     const scope = await scopeOption(ctx, args);
-    return { secret: await setUrl(ctx, commandLine, scope, option(args, 'url')) };
+    const secret = await setUrl(ctx, commandLine, scope, option(args, 'url'));
+    return secret === null ? { secret, advice: unreadable(args, scope) } : { secret };
   },
 };
 

@@ -1,4 +1,4 @@
-import { decrypt, type SecretKey } from '../lib/encrypt.ts';
+import { decryptOrNull, type SecretKey } from '../lib/encrypt.ts';
 import { type Mode, modeOf } from '../lib/mode.ts';
 import type { Sql } from './connection.ts';
 import { keyIdIn } from './secret-keys.ts';
@@ -50,11 +50,4 @@ export async function findUnreadable(sql: Sql, secrets: SecretKey[]): Promise<Un
   return [...webhooks, ...[...unread].map(([keyId, all]) => ({ what: 'mails' as const, many: all.length, keyId }))];
 }
 
-function isReadable(secrets: SecretKey[], encrypted: Uint8Array): boolean {
-  try {
-    decrypt(secrets, encrypted);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isReadable = (secrets: SecretKey[], encrypted: Uint8Array): boolean => decryptOrNull(secrets, encrypted) !== null;

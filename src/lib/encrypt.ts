@@ -77,6 +77,15 @@ export function decrypt(secrets: SecretKey[], encrypted: Uint8Array): string {
   return decipher.update(bytes.subarray(idEnd + 28), undefined, 'utf8') + decipher.final('utf8');
 }
 
+/** Decrypts what `encrypt` made; null where no key can. */
+export function decryptOrNull(secrets: SecretKey[], encrypted: Uint8Array): string | null {
+  try {
+    return decrypt(secrets, encrypted);
+  } catch {
+    return null; // the only failure there is: its key is gone, or the bytes are not what this key made
+  }
+}
+
 /** The key that encrypts and hashes new values. */
 export function newest(secrets: SecretKey[]): SecretKey {
   const [secret] = secrets;

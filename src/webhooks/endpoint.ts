@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { clearAlarm } from '../db/alarms.ts';
 import { type Database, isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { decrypt, encrypt } from '../lib/encrypt.ts';
+import { decryptOrNull, encrypt } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
 import { onEndpoint } from './audit-object.ts';
@@ -20,8 +20,9 @@ import * as store from './store.ts';
 /** Where a partner's events of one mode go. The secrets are in clear text: never log this. */
 export type Endpoint = {
   url: string | null;
-  secret: string;
-  /** Created by a rotation; takes over when activated, at the latest after 24 h. */
+  /** Null where no key in SECRET_KEYS decrypts it: nothing is signed until a new one is activated. */
+  secret: string | null;
+  /** Created by a rotation; takes over when activated, at the latest after 24 h. Null also where no key decrypts it. */
   pendingSecret: string | null;
   disabledAt: Date | null;
   disabledReason: string | null;
@@ -37,12 +38,12 @@ export function outboundPolicy(config: Config, testMode: boolean): OutboundPolic
 export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint | null> {
   const row = await ctx.db.scoped(scope, (tx) => store.selectEndpoint(tx, scope));
   if (!row) return null;
-  const decrypted = (encrypted: Uint8Array | null) => encrypted && decrypt(ctx.config.secretKeys, encrypted);
+  const decrypted = (encrypted: Uint8Array) => decryptOrNull(ctx.config.secretKeys, encrypted);
   const activated = isActivated(row.pending_since, ctx.clock.now());
   return {
     url: row.url,
-    secret: decrypt(ctx.config.secretKeys, (activated && row.pending_secret) || row.secret),
-    pendingSecret: activated ? null : decrypted(row.pending_secret),
+    secret: decrypted((activated && row.pending_secret) || row.secret),
+    pendingSecret: activated ? null : row.pending_secret && decrypted(row.pending_secret),
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason,
     failures: row.failures,
@@ -53,10 +54,11 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
  * Sets the URL. Keeps an existing secret, otherwise creates one. A disabled endpoint is enabled, and waiting events are
  * due at once.
  *
- * @returns the active secret
+ * @returns the active secret; null where no key decrypts it. It is not replaced here, because another node may have
+ * its key
  * @throws UrlRefusal; Refusal `rate_limited` after ten updates in this minute
  */
-export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: string): Promise<string> {
+export async function setUrl(ctx: Context, actor: Actor, scope: Scope, url: string): Promise<string | null> {
   const fault = urlFault(outboundPolicy(ctx.config, scope.testMode), url);
   if (fault) throw new UrlRefusal(fault);
   return withAudit(

@@ -40,7 +40,7 @@ describe('delivering', () => {
   async function partnerWithReceiver(options: Parameters<typeof startReceiver>[0] = {}) {
     const receiver = await stage.receiver(options);
     const { partner, test: scope, live } = await makePartner(stage.db);
-    const secret = await setUrl(stage.ctx, theService, scope, receiver.url);
+    const secret = String(await setUrl(stage.ctx, theService, scope, receiver.url));
     return { receiver, scope, live, secret, partner };
   }
   const pass = () => stage.pass();
@@ -202,7 +202,7 @@ describe('delivering', () => {
 
   test('webhook endpoints of test and live mode → a URL and secret each; setting a URL keeps the secret', async () => {
     const { scope, live, secret, receiver } = await partnerWithReceiver();
-    const other = await setUrl(stage.ctx, theService, live, receiver.url.replace('/hook', '/live'));
+    const other = String(await setUrl(stage.ctx, theService, live, receiver.url.replace('/hook', '/live')));
     assert.notEqual(other, secret);
     assert.equal(await setUrl(stage.ctx, theService, scope, `${receiver.url}/new`), secret);
     await makeEvents(stage.db, live);

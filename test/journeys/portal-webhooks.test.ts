@@ -5,6 +5,7 @@ import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import { list } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { encrypt } from '../../src/lib/encrypt.ts';
 import { pause } from '../../src/lib/time.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
@@ -141,6 +142,19 @@ test('a rotation that is sent again, as by reloading its answer › the pending 
   assert.equal((await rotate()).location, `${path}?done=repeated`);
   assert.equal((await readEndpoint(ctx, scope))?.pendingSecret, pending);
   assert.match((await owner.open(`${path}?done=repeated`)).html, /No second secret was created/);
+});
+
+test('a secret that no key decrypts › the page says so and offers what replaces it', async () => {
+  const { partner, test: scope, owner } = await newPartner();
+  await typeUrl(owner, receiver.url);
+  await ctx.db.sql`
+    update webhook_endpoints set secret = ${encrypt([{ id: 'lost', key: Buffer.alloc(32, 9) }], 'whsec_lost')}
+    where partner_id = ${partner.id}`;
+  assert.match((await typeUrl(owner, `${receiver.url}?moved`)).html, /Secret cannot be read/);
+  assert.equal((await readEndpoint(ctx, scope))?.url, `${receiver.url}?moved`);
+  const pending = secretOn((await owner.send(await owner.open(path), '/rotate?mode=test')).html);
+  assert.match((await owner.send(await owner.open(path), '/activate?mode=test')).html, /The new secret is active/);
+  assert.equal((await readEndpoint(ctx, scope))?.secret, pending);
 });
 
 test('a new secret › pending and shown once, then in force; each step is in the log without the secret', async () => {

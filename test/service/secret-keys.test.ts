@@ -3,11 +3,12 @@ import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { secretCommands } from '../../src/cli/secrets.ts';
+import { webhookCommands } from '../../src/cli/webhooks.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import { accessOf } from '../../src/db/logins.ts';
 import { checkSecretKeys } from '../../src/db/secret-keys.ts';
 import { encrypt, type SecretKey } from '../../src/lib/encrypt.ts';
-import { activateSecret, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
+import { activateSecret, readEndpoint, rotateSecret, setUrl } from '../../src/webhooks/endpoint.ts';
 import { testConfig, testContext } from '../support/app.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePartner } from '../support/fixtures.ts';
@@ -73,7 +74,7 @@ test('secrets forget › a lost key is no longer required, until it comes back; 
   await encryptWith(a);
   await assert.rejects(async () => forget('a', a), /"a" is still in SECRET_KEYS/);
   await assert.rejects(async () => forget('c', b), /has no record of a secret key "c"/);
-  assert.deepEqual(await forget('a', b), { forgotten: 'a' });
+  assert.equal((await forget('a', b))?.forgotten, 'a');
   await check(b);
   await assert.rejects(check(b, otherA), /a different key "a"/);
   await check(b, a);
@@ -134,6 +135,31 @@ test('doctor › names what another key of the same id encrypted, until the webh
     ['queued e-mails (1)'],
   );
   await database.db.sql`delete from mails`;
+});
+
+test('a webhook secret whose key is lost › its URL can be set, which names the way out; a new secret replaces it', async () => {
+  await check(a);
+  const scope = await encryptWith(a);
+  await forget('a', b);
+  const [partner] = await database.db.sql<{ slug: string }[]>`select slug from partners where id = ${scope.partnerId}`;
+  const options = { partner: partner?.slug ?? '', mode: 'test' };
+  const run = (name: string, more: Record<string, string> = {}) =>
+    webhookCommands
+      .find((command) => command.name === name)
+      ?.run(contextWith(b), { words: [], options: { ...options, ...more } });
+  const set = await run('webhook set', { url: 'http://127.0.0.1:9/moved' });
+  assert.equal(set?.secret, null);
+  const at = `--partner ${options.partner} --mode test`;
+  assert.ok(
+    String(set?.advice).includes(`Run webhook rotate ${at}, give the partner the new secret, then run webhook`),
+  );
+  assert.equal((await readEndpoint(contextWith(b), scope))?.url, 'http://127.0.0.1:9/moved');
+  await assert.rejects(async () => run('listen', { count: '1' }), /run webhook rotate, then webhook activate/);
+  assert.equal((await readEndpoint(contextWith(b), scope))?.url, 'http://127.0.0.1:9/moved');
+
+  const rotated = await run('webhook rotate');
+  await run('webhook activate');
+  assert.deepEqual(await run('webhook set', { url: 'http://127.0.0.1:9/' }), rotated);
 });
 
 test('a service with a wrong or a lost key does not start, and says the way out', async () => {

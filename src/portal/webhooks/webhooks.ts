@@ -55,7 +55,7 @@ export function webhookPages(pages: PortalPages, ctx: Context): void {
     const before = await readEndpoint(ctx, scope);
     try {
       const secret = await setUrl(ctx, call.actor, scope, url);
-      if (before) return call.done(path, 'url_set');
+      if (before || secret === null) return call.done(path, 'url_set');
       return await showWebhooks(ctx, call, { kind: 'secret', secret });
     } catch (error) {
       if (!(error instanceof UrlRefusal)) return refused(call, error);
@@ -245,13 +245,10 @@ function secretCard(call: PortalCall, endpoint: Endpoint): Html {
     null,
   );
   const isPending = endpoint.pendingSecret !== null;
-  return card(
-    html`<h2>${webhooks.secret}</h2>`,
-    stateLine(
-      isPending ? 'waiting' : 'paid',
-      isPending ? webhooks.pending : webhooks.inForce,
-      isPending ? webhooks.pendingRest : webhooks.inForceRest,
-    ),
-    html`<div class="row">${isPending && activate}${rotate}</div>`,
-  );
+  const state = isPending
+    ? stateLine('waiting', webhooks.pending, webhooks.pendingRest)
+    : endpoint.secret === null
+      ? stateLine('failed', webhooks.unreadable, webhooks.unreadableRest)
+      : stateLine('paid', webhooks.inForce, webhooks.inForceRest);
+  return card(html`<h2>${webhooks.secret}</h2>`, state, html`<div class="row">${isPending && activate}${rotate}</div>`);
 }

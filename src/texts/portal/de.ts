@@ -371,6 +371,9 @@ export const de: PortalTexts<'de'> = {
       'x-service-signature verwendet das alte Geheimnis; webhook-signature trägt beide. Das neue wird aktiv, wenn Sie es aktivieren, oder 24 Stunden nachdem es erstellt wurde.',
     inForce: 'Ein Geheimnis ist hinterlegt',
     inForceRest: 'Es wird nur beim Erstellen angezeigt. Wenn Sie es verlieren, wechseln Sie es.',
+    unreadable: 'Geheimnis nicht lesbar',
+    unreadableRest:
+      'Ereignisse warten. Wechseln Sie es, tragen Sie das neue bei Ihrem Empfänger ein und aktivieren Sie es dann.',
     ready: 'Noch nicht versucht',
     readyRest: 'Ereignisse gehen an {url}, sobald eine Zahlung geprüft ist.',
     works: 'Webhook stellt zu',

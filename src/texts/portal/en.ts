@@ -343,6 +343,8 @@ export const en = {
       'x-service-signature uses the old secret; webhook-signature carries both. The new one becomes active when you activate it, or 24 hours after it was created.',
     inForce: 'A secret is set',
     inForceRest: 'It is shown only when it is created. If you lose it, rotate it.',
+    unreadable: 'Secret cannot be read',
+    unreadableRest: 'Events wait. Rotate it, give the new one to your receiver, then activate it.',
     ready: 'Not tried yet',
     readyRest: 'Events go to {url} as soon as a payment is verified.',
     works: 'Webhook delivering',

@@ -378,6 +378,8 @@ export const es: PortalTexts<'es'> = {
       'x-service-signature usa el secreto antiguo; webhook-signature lleva los dos. El nuevo se activa cuando usted lo active, o 24 horas después de su creación.',
     inForce: 'Hay un secreto guardado',
     inForceRest: 'Solo se muestra al crearlo. Si lo pierde, renuévelo.',
+    unreadable: 'No se puede leer el secreto',
+    unreadableRest: 'Los eventos esperan. Renuévelo, entregue el nuevo a su receptor y después actívelo.',
     ready: 'Aún sin probar',
     readyRest: 'Los eventos van a {url} en cuanto se verifica un pago.',
     works: 'Los webhooks se entregan',

@@ -385,6 +385,8 @@ export const fr: PortalTexts<'fr'> = {
       'x-service-signature utilise l’ancien secret ; webhook-signature porte les deux. Le nouveau devient actif quand vous l’activez, ou 24 heures après sa création.',
     inForce: 'Un secret est défini',
     inForceRest: 'Il n’est affiché qu’à sa création. Si vous le perdez, renouvelez-le.',
+    unreadable: 'Secret illisible',
+    unreadableRest: 'Les événements attendent. Renouvelez-le, donnez le nouveau à votre récepteur, puis activez-le.',
     ready: 'Pas encore essayé',
     readyRest: 'Les événements vont à {url} dès qu’un paiement est vérifié.',
     works: 'Les webhooks sont livrés',

@@ -328,6 +328,9 @@ export const ja: PortalTexts<'ja'> = {
       'x-service-signature は古いシークレットを使い、webhook-signature は両方を含みます。新しいものは、有効にしたとき、または作成から 24 時間後に有効になります。',
     inForce: 'シークレットは設定済みです',
     inForceRest: '作成したときにだけ表示されます。紛失した場合は、更新してください。',
+    unreadable: 'シークレットを読み取れません',
+    unreadableRest:
+      'イベントは待機しています。シークレットを更新し、新しいものを受信側に設定してから有効にしてください。',
     ready: 'まだ試されていません',
     readyRest: '支払いが検証されしだい、イベントを {url} に送信します。',
     works: 'Webhook は配信されています',

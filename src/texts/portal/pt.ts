@@ -378,6 +378,8 @@ export const pt: PortalTexts<'pt'> = {
       'x-service-signature usa o segredo antigo; webhook-signature traz os dois. O novo fica ativo quando você o ativar ou 24 horas depois de criado.',
     inForce: 'Há um segredo definido',
     inForceRest: 'Ele só é mostrado ao ser criado. Se o perder, troque-o.',
+    unreadable: 'Não é possível ler o segredo',
+    unreadableRest: 'Os eventos aguardam. Troque-o, entregue o novo ao seu receptor e depois ative-o.',
     ready: 'Ainda não testado',
     readyRest: 'Os eventos vão para {url} assim que um pagamento for verificado.',
     works: 'Webhook entregando',
