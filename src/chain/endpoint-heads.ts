@@ -1,6 +1,7 @@
 import type { ChainConfig } from '../config/chains.ts';
 import { finalNumber, type Heads, isFinal, usesTag } from './finality.ts';
 import { connectRpc, nullOfRpc } from './rpc.ts';
+import { type FinalityTag, taggedNumber } from './tagged-blocks.ts';
 
 /**
  * Asks every endpoint of a chain how far it has come itself. One of them is read, and could name blocks or tags that
@@ -13,12 +14,13 @@ export async function askHeads(chain: ChainConfig, limitMs: number): Promise<Hea
   const ends = await Promise.all(
     chain.rpcUrls.map(async (url) => {
       const rpc = connectRpc(url, limitMs);
-      const numberOf = async (name: 'latest' | 'safe' | 'finalized') => (await rpc.header(name))?.number ?? null;
+      // Without an answer about its tags, an endpoint has no final block.
+      const numberOf = async (tag: FinalityTag) =>
+        usesTag(chain.finality, tag) ? taggedNumber(rpc, tag).catch(nullOfRpc) : null;
       const [latest, safe, finalized] = await Promise.all([
-        numberOf('latest').catch(nullOfRpc),
-        // Without an answer about its tags, an endpoint has no final block.
-        usesTag(chain.finality, 'safe') ? numberOf('safe').catch(nullOfRpc) : null,
-        usesTag(chain.finality, 'finalized') ? numberOf('finalized').catch(nullOfRpc) : null,
+        rpc.header('latest').then((header) => header?.number ?? null, nullOfRpc),
+        numberOf('safe'),
+        numberOf('finalized'),
       ]);
       return latest === null ? null : { latest, safe, finalized };
     }),

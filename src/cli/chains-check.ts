@@ -1,6 +1,9 @@
+import { usesTag } from '../chain/finality.ts';
+import { connectRpc, RpcError } from '../chain/rpc.ts';
 import { type ChainStatus, chainStatus } from '../chain/status.ts';
+import { askTagged } from '../chain/tagged-blocks.ts';
 import { checkTokens } from '../chain/tokens.ts';
-import { allChains } from '../config/chains.ts';
+import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { type RemovedChain, removedChains } from '../payments/silent-chains.ts';
 import { type Finding, ifReachable } from './finding.ts';
@@ -12,25 +15,51 @@ import { type Finding, ifReachable } from './finding.ts';
  */
 export async function checkChains(ctx: Context): Promise<Finding[]> {
   const configured = allChains(ctx.chains);
-  const [statuses, faults, removed] = await Promise.all([
+  const [statuses, faults, untagged, removed] = await Promise.all([
     chainStatus(ctx),
     Promise.all(configured.map(faultOf)),
+    Promise.all(configured.map(untaggedOf)),
     ifReachable(removedChains(ctx)),
   ]);
   return [
     ...statuses.map((status, at): Finding => {
-      const advice = faults[at] ?? adviceOn(status);
+      const advice = faults[at] ?? adviceOn(status) ?? untagged[at] ?? null;
       return { check: `chain ${status.chainId}`, state: advice === null ? 'ok' : 'failed', advice: advice ?? '' };
     }),
     ...(removed ?? []).flatMap(findingOf),
   ];
 }
 
-const faultOf = (chain: Parameters<typeof checkTokens>[0]): Promise<string | null> =>
+const faultOf = (chain: ChainConfig): Promise<string | null> =>
   checkTokens(chain).then(
     () => null,
     (error: Error) => error.message,
   );
+
+const answerMs = 3_000;
+
+/** What it means that an endpoint knows no block by a tag that finality uses; null if each does, or does not answer. */
+async function untaggedOf({ finality, rpcUrls }: ChainConfig): Promise<string | null> {
+  const tags = (['safe', 'finalized'] as const).filter((tag) => usesTag(finality, tag));
+  const lacking = await Promise.all(
+    rpcUrls.flatMap((url) =>
+      tags.map(async (tag) => {
+        const rpc = connectRpc(url, answerMs);
+        const isKnown = await askTagged(rpc, tag).then((number) => number !== null, isOfRpc);
+        return isKnown ? [] : [`${rpc.host} names no ${tag} block`];
+      }),
+    ),
+  );
+  const all = lacking.flat().join(', ');
+  if (all === '') return null;
+  return `Finality in CHAINS_FILE uses what an endpoint does not know: ${all}. Payments that need it are never verified. Replace the endpoint in rpc_urls, or count confirmations instead of the tag.`;
+}
+
+/** For what an endpoint that does not answer knows: its own finding says that it does not. */
+function isOfRpc(error: unknown): true {
+  if (error instanceof RpcError) return true;
+  throw error;
+}
 
 function adviceOn({ reachable, silent, endpoints }: ChainStatus): string | null {
   if (!reachable) return 'No provider answers: check rpc_urls in CHAINS_FILE and that they are reachable from here.';

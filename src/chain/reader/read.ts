@@ -4,6 +4,7 @@ import type { Database, Tx } from '../../db/connection.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { finalNumber, usesTag } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
+import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
 import { findFault } from '../tokens.ts';
 import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
@@ -121,7 +122,7 @@ type View = { head: Header; safe: number | null; finalized: number | null };
 /** Returns how many blocks are still unread. */
 async function readPass(reader: Reader, provider: RpcProvider): Promise<number> {
   const { db, chain, lease } = reader;
-  const view = await readView(chain, provider);
+  const view = await readView(reader, provider);
   const cursor = reader.cursor ?? (await store.selectCursor(db, chain.chainId));
   if (!cursor) {
     await store.insertCursor(db, chain.chainId, lease, view.head, progressOf(chain, view, view.head.number));
@@ -160,14 +161,16 @@ async function readUpTo(reader: Reader, provider: RpcProvider, from: store.Curso
   return at;
 }
 
-async function readView(chain: ChainConfig, provider: RpcProvider): Promise<View> {
-  const numberOf = async (tag: 'safe' | 'finalized') =>
-    usesTag(chain.finality, tag) ? ((await provider.rpc.header(tag))?.number ?? null) : null;
-  const [head, safe, finalized] = await Promise.all([
-    provider.rpc.header('latest'),
-    numberOf('safe'),
-    numberOf('finalized'),
-  ]);
+async function readView({ chain, log }: Reader, { rpc }: RpcProvider): Promise<View> {
+  const numberOf = async (tag: FinalityTag) => {
+    const tell = () =>
+      log.warn(
+        { chain: chain.chainId, provider: rpc.host, tag },
+        'an endpoint names no block by a tag that finality uses; payments that need it wait',
+      );
+    return usesTag(chain.finality, tag) ? taggedNumber(rpc, tag, tell) : null;
+  };
+  const [head, safe, finalized] = await Promise.all([rpc.header('latest'), numberOf('safe'), numberOf('finalized')]);
   if (!head) throw new ProviderFault('it has no latest block');
   return { head, safe, finalized };
 }

@@ -1,0 +1,49 @@
+import { minuteMs } from '../lib/durations.ts';
+import { type Rpc, RpcError } from './rpc.ts';
+
+export type FinalityTag = 'safe' | 'finalized';
+
+/** Some endpoints do not know the tags, and never will; others have not synchronised yet. */
+type Lack = { inARow: number; askAgainAtMs: number; isTold: boolean };
+
+const firstWaitMs = 1_000;
+const longestWaitMs = 5 * minuteMs;
+/** A single empty answer may be a node that has just started. */
+const tellAfter = 3;
+
+/** Which endpoint lacks which tag, for everything in this process that asks. */
+const lacks = new Map<string, Lack>();
+
+/**
+ * The number of the block that an endpoint calls safe or final; null if it names none. Such an endpoint is asked less
+ * and less often, at most every five minutes.
+ *
+ * @param onLack called once, when it has named none several times in a row
+ * @throws RpcError when it does not answer
+ */
+export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => void): Promise<number | null> {
+  const key = `${tag} ${rpc.url}`;
+  const known = lacks.get(key);
+  if (known && performance.now() < known.askAgainAtMs) return null;
+  const number = await askTagged(rpc, tag);
+  if (number !== null) {
+    lacks.delete(key);
+    return number;
+  }
+  const inARow = (known?.inARow ?? 0) + 1;
+  const tells = onLack !== undefined && inARow >= tellAfter && !known?.isTold;
+  const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (inARow - 1));
+  lacks.set(key, { inARow, askAgainAtMs: performance.now() + waitMs, isTold: tells || (known?.isTold ?? false) });
+  if (tells) onLack();
+  return null;
+}
+
+/** The same, asked now. */
+export async function askTagged(rpc: Rpc, tag: FinalityTag): Promise<number | null> {
+  try {
+    return (await rpc.header(tag))?.number ?? null;
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'refused') return null;
+    throw error;
+  }
+}
