@@ -138,6 +138,14 @@ async function whatIsThere(words: string[]): Promise<string> {
   return close ? sentence : `${sentence} quittance --help lists all commands.`;
 }
 
+// Whoever read the output has gone, as with `| head -1`: what the command does it still does. `listen` ends by itself.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return;
+  process.stderr.write(`The command has ended, but its answer could not be written: ${message}.\n`);
+  process.exitCode = exit.refused;
+});
+process.stderr.on('error', () => {}); // then nobody can be told
+
 main().catch((error: unknown) => {
   const reason = reasonOf(error, Boolean(process.env.DATABASE_URL));
   process.stderr.write(`${printableLines(reason)}\n`);

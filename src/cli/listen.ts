@@ -22,8 +22,8 @@ export type EventListenOptions = {
 const maxBodyBytes = 1_000_000;
 
 /**
- * Receives a partner's events on a loopback port of this machine and prints them, until a signal or until it has
- * received `count`. Meanwhile the endpoint's URL points here; it is restored at the end. A request without a valid
+ * Receives a partner's events on a loopback port of this machine and prints them, until a signal, until it has
+ * received `count`, or until nobody reads them. Meanwhile the endpoint's URL points here; it is restored at the end. A request without a valid
  * signature gets 400 and is neither printed nor counted, because any program on this machine can post here.
  *
  * @returns how many events were received
@@ -80,7 +80,9 @@ function stopSignal(signal: AbortSignal | undefined) {
   if (signal?.aborted) now();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, now);
   signal?.addEventListener('abort', now, { once: true });
+  process.stdout.on('error', now); // nobody reads what is printed
   const forget = () => {
+    process.stdout.off('error', now);
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, now);
     signal?.removeEventListener('abort', now);
   };

@@ -180,6 +180,17 @@ describe('webhook commands', () => {
     assert.equal((await deliveryRow(fixtures.db, String(id))).state, 'delivered');
   });
 
+  test('listen whose output nobody reads any more › ends and puts the URL back', async () => {
+    const { ctx } = deliveryContext(fixtures.db);
+    const { test: scope } = await makePartner(fixtures.db);
+    await setUrl(ctx, theService, scope, 'http://127.0.0.1:9/mine');
+    const listening = listen(ctx, scope, { count: 9, json: true, print: () => {}, note: () => {} });
+    await until(async () => (await readEndpoint(ctx, scope))?.url !== 'http://127.0.0.1:9/mine', 'it listens');
+    process.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    assert.deepEqual(await listening, { received: 0 });
+    assert.equal((await readEndpoint(ctx, scope))?.url, 'http://127.0.0.1:9/mine');
+  });
+
   for (const json of [true, false]) {
     test(`listen prints control characters of an event escaped${json ? ', and the same JSON' : ''}`, async () => {
       const { ctx } = deliveryContext(fixtures.db);
