@@ -69,16 +69,27 @@ function nearClaim(startedAt: Date, { lease_until }: ClaimedEndpoint): Date {
   return new Date(Math.max(claimedMs - hourMs, Math.min(claimedMs + hourMs, startedAt.getTime())));
 }
 
+/**
+ * The time to sign with. An attempt begins while its lease lasts, which the database's clock decides. So it is never
+ * further from that clock than the lease is long, whatever this node's clock says: receivers refuse a signature that is
+ * five minutes off, and a pending secret must not take over a day early.
+ */
+function duringLease(startedAt: Date, { lease_until }: ClaimedEndpoint): Date {
+  const endMs = lease_until.getTime();
+  return new Date(Math.max(endMs - leaseMs, Math.min(endMs, startedAt.getTime())));
+}
+
 async function makeAttempt(ctx: Context, deps: DeliveryDeps, claimed: ClaimedDelivery): Promise<FinishedAttempt> {
   const startedAt = ctx.clock.now();
   const { endpoint } = claimed;
   const { secret, pending } = secretsOf(ctx, endpoint);
-  const activated = pending !== null && isActivated(endpoint.pending_since, startedAt);
+  const signedAt = duringLease(startedAt, endpoint);
+  const activated = pending !== null && isActivated(endpoint.pending_since, signedAt);
   const headers = signedHeaders(
     { deliveryId: claimed.id, event: claimed.event, body: claimed.body },
     activated ? pending : secret,
     activated ? null : pending,
-    startedAt,
+    signedAt,
   );
   const poster = claimed.test_mode ? deps.posters.test : deps.posters.live;
   const outcome = await poster.post(endpoint.url, headers, claimed.body);

@@ -13,7 +13,7 @@ import { modeOf } from '../lib/mode.ts';
 import { type OutboundPolicy, urlFault } from '../net/guard.ts';
 import { onEndpoint } from './audit-object.ts';
 import { EndpointRefusal, UrlRefusal } from './refusal.ts';
-import { activateAfterMs, isActivated, updatesPerMinute } from './rules.ts';
+import { updatesPerMinute } from './rules.ts';
 import { newSecret } from './sign.ts';
 import * as store from './store.ts';
 
@@ -39,7 +39,7 @@ export async function readEndpoint(ctx: Context, scope: Scope): Promise<Endpoint
   const row = await ctx.db.scoped(scope, (tx) => store.selectEndpoint(tx, scope));
   if (!row) return null;
   const decrypted = (encrypted: Uint8Array) => decryptOrNull(ctx.config.secretKeys, encrypted);
-  const activated = isActivated(row.pending_since, ctx.clock.now());
+  const activated = row.pending_is_due;
   return {
     url: row.url,
     secret: decrypted((activated && row.pending_secret) || row.secret),
@@ -130,9 +130,8 @@ export async function rotateSecret(ctx: Context, actor: Actor, scope: Scope, for
     await db.scoped(scope, async (tx) => {
       const endpoint = await lockExisting(tx, scope);
       if (formKey !== null && endpoint.secret_form === formKey) throw new FormRepeated();
-      const now = ctx.clock.now();
-      if (isActivated(endpoint.pending_since, now)) await activateAsDue(ctx, tx, scope);
-      await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), now, formKey);
+      if (endpoint.pending_is_due) await activateAsDue(ctx, tx, scope);
+      await store.updatePending(tx, scope, encrypt(ctx.config.secretKeys, secret), formKey);
     });
   };
   await withAudit(ctx, actor, rotate, () => ({
@@ -172,14 +171,13 @@ const dueAtOnce = 1000;
 
 /** Activates secrets that have been pending for 24 h, over all partners. Returns how many. */
 export async function activateDueSecrets(ctx: Context): Promise<number> {
-  const before = new Date(ctx.clock.now().getTime() - activateAfterMs);
   let activated = 0;
-  for (const row of await store.selectPendingSince(ctx.db, before, dueAtOnce)) {
+  for (const row of await store.selectDueSecrets(ctx.db, dueAtOnce)) {
     const scope = scopeOfRow(row);
     try {
       const isDone = await ctx.db.scoped(scope, async (tx) => {
         const endpoint = await store.selectLocked(tx, scope);
-        return isActivated(endpoint?.pending_since ?? null, ctx.clock.now()) && activateAsDue(ctx, tx, scope);
+        return endpoint?.pending_is_due === true && activateAsDue(ctx, tx, scope);
       });
       if (isDone) activated++;
     } catch (error) {

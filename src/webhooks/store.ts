@@ -1,6 +1,7 @@
-import type { Database, Scope, Tx } from '../db/connection.ts';
-import { list } from '../db/sql.ts';
+import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import { type Fragment, list } from '../db/sql.ts';
 import { attemptsOf } from './attempt-partitions.ts';
+import { activateAfterMs } from './rules.ts';
 
 /** A row of `webhook_endpoints`; secrets are encrypted. */
 export type EndpointRow = {
@@ -8,6 +9,8 @@ export type EndpointRow = {
   secret: Uint8Array;
   pending_secret: Uint8Array | null;
   pending_since: Date | null;
+  /** Whether it has been pending for 24 h, by the database's clock: a node's clock may be wrong. */
+  pending_is_due: boolean;
   /** The form that created the latest secret; null if none did. */
   secret_form: string | null;
   disabled_at: Date | null;
@@ -37,17 +40,21 @@ export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[
     on conflict (partner_id, test_mode, request_id) do nothing`;
 }
 
+const isDue = (sql: Sql | Tx): Fragment =>
+  sql`coalesce(pending_since <= now() - ${activateAfterMs} * interval '1 ms', false)`;
+
 /** The endpoint of a scope, without a lock; null if none was ever created. */
 export async function selectEndpoint(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
   const [row] = await tx<EndpointRow[]>`
-    select * from webhook_endpoints where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
+    select *, ${isDue(tx)} as pending_is_due from webhook_endpoints
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   return row ?? null;
 }
 
 /** The same, locked until the transaction ends. */
 export async function selectLocked(tx: Tx, scope: Scope): Promise<EndpointRow | null> {
   const [row] = await tx<EndpointRow[]>`
-    select * from webhook_endpoints
+    select *, ${isDue(tx)} as pending_is_due from webhook_endpoints
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} for update`;
   return row ?? null;
 }
@@ -86,11 +93,10 @@ export async function updatePending(
   tx: Tx,
   scope: Scope,
   encryptedSecret: Uint8Array,
-  since: Date,
   formKey: string | null,
 ): Promise<void> {
   await tx`
-    update webhook_endpoints set pending_secret = ${Buffer.from(encryptedSecret)}, pending_since = ${since},
+    update webhook_endpoints set pending_secret = ${Buffer.from(encryptedSecret)}, pending_since = now(),
       secret_form = ${formKey}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
 }
@@ -102,11 +108,11 @@ export async function updateActivated(tx: Tx, scope: Scope): Promise<void> {
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and pending_secret is not null`;
 }
 
-/** The loop's lookup over all partners: endpoints whose secret has been pending since a time, or longer. */
-export function selectPendingSince({ sql }: Database, before: Date, limit: number) {
+/** The loop's lookup over all partners: endpoints whose secret has been pending for 24 h. */
+export function selectDueSecrets({ sql }: Database, limit: number) {
   return sql<{ partner_id: string; test_mode: boolean }[]>`
     select partner_id, test_mode from webhook_endpoints
-    where pending_secret is not null and pending_since <= ${before} order by pending_since limit ${limit}`;
+    where pending_secret is not null and ${isDue(sql)} order by pending_since limit ${limit}`;
 }
 
 /**

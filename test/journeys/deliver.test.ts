@@ -260,19 +260,22 @@ describe('delivering', () => {
 
   test('a secret pending for 24 h → becomes active automatically', async () => {
     const { scope, secret } = await partnerWithReceiver();
-    const { ctx, clock } = deliveryContext(stage.db);
+    const { ctx } = deliveryContext(stage.db);
     const next = await rotateSecret(ctx, theService, scope, null);
-    clock.forward(24 * hour - 1);
+    const age = (ms: number) => stage.db.sql`
+      update webhook_endpoints set pending_since = pending_since - ${ms} * interval '1 ms'
+      where partner_id = ${scope.partnerId}`;
+    await age(23 * hour);
     await activateDueSecrets(ctx);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [secret, next]);
-    clock.forward(1);
+    await age(hour);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [next, null]);
     await activateDueSecrets(ctx);
     assert.equal((await endpointRow(stage.db, scope)).pending_secret, null);
     assert.equal((await readEndpoint(ctx, scope))?.secret, next);
 
     const last = await rotateSecret(ctx, theService, scope, null);
-    clock.forward(24 * hour);
+    await age(24 * hour);
     const [rotated] = await Promise.all([rotateSecret(ctx, theService, scope, null), activateDueSecrets(ctx)]);
     assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [last, rotated]);
     const acts = await stage.db.sql`
@@ -285,6 +288,21 @@ describe('delivering', () => {
       'once for each, whoever noticed',
     );
   });
+
+  for (const ahead of [25 * hour, -25 * hour]) {
+    test(`a node whose clock is ${ahead / hour} h off → signs with the real time, and no pending secret takes over early`, async () => {
+      const { scope, secret, receiver } = await partnerWithReceiver();
+      const { ctx, clock } = deliveryContext(stage.db);
+      const next = await rotateSecret(ctx, theService, scope, null);
+      clock.forward(ahead);
+      await activateDueSecrets(ctx);
+      assert.deepEqual(await readEndpoint(ctx, scope).then((row) => [row?.secret, row?.pendingSecret]), [secret, next]);
+      await makeEvents(stage.db, scope);
+      await deliverDue(ctx, stage.deps);
+      const post = receiver.received.at(-1);
+      assert.ok(verifySignature(secret, String(post?.headers['x-service-signature']), post?.body ?? '', new Date()));
+    });
+  }
 
   test('ten failures in a row → one probe at a time; after a success → all events are sent', async () => {
     const { scope, receiver } = await partnerWithReceiver({ behave: behaviours.status(500) });
