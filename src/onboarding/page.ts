@@ -14,6 +14,7 @@ import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
 import { signingElsewhere } from '../web/phone-wallets.ts';
 import { type CurrencyChoice, countryField, currencyField } from './detail-fields.ts';
+import { firstWallet } from './first-wallet.ts';
 import type { OnboardingRow } from './store.ts';
 import { bindingTerms, terms, termsIn } from './terms.ts';
 
@@ -86,6 +87,7 @@ function introduction({ words, row }: StepPage): Html {
   return html`
     <h1>${fill(onboard.invites, { partner })}</h1>
     <p>${fill(onboard.what, { partner })}</p>
+    <p class="quiet">${onboard.coin}</p>
     <p class="quiet">${onboard.needs}</p>
   `;
 }
@@ -218,6 +220,7 @@ export function walletPage(page: StepPage, chains: OfferedChain[]): Html {
       unwanted: refusal ? row.chosen_wallet : null,
       elsewhere: elsewhereOf(page, 'connect'),
     }),
+    announced === null && firstWallet(words),
     html`<p class="quiet"><a href="${path}?step=details">${onboard.changeDetails}</a></p>`,
   );
 }

@@ -46,6 +46,9 @@ const walletLinks: [name: string, link: (url: string) => string][] = [
   ['Trust Wallet', (url) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(url)}`],
 ];
 
+/** The names of these wallets. */
+export const walletNames = walletLinks.map(([name]) => name);
+
 /**
  * The same with URL schemes that only an installed wallet handles. If the wallet is missing, the links above open the
  * maker's server, which must not get a secret address.

@@ -99,6 +99,22 @@ test('A merchant signs with a wallet, accepts the terms, and is complete', async
   assert.equal(kept?.wallet_chain_ids, null);
 });
 
+test('A merchant without a wallet reads what USDC and a wallet are, how to get one, and what does not serve as one', async () => {
+  const { link } = await shell();
+  const visitor = startVisitor(app.url);
+  const details = await visitor.open(link);
+  assert.match(details.html, /one USDC is designed to be worth one US dollar/);
+  const page = await visitor.send(details, '/details', {});
+  assert.match(page.html, /I don’t have a wallet yet/);
+  assert.match(page.html, /Install a wallet app[^<]*MetaMask, Base app, or Trust Wallet/);
+  assert.match(page.html, /show it to nobody/);
+  assert.match(page.html, /An exchange account does not work here/);
+  const named = await shell({ wallet_address: newAccount().address.toLowerCase() });
+  const another = startVisitor(app.url);
+  const toConnect = await another.send(await another.open(named.link), '/details', {});
+  assert.doesNotMatch(toConnect.html, /I don’t have a wallet yet/, 'the partner named a wallet');
+});
+
 test('A link that was used, has run out, was forged or was replaced opens nothing and says what to do', async () => {
   const used = await shell();
   const account = newAccount();

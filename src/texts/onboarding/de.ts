@@ -10,6 +10,7 @@ export const de: OnboardingTexts<'de'> = {
     stepSign: 'Signieren',
     invites: '{partner} lädt Sie ein, Zahlungen in Stablecoins zu empfangen',
     what: 'Ihre Kunden zahlen in USDC, direkt in Ihre eigene Wallet. {partner} erstellt die Anforderungen; nur Sie können das Geld bewegen.',
+    coin: 'USDC ist ein digitaler Dollar: Ein USDC soll immer einen US-Dollar wert sein.',
     needs: 'Es dauert zwei Minuten. Sie brauchen eine Wallet, in diesem Browser oder auf Ihrem Handy.',
     makeSure:
       'Zuerst prüfen wir, dass Sie es sind. Wir senden einen Code an {email}, die Adresse, die uns {partner} genannt hat.',
@@ -43,6 +44,16 @@ export const de: OnboardingTexts<'de'> = {
     whichWallet: 'Welche Wallet empfängt die Zahlungen?',
     whichRest: 'Beim Verbinden sehen wir nur ihre Adresse. Im nächsten Schritt signieren Sie mit ihr.',
     announced: '{partner} hat die Wallet {wallet} genannt. Verbinden Sie diese.',
+    noWallet: 'Ich habe noch keine Wallet',
+    noWalletRest:
+      'Eine Wallet ist eine kostenlose App, mit der Sie digitales Geld empfangen und aufbewahren. Nur Sie haben darauf Zugriff.',
+    installWallet: 'Installieren Sie eine Wallet-App aus dem App-Store Ihres Handys, zum Beispiel {apps}.',
+    createWallet:
+      'Legen Sie darin eine neue Wallet an. Zeigt sie Ihnen eine Wiederherstellungsphrase, schreiben Sie sie auf Papier und zeigen Sie sie niemandem: Wer sie hat, kann Ihr Geld nehmen. Wir fragen nie danach.',
+    returnWithWallet:
+      'Kommen Sie auf diese Seite zurück und öffnen Sie sie in Ihrer Wallet-App. Ihre Eingaben sind gespeichert.',
+    noExchange:
+      'Ein Konto bei einer Börse eignet sich hier nicht, denn damit können Sie nicht signieren. Später können Sie Geld aus Ihrer Wallet an eine Börse senden und auf Ihr Bankkonto auszahlen lassen.',
     changeDetails: 'Angaben ändern',
     signTitle: 'Melden Sie sich mit Ihrer Wallet an',
     signRest:

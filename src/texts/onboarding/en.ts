@@ -9,6 +9,7 @@ export const en = {
     stepSign: 'Sign',
     invites: '{partner} invites you to receive payments in stablecoins',
     what: 'Your customers pay in USDC, straight into your own wallet. {partner} creates the requests; only you can move the money.',
+    coin: 'USDC is a digital dollar: one USDC is designed to be worth one US dollar.',
     needs: 'It takes two minutes. You need a wallet, in this browser or on your phone.',
     makeSure: 'First, we check that it’s you. We send a code to {email}, the address {partner} gave us.',
     sendCode: 'Send me a code',
@@ -41,6 +42,14 @@ export const en = {
     whichWallet: 'Which wallet receives the payments?',
     whichRest: 'Connecting only shows us its address. You sign with it in the next step.',
     announced: '{partner} named the wallet {wallet}. Connect that one.',
+    noWallet: 'I don’t have a wallet yet',
+    noWalletRest: 'A wallet is a free app in which you receive and keep digital money. Only you control it.',
+    installWallet: 'Install a wallet app from your phone’s app store, for example {apps}.',
+    createWallet:
+      'Create a new wallet in it. If it shows you a recovery phrase, write it on paper and show it to nobody: whoever has it can take your money. We never ask for it.',
+    returnWithWallet: 'Come back to this page and open it in your wallet app. What you have entered is saved.',
+    noExchange:
+      'An exchange account does not work here, because it cannot sign. Later, you can send money from your wallet to an exchange and have it paid out to your bank account.',
     changeDetails: 'Edit your details',
     signTitle: 'Sign in with your wallet',
     signRest:

@@ -10,6 +10,7 @@ export const es: OnboardingTexts<'es'> = {
     stepSign: 'Firma',
     invites: '{partner} le invita a recibir pagos en stablecoins',
     what: 'Sus clientes pagan en USDC, directamente a su propia billetera. {partner} crea las solicitudes; solo usted puede mover el dinero.',
+    coin: 'USDC es un dólar digital: cada USDC está pensado para valer un dólar estadounidense.',
     needs: 'Solo lleva dos minutos. Necesita una billetera, en este navegador o en el teléfono.',
     makeSure: 'Primero comprobamos que es usted. Enviamos un código a {email}, la dirección que nos dio {partner}.',
     sendCode: 'Enviarme un código',
@@ -42,6 +43,17 @@ export const es: OnboardingTexts<'es'> = {
     whichWallet: '¿Qué billetera recibe los pagos?',
     whichRest: 'Al conectarla solo vemos su dirección. Firmará con ella en el paso siguiente.',
     announced: '{partner} indicó la billetera {wallet}. Conecte esa.',
+    noWallet: 'Todavía no tengo billetera',
+    noWalletRest:
+      'Una billetera es una aplicación gratuita con la que recibe y guarda dinero digital. Solo usted la controla.',
+    installWallet:
+      'Instale una aplicación de billetera desde la tienda de aplicaciones de su teléfono, por ejemplo {apps}.',
+    createWallet:
+      'Cree en ella una billetera nueva. Si le muestra una frase de recuperación, anótela en papel y no se la enseñe a nadie: quien la tenga puede llevarse su dinero. Nosotros nunca se la pediremos.',
+    returnWithWallet:
+      'Vuelva a esta página y ábrala en la aplicación de su billetera. Lo que ha introducido queda guardado.',
+    noExchange:
+      'Una cuenta en un exchange no sirve aquí, porque no puede firmar. Más adelante puede enviar dinero de su billetera a un exchange y retirarlo a su cuenta bancaria.',
     changeDetails: 'Editar sus datos',
     signTitle: 'Inicie sesión con su billetera',
     signRest: 'Esto demuestra que la billetera es suya. Es gratis, no mueve nada y no permite a nadie quitarle dinero.',

@@ -10,6 +10,7 @@ export const fr: OnboardingTexts<'fr'> = {
     stepSign: 'Signature',
     invites: '{partner} vous invite à recevoir des paiements en stablecoins',
     what: 'Vos clients paient en USDC, directement dans votre propre portefeuille. {partner} crée les demandes ; vous seul pouvez déplacer l’argent.',
+    coin: 'L’USDC est un dollar numérique : un USDC est conçu pour valoir un dollar américain.',
     needs: 'Cela prend deux minutes. Il vous faut un portefeuille, dans ce navigateur ou sur votre téléphone.',
     makeSure:
       'Vérifions d’abord que c’est bien vous. Nous envoyons un code à {email}, l’adresse que {partner} nous a donnée.',
@@ -43,6 +44,17 @@ export const fr: OnboardingTexts<'fr'> = {
     whichWallet: 'Quel portefeuille reçoit les paiements ?',
     whichRest: 'La connexion ne nous montre que son adresse. Vous signerez avec lui à l’étape suivante.',
     announced: '{partner} a indiqué le portefeuille {wallet}. Connectez celui-ci.',
+    noWallet: 'Je n’ai pas encore de portefeuille',
+    noWalletRest:
+      'Un portefeuille est une application gratuite pour recevoir et conserver de l’argent numérique. Vous seul en avez le contrôle.',
+    installWallet:
+      'Installez une application de portefeuille depuis la boutique d’applications de votre téléphone, par exemple {apps}.',
+    createWallet:
+      'Créez-y un nouveau portefeuille. Si l’application affiche une phrase de récupération, notez-la sur papier et ne la montrez à personne : quiconque la possède peut prendre votre argent. Nous ne la demandons jamais.',
+    returnWithWallet:
+      'Revenez sur cette page et ouvrez-la dans l’application de votre portefeuille. Ce que vous avez saisi est enregistré.',
+    noExchange:
+      'Un compte sur une plateforme d’échange ne convient pas ici, car il ne peut pas signer. Plus tard, vous pourrez envoyer de l’argent de votre portefeuille vers une plateforme d’échange et le faire verser sur votre compte bancaire.',
     changeDetails: 'Modifier vos informations',
     signTitle: 'Connectez-vous avec votre portefeuille',
     signRest:

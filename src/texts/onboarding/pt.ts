@@ -10,6 +10,7 @@ export const pt: OnboardingTexts<'pt'> = {
     stepSign: 'Assinatura',
     invites: '{partner} convida você a receber pagamentos em stablecoins',
     what: 'Seus clientes pagam em USDC, direto na sua própria carteira. {partner} cria as cobranças; só você pode movimentar o dinheiro.',
+    coin: 'USDC é um dólar digital: cada USDC é feito para valer um dólar americano.',
     needs: 'Leva dois minutos. Você precisa de uma carteira, neste navegador ou no celular.',
     makeSure: 'Primeiro, confirmamos que é você. Enviamos um código para {email}, o endereço que {partner} nos deu.',
     sendCode: 'Enviar o código',
@@ -42,6 +43,15 @@ export const pt: OnboardingTexts<'pt'> = {
     whichWallet: 'Qual carteira recebe os pagamentos?',
     whichRest: 'Conectar só nos mostra o endereço dela. Você assina com ela na próxima etapa.',
     announced: '{partner} indicou a carteira {wallet}. Conecte essa.',
+    noWallet: 'Ainda não tenho carteira',
+    noWalletRest:
+      'Uma carteira é um aplicativo gratuito em que você recebe e guarda dinheiro digital. Só você tem o controle dela.',
+    installWallet: 'Instale um aplicativo de carteira pela loja de aplicativos do seu celular, por exemplo {apps}.',
+    createWallet:
+      'Crie nele uma carteira nova. Se aparecer uma frase de recuperação, anote-a em papel e não a mostre a ninguém: quem tiver a frase pode levar o seu dinheiro. Nós nunca pedimos essa frase.',
+    returnWithWallet: 'Volte a esta página e abra-a no aplicativo da carteira. O que você preencheu fica salvo.',
+    noExchange:
+      'Uma conta em corretora não serve aqui, porque não pode assinar. Depois, você pode enviar o dinheiro da carteira para uma corretora e sacar para a sua conta bancária.',
     changeDetails: 'Editar os dados',
     signTitle: 'Entre com a sua carteira',
     signRest:
