@@ -61,6 +61,16 @@ export function refuse(code: ErrorCode, extra: Record<string, unknown> = {}, mes
   return new Refusal(code, extra, message);
 }
 
+/**
+ * The user who acts was removed, or given another role, after the act began. Nothing was changed. Users act on pages
+ * only, and the page says what happened.
+ */
+export class AccessChanged extends Refusal {
+  constructor() {
+    super('not_found', {});
+  }
+}
+
 /** The refusal for an `account_id` that is unknown or belongs to another partner. It does not reveal which. */
 export function refuseMerchant(): Refusal {
   return refuse(

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { nestedIn, nestedInScope } from '../db/nested.ts';
-import { refuse } from '../errors.ts';
+import { AccessChanged } from '../errors.ts';
 import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry, selectRole } from './store.ts';
@@ -16,7 +16,7 @@ export const theService: Actor = { kind: 'service' };
  * Writes an entry into its log, in the transaction of what it tells and as its last statement: the end of the log stays
  * locked until commit.
  *
- * @throws Refusal not_found if the partner's user who acts was removed, or given another role, since the act began
+ * @throws AccessChanged if the partner's user who acts was removed, or given another role, since the act began
  */
 export async function audit(
   ctx: Pick<Context, 'clock'>,
@@ -43,7 +43,7 @@ export async function audit(
   // Changes of one's own role or access are decided under the lock of the team.
   if (object.id === actor.userId && (action === 'user.role_changed' || action === 'user.disabled')) return;
   // Who changes the team writes to the same log before committing. So, from here on, nobody's role changes any more.
-  if ((await selectRole(tx, actor.userId)) !== actor.role) throw refuse('not_found');
+  if ((await selectRole(tx, actor.userId)) !== actor.role) throw new AccessChanged();
 }
 
 function idOf(actor: Actor): string | null {

@@ -19,7 +19,7 @@ import type { Context } from '../context.ts';
 import { dashboardPages } from '../dashboard/pages.ts';
 import { asRefusal } from '../db/conflict.ts';
 import type { Database } from '../db/connection.ts';
-import { errors, Refusal, refuse } from '../errors.ts';
+import { AccessChanged, errors, Refusal, refuse } from '../errors.ts';
 import { areStorable } from '../lib/text/storable.ts';
 import { maxUserAgent } from '../lib/text/user-agent.ts';
 import { merchantRoutes } from '../merchants/routes.ts';
@@ -30,7 +30,7 @@ import { requestRoutes } from '../requests/routes.ts';
 import { adminRealm, portalRealm } from '../users/realm.ts';
 import { userSignInPages } from '../users/sign-in/pages.ts';
 import { assetRoutes } from '../web/assets.ts';
-import { errorPage } from '../web/error-page.ts';
+import { errorPage, sendAccessChanged } from '../web/error-page.ts';
 import { iconRoutes } from '../web/icon.ts';
 import { isFromOwnPage } from '../web/origin.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -240,6 +240,7 @@ function answerError(ctx: Context, error: unknown, request: FastifyRequest, repl
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
   const isForProgram = request.url.startsWith('/api/') || isForAgent(ctx.config, request);
+  if (!isForProgram && refusal instanceof AccessChanged) return sendAccessChanged(reply);
   if (!isForProgram) return errorPage(reply, status, message);
   return reply
     .type('application/json; charset=utf-8')

@@ -4,6 +4,7 @@ import type { Role } from '../auth/roles.ts';
 import { revokeSessionsOf } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { AccessChanged } from '../errors.ts';
 import { UserRefusal } from './refusal.ts';
 import { isLastOwner } from './rules.ts';
 import { lockUsers, type User, updateUser } from './store.ts';
@@ -13,6 +14,7 @@ import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
  * Changes the role of a partner's user, effective at the next call of each of its sessions.
  *
  * @throws UserRefusal user_unknown; last_owner if no other owner could sign in
+ * @throws AccessChanged if the acting user was removed, or given another role, since the act began
  */
 export function changeRole(ctx: Context, team: Scope, userId: string, role: Role, actor: Actor): Promise<User> {
   return change(ctx, team, userId, actor, { role }, role !== 'owner', (before, after) =>
@@ -31,6 +33,7 @@ export function changeRole(ctx: Context, team: Scope, userId: string, role: Role
  * again stay ended.
  *
  * @throws UserRefusal user_unknown; last_owner
+ * @throws AccessChanged
  */
 export function setUserDisabled(
   ctx: Context,
@@ -67,7 +70,8 @@ async function change(
     const done = await inTeam(inner, team, async (tx) => {
       const users = await lockUsers(tx, partnerId, maxTeam);
       const before = users.find(({ id }) => id === userId);
-      if (!before || isNoLonger(users, actor)) throw new UserRefusal('user_unknown');
+      if (isNoLonger(users, actor)) throw new AccessChanged();
+      if (!before) throw new UserRefusal('user_unknown');
       if (takesAway && team !== 'operators' && isLastOwner(users, userId)) throw new UserRefusal('last_owner');
       return { before, after: await updateUser(tx, partnerId, userId, to) };
     });

@@ -44,6 +44,12 @@ export function sendForeignForm(reply: FastifyReply): FastifyReply {
   return sendNotice(reply, 403, errors.foreignForm, errors.foreignFormRest);
 }
 
+/** 403: the user who acts was removed, or given another role, in the meantime. */
+export function sendAccessChanged(reply: FastifyReply): FastifyReply {
+  const { errors } = commonTexts(wordsFor(reply.request));
+  return sendNotice(reply, 403, errors.accessChanged, errors.accessChangedRest);
+}
+
 /** 429: too many attempts of one client. */
 export function sendTooMany(reply: FastifyReply): FastifyReply {
   const { errors } = commonTexts(wordsFor(reply.request));

@@ -66,6 +66,9 @@ export const de: CommonTexts<'de'> = {
     foreignForm: 'Dieses Formular kam von einer anderen Website',
     foreignFormRest:
       'Öffnen Sie Ihren Link noch einmal und verwenden Sie das Formular dort. Es wurde kein Geld bewegt.',
+    accessChanged: 'Ihr Zugriff hat sich geändert',
+    accessChangedRest:
+      'Inzwischen hat Ihnen jemand eine andere Rolle gegeben oder Sie aus dem Team entfernt. Deshalb wurde nichts geändert. In der Übersicht sehen Sie, was Sie jetzt tun können; oder fragen Sie einen Inhaber Ihres Teams.',
     tooMany: 'Zu viele Versuche',
     tooManyRest:
       'Warten Sie eine Minute und machen Sie dann weiter. Eine schon gesendete Zahlung wird automatisch gefunden.',

@@ -64,6 +64,9 @@ export const en = {
       'It contains invalid characters or did not come from one of our forms. Nothing was changed and no money was moved. Go back and submit it again.',
     foreignForm: 'This form came from another site',
     foreignFormRest: 'Open your link again and use the form there. No money was moved.',
+    accessChanged: 'Your access has changed',
+    accessChangedRest:
+      'While this was under way, someone gave you another role or removed you from the team, so nothing was changed. Go back to the overview to see what you can do now, or ask an owner of your team.',
     tooMany: 'Too many attempts',
     tooManyRest: 'Wait a minute, then continue. A payment you already sent is found automatically.',
     slowDown: 'Too many pages at once',

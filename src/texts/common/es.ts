@@ -69,6 +69,9 @@ export const es: CommonTexts<'es'> = {
       'Contienen caracteres no válidos o no proceden de un formulario nuestro. No se cambió nada ni se movió dinero. Vuelva atrás y envíelos de nuevo.',
     foreignForm: 'Este formulario procede de otro sitio',
     foreignFormRest: 'Abra de nuevo su enlace y use el formulario de allí. No se movió dinero.',
+    accessChanged: 'Su acceso ha cambiado',
+    accessChangedRest:
+      'Mientras tanto, alguien le asignó otro rol o le quitó del equipo, así que no se cambió nada. Vuelva al resumen para ver qué puede hacer ahora, o pregunte a un propietario de su equipo.',
     tooMany: 'Demasiados intentos',
     tooManyRest: 'Espere un minuto y continúe. Un pago ya enviado se encuentra automáticamente.',
     slowDown: 'Demasiadas páginas a la vez',

@@ -69,6 +69,9 @@ export const fr: CommonTexts<'fr'> = {
       'Elles contiennent des caractères non valides ou ne proviennent pas d’un de nos formulaires. Rien n’a été modifié et aucun argent n’a été débité. Revenez en arrière et renvoyez-les.',
     foreignForm: 'Ce formulaire provient d’un autre site',
     foreignFormRest: 'Rouvrez votre lien et utilisez le formulaire qui s’y trouve. Aucun argent n’a été débité.',
+    accessChanged: 'Votre accès a changé',
+    accessChangedRest:
+      'Entre-temps, quelqu’un vous a donné un autre rôle ou vous a retiré de l’équipe ; rien n’a donc été modifié. Revenez à la vue d’ensemble pour voir ce que vous pouvez faire maintenant, ou adressez-vous à un propriétaire de votre équipe.',
     tooMany: 'Trop de tentatives',
     tooManyRest: 'Attendez une minute, puis continuez. Un paiement déjà envoyé est retrouvé automatiquement.',
     slowDown: 'Trop de pages à la fois',

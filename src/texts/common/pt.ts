@@ -69,6 +69,9 @@ export const pt: CommonTexts<'pt'> = {
       'Contém caracteres inválidos ou não veio de um dos nossos formulários. Nada foi alterado e nenhum valor foi movimentado. Volte e envie de novo.',
     foreignForm: 'Este formulário veio de outro site',
     foreignFormRest: 'Abra o seu link de novo e use o formulário de lá. Nenhum valor foi movimentado.',
+    accessChanged: 'Seu acesso mudou',
+    accessChangedRest:
+      'Enquanto isso, alguém deu a você outra função ou removeu você da equipe; por isso, nada foi alterado. Volte à visão geral para ver o que você pode fazer agora, ou fale com um proprietário da sua equipe.',
     tooMany: 'Tentativas demais',
     tooManyRest: 'Espere um minuto e continue. Um pagamento já enviado é encontrado automaticamente.',
     slowDown: 'Páginas demais de uma só vez',
