@@ -54,6 +54,40 @@ test('A paid request is in the list, in the totals, and in the CSV with its rate
   assert.match(csv.html, /"'=HYPERLINK\(""x""\)"/, 'no formula reaches a spreadsheet');
 });
 
+test('The payments of a month › have their sums, and a CSV in the order of payment with the receipts’ numbers', async () => {
+  const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
+  const visitor = await fixtures.signedIn(fixtures.scope, merchant);
+  const made: string[] = [];
+  for (let i = 0; i < 502; i++) made.push((await makeRequest(fixtures.db, fixtures.scope, merchant)).id);
+  // The newest was paid first. The first two in the list are of October, the others of September.
+  await fixtures.db.sql`
+    update requests r set proof_status = 'verified', tx_hash = ${`0x${'a'.repeat(64)}`}, payer_address = wallet_address,
+      proof_verified_at = '2026-10-01T00:00:01Z'::timestamptz - (place.at - 1) * interval '1 second'
+    from unnest(${made}::uuid[]) with ordinality as place (id, at) where r.id = place.id`;
+
+  const october = await visitor.open('/dashboard?month=2026-10');
+  assert.match(october.html, /<p class="value">€25\.00<\/p>/);
+  assert.match(
+    october.html,
+    /href="\/dashboard\/paid\.csv\?month=2026-10" download>Download the payments of October 2026/,
+  );
+  const august = await visitor.open('/dashboard?month=2026-08');
+  assert.match(august.html, /No payments in this period/);
+
+  const [header = [], ...paid] = lines((await visitor.open('/dashboard/paid.csv?month=2026-09')).html);
+  assert.deepEqual(
+    paid.map(([id]) => id),
+    made.slice(2).toReversed(),
+  );
+  const number = paid[0]?.[header.indexOf('receipt_number')] ?? '';
+  assert.match(number, /^Q-20260930-/);
+  assert.ok((await visitor.open(`/dashboard/payments/${paid[0]?.[0]}`)).html.includes(`data-copy="${number}"`));
+  for (const wrong of ['2026-13', '2099-01', 'x']) {
+    assert.equal((await visitor.open(`/dashboard/paid.csv?month=${wrong}`)).status, 404);
+    assert.equal((await visitor.open(`/dashboard?month=${wrong}`)).status, 200);
+  }
+});
+
 test('The list is filtered by state and day, in the address, and paged by cursor without gap or repetition', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
@@ -87,6 +121,7 @@ const idsOn = (html: string) =>
 test('the page of a request → what happened, in order, with the missing amount, the link and its QR code', async () => {
   const row = await fixtures.request({ memo: 'Two loaves' });
   const open = await fixtures.visitor.open(`/dashboard/payments/${row.id}`);
+  assert.match(open.html, /<h1[^>]*>Payment request · <bdi class="short">€12\.50<\/bdi><\/h1>/);
   assert.match(open.html, new RegExp(`data-copy="http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, new RegExp(`aria-label="QR code of the pay page: http://localhost:3000/pay/${row.id}"`));
   assert.match(open.html, /1 USDC = 0\.92 EUR<\/bdi><p class="quiet">Set by the service’s operator · <time/);
@@ -116,6 +151,8 @@ test('the page of a request → what happened, in order, with the missing amount
   );
   assert.ok(!at.includes(-1), String(at));
   assert.match(paid.html, new RegExp(`href="/pay/${row.id}/receipt"`));
+  assert.ok(paid.html.includes(`<bdi>${formatMicro(BigInt(row.usdc_micro))} USDC</bdi>`), 'what was received');
+  assert.match(paid.html, /Receipt number<\/dt>/);
   assert.ok(!paid.html.includes('Copy link'), 'nothing is to be shared any more');
 });
 
@@ -242,7 +279,7 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   const find = async (q: string, more = '') =>
     idsOn((await visitor.open(`/dashboard/payments?q=${encodeURIComponent(q)}${more}`)).html);
   const paid = await visitor.open(`/dashboard/payments/${invoice.id}`);
-  const number = /<bdi class="short">(Q-[^<]+)<\/bdi>/.exec(paid.html)?.[1] ?? '';
+  const number = /data-copy="(Q-[^"]+)"/.exec(paid.html)?.[1] ?? '';
   for (const q of [number, number.toLowerCase().replaceAll('-', ''), invoice.id.toUpperCase()]) {
     assert.deepEqual(await find(q), [invoice.id], q);
   }
@@ -270,12 +307,11 @@ test('One field finds a request by its numbers, its transactions, its payer, its
   assert.match(none.html, /No requests match/);
   assert.match(none.html, /name="q"[^>]*value="&lt;b&gt;nobody"/);
 
-  const open = await visitor.open(`/dashboard/payments/${other.id}`);
-  assert.deepEqual(
-    await find(/<bdi class="short">(Q-[^<]+)<\/bdi>/.exec(open.html)?.[1] ?? ''),
-    [other.id],
-    'also before it is paid',
-  );
+  const unnamed = await make({});
+  const open = await visitor.open(`/dashboard/payments/${unnamed.id}`);
+  const called = /data-copy="(Q-[^"]+)"/.exec(open.html)?.[1] ?? '';
+  assert.ok((await visitor.open('/dashboard/payments')).html.includes(`>${called}</a>`), 'as the list calls it');
+  assert.deepEqual(await find(called), [unnamed.id], 'also before it is paid');
   const csv = lines((await visitor.open('/dashboard/payments.csv?q=apples')).html);
   assert.deepEqual(
     csv.map(([id]) => id),

@@ -313,14 +313,14 @@ test('A late payment is attached after a question, and the page of its request s
   await assertAccessible(page);
   await first.getByRole('button', { name: 'Attach' }).click();
   await page.getByText('The payment was attached.').waitFor();
-  const number = page.getByRole('heading', { level: 1 }).getByText(/^Q-/);
+  const amount = page.getByRole('heading', { level: 1 }).locator('bdi');
   for (const width of [320, 360, 390]) {
     await page.setViewportSize({ width, height: 740 });
-    const [lines, isInside] = await number.evaluate((one) => {
+    const [lines, isInside] = await amount.evaluate((one) => {
       const room = (one.parentElement as HTMLElement).getBoundingClientRect();
       return [one.getClientRects().length, one.getBoundingClientRect().right <= room.right];
     });
-    assert.deepEqual([lines, isInside], [1, true], `the number of the request breaks at ${width} pixels`);
+    assert.deepEqual([lines, isInside], [1, true], `the amount of the request breaks at ${width} pixels`);
   }
   await context.close();
 });

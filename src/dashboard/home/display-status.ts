@@ -34,7 +34,7 @@ export function dashboardStatusOf(row: { status: string; proof_status: string })
 }
 
 /** The name that a person would use for a request: its customer, its purpose, or otherwise its receipt number. */
-function callName(
+export function callName(
   row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
 ): string {
   const named = row.customer_name ?? row.memo?.split('\n', 1)[0];

@@ -8,21 +8,19 @@ import { chart } from '../../ui/chart.ts';
 import { formatUnit, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { linkWith } from '../../web/table.ts';
+import { dayCounts, latestMonths, monthName, type Period } from './period.ts';
 
-const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
-/** The midnight (UTC) at which a period of this many days begins, today included. */
-export function periodStart(now: Date, days: number): Date {
-  return new Date(`${dayOf(now.getTime() - (days - 1) * dayMs)}T00:00:00Z`);
-}
+/** All payments of a month as CSV. */
+export const paidCsvPath = '/dashboard/paid.csv';
 
 export type FiguresInput = {
   sums: DaySum[];
   /** Address of the page, for the links of the choices. */
   path: string;
   query: Record<string, string>;
-  days: string;
-  periods: readonly string[];
+  period: Period;
   now: Date;
 };
 
@@ -30,11 +28,11 @@ type Total = { code: string; fiatInt: bigint; usdcMicro: bigint; payments: numbe
 
 /** The amounts paid in a period: totals by currency, and one currency by day. */
 export function figures(words: Words, input: FiguresInput): Html {
-  const { sums, path, query, days, periods } = input;
+  const { sums, path, query, period, now } = input;
   const { home } = dashboardTexts(words);
   const totals = totalsOf(sums);
   const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
-  const choice = (label: string, links: { name: string; change: Record<string, string>; current: boolean }[]) =>
+  const choice = (label: string, links: { name: string; change: Record<string, string | null>; current: boolean }[]) =>
     html`
       <nav class="switch" aria-label="${label}">
         ${links.map(
@@ -43,12 +41,20 @@ export function figures(words: Words, input: FiguresInput): Html {
         )}
       </nav>
     `;
-  const period = choice(
+  const days = choice(
     home.period,
-    periods.map((one) => ({
+    dayCounts.map((one) => ({
       name: formatUnit(words, Number(one), 'day'),
-      change: { days: one },
-      current: one === days,
+      change: { days: one, month: null },
+      current: one === period.days,
+    })),
+  );
+  const months = choice(
+    home.month,
+    latestMonths(now).map((one) => ({
+      name: monthName(words, one),
+      change: { month: one, days: null },
+      current: one === period.month,
     })),
   );
   const currencies =
@@ -59,12 +65,13 @@ export function figures(words: Words, input: FiguresInput): Html {
     );
   return html`
     <section class="list">
-      <div class="row">${period}${currencies}</div>
+      <div class="row">${days}${months}${currencies}</div>
       ${
         shown
           ? html`
             <div class="tiles">${totals.map((total) => tile(words, total))}</div>
             ${dayChart(words, input, shown.code)}
+            ${period.month !== null && monthCsv(words, period.month)}
           `
           : html`<p class="quiet">${home.none}</p>`
       }
@@ -95,13 +102,17 @@ function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html
   `;
 }
 
-function dayChart(words: Words, { sums, days, now }: FiguresInput, code: string): Html {
+function monthCsv(words: Words, month: string): Html {
+  const text = fill(dashboardTexts(words).home.monthCsv, { month: monthName(words, month) });
+  return html`<p><a href="${paidCsvPath}?month=${month}" download>${text}</a></p>`;
+}
+
+function dayChart(words: Words, { sums, period }: FiguresInput, code: string): Html {
   const { home, currency } = dashboardTexts(words);
   const paid = new Map(sums.filter(({ fiat_code }) => fiat_code === code).map((row) => [row.day, row]));
   const label = new Intl.DateTimeFormat(words.locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
-  const start = periodStart(now, Number(days)).getTime();
-  const bars = Array.from({ length: Number(days) }, (_, i) => {
-    const at = new Date(start + i * dayMs);
+  const bars = Array.from({ length: period.dayCount }, (_, i) => {
+    const at = new Date(period.since.getTime() + i * dayMs);
     // A bar's height may lose precision to floating point; the totals above are exact.
     return { label: label.format(at), values: [Number(paid.get(dayOf(at))?.fiat_int ?? 0)] };
   });

@@ -13,17 +13,17 @@ import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
-import { oneOf, readQuery } from '../../web/query.ts';
+import { readQuery } from '../../web/query.ts';
 import { emptyState } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { type MerchantPages, type MerchantVisit, signInPath } from '../route.ts';
 import { recoveryLine } from '../settings/recovery-line.ts';
 import { sendDashboard } from '../shell.ts';
 import { paymentTable } from './display-status.ts';
-import { figures, periodStart } from './figures.ts';
+import { figures } from './figures.ts';
+import { periodOf } from './period.ts';
 
 const path = '/dashboard';
-const periods = ['7', '30', '90'] as const;
 const shownRequests = 8;
 
 /**
@@ -42,12 +42,12 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
   const { session, merchant, request } = visit;
   const { scope, accountId } = session;
   const words = wordsFor(request);
-  const query = readQuery(request.query, ['days', 'currency']);
-  const days = oneOf(periods, query.days) ?? '30';
+  const query = readQuery(request.query, ['days', 'month', 'currency']);
   const now = ctx.clock.now();
+  const period = periodOf(query, now);
   const [recovery, sums, latest, open] = await Promise.all([
     readOpenRecovery(ctx, scope, accountId),
-    sumByDay(ctx.db, scope, accountId, periodStart(now, Number(days)), now),
+    sumByDay(ctx.db, scope, accountId, period.since, period.until),
     latestByMerchant(ctx.db, scope, accountId, shownRequests),
     countOpenPayments(ctx.db, scope, accountId),
   ]);
@@ -67,7 +67,7 @@ async function showHome(ctx: Context, visit: MerchantVisit) {
           ${' '}
           <a href="/dashboard/cashier">${home.cashier}</a>
         </p>
-        ${figures(words, { sums, path, query, days, periods, now })}
+        ${figures(words, { sums, path, query, period, now })}
         <section class="list">
           <h2>${home.latest}</h2>
           ${

@@ -15,6 +15,7 @@ import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
+import { receiptTexts } from '../../texts/receipts.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { copyable, copyableFact } from '../../ui/copyable.ts';
@@ -25,7 +26,7 @@ import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
 import { confirmButton } from '../../web/table.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
-import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
+import { callName, dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
@@ -70,12 +71,12 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
   const words = wordsFor(request);
   const timeline = timelineOf(words, payment, findings, allChains(ctx.chains));
-  const number = receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
+  const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   const { done } = request.query as { done?: unknown };
   return sendDashboard(ctx, visit, {
     path: `/dashboard/payments/${row.id}`,
-    title: fill(dashboardTexts(words).payment.title, { number }),
-    heading: fillHtml(dashboardTexts(words).payment.title, { number: html`<bdi class="short">${number}</bdi>` }),
+    title: fill(dashboardTexts(words).payment.title, { amount }),
+    heading: fillHtml(dashboardTexts(words).payment.title, { amount: html`<bdi class="short">${amount}</bdi>` }),
     body: html`
       ${refusedNotice(words, row, done)}
       ${done === 'part_refused' && notice('attention', dashboardTexts(words).payment.partialRefused)}
@@ -167,6 +168,8 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
   const { payment: t } = dashboardTexts(words);
   const isPartial = row.proof_status === 'none' && row.status !== 'voided' && progress.receivedMicro > 0n;
   const displayStatus = isPartial ? 'part' : dashboardStatusOf(row);
+  const paidAt = row.proof_verified_at;
+  const unnamed = row.customer_name === null && row.memo === null;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((detail) => detail !== null);
   return card(
     html`
@@ -178,17 +181,30 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
       [t.rate, rateWithSource(words, row, madeAt(row))],
       customer.length > 0 ? [t.customer, html`<span dir="auto">${customer.join(', ')}</span>`] : null,
       row.memo !== null ? [t.memo, html`<span class="memo" dir="auto">${row.memo}</span>`] : null,
+      // What the list calls it; once it is paid, its receipt has the number.
+      unnamed && paidAt === null ? copyableFact(words, dashboardTexts(words).list.for, callName(row)) : null,
       plan && [
         dashboardTexts(words).plans.name,
         html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
       ],
       [t.created, instant(words, madeAt(row))],
-      [t.expires, instant(words, row.expires_at)],
+      paidAt === null ? [t.expires, instant(words, row.expires_at)] : null,
+      ...(paidAt === null ? [] : paidFacts(words, row.id, paidAt, progress)),
       copyableFact(words, t.wallet, checksummed(row.wallet_address)),
       copyableFact(words, t.id, row.id),
     ]),
     displayStatus === 'paid' && html`<p><a href="${new URL(url).pathname}/receipt">${t.receipt}</a></p>`,
   );
+}
+
+/** What a bookkeeper needs of a paid request: when it was paid, what came, and the number on the customer's receipt. */
+function paidFacts(words: Words, id: string, paidAt: Date, { receivedMicro }: PaymentProgress): [string, Html][] {
+  const { receipt } = receiptTexts(words);
+  return [
+    [receipt.confirmed, instant(words, paidAt)],
+    [receipt.received, html`<bdi>${groupMicro(words, receivedMicro)} USDC</bdi>`],
+    copyableFact(words, receipt.number, receiptNumber(id, paidAt)),
+  ];
 }
 
 /** The link and its QR code, while the request is open. */

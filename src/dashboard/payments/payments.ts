@@ -1,14 +1,17 @@
 import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { decimalOf, formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { html } from '../../lib/text/html.ts';
+import { receiptNumber } from '../../lib/text/receipt-number.ts';
 import { knownInstant } from '../../lib/time.ts';
 import {
   type ByMerchantFilter,
   type ExportedByMerchant,
   exportByMerchant,
+  exportPaid,
   listByMerchant,
 } from '../../requests/lists/by-merchant.ts';
 import { commonTexts } from '../../texts/common.ts';
@@ -19,6 +22,8 @@ import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { emptyState, type Filter, filters, pager } from '../../web/table.ts';
 import { displayStatuses, paymentTable } from '../home/display-status.ts';
+import { paidCsvPath } from '../home/figures.ts';
+import { monthOf } from '../home/period.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';
@@ -28,16 +33,20 @@ const path = '/dashboard/payments';
 const csvPath = '/dashboard/payments.csv';
 const names = ['q', 'state', 'since', 'until', 'after'] as const;
 
-/** `GET /dashboard/payments`: all requests of the merchant, also as CSV. */
+/** `GET /dashboard/payments`: all requests of the merchant, also as CSV. A second CSV has the payments of a month. */
 export function paymentList(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, (visit) => showList(ctx, visit, 200));
   pages.page({ url: csvPath }, async (visit) => {
     const { session, request, reply } = visit;
     const rows = await exportByMerchant(ctx, session.scope, session.accountId, filterOf(request.query));
     if (!rows) return showList(ctx, visit, 409);
-    const chains = allChains(ctx.chains);
-    const networks = new Map(chains.map(({ chainId, name }) => [String(chainId), name]));
-    return sendCsv(reply, 'payments', csvHeader, csvRows(rows, networks));
+    return sendCsv(reply, 'payments', csvHeader, csvRows(ctx, rows));
+  });
+  pages.page({ url: paidCsvPath }, ({ session, request, reply }) => {
+    const month = monthOf(readQuery(request.query, ['month']).month ?? '', ctx.clock.now());
+    if (!month) throw refuse('not_found');
+    const rows = exportPaid(ctx, session.scope, session.accountId, month.since, month.until);
+    return sendCsv(reply, `paid-${month.month}`, csvHeader, csvRows(ctx, rows));
   });
 }
 
@@ -110,12 +119,14 @@ function choices(words: Words): Filter[] {
 const csvHeader = [
   ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate'],
   ...['rate_source', 'proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],
+  'receipt_number',
 ];
 
 async function* csvRows(
+  { chains }: Pick<Context, 'chains'>,
   batches: AsyncIterable<ExportedByMerchant[]>,
-  networks: Map<string, string>,
 ): AsyncGenerator<CsvRow[]> {
+  const networks = new Map(allChains(chains).map(({ chainId, name }) => [String(chainId), name]));
   for await (const batch of batches) {
     yield batch.map((row) => [
       ...[row.id, row.created_at, row.display_status, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
@@ -123,6 +134,7 @@ async function* csvRows(
       ...[row.proof_verified_at, row.paid_block_time],
       row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),
       ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],
+      row.proof_verified_at && receiptNumber(row.id, row.proof_verified_at),
     ]);
   }
 }

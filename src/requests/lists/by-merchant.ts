@@ -14,6 +14,7 @@ import {
   onPage,
   selectByMerchant,
   selectDaySums,
+  selectPaidIds,
 } from './merchant-store.ts';
 import type { SearchLimit } from './search.ts';
 
@@ -76,6 +77,27 @@ export async function exportByMerchant(
   const read: ReadFrom<ExportedByMerchant> = (after, limit) =>
     selectByMerchant(ctx.db, scope, accountId, partAt(part, after, limit), exported);
   return batchesOf(read, cursorAt);
+}
+
+/** A merchant's requests that were verified between two instants, in that order, in batches. */
+export async function* exportPaid(
+  { db }: Pick<Context, 'db'>,
+  scope: Scope,
+  accountId: string,
+  since: Date,
+  until: Date,
+): AsyncGenerator<ExportedByMerchant[]> {
+  const read: ReadFrom<ExportedByMerchant> = async (after, limit) => {
+    const part = { since, until, after: placeOf(after), limit };
+    const ids = (await db.read(scope, (sql) => selectPaidIds(sql, scope, accountId, part))).map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const all = { displayStatus: null, since: null, until: null, before: null, ids, limit };
+    const rows = new Map((await selectByMerchant(db, scope, accountId, all, exported)).map((row) => [row.id, row]));
+    return ids.flatMap((id) => rows.get(id) ?? []);
+  };
+  yield* batchesOf(read, ({ proof_verified_at, created_at, id }) =>
+    cursorAt({ created_at: proof_verified_at ?? created_at, id }),
+  );
 }
 
 /** The newest requests of a merchant. */

@@ -161,3 +161,18 @@ export function selectDaySums(
       and proof_status = 'verified' and proof_verified_at >= ${since} and proof_verified_at < ${until}
     group by 1, 2 order by 1, 2 limit 5000`;
 }
+
+/** The ids of a merchant's requests that were verified between two instants, in that order, after a place in it. */
+export function selectPaidIds(
+  sql: Tag,
+  scope: Scope,
+  accountId: string,
+  { since, until, after, limit }: { since: Date; until: Date; after: { at: Date; id: string } | null; limit: number },
+): Statement<{ id: string }[]> {
+  return sql<{ id: string }[]>`
+    select id from requests
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
+      and proof_status = 'verified' and proof_verified_at >= ${after?.at ?? since} and proof_verified_at < ${until}
+      ${after ? sql`and (proof_verified_at, id) > (${after.at}, ${after.id})` : sql``}
+    order by proof_verified_at, id limit ${constant(limit)}`;
+}

@@ -86,11 +86,13 @@ export const ar: DashboardTexts<'ar'> = {
     waitingRest: 'وصلت إلى محفظتك دون أن تطابق أي طلب. اطلع على السبب، ثم اربطها بطلب أو ردها.',
     seeUnmatched: 'عرض المدفوعات غير المطابقة',
     period: 'الفترة',
+    month: 'الشهر',
     received: 'المدفوع بعملة {currency}',
     perDay: 'المدفوع يوميًا',
     latest: 'أحدث الطلبات',
     all: 'عرض كل الطلبات',
     none: 'لا توجد مدفوعات في هذه الفترة',
+    monthCsv: 'تنزيل مدفوعات {month} بصيغة CSV',
   },
   list: {
     title: 'الطلبات',
@@ -107,7 +109,7 @@ export const ar: DashboardTexts<'ar'> = {
     firstRest: 'اطلب دفعة من عميل، أو دع {partner} يفعل ذلك: يظهر كل طلب في هذه القائمة.',
   },
   payment: {
-    title: 'الطلب {number}',
+    title: 'طلب دفع · {amount}',
     usdc: 'بعملة USDC',
     rate: 'سعر الصرف',
     customer: 'العميل',

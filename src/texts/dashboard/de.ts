@@ -89,11 +89,13 @@ export const de: DashboardTexts<'de'> = {
       'Geld hat Ihre Wallet erreicht, passt aber zu keiner Anforderung. Sehen Sie nach, warum, und ordnen Sie es zu oder erstatten Sie es.',
     seeUnmatched: 'Nicht zugeordnete Zahlungen ansehen',
     period: 'Zeitraum',
+    month: 'Monat',
     received: 'Bezahlt in {currency}',
     perDay: 'Bezahlt pro Tag',
     latest: 'Neueste Anforderungen',
     all: 'Alle Anforderungen ansehen',
     none: 'Keine Zahlungen in diesem Zeitraum',
+    monthCsv: 'Zahlungen im {month} als CSV herunterladen',
   },
   list: {
     title: 'Anforderungen',
@@ -111,7 +113,7 @@ export const de: DashboardTexts<'de'> = {
       'Fordern Sie von einem Kunden eine Zahlung an, oder überlassen Sie es {partner}: Jede Anforderung erscheint in dieser Liste.',
   },
   payment: {
-    title: 'Anforderung {number}',
+    title: 'Zahlungsanforderung · {amount}',
     usdc: 'In USDC',
     rate: 'Kurs',
     customer: 'Kunde',

@@ -80,11 +80,13 @@ export const en = {
       'Money reached your wallet without matching a request. See why, then attach it to a request or refund it.',
     seeUnmatched: 'See unmatched payments',
     period: 'Period',
+    month: 'Month',
     received: 'Paid in {currency}',
     perDay: 'Paid per day',
     latest: 'Latest requests',
     all: 'See all requests',
     none: 'No payments in this period',
+    monthCsv: 'Download the payments of {month} as CSV',
   },
   list: {
     title: 'Requests',
@@ -101,7 +103,7 @@ export const en = {
     firstRest: 'Request a payment from a customer, or let {partner} do it: each request appears in this list.',
   },
   payment: {
-    title: 'Request {number}',
+    title: 'Payment request · {amount}',
     usdc: 'In USDC',
     rate: 'Rate',
     customer: 'Customer',

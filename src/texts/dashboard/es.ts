@@ -88,11 +88,13 @@ export const es: DashboardTexts<'es'> = {
       'Llegó dinero a su billetera sin corresponder a ninguna solicitud. Vea por qué y asígnelo o reembólselo.',
     seeUnmatched: 'Ver los pagos sin asignar',
     period: 'Periodo',
+    month: 'Mes',
     received: 'Pagado en {currency}',
     perDay: 'Pagado por día',
     latest: 'Últimas solicitudes',
     all: 'Ver todas las solicitudes',
     none: 'No hay pagos en este periodo',
+    monthCsv: 'Descargar los pagos de {month} como CSV',
   },
   list: {
     title: 'Solicitudes',
@@ -109,7 +111,7 @@ export const es: DashboardTexts<'es'> = {
     firstRest: 'Solicite un pago a un cliente o deje que lo haga {partner}: cada solicitud aparece en esta lista.',
   },
   payment: {
-    title: 'Solicitud {number}',
+    title: 'Solicitud de pago · {amount}',
     usdc: 'En USDC',
     rate: 'Tipo de cambio',
     customer: 'Cliente',

@@ -90,11 +90,13 @@ export const fr: DashboardTexts<'fr'> = {
       'De l’argent est arrivé dans votre portefeuille sans correspondre à une demande. Voyez pourquoi, puis attribuez-le ou remboursez-le.',
     seeUnmatched: 'Voir les paiements non attribués',
     period: 'Période',
+    month: 'Mois',
     received: 'Payé en {currency}',
     perDay: 'Payé par jour',
     latest: 'Dernières demandes',
     all: 'Voir toutes les demandes',
     none: 'Aucun paiement pendant cette période',
+    monthCsv: 'Télécharger les paiements en CSV ({month})',
   },
   list: {
     title: 'Demandes',
@@ -112,7 +114,7 @@ export const fr: DashboardTexts<'fr'> = {
       'Demandez un paiement à un client, ou laissez {partner} le faire : chaque demande s’affiche dans cette liste.',
   },
   payment: {
-    title: 'Demande {number}',
+    title: 'Demande de paiement · {amount}',
     usdc: 'En USDC',
     rate: 'Taux',
     customer: 'Client',

@@ -79,11 +79,13 @@ export const hi: DashboardTexts<'hi'> = {
     waitingRest: 'वॉलेट में ऐसा पैसा आया जो किसी अनुरोध से मेल नहीं खाता। कारण देखें, फिर उसे जोड़ें या रिफ़ंड करें।',
     seeUnmatched: 'बिना मिलान वाले भुगतान देखें',
     period: 'अवधि',
+    month: 'महीना',
     received: '{currency} में मिला',
     perDay: 'हर दिन मिला',
     latest: 'सबसे नए अनुरोध',
     all: 'सभी अनुरोध देखें',
     none: 'इस अवधि में कोई भुगतान नहीं',
+    monthCsv: '{month} के भुगतान CSV के रूप में डाउनलोड करें',
   },
   list: {
     title: 'अनुरोध',
@@ -100,7 +102,7 @@ export const hi: DashboardTexts<'hi'> = {
     firstRest: 'किसी ग्राहक से भुगतान माँगें, या {partner} को माँगने दें: हर अनुरोध इस सूची में दिखता है।',
   },
   payment: {
-    title: 'अनुरोध {number}',
+    title: 'भुगतान अनुरोध · {amount}',
     usdc: 'USDC में',
     rate: 'दर',
     customer: 'ग्राहक',

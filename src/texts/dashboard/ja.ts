@@ -82,11 +82,13 @@ export const ja: DashboardTexts<'ja'> = {
       'ウォレットに届きましたが、どの請求とも照合できませんでした。理由を確認し、請求に割り当てるか返金してください。',
     seeUnmatched: '未照合の支払いを見る',
     period: '期間',
+    month: '月',
     received: '{currency} での受取額',
     perDay: '1 日ごとの受取額',
     latest: '最新の請求',
     all: 'すべての請求を見る',
     none: 'この期間に支払いはありませんでした',
+    monthCsv: '{month}の支払いの CSV をダウンロード',
   },
   list: {
     title: '請求',
@@ -103,7 +105,7 @@ export const ja: DashboardTexts<'ja'> = {
     firstRest: 'お客様に請求するか、{partner} に任せてください。請求はすべてこの一覧に表示されます。',
   },
   payment: {
-    title: '請求 {number}',
+    title: '支払いの請求 · {amount}',
     usdc: 'USDC での金額',
     rate: 'レート',
     customer: 'お客様',

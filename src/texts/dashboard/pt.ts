@@ -88,11 +88,13 @@ export const pt: DashboardTexts<'pt'> = {
       'Chegou dinheiro à sua carteira sem corresponder a nenhuma cobrança. Veja o motivo e depois vincule ou reembolse.',
     seeUnmatched: 'Ver pagamentos não identificados',
     period: 'Período',
+    month: 'Mês',
     received: 'Pago em {currency}',
     perDay: 'Pago por dia',
     latest: 'Últimas cobranças',
     all: 'Ver todas as cobranças',
     none: 'Nenhum pagamento neste período',
+    monthCsv: 'Baixar os pagamentos de {month} como CSV',
   },
   list: {
     title: 'Cobranças',
@@ -109,7 +111,7 @@ export const pt: DashboardTexts<'pt'> = {
     firstRest: 'Cobre um cliente ou deixe que {partner} faça isso: cada cobrança aparece nesta lista.',
   },
   payment: {
-    title: 'Cobrança {number}',
+    title: 'Cobrança · {amount}',
     usdc: 'Em USDC',
     rate: 'Taxa de câmbio',
     customer: 'Cliente',
