@@ -21,6 +21,7 @@ test('A customer signs the terms and an allowance without a fee → charged on t
   for (const text of ['Agree to automatic charges', '12.01 USDC', '168.14 USDC', 'Piano lessons', 'How to stop']) {
     assert.ok(before.html.includes(text), text);
   }
+  assert.match(before.html, /<option value="1">\s*for 1 charge\s*</);
   const payer = await fixtures.payer(500_000_000n);
   const { step, answer } = await fixtures.agreeByPage(plan, payer);
   assert.equal(step.step, 'permit');

@@ -9,7 +9,7 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { walletElsewhere } from '../../web/phone-wallets.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard, allowanceChoice, dayText, limitFacts, placeOf } from './terms-card.ts';
@@ -57,7 +57,7 @@ export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Ht
     [t.payer, fullAddress(mandate.payer)],
     [t.payee, fullAddress(mandate.payee)],
     [t.network, chainOf(ctx, mandate)?.name ?? String(mandate.chain_id)],
-    [t.allowed, allowed === null ? t.allowanceLimitless : fill(t.allowanceCount, { count: allowed })],
+    [t.allowed, allowed === null ? t.allowanceLimitless : fillCount(words, t.allowanceCount, allowed)],
     [t.agreedAt, instant(words, mandate.agreed_at)],
     [t.until, dayText(words, mandate.ends_at)],
   ]);

@@ -9,7 +9,7 @@ import { payTexts } from '../../texts/pay.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
 import { everyText, groupMicro } from '../../ui/formats.ts';
-import { fill, type Words } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
 import { knownToWallets } from '../options.ts';
 import type { PlanView } from './read.ts';
@@ -142,7 +142,7 @@ export function allowanceChoice({ words, facts, offered }: PlanView, act: string
           (count) =>
             html`
               <option value="${count}"${count === usual && raw(' selected')}>
-                ${fill(t.allowanceCount, { count })}
+                ${fillCount(words, t.allowanceCount, count)}
               </option>
             `,
         )}

@@ -97,7 +97,7 @@ export const de: MandateTexts<'de'> = {
     payer: 'Aus Ihrer Wallet',
     network: 'Netzwerk',
     allowance: 'Freigabe in Ihrer Wallet',
-    allowanceCount: 'für {count} Zahlungen',
+    allowanceCount: { one: 'für {count} Zahlung', other: 'für {count} Zahlungen' },
     allowanceLimitless: 'ohne Grenze',
     allowanceRest:
       'Ihre Wallet zeigt sie als Betrag in {token} für den Contract unten. Sie können später mehr freigeben.',

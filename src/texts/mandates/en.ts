@@ -95,7 +95,7 @@ export const en = {
     payer: 'From your wallet',
     network: 'Network',
     allowance: 'Allow your wallet to be charged',
-    allowanceCount: 'for {count} charges',
+    allowanceCount: { one: 'for {count} charge', other: 'for {count} charges' },
     allowanceLimitless: 'without a limit',
     allowanceRest: 'Your wallet shows it as an amount of {token} for the contract below. You can allow more later.',
     contract: 'Contract',

@@ -96,7 +96,7 @@ export const es: MandateTexts<'es'> = {
     payer: 'Desde su billetera',
     network: 'Red',
     allowance: 'Autorizar cobros de su billetera',
-    allowanceCount: 'para {count} cobros',
+    allowanceCount: { one: 'para {count} cobro', many: 'para {count} cobros', other: 'para {count} cobros' },
     allowanceLimitless: 'sin límite',
     allowanceRest:
       'Su billetera lo muestra como un importe en {token} para el contrato de abajo. Podrá autorizar más después.',

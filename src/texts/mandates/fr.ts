@@ -102,7 +102,7 @@ export const fr: MandateTexts<'fr'> = {
     payer: 'Depuis votre portefeuille',
     network: 'Réseau',
     allowance: 'Autoriser les prélèvements sur votre portefeuille',
-    allowanceCount: 'pour {count} échéances',
+    allowanceCount: { one: 'pour {count} échéance', many: 'pour {count} échéances', other: 'pour {count} échéances' },
     allowanceLimitless: 'sans limite',
     allowanceRest:
       'Votre portefeuille l’affiche comme un montant en {token} pour le contrat ci-dessous. Vous pourrez autoriser davantage plus tard.',

@@ -91,7 +91,7 @@ export const hi: MandateTexts<'hi'> = {
     payer: 'आपके वॉलेट से',
     network: 'नेटवर्क',
     allowance: 'आपके वॉलेट की अनुमति',
-    allowanceCount: '{count} भुगतान के लिए',
+    allowanceCount: { one: '{count} भुगतान के लिए', other: '{count} भुगतानों के लिए' },
     allowanceLimitless: 'बिना सीमा',
     allowanceRest: 'आपका वॉलेट इसे नीचे दिए कॉन्ट्रैक्ट के लिए {token} की रकम के रूप में दिखाता है। बाद में आप और अनुमति दे सकते हैं।',
     contract: 'कॉन्ट्रैक्ट',

@@ -92,7 +92,7 @@ export const ja: MandateTexts<'ja'> = {
     payer: 'あなたのウォレット',
     network: 'ネットワーク',
     allowance: 'ウォレットの利用許可',
-    allowanceCount: '{count} 回分',
+    allowanceCount: { other: '{count} 回分' },
     allowanceLimitless: '無制限',
     allowanceRest: 'ウォレットには、下のコントラクトに対する {token} の金額として表示されます。後から増やせます。',
     contract: 'コントラクト',

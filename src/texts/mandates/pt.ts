@@ -95,7 +95,7 @@ export const pt: MandateTexts<'pt'> = {
     payer: 'Da sua carteira',
     network: 'Rede',
     allowance: 'Permitir cobranças na sua carteira',
-    allowanceCount: 'para {count} cobranças',
+    allowanceCount: { one: 'para {count} cobrança', many: 'para {count} cobranças', other: 'para {count} cobranças' },
     allowanceLimitless: 'sem limite',
     allowanceRest:
       'A sua carteira o mostra como um valor em {token} para o contrato abaixo. Você pode permitir mais depois.',
