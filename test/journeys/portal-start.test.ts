@@ -210,6 +210,12 @@ test('getting started: each step is ticked once it is done', async () => {
   await database.db.sql`
     insert into webhook_endpoints (partner_id, test_mode, url, secret) values (${other.partner.id}, true, 'https://shop.example/', '')`;
   assert.equal(await done(), '4');
+  const answered = 'Your endpoint has not accepted an event yet. Webhooks shows what it answered.';
+  const saysSo = async () => (await visitor.open(path)).html.includes(answered);
+  assert.equal(await saysSo(), false);
+  await database.db.sql`update webhook_endpoints set failures = 1 where partner_id = ${other.partner.id}`;
+  assert.equal(await saysSo(), true);
   await database.db.sql`update webhook_endpoints set last_success_at = now() where partner_id = ${other.partner.id}`;
   assert.equal(await done(), '5');
+  assert.equal(await saysSo(), false, 'failing now, but it did receive one');
 });

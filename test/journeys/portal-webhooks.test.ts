@@ -122,6 +122,17 @@ test('a URL that was never reached › shown as untried, whatever reached the pr
   assert.doesNotMatch(moved, /Webhook delivering/);
 });
 
+test('an endpoint that accepted no event yet › the page says where to see what it answered, until it accepts one', async () => {
+  const { partner, owner } = await newPartner();
+  await typeUrl(owner, receiver.url);
+  const says = async () => /it shows what we sent and what your endpoint answered/.test((await owner.open(path)).html);
+  assert.equal(await says(), false);
+  await ctx.db.sql`update webhook_endpoints set failures = 1 where partner_id = ${partner.id}`;
+  assert.equal(await says(), true);
+  await ctx.db.sql`update webhook_endpoints set last_success_at = now() where partner_id = ${partner.id}`;
+  assert.equal(await says(), false);
+});
+
 test('ten changes a minute › the next is refused and changes nothing', async () => {
   const { partner, test: scope, owner } = await newPartner();
   await typeUrl(owner, receiver.url);

@@ -80,7 +80,7 @@ async function showStart(ctx: Context, call: PortalCall, made: string | null): P
     path,
     title: places.start,
     body: html`
-      ${checklist(call, done, testWalletOf(ctx, scope) !== null)}
+      ${checklist(call, done, { canPay: testWalletOf(ctx, scope) !== null, isFailing: health.failures > 0 })}
       ${made === null ? isMaker && card(keyForm) : newKey(words, made)}
       <section class="section" id="programs">
         <h2>${start.snippets}</h2>
@@ -101,26 +101,36 @@ const steps: [step: Step, path: string, permission: Permission][] = [
   ['event', '/portal/webhooks', 'read'],
 ];
 
-function checklist({ words, user, mode }: PortalCall, done: Record<Step, boolean>, canPay: boolean): Html {
+/** The steps. `canPay`: a test wallet pays at the press of a button. `isFailing`: the endpoint accepts no events. */
+function checklist(
+  { words, user, mode }: PortalCall,
+  done: Record<Step, boolean>,
+  { canPay, isFailing }: { canPay: boolean; isFailing: boolean },
+): Html {
   const { start, webhooks } = portalTexts(words);
-  // Only a test wallet pays at the press of a button. Otherwise the user must pay manually.
   const manual = mode === 'live' ? webhooks.testLive : webhooks.testManually;
+  const restOf = (step: Step) => {
+    if (step !== 'event' || done.event) return start.steps[step].rest;
+    if (isFailing) return start.eventFailing;
+    return canPay ? start.steps.event.rest : manual;
+  };
+  const shapeAt = (step: Step) => (done[step] ? 'paid' : step === 'event' && isFailing ? 'attention' : 'waiting');
   const count = steps.filter(([step]) => done[step]).length;
   return card(
     html`<h2>${fill(start.progress, { done: count, of: steps.length })}</h2>`,
     html`
       <ol class="timeline">
         ${steps.map(([step, to, permission]) => {
-          const { title, rest } = start.steps[step];
+          const { title } = start.steps[step];
           const label = may(user, permission, mode) ? html`<a href="${to}">${title}</a>` : title;
           const state = done[step] ? start.done : start.toDo;
           return html`
-            <li class="${done[step] ? 'paid' : 'waiting'}">
-              ${shapeOf(done[step] ? 'paid' : 'waiting')}
+            <li class="${shapeAt(step)}">
+              ${shapeOf(shapeAt(step))}
               <p>
                 <strong>${label}</strong> <span class="hidden">${state}</span>
               </p>
-              <p class="quiet">${step === 'event' && !canPay ? manual : rest}</p>
+              <p class="quiet">${restOf(step)}</p>
             </li>
           `;
         })}

@@ -191,6 +191,7 @@ function stateCard(call: PortalCall, health: DeliveryHealth, mayChange: boolean)
         fill(overview.failingRest, { failures: fillCount(words, overview.failuresInARow, failures), waiting }),
       ),
       html`<p class="quiet">${success}</p>`,
+      last_success_at === null && html`<p class="quiet">${webhooks.failingFirst}</p>`,
       exhausted,
     );
   }

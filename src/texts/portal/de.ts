@@ -379,6 +379,8 @@ export const de: PortalTexts<'de'> = {
     works: 'Webhook stellt zu',
     lastSuccess: 'Letzter Erfolg:',
     noSuccess: 'Dort wurde noch nichts zugestellt.',
+    failingFirst:
+      'Öffnen Sie unten ein Ereignis: Es zeigt, was wir gesendet haben und was Ihr Endpunkt geantwortet hat. Lehnt er die Signatur ab, prüfen Sie, ob er das vollständige Geheimnis (mit whsec_) und den unveränderten Inhalt der Anfrage verwendet.',
     enable: 'Webhook aktivieren',
     test: 'Testereignis senden',
     testRest:
@@ -685,6 +687,7 @@ export const de: PortalTexts<'de'> = {
         rest: 'Im Testmodus hat „Webhooks“ einen Knopf, der eine Test-Anforderung bezahlt.',
       },
     },
+    eventFailing: 'Ihr Endpunkt hat noch kein Ereignis angenommen. Unter „Webhooks“ steht, was er geantwortet hat.',
     keyRest: 'Erstellen Sie einen Test-Schlüssel, und wir setzen ihn unten einmalig in die Beispiele ein.',
     makeKey: 'Test-Schlüssel erstellen',
     snippets: 'Codebeispiele',

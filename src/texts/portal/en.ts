@@ -350,6 +350,8 @@ export const en = {
     works: 'Webhook delivering',
     lastSuccess: 'Last success:',
     noSuccess: 'Nothing has been delivered there yet.',
+    failingFirst:
+      'Open an event below: it shows what we sent and what your endpoint answered. If it rejects the signature, check that it uses the complete secret (whsec_ included) and the raw body.',
     enable: 'Enable webhook',
     test: 'Send a test event',
     testRest: 'Creates and pays a real request on the test network; you receive the same event as in production.',
@@ -616,6 +618,7 @@ export const en = {
         rest: 'In test mode, Webhooks has a button that pays a test request.',
       },
     },
+    eventFailing: 'Your endpoint has not accepted an event yet. Webhooks shows what it answered.',
     keyRest: 'Create a test key and we’ll fill it into the code examples below, once.',
     makeKey: 'Create test key',
     snippets: 'Code examples',

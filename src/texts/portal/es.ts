@@ -385,6 +385,8 @@ export const es: PortalTexts<'es'> = {
     works: 'Los webhooks se entregan',
     lastSuccess: 'Último éxito:',
     noSuccess: 'Todavía no se ha entregado nada allí.',
+    failingFirst:
+      'Abra un evento de abajo: muestra lo que enviamos y lo que respondió su endpoint. Si rechaza la firma, compruebe que usa el secreto completo (con whsec_) y el cuerpo sin modificar.',
     enable: 'Activar webhook',
     test: 'Enviar un evento de prueba',
     testRest:
@@ -692,6 +694,7 @@ export const es: PortalTexts<'es'> = {
         rest: 'En el modo de prueba, «Webhooks» tiene un botón que paga una solicitud de prueba.',
       },
     },
+    eventFailing: 'Su endpoint todavía no ha aceptado ningún evento. En «Webhooks» puede ver qué respondió.',
     keyRest: 'Cree una clave de prueba y la insertaremos, una sola vez, en los ejemplos de abajo.',
     makeKey: 'Crear clave de prueba',
     snippets: 'Ejemplos de código',

@@ -392,6 +392,8 @@ export const fr: PortalTexts<'fr'> = {
     works: 'Les webhooks sont livrés',
     lastSuccess: 'Dernier succès :',
     noSuccess: 'Rien n’y a encore été livré.',
+    failingFirst:
+      'Ouvrez un événement ci-dessous : il montre ce que nous avons envoyé et ce que votre endpoint a répondu. S’il rejette la signature, vérifiez qu’il utilise le secret complet (whsec_ compris) et le corps brut.',
     enable: 'Activer le webhook',
     test: 'Envoyer un événement de test',
     testRest: 'Crée et paie une vraie demande sur le réseau de test ; vous recevez le même événement qu’en production.',
@@ -703,6 +705,7 @@ export const fr: PortalTexts<'fr'> = {
         rest: 'En mode test, « Webhooks » a un bouton qui paie une demande de test.',
       },
     },
+    eventFailing: 'Votre endpoint n’a encore accepté aucun événement. « Webhooks » montre ce qu’il a répondu.',
     keyRest: 'Créez une clé de test et nous l’insérerons, une seule fois, dans les exemples ci-dessous.',
     makeKey: 'Créer une clé de test',
     snippets: 'Exemples de code',

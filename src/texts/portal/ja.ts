@@ -336,6 +336,8 @@ export const ja: PortalTexts<'ja'> = {
     works: 'Webhook は配信されています',
     lastSuccess: '最後の成功：',
     noSuccess: 'まだ何も配信されていません。',
+    failingFirst:
+      '下のイベントを開くと、送信した内容とエンドポイントの応答が表示されます。署名が拒否される場合は、シークレット全体（whsec_ を含む）と、受信したままの本文で検証しているか確認してください。',
     enable: 'Webhook を有効にする',
     test: 'テストイベントを送信',
     testRest: 'テストネットワークで実際の請求を作成して支払います。本番と同じイベントが届きます。',
@@ -602,6 +604,7 @@ export const ja: PortalTexts<'ja'> = {
         rest: 'テストモードでは、「Webhook」にテストの請求を支払うボタンがあります。',
       },
     },
+    eventFailing: 'エンドポイントはまだイベントを受け付けていません。応答の内容は「Webhook」に表示されます。',
     keyRest: 'テストキーを作成すると、下のコードに一度だけ入力されます。',
     makeKey: 'テストキーを作成',
     snippets: 'コード例',

@@ -385,6 +385,8 @@ export const pt: PortalTexts<'pt'> = {
     works: 'Webhook entregando',
     lastSuccess: 'Última entrega bem-sucedida:',
     noSuccess: 'Nada foi entregue lá ainda.',
+    failingFirst:
+      'Abra um evento abaixo: ele mostra o que enviamos e o que o seu endpoint respondeu. Se a assinatura for rejeitada, verifique se ele usa o segredo completo (com whsec_) e o corpo sem alterações.',
     enable: 'Ativar webhook',
     test: 'Enviar um evento de teste',
     testRest: 'Cria e paga uma cobrança de verdade na rede de testes; você recebe o mesmo evento que em produção.',
@@ -691,6 +693,7 @@ export const pt: PortalTexts<'pt'> = {
         rest: 'No modo de teste, “Webhooks” tem um botão que paga uma cobrança de teste.',
       },
     },
+    eventFailing: 'O seu endpoint ainda não aceitou nenhum evento. Em “Webhooks” você vê o que ele respondeu.',
     keyRest: 'Crie uma chave de teste e nós a preenchemos nos exemplos abaixo, uma única vez.',
     makeKey: 'Criar chave de teste',
     snippets: 'Exemplos de código',
