@@ -50,14 +50,22 @@ export type GateCall = { hashes: Buffer[]; owner: HostOwner };
 /** The parts of a call's key that may be shown, and the hash by which this process knows it. */
 export type CallingKey = { id: string; hint: string; hash: string };
 
+// What is wrong with a header concerns no stored key, so the sentence may say it.
+const noKey = 'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.';
+const noBearer = 'The Authorization header must be: Bearer <API_KEY>.';
+const incomplete =
+  'This is not a complete API key: a key is qt_test_ or qt_live_ followed by 38 letters and digits. Copy it again.';
+
 /**
  * The key of a call. Does not say whether the key exists.
  *
  * @throws Refusal unauthorized when there is no well-formed key
  */
 export function mustHaveKey({ authorization }: IncomingHttpHeaders): string {
-  const key = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (!key || !isWellFormedKey(key)) throw refuse('unauthorized');
+  if (!authorization) throw refuse('unauthorized', {}, noKey);
+  const key = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (!key) throw refuse('unauthorized', {}, noBearer);
+  if (!isWellFormedKey(key)) throw refuse('unauthorized', {}, incomplete);
   return key;
 }
 

@@ -27,7 +27,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   merchant_disabled: 'Ask the operator, or enable the merchant in the portal.',
   merchant_mode_mismatch: 'Use a key for the merchant’s mode.',
   merchant_onboarding_incomplete: 'Send the merchant to its `onboarding_url`.',
-  unauthorized: 'Send a valid key.',
+  unauthorized: 'Send a valid key; `message` says what is wrong with the header.',
   insufficient_scope: 'Use a key with the `required_scope`.',
   partner_disabled: 'Ask the operator.',
   not_found: 'Check the ID. IDs of other partners and of the other mode are not found either.',
@@ -58,6 +58,19 @@ receive one signed event.
 Send your key with every call: \`Authorization: Bearer qt_test_…\`. Create keys in the portal under **Keys**; a key is
 shown once. A \`qt_test_\` key reaches test data only, and a \`qt_live_\` key reaches live data only. Scopes limit what a key may
 do: \`requests:write\`, \`requests:read\`, \`accounts:write\`, \`accounts:read\`.
+
+# Your first event, step by step
+
+1. Create a test key in the portal: [Getting started](${baseUrl}/portal/start) fills it into the code examples.
+2. Create a merchant, under **Merchants** or with \`POST /api/v1/accounts\`. Send it its \`onboarding_url\`. Once its
+   \`onboarding_status\` is \`complete\`, use its \`account_id\`.
+3. Create a request, as shown below, and open its \`pay_page_url\`.
+4. Start one of the receivers under **Webhooks** below, set its URL in the portal under **Webhooks**, and give the signing
+   secret that you see there once to the receiver.
+5. Pay. If the service has a test wallet, **Webhooks** in the portal has the button **Pay a test request**, which also makes a
+   merchant if you have none. Otherwise open the pay page and pay with a wallet that holds test USDC.
+6. The event arrives within seconds of the final payment. If it does not, the page of the event, under **Webhooks**, shows
+   what was sent and what your server answered.
 
 # Create a payment request
 

@@ -108,13 +108,13 @@ export async function buildServer(
     // Fastify also matches an empty id, escaped letters, and a whole URL. Here, a path that only resembles a route is
     // unknown, so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || isForApi(request);
-    if (allowed.length === 0 && isAlike) throw refuse('not_found');
+    if (allowed.length === 0 && isAlike) throw unknownAddress(request);
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
   guardHosts(app, pages);
   ctx.sandbox?.guardDev(app, ctx.config);
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
-  app.setNotFoundHandler((request, reply) => answerError(ctx, refuse('not_found'), request, reply));
+  app.setNotFoundHandler((request, reply) => answerError(ctx, unknownAddress(request), request, reply));
 
   // Pages accept only forms. The API reads bodies by itself.
   app.removeAllContentTypeParsers();
@@ -222,6 +222,11 @@ function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): st
   };
 }
 
+function unknownAddress({ url }: FastifyRequest): Refusal {
+  if (url.startsWith('/api/v1/')) return refuse('not_found');
+  return refuse('not_found', {}, 'Nothing was found at this address. The API is at /api/v1.');
+}
+
 function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
   reply.header('allow', [...new Set(allowed)].join(', '));
   return refuse('method_not_allowed');
@@ -239,7 +244,9 @@ function answerError(ctx: Context, error: unknown, request: FastifyRequest, repl
   reply.code(status);
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
-  const isForProgram = request.url.startsWith('/api/') || isForAgent(ctx.config, request);
+  // Pages need no such header: a program that sends one has mistaken the address.
+  const hasKey = request.headers.authorization !== undefined;
+  const isForProgram = request.url.startsWith('/api/') || hasKey || isForAgent(ctx.config, request);
   if (!isForProgram && refusal instanceof AccessChanged) return sendAccessChanged(reply);
   if (!isForProgram) return errorPage(reply, status, message);
   return reply

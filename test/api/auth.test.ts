@@ -106,6 +106,28 @@ test('Authorization › malformed headers → 401 unauthorized', async () => {
   }
 });
 
+test('Authorization › the message says whether no key came, no Bearer, an incomplete key, or one that nobody has', async () => {
+  const key = await one.test.api.newKey();
+  const messageFor = async (headers: Record<string, string>) => {
+    const { text } = await one.test.api.list('', { key: null, headers });
+    return JSON.parse(text).message as string;
+  };
+  assert.match(await messageFor({}), /^No API key was sent/);
+  assert.match(await messageFor({ authorization: `Basic ${key}` }), /header must be: Bearer/);
+  assert.match(await messageFor({ authorization: `Bearer ${key.slice(0, -1)}` }), /not a complete API key/);
+  assert.match(await messageFor({ authorization: `Bearer ${wellFormed('qt_test_')}` }), /does not exist, was revoked/);
+});
+
+test('a call with a key to an address outside the API → JSON that says where the API is, not a page', async () => {
+  const authorization = `Bearer ${await one.test.api.newKey()}`;
+  for (const path of ['/v1/requests', '/requests/create', '/api/requests']) {
+    const answer = await fetch(new URL(path, api.url), { headers: { authorization } });
+    assert.equal(answer.status, 404);
+    const body = (await answer.json()) as { error: string; message: string };
+    assert.deepEqual([body.error, body.message.endsWith('The API is at /api/v1.')], ['not_found', true]);
+  }
+});
+
 test('Authorization › the scheme’s case does not matter; a key in the query is no key', async () => {
   const key = await one.test.api.newKey();
   for (const scheme of ['bearer', 'BEARER', 'Bearer']) {

@@ -93,7 +93,7 @@ describe('programs that create a request run as they are pasted', () => {
     test(`${language} says why the service refuses`, { skip }, async () => {
       const text = snippet(page, `${language}-create`).replace(/qt_test_\w{38}/, 'qt_test_gone');
       const { stdout, stderr } = await start(text).catch((failed: { stdout: string; stderr: string }) => failed);
-      assert.match(stdout + stderr, /A valid API key is required/);
+      assert.match(stdout + stderr, /This is not a complete API key/);
     });
   }
 });
