@@ -10,8 +10,8 @@ import { type Finding, ifReachable } from './finding.ts';
 
 /**
  * Checks that every endpoint of every chain answers as CHAINS_FILE describes it, that the service reads each chain, and
- * that nothing waits for a chain that is not in the file. So it can also judge a file before the nodes get it. Without the
- * database only the endpoints are checked.
+ * that nothing waits for a chain that is not in the file. So it can also judge a file before the nodes get it. Without
+ * the database only the endpoints are checked.
  */
 export async function checkChains(ctx: Context): Promise<Finding[]> {
   const configured = allChains(ctx.chains);

@@ -6,8 +6,8 @@ import { oneOf } from '../../web/query.ts';
 export const dayCounts = ['7', '30', '90'] as const;
 
 /**
- * A period of whole days in UTC. `days` or `month` (`2026-11`) names it, as in the address. `until` is exclusive and can
- * be in the future. `dayCount`: its days until today.
+ * A period of whole days in UTC. `days` or `month` (`2026-11`) names it, as in the address. `until` is exclusive and
+ * can be in the future. `dayCount`: its days until today.
  */
 export type Period = { since: Date; until: Date; dayCount: number } & (
   | { days: string; month: null }

@@ -8,8 +8,8 @@ import { refundedStates } from '../refunded.ts';
  * because the server takes longer to start each than to read what a page has.
  *
  * - `lacking`: the requests (`request_id`) of which only a part was paid
- * - `arrived`: the transfers of a request that count for it (`counts`; without proof, only requests that are lacking have
- *   any), and those that were probably meant for it and do not count
+ * - `arrived`: the transfers that count for a request (`counts`; without proof, only those that are lacking have any),
+ *   and those that were probably meant for it and do not count
  * - `received`: of a request to which any belong, the micro units that count, those of them that are final, and those of
  *   a surplus that were refunded; the micro units that do not count and were not refunded (`stray_micro`), and why the
  *   largest of these does not count (`stray_reason`)
