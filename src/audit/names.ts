@@ -26,7 +26,7 @@ export async function readObjectNames(
   rows: readonly Pick<AuditRow, 'object_kind' | 'object_id' | 'details'>[],
 ): Promise<ObjectNames> {
   const partnerId = whose === 'operators' ? null : whose.partnerId;
-  const told = rows.flatMap(({ object_kind: kind, object_id: id, details }) => {
+  const objects = rows.flatMap(({ object_kind: kind, object_id: id, details }) => {
     const { merchant, partner } = JSON.parse(details) as Record<string, unknown>;
     return [
       { kind, id },
@@ -35,7 +35,7 @@ export async function readObjectNames(
     ];
   });
   const all = (...kinds: string[]) => [
-    ...new Set(told.flatMap(({ kind, id }) => (kinds.includes(kind) && typeof id === 'string' ? [id] : []))),
+    ...new Set(objects.flatMap(({ kind, id }) => (kinds.includes(kind) && typeof id === 'string' ? [id] : []))),
   ];
   const endpoints = all('webhook_endpoint');
   const partners = [...all('partner'), ...endpoints.map(ownerOf)];

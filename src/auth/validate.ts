@@ -49,8 +49,8 @@ function toFault({ instancePath, propertyName, keyword, params, message, parentS
     return { field: path.join('.'), message: `must be one of ${params.allowedValues.join(', ')}` };
   if (keyword === 'pattern' && parentSchema?.description)
     return { field: path.join('.'), message: parentSchema.description };
-  const said = inWords[keyword]?.(params) ?? message ?? 'is invalid';
-  return { field: path.join('.'), message: propertyName === undefined ? said : `each key ${said}` };
+  const fault = inWords[keyword]?.(params) ?? message ?? 'is invalid';
+  return { field: path.join('.'), message: propertyName === undefined ? fault : `each key ${fault}` };
 }
 
 const namedTypes: Record<string, string> = {

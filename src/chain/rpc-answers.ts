@@ -9,17 +9,22 @@ export class RpcError extends Error {
   /** With `limited`: how long the provider tells us to wait. */
   readonly retryAfterMs: number | null;
   /** With `refused`: the provider's own message. */
-  readonly said: Said | null;
-  constructor(kind: RpcError['kind'], message: string, retryAfterMs: number | null = null, said: Said | null = null) {
+  readonly reported: ReportedError | null;
+  constructor(
+    kind: RpcError['kind'],
+    message: string,
+    retryAfterMs: number | null = null,
+    reported: ReportedError | null = null,
+  ) {
     super(makeStorable(message));
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
-    this.said = said && { ...said, message: makeStorable(said.message) };
+    this.reported = reported && { ...reported, message: makeStorable(reported.message) };
   }
 }
 
 /** A JSON-RPC error; `data` is what a contract reverted with, if the provider passes it on. */
-export type Said = { code: number | null; message: string; data: Hex | null };
+export type ReportedError = { code: number | null; message: string; data: Hex | null };
 
 export type Hex = `0x${string}`;
 export type Header = {

@@ -91,7 +91,13 @@ function readOne(answer: Answer, where: string): BatchAnswer {
   }
 }
 
-async function post(url: string, said: unknown, where: string, timeoutMs: number, maxBytes: number): Promise<unknown> {
+async function post(
+  url: string,
+  message: unknown,
+  where: string,
+  timeoutMs: number,
+  maxBytes: number,
+): Promise<unknown> {
   const target = new URL(url);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (target.username) {
@@ -100,7 +106,7 @@ async function post(url: string, said: unknown, where: string, timeoutMs: number
     target.username = '';
     target.password = '';
   }
-  const body = JSON.stringify(said);
+  const body = JSON.stringify(message);
   const signal = AbortSignal.timeout(timeoutMs); // throws where that is not a whole number
   let status: number;
   let text: string;
@@ -150,10 +156,10 @@ function readAnswer(answer: Answer, where: string): unknown {
     // -32005 means "limit exceeded": the number of calls at some providers, the size of the answer at others.
     const tooMany = code === '429' || (code === '-32005' && /rate|per second|too many requests/i.test(message));
     const kind = tooMany ? 'limited' : 'refused';
-    const said = message.slice(0, 300);
-    throw new RpcError(kind, `${where}: ${code} ${said}`, null, {
+    const short = message.slice(0, 300);
+    throw new RpcError(kind, `${where}: ${code} ${short}`, null, {
       code: typeof answer.error.code === 'number' ? answer.error.code : null,
-      message: said,
+      message: short,
       data: revertData(answer.error.data),
     });
   }

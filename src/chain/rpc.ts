@@ -27,8 +27,8 @@ export {
   type Hex,
   type Log,
   type Receipt,
+  type ReportedError,
   RpcError,
-  type Said,
   type Transaction,
   toHex,
 } from './rpc-answers.ts';

@@ -88,8 +88,8 @@ async function askEndpoint(
   { undeployed }: { undeployed: boolean },
 ): Promise<ContractWord> {
   try {
-    const [told, code] = await Promise.all([rpc.chainId(), rpc.code(signed.address)]);
-    if (told !== chainId) return 'unreachable';
+    const [reportedId, code] = await Promise.all([rpc.chainId(), rpc.code(signed.address)]);
+    if (reportedId !== chainId) return 'unreachable';
     const wrapped = signed.signature.endsWith(erc6492Suffix);
     if (code !== '0x') return await callContract(rpc, signed, wrapped);
     return undeployed && wrapped ? await callFactory(rpc, signed) : 'not_deployed';

@@ -89,11 +89,11 @@ async function askAuthorizedDomain(rpc: Rpc, chainId: number, token: Hex): Promi
  * usual one.
  */
 export async function askDomain(rpc: Rpc, chainId: number, token: Hex): Promise<TokenDomain | null> {
-  const [said, saidVersion, separator] = await Promise.all(
+  const [nameAnswer, versionAnswer, separator] = await Promise.all(
     [nameCall, versionCall, separatorCall].map((data) => ask(rpc, token, data)),
   );
-  const name = said && readText(said);
-  const version = saidVersion ? readText(saidVersion) : usualVersion;
+  const name = nameAnswer && readText(nameAnswer);
+  const version = versionAnswer ? readText(versionAnswer) : usualVersion;
   if (!name || !version || !separator) return null;
   const domain = { name, version, chainId, verifyingContract: token };
   return domainSeparator({ domain }) === separator ? { name, version } : null;

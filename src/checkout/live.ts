@@ -129,10 +129,10 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
             ? refreshMisdirected(ctx, checkout, page).finally(() => (refreshing = undefined))
             : undefined;
           const pollAt = performance.now() + pollAfterMs(open.size);
-          let isTold = await woken;
-          while (!isTold && performance.now() < pollAt) {
+          let isWoken = await woken;
+          while (!isWoken && performance.now() < pollAt) {
             stream.write(signOfLife);
-            isTold = await wake(page);
+            isWoken = await wake(page);
           }
           await pause(gatherMs, ending.signal);
         }

@@ -41,8 +41,8 @@ export function proofForm(checkout: Checkout, answer: Answer | null): Html | nul
   if (isSeen(state)) {
     // Nothing needs to be submitted any more. The result of a submission is still shown, unless the page's state says
     // the same.
-    const isTold = state.kind === 'seen' && answer?.outcome.kind === 'pending_in_mempool';
-    return text === null || isTold ? null : card(html`<p role="status">${text}</p>`);
+    const isShownAlready = state.kind === 'seen' && answer?.outcome.kind === 'pending_in_mempool';
+    return text === null || isShownAlready ? null : card(html`<p role="status">${text}</p>`);
   }
   const ended = isOver(state) || payable(state) === 'no';
   const path = payPagePath(url);
@@ -82,10 +82,10 @@ function isSeen(state: PayState): boolean {
 function noteOf(checkout: Checkout, outcome: Answer['outcome'], text: string | null): Html {
   const { state, words, merchant } = checkout;
   if (!('usdcMicro' in outcome)) return html`<p role="status">${text}</p>`;
-  const isTold = state.kind === 'near' && state.payment.usdcMicro === outcome.usdcMicro;
+  const isShownAlready = state.kind === 'near' && state.payment.usdcMicro === outcome.usdcMicro;
   return html`
     <div class="stack" role="status">
-      ${isTold ? html`<p>${text}</p>` : foundPayment(checkout, foundBy(checkout, outcome.usdcMicro))}
+      ${isShownAlready ? html`<p>${text}</p>` : foundPayment(checkout, foundBy(checkout, outcome.usdcMicro))}
       ${outcome.kind === 'minted' && html`<p class="quiet">${fill(payTexts(words).proof.minted, { merchant })}</p>`}
     </div>
   `;

@@ -41,6 +41,6 @@ function findingOf(status: RelayerStatus): Finding {
   };
   if (blocker) return { check, state: 'attention', advice: advices[blocker] };
   if (stuck === 0) return { check, state: 'ok', advice: '' };
-  const said = trouble === null ? '' : ` A provider says: ${trouble}`;
-  return { check, state: 'attention', advice: `${stuck} transactions have not been mined for ten minutes.${said}` };
+  const reason = trouble === null ? '' : ` A provider says: ${trouble}`;
+  return { check, state: 'attention', advice: `${stuck} transactions have not been mined for ten minutes.${reason}` };
 }

@@ -76,9 +76,9 @@ export async function eraseCustomer(
     for (const { erased } of done)
       for (const name of ['requests', 'plans', 'mails', 'messages'] as const) total[name] += erased[name];
     // The logs come last and in one order: their ends stay locked until commit.
-    await audit(ctx, tx, actor, told(null, key, total));
+    await audit(ctx, tx, actor, erasureEntry(null, key, total));
     const inOrder = done.toSorted((a, b) => (a.scope.partnerId < b.scope.partnerId ? -1 : 1));
-    for (const { scope, erased } of inOrder) await audit(ctx, tx, actor, told(scope, key, erased));
+    for (const { scope, erased } of inOrder) await audit(ctx, tx, actor, erasureEntry(scope, key, erased));
     return { ...total, more: rows.length > batch || plans.length > batch };
   });
 }
@@ -124,7 +124,7 @@ export async function eraseRequests(tx: Tx, scope: Scope, ids: string[]): Promis
   };
 }
 
-function told(scope: Scope | null, { by, value }: CustomerKey, erased: CustomerErased): AuditEntry {
+function erasureEntry(scope: Scope | null, { by, value }: CustomerKey, erased: CustomerErased): AuditEntry {
   return {
     action: 'customer.erased',
     partnerId: scope?.partnerId ?? null,

@@ -37,7 +37,7 @@ export function followCalls(app: FastifyInstance, ctx: Context): void {
 const namesOf = ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions.url ?? null });
 
 function trailOf(request: FastifyRequest, isFromProxy: boolean): Trail {
-  const { proxyId, parent } = isFromProxy ? saidByProxy(request.headers) : nothing;
+  const { proxyId, parent } = isFromProxy ? readProxyHeaders(request.headers) : nothing;
   const { method, route } = namesOf(request);
   const attributes = { 'http.request.method': method, 'quittance.x_request_id': request.id };
   return openTrail(
@@ -51,8 +51,8 @@ function trailOf(request: FastifyRequest, isFromProxy: boolean): Trail {
   );
 }
 
-type Said = { proxyId: string | null; parent: RemoteSpan | null };
-const nothing: Said = { proxyId: null, parent: null };
+type ProxyHeaders = { proxyId: string | null; parent: RemoteSpan | null };
+const nothing: ProxyHeaders = { proxyId: null, parent: null };
 
 const idPattern = /^[\w.~+/=:-]{1,128}$/;
 const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
@@ -61,7 +61,7 @@ const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-
  * The request id and the span that a proxy of `TRUST_PROXY` sends with a call. The proxy's id is logged beside ours and
  * never replaces it, because ours becomes the id of what the call creates. Malformed values are ignored.
  */
-export function saidByProxy(headers: IncomingHttpHeaders): Said {
+export function readProxyHeaders(headers: IncomingHttpHeaders): ProxyHeaders {
   const id = headers['x-request-id'];
   const [, traceId, spanId, flags] = traceparentPattern.exec(String(headers.traceparent ?? '')) ?? [];
   return {

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { trailFields } from './trail.ts';
 
 /** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
-const unsaid = ['req.headers.authorization', 'err.detail', 'err.where'];
+const redacted = ['req.headers.authorization', 'err.detail', 'err.where'];
 
 /** How many characters wait for an output that takes none, such as a file on a full disk. Further lines are dropped. */
 const maxWaiting = 1_000_000;
@@ -22,6 +22,6 @@ function standardOutput(): DestinationStream {
  * @param into standard output, unless it is given
  */
 export function makeLog(level: string, into?: DestinationStream): Logger {
-  const options: LoggerOptions = { level, redact: unsaid, mixin: trailFields };
+  const options: LoggerOptions = { level, redact: redacted, mixin: trailFields };
   return pino(options, into ?? standardOutput());
 }

@@ -23,13 +23,13 @@ export function writeNotice({
   branding,
   subject,
   body,
-  values: said = {},
+  values: given = {},
   figures = {},
   links = {},
   button = '',
 }: Notice) {
   // A name with line breaks could pass for sentences of ours.
-  const values = Object.fromEntries(Object.entries(said).map(([name, text]) => [name, oneLine(text)]));
+  const values = Object.fromEntries(Object.entries(given).map(([name, text]) => [name, oneLine(text)]));
   const all = { ...values, ...figures, ...links };
   const title = oneLine(fill(subject, all));
   const inSentence = {

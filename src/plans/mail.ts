@@ -21,7 +21,7 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
   const { planMail: t } = planTexts(words);
   const merchant = plan.merchant_name ?? plan.partner_name;
   const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
-  const said = { merchant: oneLine(merchant), amount };
+  const values = { merchant: oneLine(merchant), amount };
   const url = payPageUrl(config, request.id);
   const stopUrl = stopMailsUrl(config, request.id, plan.id);
   const until = request.expires_at;
@@ -35,7 +35,7 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
   const mail: CustomerMail = {
     words,
     branding,
-    subject: fill(plan.test_mode ? t.testSubject : t.subject, said),
+    subject: fill(plan.test_mode ? t.testSubject : t.subject, values),
     heading: fill(t.asks, { merchant, amount }),
     test: plan.test_mode ? t.test : null,
     facts,

@@ -5,7 +5,7 @@ import { currencyExponent, parseDecimal } from '../lib/money.ts';
 import { onRate } from './object.ts';
 import { RateRefusal } from './refusal.ts';
 import { deviationOf, isAcceptedDeviation } from './rules.ts';
-import { deleteOverride, selectSaid, upsertOverride } from './store.ts';
+import { deleteOverride, selectSourcesRate, upsertOverride } from './store.ts';
 
 export type Override = {
   code: string;
@@ -36,12 +36,12 @@ export async function setOverride(
     throw new RateRefusal('rate_malformed', message);
   }
   if (until !== null && until <= ctx.clock.now()) throw new RateRefusal('end_past', 'The end must be in the future.');
-  const said = await selectSaid(ctx.db, code);
-  const deviation = said === null ? null : deviationOf(rate, said);
-  if (said !== null && deviation !== null && !isAcceptedDeviation(deviation, shownDeviation)) {
+  const sourcesRate = await selectSourcesRate(ctx.db, code);
+  const deviation = sourcesRate === null ? null : deviationOf(rate, sourcesRate);
+  if (sourcesRate !== null && deviation !== null && !isAcceptedDeviation(deviation, shownDeviation)) {
     const far = `${deviation < 0n ? -deviation : deviation} % ${deviation < 0n ? 'below' : 'above'}`;
-    const message = `${rate} is ${far} the sources’ rate (${said}). To set it anyway, add --deviates ${deviation}.`;
-    throw new RateRefusal('deviates', message, { percent: `${deviation}`, said });
+    const message = `${rate} is ${far} the sources’ rate (${sourcesRate}). To set it anyway, add --deviates ${deviation}.`;
+    throw new RateRefusal('deviates', message, { percent: `${deviation}`, sourcesRate });
   }
   await withAudit(
     ctx,

@@ -101,13 +101,13 @@ function combine(answers: readonly { source: string; rates: Map<string, string> 
   const combined: CombinedRate[] = [];
   const disputed: string[] = [];
   for (const code of currencyCodes) {
-    const said: SourceRate[] = answers.flatMap(({ source, rates }) => {
+    const reported: SourceRate[] = answers.flatMap(({ source, rates }) => {
       const rate = rates.get(code);
       return rate === undefined ? [] : [{ source, rate }];
     });
-    const rate = combineRates(said);
-    if (rate !== null) combined.push({ code, rate, sources: said });
-    else if (said.length > 0) disputed.push(code);
+    const rate = combineRates(reported);
+    if (rate !== null) combined.push({ code, rate, sources: reported });
+    else if (reported.length > 0) disputed.push(code);
   }
   return { combined, disputed };
 }

@@ -1,8 +1,8 @@
 /** Why a rate cannot be set. */
 export type RateFault = 'currency_unknown' | 'rate_malformed' | 'end_past' | 'deviates';
 
-/** How far a rate is from the sources' rate, in whole percent with its sign, and the sources' rate (`said`). */
-export type Deviation = { percent: string; said: string };
+/** How far a rate is from the sources' rate, in whole percent with its sign. */
+export type Deviation = { percent: string; sourcesRate: string };
 
 /** An expected failure. Pages have a text for each reason; the message is for the command line. */
 export class RateRefusal extends Error {

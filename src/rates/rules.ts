@@ -50,8 +50,8 @@ export function combineRates(answers: readonly SourceRate[]): string | null {
 const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
 /** How far a rate is from the sources' rate, in whole percent of the latter with its sign; null up to 5 %. */
-export function deviationOf(rate: string, said: string): bigint | null {
-  const [ours, theirs] = [unitsOf(rate), unitsOf(said)];
+export function deviationOf(rate: string, sourcesRate: string): bigint | null {
+  const [ours, theirs] = [unitsOf(rate), unitsOf(sourcesRate)];
   const away = distance(ours, theirs);
   if (away * 20n <= theirs) return null;
   const percent = divideHalfUp(away * 100n, theirs);
@@ -59,8 +59,8 @@ export function deviationOf(rate: string, said: string): bigint | null {
 }
 
 /** How far a rate is from the sources' rate, in percent with one decimal and its sign: `-45.7`. */
-export function percentAway(rate: string, said: string): string {
-  const [ours, theirs] = [unitsOf(rate), unitsOf(said)];
+export function percentAway(rate: string, sourcesRate: string): string {
+  const [ours, theirs] = [unitsOf(rate), unitsOf(sourcesRate)];
   const tenths = divideHalfUp(distance(ours, theirs) * 1000n, theirs);
   return `${ours < theirs && tenths > 0n ? '-' : ''}${tenths / 10n}.${tenths % 10n}`;
 }

@@ -58,7 +58,7 @@ export async function selectRates(db: Database): Promise<RateRow[]> {
 }
 
 /** The sources' latest rate for a currency, however old; null when they never had one. */
-export async function selectSaid(db: Database, code: string): Promise<string | null> {
+export async function selectSourcesRate(db: Database, code: string): Promise<string | null> {
   const [row] = await db.sql<{ rate: string }[]>`select rate from rates where code = ${code}`;
   return row?.rate ?? null;
 }

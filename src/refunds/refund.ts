@@ -178,7 +178,7 @@ export type CheckedRefund = { prepared: PreparedRefund } & (
  * Looks up a transaction that is claimed to refund a payment. One that no chain knows yet is accepted: it is looked up
  * again (`followRefunds`), and can be replaced until then.
  *
- * @param said `elsewhere`: the merchant sent it from another wallet, or to another address of the payer, so the chain
+ * @param typed `elsewhere`: the merchant sent it from another wallet, or to another address of the payer, so the chain
  * cannot show that it refunded this payment
  * @throws Refusal not_found as `prepareRefund`
  */
@@ -187,17 +187,18 @@ export async function checkRefund(
   scope: Scope,
   accountId: string,
   key: TransferKey,
-  said: { refundTxHash: string; elsewhere: boolean },
+  typed: { refundTxHash: string; elsewhere: boolean },
 ): Promise<CheckedRefund> {
   const prepared = await lookUpRecorded(ctx, await readPrepared(ctx, scope, accountId, key));
   const { refund, unknownHash } = prepared;
-  const refundTxHash = said.refundTxHash.trim().toLowerCase();
+  const refundTxHash = typed.refundTxHash.trim().toLowerCase();
   if (!isHash32(refundTxHash) || refundTxHash === key.txHash) return { prepared, fault: 'malformed' };
   const standing = isRefundSent(refund) && refund?.state !== 'other';
   if (standing && (unknownHash === null || unknownHash === refundTxHash))
     return { prepared, fault: 'already_refunded' };
   const lookup = await lookUpRefund(prepared.chain, expectedRefund(prepared, refundTxHash));
-  if (lookup.kind === 'failed' || (lookup.kind === 'other' && !said.elsewhere)) return { prepared, fault: lookup.kind };
+  if (lookup.kind === 'failed' || (lookup.kind === 'other' && !typed.elsewhere))
+    return { prepared, fault: lookup.kind };
   return { prepared, fault: null, refundTxHash, lookup };
 }
 

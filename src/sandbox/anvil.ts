@@ -53,8 +53,8 @@ export async function spawnAnvilOn(port: number, chainId: number, stateFile: str
   const loggedBefore = existsSync(logFile) ? statSync(logFile).size : 0;
   const child = launch(chainId, stateFile, port);
   // Another chain with the same id may answer on the port, but only ours writes to this file.
-  const said = `Listening on 127.0.0.1:${port}`;
-  const isListening = () => readFileSync(logFile).subarray(loggedBefore).includes(said);
+  const line = `Listening on 127.0.0.1:${port}`;
+  const isListening = () => readFileSync(logFile).subarray(loggedBefore).includes(line);
   const url = `http://127.0.0.1:${port}`;
   if (!(await waitForChain(child, isListening))) return null;
   await callRpc(url, 'anvil_setLoggingEnabled', [false]); // otherwise it logs each call

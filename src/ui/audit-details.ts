@@ -35,11 +35,11 @@ const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
  */
 export function auditDetails(words: Words, json: string, names: ObjectNames): Html | null {
   const { detailNames } = auditTexts(words);
-  const told = descriptionList(words, JSON.parse(json) as Details, names);
-  if (told.length === 0) return null;
+  const rows = descriptionList(words, JSON.parse(json) as Details, names);
+  if (rows.length === 0) return null;
   return html`
     <span dir="auto">
-      ${told.map(
+      ${rows.map(
         ([name, value], i) => html`${i > 0 && ' · '}<span class="quiet">${named(detailNames, name)}</span> ${value}`,
       )}
     </span>

@@ -63,7 +63,7 @@ async function change(
   actor: Actor,
   to: Partial<Pick<User, 'role' | 'disabled_at'>>,
   takesAway: boolean,
-  told: (before: User, after: User) => AuditEntry | null,
+  entryOf: (before: User, after: User) => AuditEntry | null,
 ): Promise<User> {
   const partnerId = partnerOf(team);
   const work = async (inner: Context) => {
@@ -78,7 +78,7 @@ async function change(
     if (done.after.disabled_at) await revokeSessionsOf(ctx, inner.db.sql, userId);
     return done;
   };
-  const { after } = await withAudit(ctx, actor, work, (done) => told(done.before, done.after));
+  const { after } = await withAudit(ctx, actor, work, (done) => entryOf(done.before, done.after));
   return after;
 }
 

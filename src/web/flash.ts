@@ -9,8 +9,8 @@ export type Flashes = { done?: Readonly<Record<string, string>>; refused?: Reado
 export function flashOf({ request }: Pick<Call, 'request'>, { done = {}, refused = {} }: Flashes): Html | null {
   const { done: word } = request.query as { done?: unknown };
   if (typeof word !== 'string') return null;
-  const said = Object.entries(done).find(([name]) => name === word)?.[1];
-  if (said !== undefined) return notice('paid', said);
+  const text = Object.entries(done).find(([name]) => name === word)?.[1];
+  if (text !== undefined) return notice('paid', text);
   const why = Object.entries(refused).find(([name]) => name === word)?.[1];
   return why === undefined ? null : notice('attention', why);
 }

@@ -21,39 +21,39 @@ function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>>
   const ofRequest = (text: string, requestId: string) => fillHtml(text, { request: html`<code>${requestId}</code>` });
   return {
     mail_transport: () => html`${t.mail_transport}`,
-    mail_failing: ({ fault }) => html`${t.mail_failing} ${asSaid(fault)}`,
-    phone_gateway: ({ fault }) => html`${t.phone_gateway} ${asSaid(fault)}`,
-    receipts_missing: ({ fault }) => html`${t.receipts_missing} ${asSaid(fault)}`,
+    mail_failing: ({ fault }) => html`${t.mail_failing} ${verbatim(fault)}`,
+    phone_gateway: ({ fault }) => html`${t.phone_gateway} ${verbatim(fault)}`,
+    receipts_missing: ({ fault }) => html`${t.receipts_missing} ${verbatim(fault)}`,
     recoveries_stuck: ({ accountIds, count }) =>
-      html`${t.recoveries_stuck} ${asSaid(listed(accountIds, count > accountIds.length))}`,
-    plans_failing: ({ count }) => html`${t.plans_failing} ${asSaid(String(count))}`,
-    order_ahead: (details) => html`${t.order_ahead} ${asSaid(scopesAhead(details))}`,
+      html`${t.recoveries_stuck} ${verbatim(listed(accountIds, count > accountIds.length))}`,
+    plans_failing: ({ count }) => html`${t.plans_failing} ${verbatim(String(count))}`,
+    order_ahead: (details) => html`${t.order_ahead} ${verbatim(scopesAhead(details))}`,
     webhook_disabled: async ({ partnerId, mode, why }) => {
       const { name: partner } = await readBranding(ctx, partnerId);
       return html`${fill(why === 'gone' ? t.webhook_gone : t.webhook_dead, { partner, mode: admin[mode] })}`;
     },
     'chain-silent': ({ chainId }) => html`${onNetwork(t.silent, chainId)}`,
-    'chain-missing': ({ chainId, waiting }) => html`${onNetwork(t.missing, chainId)} ${asSaid(waiting.join(', '))}`,
+    'chain-missing': ({ chainId, waiting }) => html`${onNetwork(t.missing, chainId)} ${verbatim(waiting.join(', '))}`,
     'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,
     'chain-unread': ({ chainId, transactions }) =>
-      html`${onNetwork(t.unread, chainId)} ${asSaid(transactions.join(', '))}`,
+      html`${onNetwork(t.unread, chainId)} ${verbatim(transactions.join(', '))}`,
     'chain-left-out': ({ chainId, host, other = '?', transactions }) =>
       html`${fillHtml(t.left_out, {
         network: html`${networkName(ctx, chainId)}`,
-        host: asSaid(host),
-        other: asSaid(other),
-      })} ${asSaid(transactions.join(', '))}`,
+        host: verbatim(host),
+        other: verbatim(other),
+      })} ${verbatim(transactions.join(', '))}`,
     'chain-final-reorged': ({ chainId, transactions }) =>
-      html`${onNetwork(t.final_reorged, chainId)} ${asSaid(transactions.join(', '))}`,
+      html`${onNetwork(t.final_reorged, chainId)} ${verbatim(transactions.join(', '))}`,
     'chain-deep-reorg': ({ chainId }) => html`${onNetwork(t.deep_reorg, chainId)}`,
     'verified-reorged': ({ requestId }) => ofRequest(t.verified_reorged, requestId),
     'returned-bound': ({ requestId }) => ofRequest(t.returned_bound, requestId),
     'returned-twice': ({ payment }) => fillHtml(t.returned_twice, { payment: html`<code>${payment}</code>` }),
-    'relay-low-coin': ({ chainId, address }) => html`${onNetwork(t.relay_low_coin, chainId)} ${asSaid(address)}`,
+    'relay-low-coin': ({ chainId, address }) => html`${onNetwork(t.relay_low_coin, chainId)} ${verbatim(address)}`,
     'relay-fees': ({ chainId }) => html`${onNetwork(t.relay_fees, chainId)}`,
     'relay-stuck': ({ chainId, address, nonce }) =>
-      html`${onNetwork(t.relay_stuck, chainId)} ${asSaid(`${address} ${nonce}`)}`,
-    other: ({ message }) => asSaid(message),
+      html`${onNetwork(t.relay_stuck, chainId)} ${verbatim(`${address} ${nonce}`)}`,
+    other: ({ message }) => verbatim(message),
   };
 }
 
@@ -85,7 +85,7 @@ const advices: Record<AlarmKind, keyof ReturnType<typeof adminTexts>['advices']>
 /** What helps against alarms of a kind. */
 export const adviceOn = (words: Words, kind: AlarmKind): string => adminTexts(words).advices[advices[kind]];
 
-const asSaid = (text: string): Html => html`<code lang="en" dir="ltr">${text}</code>`;
+const verbatim = (text: string): Html => html`<code lang="en" dir="ltr">${text}</code>`;
 
 function networkName({ chains }: Context, chainId: number): string {
   return allChains(chains).find((chain) => chain.chainId === chainId)?.name ?? String(chainId);

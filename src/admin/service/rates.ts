@@ -81,7 +81,7 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown
   } catch (error) {
     if (!(error instanceof RateRefusal)) throw error;
     const { reason, deviation } = error;
-    const far = { percent: percentOf(call.words, deviation?.percent), said: deviation?.said ?? '' };
+    const far = { percent: percentOf(call.words, deviation?.percent), said: deviation?.sourcesRate ?? '' };
     return { text: fill(t.fault, { why: fill(t.faults[reason], { code, rate, ...far }) }), deviation };
   }
 }
@@ -195,11 +195,16 @@ function percentOf({ language }: Words, percent: string | undefined): string {
 }
 
 /** The sources' rate beside an override, and how far the override is from it; null without an override. */
-export function besideSources(words: Words, { override, sources_rate: said, override_percent }: RateView): Html | null {
+export function besideSources(
+  words: Words,
+  { override, sources_rate: sourcesRate, override_percent }: RateView,
+): Html | null {
   if (!override) return null;
   const { rates: t } = adminTexts(words);
   const text =
-    said === null ? t.besideNone : fill(t.beside, { said, percent: percentOf(words, override_percent ?? '0') });
+    sourcesRate === null
+      ? t.besideNone
+      : fill(t.beside, { said: sourcesRate, percent: percentOf(words, override_percent ?? '0') });
   return html`<p class="quiet">${text}</p>`;
 }
 

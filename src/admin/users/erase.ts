@@ -32,8 +32,11 @@ export function erasePages(pages: AdminPages, ctx: Context): void {
     const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
     const { more, ...erased } = await eraseCustomer(ctx, key, userActor(call.operator, call.request));
-    const said = notice('paid', `${fill(t.done, { counts: countsOf(call.words, erased) })}${more ? ` ${t.more}` : ''}`);
-    return show(ctx, call, 200, more ? typed : { ...typed, value: '' }, said);
+    const message = notice(
+      'paid',
+      `${fill(t.done, { counts: countsOf(call.words, erased) })}${more ? ` ${t.more}` : ''}`,
+    );
+    return show(ctx, call, 200, more ? typed : { ...typed, value: '' }, message);
   });
 }
 
@@ -48,10 +51,10 @@ type Counted = 'requests' | 'plans' | 'partners' | 'mails' | 'messages';
 /** `2 requests, 1 plan, and 1 partner`; with a plus sign if there are more requests than were counted. */
 function countsOf(words: Words, counts: Partial<Record<Counted, number>>, more = false): string {
   const forms = adminTexts(words).erase.counts;
-  const said = (Object.entries(counts) as [Counted, number][]).map(([name, count]) =>
+  const parts = (Object.entries(counts) as [Counted, number][]).map(([name, count]) =>
     fillCount(words, forms[name], count, more && name === 'requests' ? { count: `${count}+` } : {}),
   );
-  return allOf(words, said);
+  return allOf(words, parts);
 }
 
 function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof findCustomer>>): Html {
@@ -69,7 +72,7 @@ function foundCard(words: Words, typed: Typed, found: Awaited<ReturnType<typeof 
   );
 }
 
-function show(ctx: Context, call: AdminCall, status: number, typed: Typed, said: Html | null) {
+function show(ctx: Context, call: AdminCall, status: number, typed: Typed, message: Html | null) {
   const { words } = call;
   const { erase: t, places } = adminTexts(words);
   const days = ctx.config.eraseCustomersAfterDays;
@@ -81,7 +84,7 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, said:
     status,
     title: places.erase,
     body: html`
-      ${said}
+      ${message}
       ${card(html`
         <p>${t.rest}</p>
         ${form({

@@ -13,18 +13,21 @@ const nonce = 'ab'.repeat(32);
 const reference = '0123456789abcdef'.repeat(2);
 const padded = `0x${reference}${'00'.repeat(16)}`;
 
-type Said = { address: string; topics: string[]; data: string };
-const moved = (from: Hex, to: Hex, value: bigint, by: Hex = token): Said => ({
+type LogContent = { address: string; topics: string[]; data: string };
+const moved = (from: Hex, to: Hex, value: bigint, by: Hex = token): LogContent => ({
   address: by,
   topics: [transferTopic, word(from), word(to)],
   data: numberToHex(value, { size: 32 }),
 });
-const used = (authorizer: Hex, by: Hex = token): Said => ({
+const used = (authorizer: Hex, by: Hex = token): LogContent => ({
   address: by,
   topics: [authorizationUsedTopic, word(authorizer), `0x${nonce}`],
   data: '0x',
 });
-const charged = (amount: bigint, details: { payer?: Hex; reference?: string; by?: Hex; of?: Hex } = {}): Said => ({
+const charged = (
+  amount: bigint,
+  details: { payer?: Hex; reference?: string; by?: Hex; of?: Hex } = {},
+): LogContent => ({
   address: details.by ?? contract,
   topics: [chargedTopic, word('0x77'), details.reference ?? padded, word(shop)],
   data: encodeAbiParameters(
@@ -32,8 +35,8 @@ const charged = (amount: bigint, details: { payer?: Hex; reference?: string; by?
     [details.payer ?? ada, details.of ?? token, amount],
   ),
 });
-const nonces = (logs: Said[]) => logs.map((_, at) => readBindings(logs, contract)(at).authorizationNonce);
-const references = (logs: Said[]) => logs.map((_, at) => readBindings(logs, contract)(at).chargedReference);
+const nonces = (logs: LogContent[]) => logs.map((_, at) => readBindings(logs, contract)(at).authorizationNonce);
+const references = (logs: LogContent[]) => logs.map((_, at) => readBindings(logs, contract)(at).chargedReference);
 
 test('AuthorizationUsed › its nonce belongs to the transfer directly after it, by the same token and from the same wallet', () => {
   assert.deepEqual(nonces([used(ada), moved(ada, shop, 5n)]), [null, nonce]);
@@ -74,7 +77,7 @@ test('two equal transfers before one charge → it belongs to neither; one befor
 test('a log of another shape, or a chain without the contract → nothing', () => {
   const logs = [moved(ada, shop, 5n), charged(5n)];
   assert.equal(readBindings(logs, null)(0).chargedReference, null);
-  const [, right] = logs as [Said, Said];
+  const [, right] = logs as [LogContent, LogContent];
   for (const wrong of [
     { ...right, topics: right.topics.slice(0, 3) },
     { ...right, data: `${right.data}00` },

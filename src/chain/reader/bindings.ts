@@ -15,7 +15,7 @@ export type Bindings = {
   chargedReference: string | null;
 };
 
-type Said = Pick<Log, 'address' | 'topics' | 'data'>;
+type LogContent = Pick<Log, 'address' | 'topics' | 'data'>;
 
 /**
  * Reads what the transfers of a transaction were made for; computed once for all of them.
@@ -28,7 +28,7 @@ type Said = Pick<Log, 'address' | 'topics' | 'data'>;
  * @returns the bindings of the transfer at an ordinal
  */
 export function readBindings(
-  logs: readonly (Said | undefined)[],
+  logs: readonly (LogContent | undefined)[],
   contract: string | null,
 ): (ordinal: number) => Bindings {
   const charged = contract === null ? new Map<number, string>() : readCharges(logs, contract);
@@ -40,7 +40,7 @@ export function readBindings(
 
 const addressIn = (word: string | undefined) => `0x${word?.slice(-40)}`;
 
-function nonceBefore(logs: readonly (Said | undefined)[], ordinal: number): string | null {
+function nonceBefore(logs: readonly (LogContent | undefined)[], ordinal: number): string | null {
   const [used, moved] = [logs[ordinal - 1], logs[ordinal]];
   const transfer = moved && transferOf(moved);
   if (!used || !transfer || used.address !== moved.address || used.topics.length !== 3) return null;
@@ -49,7 +49,7 @@ function nonceBefore(logs: readonly (Said | undefined)[], ordinal: number): stri
 }
 
 /** The references of the contract's charges, by the ordinal of the transfer that each names. */
-function readCharges(logs: readonly (Said | undefined)[], contract: string): Map<number, string> {
+function readCharges(logs: readonly (LogContent | undefined)[], contract: string): Map<number, string> {
   const found = new Map<number, string>();
   /** The ordinals of transfers since the last charge, by what they move. */
   let since = new Map<string, number[]>();
@@ -74,7 +74,7 @@ function readCharges(logs: readonly (Said | undefined)[], contract: string): Map
 const keyOf = (from: string, to: string, token: string, value: bigint) => `${from} ${to} ${token} ${value}`;
 
 /** Null if the log has another shape, or its reference is not a request's: 16 bytes followed by 16 zero bytes. */
-function readCharged({ topics, data }: Said): { key: string; reference: string } | null {
+function readCharged({ topics, data }: LogContent): { key: string; reference: string } | null {
   const [, , reference, payee, more] = topics;
   if (!reference || !payee || more !== undefined || data.length !== 2 + 3 * 64) return null;
   if (!/^0x[0-9a-f]{32}0{32}$/.test(reference)) return null;

@@ -10,13 +10,13 @@ export type Evidence = { receipt: Receipt; header: Header; transaction: Transact
 
 /** Whether an endpoint reports the same about a transfer as the endpoint that it was read from. */
 export function confirmsTransfer(
-  told: Evidence,
+  evidence: Evidence,
   key: SeenTransfer,
   chain: Pick<ChainConfig, 'tokens' | 'recurringContract'>,
 ): boolean {
-  if (!isSameTransfer(told, key) || !hasSameBindings(told, key, chain.recurringContract)) return false;
+  if (!isSameTransfer(evidence, key) || !hasSameBindings(evidence, key, chain.recurringContract)) return false;
   const tokens = chain.tokens.map(({ address }) => address);
-  return !key.calldata || isSameReference(told, key, key.calldata.reference, tokens);
+  return !key.calldata || isSameReference(evidence, key, key.calldata.reference, tokens);
 }
 
 /** What was computed from a transaction for all of its transfers; as long as an endpoint's answer is kept. */
@@ -92,12 +92,12 @@ export function isSameLog(log: Log, key: SeenTransfer): boolean {
  * them ambiguous.
  */
 function isSameReference(
-  told: Evidence,
+  evidence: Evidence,
   key: SeenTransfer,
   reference: string | null,
   tokens: readonly string[],
 ): boolean {
-  const { receipt, transaction } = told;
+  const { receipt, transaction } = evidence;
   if (transaction.hash !== key.txHash) return false;
   const accepted = [key.tokenAddress, ...tokens];
   const wallet = reference === null ? null : key.toAddress;

@@ -5,8 +5,8 @@ import { logKey, type Range } from './comparison.ts';
 import type { Reader } from './read.ts';
 import {
   countUnreadByHost,
-  insertOmitted,
   maxPerHost,
+  requestReread,
   selectAwaited,
   selectPlaces,
   selectSetAside,
@@ -41,7 +41,7 @@ export async function setAside(reader: Reader, { from }: Range, reported: readon
     const room = Math.max(0, maxPerHost - (counts.get(host) ?? 0));
     const logs = own.slice(0, room).map(({ log }) => log);
     for (const [wallet, paying] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
-      added += await insertOmitted(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });
+      added += await requestReread(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });
     if (own.length <= room) continue;
     isComplete = false;
     comparison.full = new Set([...comparison.full, host]);

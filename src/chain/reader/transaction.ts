@@ -19,7 +19,7 @@ export type Reading = {
  * Reads what a transaction carries for its transfers to watched wallets.
  *
  * @param logs those transfers, as reported in the block's logs
- * @param anyhow stores them even without the parts of the transaction that no provider returns
+ * @param acceptsLess stores them even without the parts of the transaction that no provider returns
  * @returns null when no provider returns enough: whatever a transaction does, the next one can still be read
  * @throws ProviderFault, RpcError
  */
@@ -28,24 +28,24 @@ export async function readTransaction(
   txHash: string,
   logs: readonly Log[],
   { owners, rpcs, contract }: Reading,
-  anyhow: boolean,
+  acceptsLess: boolean,
 ): Promise<FoundTransfer[] | null> {
-  const [told, toldReceipt] = await Promise.all([
+  const [answeredTx, answeredReceipt] = await Promise.all([
     askEach(rpcs, (rpc) => rpc.transaction(txHash)),
     askEach(rpcs, (rpc) => rpc.receipt(txHash)),
   ]);
-  const [tx, receipt] = [told?.answer, toldReceipt?.answer];
-  const isOther = toldReceipt && (receipt?.blockHash !== header.hash || !receipt.success);
-  if (isOther || (told && tx?.hash !== txHash)) {
+  const [tx, receipt] = [answeredTx?.answer, answeredReceipt?.answer];
+  const isOther = answeredReceipt && (receipt?.blockHash !== header.hash || !receipt.success);
+  if (isOther || (answeredTx && tx?.hash !== txHash)) {
     throw new ProviderFault(`block ${header.number}: the provider's receipt of ${txHash} does not fit its log`);
   }
   const ordinals = receipt ? ordinalsIn(receipt, logs, header) : await ordinalsWithout(header, txHash, logs, rpcs);
   const referenceOf = tx && readReferences(tx, receipt ?? null, logs, ordinals ?? [], owners);
-  if (!ordinals || (!referenceOf && !anyhow)) return null;
+  if (!ordinals || (!referenceOf && !acceptsLess)) return null;
   const bindingsOf = receipt
     ? readBindings(receipt.logs, contract)
     : await bindingsWithout(header, txHash, { logs, ordinals }, rpcs, contract);
-  if (!bindingsOf && !anyhow) return null;
+  if (!bindingsOf && !acceptsLess) return null;
   return logs.flatMap((log, i) => {
     const transfer = transferOf(log);
     const owner = transfer && owners.get(transfer.to);

@@ -88,11 +88,11 @@ export const maxPerHost = 1_000;
  * transaction. One that was stored without its calldata, and removed since, is set aside again.
  *
  * @param sinceBlock blocks after it were read, including those no longer stored; null if that is unknown
- * @param told `isKnown`: also if something is stored for the wallet, because more is known to exist; `host`: the
+ * @param details `isKnown`: also if something is stored for the wallet, because more is known to exist; `host`: the
  * endpoint that reports them unasked, if one does
  * @returns how many were set aside that were not before
  */
-export async function insertOmitted(
+export async function requestReread(
   { sql }: Database,
   chain: { chainId: number; testMode: boolean },
   wallet: string,

@@ -7,7 +7,7 @@ import { holdCursor, insertTransfers } from './store.ts';
 import { readTransaction } from './transaction.ts';
 import * as store from './unread-store.ts';
 
-export { insertOmitted as requestReread, isSetAside, isYetToBeRead, type Pointed } from './unread-store.ts';
+export { isSetAside, isYetToBeRead, type Pointed, requestReread } from './unread-store.ts';
 
 /** Per pass; the rest follows in the next one. */
 const passSize = 5;
@@ -65,11 +65,12 @@ async function tryAgain(reader: Reader, provider: RpcProvider, row: store.Unread
     const found = row.logs.length > 0 ? { logs: row.logs, owners, rpcs } : await readOmitted(reader, header, row, rpcs);
     if (found === 'denied' && row.is_stale) return nothing;
     if (!found || found === 'denied') return null;
-    const read = (anyhow: boolean) => readTransaction(header, row.tx_hash, found.logs, { ...found, contract }, anyhow);
+    const read = (acceptsLess: boolean) =>
+      readTransaction(header, row.tx_hash, found.logs, { ...found, contract }, acceptsLess);
     const transfers = await read(false);
     if (transfers) return { transfers, unread: [], complete: true };
-    const poorer = row.is_late ? await read(true) : null;
-    return poorer && { transfers: poorer, unread: [], complete: false };
+    const partial = row.is_late ? await read(true) : null;
+    return partial && { transfers: partial, unread: [], complete: false };
   } catch (error) {
     if (!(error instanceof RpcError || error instanceof ProviderFault)) throw error;
     reader.log.warn({ chain: reader.chain.chainId, tx: row.tx_hash, reason: error.message }, 'still unreadable');

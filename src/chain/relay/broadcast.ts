@@ -115,7 +115,7 @@ async function submitOne(rpc: Rpc, signed: Hex): Promise<'accepted' | RpcError> 
 }
 
 function readFailure(error: RpcError, answersOthers: boolean): BroadcastResult {
-  const message = error.said?.message ?? error.message;
+  const message = error.reported?.message ?? error.message;
   if (error.kind === 'limited') return { kind: 'unreachable', message };
   if (error.kind !== 'refused') return { kind: answersOthers ? 'refused' : 'unreachable', message };
   const kind = messagePatterns.find(([pattern]) => pattern.test(message))?.[1] ?? 'refused';

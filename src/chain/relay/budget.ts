@@ -97,12 +97,12 @@ export async function updateFees(tx: Tx, calls: readonly { id: string; feeWei: b
       select r.partner_id, r.test_mode, r.chain_id, r.day from relay_transactions r where r.id = any(${ids}::uuid[]))
     order by s.partner_id, s.test_mode, s.chain_id, s.day for update`;
   await tx`
-    with told as (
+    with fees as (
       select * from unnest(${ids}::uuid[], ${calls.map(({ feeWei }) => feeWei)}::numeric[]) as k (id, fee_wei)),
     more as (
-      select r.partner_id, r.test_mode, r.chain_id, r.day, sum(told.fee_wei - r.fee_wei) as wei
-      from relay_transactions r join told using (id) group by r.partner_id, r.test_mode, r.chain_id, r.day),
-    changed as (update relay_transactions r set fee_wei = told.fee_wei from told where r.id = told.id)
+      select r.partner_id, r.test_mode, r.chain_id, r.day, sum(fees.fee_wei - r.fee_wei) as wei
+      from relay_transactions r join fees using (id) group by r.partner_id, r.test_mode, r.chain_id, r.day),
+    changed as (update relay_transactions r set fee_wei = fees.fee_wei from fees where r.id = fees.id)
     update relay_spending s set wei = greatest(0, s.wei + more.wei) from more
     where s.partner_id = more.partner_id and s.test_mode = more.test_mode and s.chain_id = more.chain_id
       and s.day = more.day`;

@@ -61,9 +61,9 @@ async function simulateAt(url: string, call: CallToSimulate): Promise<Simulation
     return { kind: 'ok', gas: await connectRpc(url, timeoutMs).estimateGas(call) };
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    const { said } = error;
-    if (error.kind !== 'refused' || !said) return { kind: 'unreachable' };
-    const isFailure = said.code === 3 || said.data !== null || failing.test(said.message);
-    return isFailure ? { kind: 'reverted', data: said.data ?? '0x' } : { kind: 'unreachable' };
+    const { reported } = error;
+    if (error.kind !== 'refused' || !reported) return { kind: 'unreachable' };
+    const isFailure = reported.code === 3 || reported.data !== null || failing.test(reported.message);
+    return isFailure ? { kind: 'reverted', data: reported.data ?? '0x' } : { kind: 'unreachable' };
   }
 }

@@ -90,15 +90,18 @@ function past(ctx: Context, { mandate, words }: PlanView): Html | null {
   const reason =
     mandate.end_reason === 'stopped_by_customer' ? t.youStopped : mandate.end_reason && ended[mandate.end_reason];
   const why = reason === null ? t.stoppedRest : `${reason} ${t.stoppedRest}`;
-  const told = toldText(mandate, t);
+  const revocation = revocationText(mandate, t);
   return card(
     stateLine('ended', t.stopped, why),
-    told !== null && html`<p class="quiet">${told}</p>`,
+    revocation !== null && html`<p class="quiet">${revocation}</p>`,
     html`<details><summary>${t.agreed}</summary>${agreedFacts(ctx, words, mandate)}</details>`,
   );
 }
 
-function toldText({ revoked_at, revoke_due_at }: MandateRow, t: { revoked: string; revoking: string }): string | null {
+function revocationText(
+  { revoked_at, revoke_due_at }: MandateRow,
+  t: { revoked: string; revoking: string },
+): string | null {
   if (revoked_at !== null) return t.revoked;
   return revoke_due_at === null ? null : t.revoking;
 }

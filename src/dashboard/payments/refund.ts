@@ -100,9 +100,9 @@ async function record(ctx: Context, visit: MerchantVisit): Promise<FastifyReply>
   const { scope, accountId } = session;
   const key = keyIn(visit);
   if (!isAllowed(ctx, visit)) return sendTooMany(reply);
-  const said = { refundTxHash: fields.return_tx_hash ?? '', elsewhere: fields.elsewhere === '1' };
+  const typedRefund = { refundTxHash: fields.return_tx_hash ?? '', elsewhere: fields.elsewhere === '1' };
   // Outside the transaction: the chain may be slow.
-  const checked = await checkRefund(ctx, scope, accountId, key, said);
+  const checked = await checkRefund(ctx, scope, accountId, key, typedRefund);
   if (checked.fault !== null) {
     return showRefund(ctx, visit, await prepareRefund(ctx, scope, accountId, key), checked.fault);
   }

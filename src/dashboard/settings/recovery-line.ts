@@ -10,7 +10,7 @@ import type { WalletChange } from '../../wallets/recovery.ts';
 /** Tells a signed-in merchant about a recovery in progress, with the button that stops it. */
 export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new_wallet }: WalletChange): Html {
   const { walletChange } = walletTexts(words);
-  const told =
+  const line =
     due_at !== null && new_wallet !== null
       ? stateLine(
           'attention',
@@ -22,5 +22,5 @@ export function recoveryLine(words: Words, merchant: MerchantView, { due_at, new
           walletChange.started,
           fill(walletChange.startedRest, { partner: merchant.partner_name }),
         );
-  return html`<div role="alert">${told}</div>${form({ action: '/dashboard/wallet/veto', submit: walletChange.stop })}`;
+  return html`<div role="alert">${line}</div>${form({ action: '/dashboard/wallet/veto', submit: walletChange.stop })}`;
 }

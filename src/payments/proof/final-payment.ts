@@ -20,12 +20,12 @@ export async function isFinalPayment(ctx: Context, row: TransferRow): Promise<bo
   if (row.final_at !== null || !needsCrossCheck(chain)) return true;
   // Only the transfer's own log decides who gets the money back. The block's time, the one thing that may still differ,
   // does not matter.
-  const [told, ends] = await Promise.all([
+  const [confirmation, ends] = await Promise.all([
     confirmTransfer(chain, { ...asSeen(row), calldata: null, bindings: null }),
     askHeads(chain, endsMs),
   ]);
   const isDeep = ends !== null && isFinalForAll(ends, Number(row.block_number), BigInt(row.value), chain);
-  return isDeep && (told === 'agreed' || told === 'altered');
+  return isDeep && (confirmation === 'agreed' || confirmation === 'altered');
 }
 
 /**

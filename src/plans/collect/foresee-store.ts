@@ -15,7 +15,7 @@ export type ComingRow = {
   permit_micro: string | null;
   permit_deadline: string | null;
   /** Whether a charge of the plan has failed and is tried again, so that its customer already knows. */
-  told: boolean;
+  retried: boolean;
 } & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'uncharged'>;
 
 /** Where a pass continues: after a plan. */
@@ -36,7 +36,7 @@ export function selectComing(
           and o.state = 'charged') as uncharged,
       exists (select from collections o
         where (o.partner_id, o.test_mode, o.plan_id) = (p.partner_id, p.test_mode, p.id)
-          and o.state = 'waiting' and o.attempts > 0) as told
+          and o.state = 'waiting' and o.attempts > 0) as retried
     from plans p
       join mandates a on (a.partner_id, a.test_mode, a.plan_id) = (p.partner_id, p.test_mode, p.id) and a.state = 'active'
       left join permits s on (s.chain_id, s.token_address, s.payer, s.contract_address)

@@ -76,7 +76,7 @@ async function warn(ctx: Context, row: ComingRow, holdings: Holdings): Promise<b
   const scope = scopeOfRow(row);
   return ctx.db.scoped(scope, async (tx: Tx) => {
     if (!(await updateForeseen(tx, scope, row.plan_id, row.next_on))) return false;
-    if (!fault || row.told) return true;
+    if (!fault || row.retried) return true;
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
     if (plan.customer_email === null || plan.mails_stopped_at !== null) return true;
     if (!(await takePlanMail(ctx, tx, scope, plan, plan.customer_email))) return true;

@@ -25,7 +25,7 @@ export type KnownRow = CollectionRow & {
 /**
  * How long after the first report a reported transaction delays a charge. This is limited because anybody can report.
  */
-const heardHours = 24;
+const reportedHours = 24;
 
 /** The sum of the transfers that count for a request `r`. */
 const countedOf = (sql: Sql | Tx) => sql`
@@ -45,7 +45,7 @@ export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
       ${seenStatus(sql)} as status, ${countedOf(sql)} as counted_micro,
       ${isBeingPaid(sql)} or exists (select from payment_hints h
         where h.partner_id = r.partner_id and h.test_mode = r.test_mode and h.request_id = r.id
-          and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${heardHours} hours`}::interval
+          and h.state in ('seen', 'mined') and h.heard_at > now() - ${`${reportedHours} hours`}::interval
           and not exists (select from transfers t where (t.chain_id, t.tx_hash) = (h.chain_id, h.tx_hash))) as payment_seen,
       m.disabled_by_partner or m.disabled_by_operator as merchant_disabled, w.disabled_at is not null as partner_disabled
     from unnest(${taken.map((one) => one.partner_id)}::uuid[], ${taken.map((one) => one.test_mode)}::boolean[],

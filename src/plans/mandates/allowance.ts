@@ -48,20 +48,20 @@ export async function neededMicro(sql: Sql | Tx, { key, planId, capMicro, charge
  */
 export async function allowanceStep(ctx: Pick<Context, 'db'>, order: AllowanceOrder): Promise<AllowanceStep | null> {
   const { chain, key } = order;
-  const [value, stored, told] = await Promise.all([
+  const [value, stored, onChain] = await Promise.all([
     neededMicro(ctx.db.sql, order),
     selectPermitOf(ctx.db.sql, key),
     readQuietly(order),
   ]);
-  if (!told) return null;
-  const unused = told.permit && stored && BigInt(stored.nonce) === told.permit.nonce ? stored : null;
+  if (!onChain) return null;
+  const unused = onChain.permit && stored && BigInt(stored.nonce) === onChain.permit.nonce ? stored : null;
   const deadline = latest(permitDeadline(order.startsAt), unused ? BigInt(unused.deadline) : 0n);
-  if (told.micro >= value) return { kind: 'enough' };
+  if (onChain.micro >= value) return { kind: 'enough' };
   const suffices = unused && BigInt(unused.value) >= value && BigInt(unused.deadline) >= minDeadline(order.startsAt);
   if (suffices) return { kind: 'enough' };
   const approve = approveCall(spendingOf(key), value);
-  if (!told.permit) return { kind: 'approve', value, approve };
-  const { domain, nonce } = told.permit;
+  if (!onChain.permit) return { kind: 'approve', value, approve };
+  const { domain, nonce } = onChain.permit;
   const terms: PermitTerms = { ...spendingOf(key), value, nonce, deadline };
   return { kind: 'permit', value, nonce, deadline, json: permitJson(domain, chain.chainId, terms), approve };
 }
@@ -105,9 +105,9 @@ export async function checkAllowance(
   }
   const least = minDeadline(startsAt);
   const inTime = permit.deadline >= least && permit.deadline <= least + BigInt(longestDeadlineMs / 1000);
-  const told = await readQuietly(order);
-  if (!told) return 'unreachable';
-  if (permit.value !== needed || permit.nonce !== told.permit?.nonce || !inTime) return 'allowance_changed';
+  const onChain = await readQuietly(order);
+  if (!onChain) return 'unreachable';
+  if (permit.value !== needed || permit.nonce !== onChain.permit?.nonce || !inTime) return 'allowance_changed';
   const word = await tryPermit(chain, { ...spendingOf(key), ...permit }, permit.signature);
   if (word === 'accepted') return null;
   return word === 'refused' ? 'permit_refused' : 'unreachable';

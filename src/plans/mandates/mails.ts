@@ -87,14 +87,14 @@ async function queueToCustomer(
   const merchant = oneLine(merchantOf(facts));
   const url = planPageUrl(ctx.config, facts.id);
   const why: Why = `${kind}Why`;
-  const said = fill(t[kind], { merchant });
-  const subject = facts.test_mode ? fill(t.testSubject, { subject: said }) : said;
+  const heading = fill(t[kind], { merchant });
+  const subject = facts.test_mode ? fill(t.testSubject, { subject: heading }) : heading;
   const amount = formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language);
   const mail: CustomerMail = {
     words,
     branding: mailBrandingOf(ctx, { ...facts, name: facts.partner_name }),
     subject,
-    heading: said,
+    heading,
     test: facts.test_mode ? t.test : null,
     facts: [
       [page.what, facts.name ?? ''],

@@ -150,12 +150,12 @@ function rebuild(
     endsAt: carried.end,
     plan: planRef(secret, facts.id),
   };
-  const said = [
+  const sealed = [
     ...[facts.partner_id, facts.test_mode, facts.id, facts.fiat_int, facts.fiat_code, facts.cap_fiat_int],
     ...[facts.reserve_percent, facts.after_past_due, facts.max_charges, contract, JSON.stringify(carried)],
     ...Object.values(terms).map(String),
   ];
-  const mac = keyedHash(secret, 'plan-terms', createHash('sha256').update(JSON.stringify(said)).digest('hex'));
+  const mac = keyedHash(secret, 'plan-terms', createHash('sha256').update(JSON.stringify(sealed)).digest('hex'));
   const mandate: Mandate = { ...terms, salt: `0x${carried.random}${mac.toString('hex', 0, 16)}` };
   const hash = mandateHash(mandate, chain.chainId, contract);
   return { place: { chain, contract, executor, token }, mandate, hash, charges: carried.charges };

@@ -127,7 +127,7 @@ function hashLine(words: Words, chain: ChainConfig | undefined, hash: string): H
 function paymentItems(words: Words, { progress, chains }: History): TimelineItem[] {
   const { request, reasons } = portalTexts(words);
   const { events } = request;
-  const told = (transfer: TransferProgress, text: string) => {
+  const partsOf = (transfer: TransferProgress, text: string) => {
     const chain = chains.find(({ chainId }) => chainId === transfer.chainId);
     const network = chain?.name ?? String(transfer.chainId);
     const amount = groupMicro(words, transfer.usdcMicro);
@@ -135,7 +135,7 @@ function paymentItems(words: Words, { progress, chains }: History): TimelineItem
   };
   return [
     ...progress.transfers.map((transfer): TimelineItem => {
-      const { network, link, title } = told(transfer, events.transfer);
+      const { network, link, title } = partsOf(transfer, events.transfer);
       const { confirmations: seen, neededConfirmations: needed } = transfer;
       const count =
         needed === null
@@ -149,7 +149,7 @@ function paymentItems(words: Words, { progress, chains }: History): TimelineItem
       };
     }),
     ...progress.unmatched.map((transfer): TimelineItem => {
-      const { link, title } = told(transfer, events.stray);
+      const { link, title } = partsOf(transfer, events.stray);
       const rest = html`
         <p>${fill(commonTexts(words).common.sentence, { text: reasons[transfer.reason] })}</p>
         <p>${link}</p>

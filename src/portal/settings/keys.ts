@@ -162,7 +162,7 @@ function scopesOf(words: Words, scopes: string[]): Html {
   const known = Object.entries(portalTexts(words).keys.scopes).filter(([name]) => scopes.includes(name));
   return html`
     <span class="quiet">
-      ${known.map(([name, told], i) => html`${i > 0 && ', '}<span title="${name}">${told}</span>`)}
+      ${known.map(([name, label], i) => html`${i > 0 && ', '}<span title="${name}">${label}</span>`)}
     </span>
   `;
 }

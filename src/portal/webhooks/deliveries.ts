@@ -77,10 +77,10 @@ function flash(call: PortalCall): Html | null {
   const { replayed, moreFailed, noTime } = portalTexts(call.words).webhooks;
   const { count } = readQuery(call.request.query, ['count']);
   const known = count !== undefined && /^\d{1,5}$/.test(count) ? Number(count) : 0;
-  const said = fillCount(call.words, replayed, known);
+  const text = fillCount(call.words, replayed, known);
   return flashOf(call, {
-    done: { replayed: said },
-    refused: { no_time: noTime, replayed_some: `${said} ${moreFailed}` },
+    done: { replayed: text },
+    refused: { no_time: noTime, replayed_some: `${text} ${moreFailed}` },
   });
 }
 

@@ -123,6 +123,6 @@ function confirmForm(words: Words, realm: Realm, path: string, has: boolean): Ht
 export function passkeyNotice(words: Words, word: unknown): Html | null {
   const { done, refusals } = signInTexts(words).passkey;
   if (isPasskeyRefusal(word)) return notice('attention', refusals[word]);
-  const said = Object.entries(done).find(([name]) => name === word);
-  return said ? notice('paid', said[1]) : null;
+  const found = Object.entries(done).find(([name]) => name === word);
+  return found ? notice('paid', found[1]) : null;
 }
