@@ -47,18 +47,18 @@ export async function findCustomer(
   };
 }
 
-/** The requests of a customer, one more than are erased at once; by one of them, all of its plan. */
+/** The requests of a customer, one more than are erased at once. One that a plan made stands for all of that plan. */
 async function requestsOf(sql: Sql | Tx, key: CustomerKey): Promise<CustomerRequest[]> {
   const beside = key.by === 'request' ? await findRequestsBeside(sql, key.value, maxBeside) : [];
   return findOfCustomer(sql, key, beside, batch + 1);
 }
 
 /**
- * Erases the personal data of one customer with all partners, at most 500 requests and plans at a time: name, e-mail
- * address, phone number, memo and language of its requests, and the mails and messages made from them; name, customer,
- * e-mail address and phone number of its plans, which end. Amounts, times, states, wallets and transactions stay, and
- * so does the metadata, which is the partner's own. A second call finds nothing and changes nothing. The logs of the
- * operators and of each partner record the erasure, but not the customer.
+ * Erases the personal data of one customer with all partners, at most 500 requests and plans at a time. Requests lose
+ * name, e-mail address, phone number, memo and language, and the mails and messages made from them are deleted. Plans
+ * lose their name, customer, e-mail address and phone number, and end. Amounts, times, states, wallets and
+ * transactions stay, and so does the metadata, which is the partner's own. A second call finds nothing and changes
+ * nothing. The logs of the operators and of each partner record the erasure, but not the customer.
  */
 export async function eraseCustomer(
   ctx: Context,

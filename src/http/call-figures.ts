@@ -19,7 +19,7 @@ const known = new Map<string, { observe(seconds: number): void }>();
  *
  * @param route the matched route; null if there was none
  */
-export function countCall(response: ServerResponse, route: string | null, seconds: number): void {
+export function recordAnswered(response: ServerResponse, route: string | null, seconds: number): void {
   if (isEventStream(response)) return;
   const name = route?.startsWith('/api/') ? route : 'pages';
   const status = `${Math.floor(response.statusCode / 100)}xx`;

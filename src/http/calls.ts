@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { inNetworks } from '../lib/networks.ts';
 import { openTrail, type RemoteSpan } from '../lib/trace.ts';
 import { inTrail, type Trail } from '../lib/trail.ts';
-import { countCall } from './call-figures.ts';
+import { recordAnswered } from './call-figures.ts';
 
 /**
  * Gives each call its trail: every log line of the call has its `x-request-id`, and if tracing is on, the call is a
@@ -23,7 +23,7 @@ export function followCalls(app: FastifyInstance, ctx: Context): void {
       trail.span?.end(status >= 500 ? String(status) : undefined);
       const tookMs = performance.now() - startedAt;
       const names = namesOf(request);
-      countCall(reply.raw, names.route, tookMs / 1000);
+      recordAnswered(reply.raw, names.route, tookMs / 1000);
       if (!ctx.log.isLevelEnabled('debug')) return;
       inTrail(trail, () => ctx.log.debug({ ...names, status, duration_ms: Math.round(tookMs) }, 'a call was answered'));
     });

@@ -64,7 +64,7 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
   if (!current || current.block_hash !== row.block_hash || current.request_id !== null) return { kind: 'gone' };
 
   const isRefunded = await hasRefund(tx, scope, keyOf(row));
-  const applicability = judge(current, { request, counted }, rule, isRefunded);
+  const applicability = judgeTransfer(current, { request, counted }, rule, isRefunded);
   if (!applicability) return { kind: 'gone' };
   if (!applicability.counts) return { kind: 'rejected', reason: applicability.reason };
   const missingMicro = BigInt(request.usdc_micro) - sumMicro(counted) - BigInt(current.value);
@@ -85,7 +85,7 @@ export async function applyTransfer(tx: Tx, ctx: Context, scope: Scope, applying
  *
  * @returns null for a merchant's decision about money that is not this merchant's any more
  */
-export function judge(
+export function judgeTransfer(
   current: TransferRow,
   { request, counted }: HeldRequest,
   rule: Rule,

@@ -1,8 +1,8 @@
 import type { Sql, Tx } from '../db/connection.ts';
 
 /**
- * Whether a transfer that may pay a request `r` was read, and is about to be matched: it has the request's amount or
- * that of a rest, it names the request, or it was signed or decided to be for it.
+ * Whether a transfer that may pay a request `r` was read and is not matched yet. It has the request's amount or that of
+ * a rest, it names the request, or somebody signed or decided that it is for the request.
  */
 export const isArriving = (sql: Sql | Tx) => sql`
   exists (select from transfers t

@@ -21,8 +21,8 @@ import { insertRefund } from './store.ts';
 export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMicro: bigint };
 
 /**
- * Starts the refund of a payment, under its lock, before the transfer is offered: from then on nothing applies it to a
- * request, neither a rule nor its sender's signature nor the merchant, until the merchant cancels the refund.
+ * Starts the refund of a payment, under its lock, before the transfer is offered. Until the merchant cancels the
+ * refund, nothing applies the payment to a request: no rule, no signature of its sender, and not the merchant.
  *
  * @param actor who is named in the audit log
  * @param accountId the merchant who decides: the payment must be theirs

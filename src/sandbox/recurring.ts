@@ -1,5 +1,5 @@
 import { deploymentCall, deterministicDeployer, recurringAddress } from '../chain/recurring/contract.ts';
-import { readStanding } from '../chain/recurring/state.ts';
+import { readDeployedCode } from '../chain/recurring/state.ts';
 import { callRpc, connectRpc, toHex } from '../chain/rpc.ts';
 import { minter } from './usdc.ts';
 import { submit } from './wallet.ts';
@@ -12,7 +12,7 @@ import { submit } from './wallet.ts';
  */
 export async function ensureRecurringContract(url: string, chainId: number): Promise<void> {
   const rpc = connectRpc(url);
-  const stands = async () => (await readStanding(rpc, chainId, recurringAddress())) === 'stands';
+  const stands = async () => (await readDeployedCode(rpc, chainId, recurringAddress())) === 'stands';
   if (await stands()) return;
   const transaction = { from: minter, to: deterministicDeployer, data: deploymentCall(), gas: toHex(3_000_000) };
   await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));

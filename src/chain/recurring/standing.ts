@@ -1,12 +1,12 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { connectRpc, RpcError } from '../rpc.ts';
-import { readStanding, type Standing } from './state.ts';
+import { type DeployedCode, readDeployedCode } from './state.ts';
 
 /**
  * What a chain has at the contract's address. `none`: no address is configured. If endpoints disagree, the worse answer
  * counts.
  */
-export type ContractStanding = Standing | 'none' | 'unreachable';
+export type ContractStanding = DeployedCode | 'none' | 'unreachable';
 
 const timeoutMs = 3_000;
 /** The worst first. */
@@ -18,7 +18,7 @@ export async function askStanding({ chainId, recurringContract, rpcUrls }: Chain
   const words = await Promise.all(
     rpcUrls.map(async (url) => {
       try {
-        return await readStanding(connectRpc(url, timeoutMs), chainId, recurringContract);
+        return await readDeployedCode(connectRpc(url, timeoutMs), chainId, recurringContract);
       } catch (error) {
         if (error instanceof RpcError) return 'unreachable';
         throw error;

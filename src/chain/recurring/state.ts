@@ -31,14 +31,14 @@ async function callFully(rpc: Rpc, contract: Hex, data: Hex, words: number): Pro
 }
 
 /** What is at an address: `stands`: the contract, exactly as in the artifact; `foreign`: other code; `absent`: none. */
-export type Standing = 'stands' | 'foreign' | 'absent';
+export type DeployedCode = 'stands' | 'foreign' | 'absent';
 
 /**
  * Compares the code at an address with the artifact's, byte by byte.
  *
  * @throws RpcError
  */
-export async function readStanding(rpc: Rpc, chainId: number, contract: Hex): Promise<Standing> {
+export async function readDeployedCode(rpc: Rpc, chainId: number, contract: Hex): Promise<DeployedCode> {
   const code = await rpc.code(contract);
   if (code === '0x') return 'absent';
   return code === recurringCode(chainId, contract) ? 'stands' : 'foreign';

@@ -35,10 +35,10 @@ export async function reserveBudget(
 }
 
 /**
- * Whether a merchant's calls of a purpose would use more of a day's budget than they leave, while another merchant of
- * the partner may need it: one whose customers are to be charged; for authorizations, any that takes payments. So
- * those who use more never leave others nothing. A merchant's first call of a day passes while the budget lasts. Exact
- * after `reserve`, under whose lock calls are counted.
+ * Whether a merchant's calls of a purpose would use more of the day's budget than they leave, while another merchant of
+ * the partner may need it. For charges and revocations that is one whose customers have agreed to be charged, for
+ * authorizations any that takes payments. A merchant's first call of a day passes while the budget lasts. The answer is
+ * exact after `reserveBudget`, which locks what is counted.
  *
  * @param spentWei the partner's total of the day, with these calls
  * @param calls at least one, all of one purpose, not stored yet

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { attachProofs, type RequestKey } from '../../requests/proof.ts';
-import { attachment, type HeldRequest, judge, provenBy, withApplied } from '../apply.ts';
+import { attachment, type HeldRequest, judgeTransfer, provenBy, withApplied } from '../apply.ts';
 import { type Chosen, readChoices } from '../candidates.ts';
 import { completeProofs, type Settled } from '../complete.ts';
 import { type ChainView, readChainView } from '../proof/heads.ts';
@@ -97,7 +97,7 @@ class Batch {
     const held = this.#held.requests.get(requestId);
     if (!held) return null;
     const { request, counted } = held;
-    const applicability = judge(current, held, rule, isRefunded);
+    const applicability = judgeTransfer(current, held, rule, isRefunded);
     if (!applicability) return null;
     if (!applicability.counts) return { requestId: null, candidateId: requestId, reason: applicability.reason };
     const after = withApplied(counted, current);

@@ -19,9 +19,9 @@ type Wait = { block: number; since: Date; isAlarmPossible: boolean };
 const waits = new WeakMap<Database, Map<number, Wait | null>>();
 
 /**
- * Records whether verification waits for an endpoint of a chain. After two minutes it raises an alarm, and clears it
- * when nothing waits any more, or when older payments were settled: behind an endpoint that is only slower than
- * another, some payment always waits, and none for long.
+ * Records whether verification waits for an endpoint of a chain, and raises an alarm after two minutes. It clears the
+ * alarm when nothing waits any more, or when the payments that waited longest are settled: behind an endpoint that is
+ * only slower than another, some payment always waits, and none for long.
  *
  * @param waiting what could not be confirmed in this pass; transfers that were postponed before also count as waiting
  */

@@ -31,9 +31,9 @@ const maxAttachable = 50;
 const maxAskable = 10;
 
 /**
- * An unmatched payment of a merchant with the requests that it could pay: to the same wallet, older than the payment,
- * neither paid nor cancelled, and the sum suffices (`attachable`); or open, and something would be left to ask for
- * (`askable`); in both lists the nearest amount first.
+ * An unmatched payment of a merchant with the requests that it could pay. They are to the same wallet, older than the
+ * payment, and neither paid nor cancelled. It completes the sum of those that are `attachable`; those that are
+ * `askable` are still open, and would ask for the rest. Both lists begin with the nearest amount.
  *
  * @throws Refusal not_found, also once it is attached
  */

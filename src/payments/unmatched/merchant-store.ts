@@ -33,9 +33,11 @@ export type AttachableRow = {
 const maxLooked = 10_000;
 
 /**
- * Unpaid requests to the same wallet that a value completes, or those that are still open and to which it leaves a
- * rest: first the one it is probably meant for, then the nearest amount, then the newest. What was paid is summed for
- * all at once.
+ * Unpaid requests to the same wallet. The one that the transfer is probably meant for comes first, then the nearest
+ * amount, then the newest. What was paid is summed for all at once.
+ *
+ * @param leaves `nothing`: those that the transfer completes; otherwise those that are open at `restAt`, and to which it
+ * leaves a rest
  */
 export function selectAttachable(
   tx: Tx,

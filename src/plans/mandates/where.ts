@@ -1,5 +1,5 @@
 import { offeredChains } from '../../chain/offered.ts';
-import { readStanding } from '../../chain/recurring/state.ts';
+import { readDeployedCode } from '../../chain/recurring/state.ts';
 import { relayerAddresses } from '../../chain/relay/relay.ts';
 import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
@@ -57,7 +57,7 @@ async function stands(chain: ChainConfig, contract: Hex): Promise<boolean> {
 async function ask(chain: ChainConfig, contract: Hex): Promise<boolean> {
   for (const url of chain.rpcUrls) {
     try {
-      return (await readStanding(connectRpc(url, timeoutMs), chain.chainId, contract)) === 'stands';
+      return (await readDeployedCode(connectRpc(url, timeoutMs), chain.chainId, contract)) === 'stands';
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }
