@@ -74,3 +74,31 @@ test('the same with dates that leave few → the file has all of them', async ()
     assert.equal(rows.length, path.startsWith('/dashboard') ? 47 : 23, path);
   }
 });
+
+test('a search for a payer of more unmatched payments than it finds → no file either; with dates that leave few → all of them', async () => {
+  const [, [visitor] = assert.fail()] = visitors;
+  const page = await visitor.open(`/portal/unmatched?q=${payer}`);
+  assert.ok(page.html.includes('Showing the newest 500 matches') && !page.html.includes('.csv'));
+  assert.equal((await visitor.open(`/portal/unmatched.csv?q=${payer}`)).status, 409);
+  const days = 'since=2026-01-05&until=2026-01-06';
+  const file = await visitor.open(`/portal/unmatched.csv?q=${payer}&${days}`);
+  assert.equal(file.status, 200);
+  assert.equal(file.html.trimEnd().split('\r\n').length - 1, 23);
+});
+
+test('a search for a transaction of 800 tiny transfers and a payment → the payment is found', async () => {
+  const [, [visitor] = assert.fail()] = visitors;
+  const txHash = `0x${'7'.repeat(64)}`;
+  await fixtures.owner`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, reason, judged_at)
+    select chain_id, ${txHash}, n, 1, '0x', block_time, token_address, ${`0x${'8b'.repeat(20)}`}, to_address,
+      case when n = 700 then 98765432 else 1 end, partner_id, test_mode, account_id, 'no_match', now()
+    from (select * from transfers limit 1) one, generate_series(0, 799) n`;
+  let html = '';
+  for (let path = `/portal/unmatched?q=${txHash}`; path && !html.includes('98.765432'); ) {
+    html = (await visitor.open(path)).html;
+    path = /href="([^"]+)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  }
+  assert.ok(html.includes('98.765432'));
+});

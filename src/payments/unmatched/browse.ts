@@ -3,6 +3,8 @@ import type { Scope } from '../../db/connection.ts';
 import { batchesOf, type ReadFrom, readPage } from '../../lib/batches.ts';
 import { instantOfMs } from '../../lib/time.ts';
 import {
+  countNamed,
+  maxNamed,
   selectUnmatchedAfter,
   selectUnmatchedSums,
   type UnmatchedCursor,
@@ -19,6 +21,16 @@ const readFrom =
   (ctx: Context, scope: Scope, filter: UnmatchedFilter): ReadFrom<UnmatchedRow> =>
   (after, limit) =>
     ctx.db.read(scope, (sql) => selectUnmatchedAfter(sql, scope, filter, readCursor(after), limit));
+
+/**
+ * How many transfers a search named, if there may be more, so that the list holds only some; null if it holds all.
+ */
+export async function searchCut(ctx: Context, scope: Scope, filter: UnmatchedFilter): Promise<number | null> {
+  const { search } = filter;
+  if (!search) return null;
+  const count = await ctx.db.reading(scope, (tx) => countNamed(tx, scope, { ...filter, search }));
+  return count < maxNamed ? null : count;
+}
 
 /** One page of a scope's unmatched payments, newest first, and the cursor of the next page; null at the end. */
 export const browseUnmatched = (ctx: Context, scope: Scope, filter: UnmatchedFilter, after: string | null) =>

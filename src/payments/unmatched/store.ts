@@ -36,7 +36,7 @@ export function selectUnmatchedAfter(
   limit: number,
 ): Statement<UnmatchedRow[]> {
   const { accountId, reason, search, since, until } = filter;
-  const named = search && selectNamed(sql, scope, search);
+  const named = search && selectNamed(sql, scope, { search, since, until });
   const newest = (of: Fragment) => sql`
     select t.* from ${named ? sql`(${named})` : sql`transfers`} t
     where t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode} and t.request_id is null
@@ -61,16 +61,32 @@ export function selectUnmatchedAfter(
     select t.*, s.merchant_name from page t join shops s on s.shop_id = t.account_id ${inOrder(sql)}`;
 }
 
-const maxNamed = 500;
+/** A search names at most this many transfers. */
+export const maxNamed = 500;
 
-/** Transfers that a search names, at most 500. Its limit keeps the list from being read in its own order. */
-function selectNamed(sql: Tag, scope: Scope, { words, chainIds }: NonNullable<UnmatchedFilter['search']>): Fragment {
-  const { hash, address, id } = words;
-  const own = sql`select * from transfers where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
-  if (hash) return sql`${own} and chain_id = any(${chainIds}::bigint[]) and tx_hash = ${hash} limit ${maxNamed}`;
+type NamedFilter = Pick<UnmatchedFilter, 'since' | 'until'> & { search: NonNullable<UnmatchedFilter['search']> };
+
+/**
+ * Transfers that a search names, at most 500: of a payer the newest, otherwise the largest, because anybody can
+ * surround them with tiny ones. The limit keeps the list from being read in its own order.
+ */
+function selectNamed(sql: Tag, scope: Scope, { search, since, until }: NamedFilter): Fragment {
+  const { hash, address, id } = search.words;
+  const own = sql`
+    select * from transfers where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}
+      ${since ? sql`and block_time >= ${since}` : sql``} ${until ? sql`and block_time < ${until}` : sql``}`;
+  const largest = sql`order by (reason = 'wrong_token') is true, value desc limit ${maxNamed}`;
+  if (hash) return sql`${own} and chain_id = any(${search.chainIds}::bigint[]) and tx_hash = ${hash} ${largest}`;
   if (address) return sql`${own} and from_address = ${address} order by block_time desc limit ${maxNamed}`;
-  if (id) return sql`${own} and candidate_request_id = ${id} and request_id is null limit ${maxNamed}`;
+  if (id) return sql`${own} and candidate_request_id = ${id} and request_id is null ${largest}`;
   return sql`${own} and false`;
+}
+
+/** How many transfers a search names, matched ones included. */
+export async function countNamed(tx: Tx, scope: Scope, filter: NamedFilter): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from (${selectNamed(tx, scope, filter)}) named`;
+  return row?.count ?? 0;
 }
 
 const inOrder = (sql: Tag) => sql`order by t.block_time desc, t.chain_id desc, t.tx_hash desc, t.ordinal desc`;

@@ -11,6 +11,7 @@ import { writeTransferKey } from '../../payments/transfers.ts';
 import {
   browseUnmatched,
   exportUnmatched,
+  searchCut,
   type UnmatchedFilter,
   type UnmatchedRow,
 } from '../../payments/unmatched/browse.ts';
@@ -21,6 +22,7 @@ import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
 import { shortAddress, shortId } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
+import { searchLimit } from '../../ui/search-limit.ts';
 import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
@@ -36,14 +38,16 @@ const names = ['q', 'account_id', 'reason', 'since', 'until', 'after'] as const;
 
 /** `GET /portal/unmatched`: payments that match no request, each with its reason; also as CSV. */
 export function unmatchedPages(pages: PortalPages, ctx: Context): void {
-  pages.page({ url: path, permission: 'read' }, async (call) => {
+  const showList = async (call: PortalCall, status: 200 | 409) => {
     const { words, scope, mode, request, reply } = call;
     const portal = portalTexts(words);
     const audit = auditTexts(words);
     const query = readQuery(request.query, names);
     const merchant = await merchantFilter(ctx, call, query.account_id);
     const isFiltered = names.some((name) => query[name] !== undefined);
-    const { rows, next } = await browseUnmatched(ctx, scope, await filterOf(ctx, call, query), query.after ?? null);
+    const filter = await filterOf(ctx, call, query);
+    const cut = await searchCut(ctx, scope, filter);
+    const { rows, next } = await browseUnmatched(ctx, scope, filter, query.after ?? null);
     const refunds = await readRefunds(ctx.db, scope, rows.map(keyOf));
     const list =
       rows.length > 0
@@ -54,20 +58,26 @@ export function unmatchedPages(pages: PortalPages, ctx: Context): void {
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.unmatched,
+      status,
       body: html`
         <p class="quiet">${portal.unmatched.rest}</p>
-        ${filters(words, path, query, choices(words, merchant), csvPath)}
+        ${filters(words, path, query, choices(words, merchant), cut === null ? csvPath : null)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
+          ${searchLimit(words, cut === null ? null : { kind: 'most', count: cut })}
           ${list}
           ${pager(words, path, query, next)}
         </div>
       `,
     });
-  });
+  };
 
+  pages.page({ url: path, permission: 'read' }, (call) => showList(call, 200));
   pages.page({ url: csvPath, permission: 'read' }, async (call) => {
     const { scope, mode, request, reply } = call;
-    const batches = exportUnmatched(ctx, scope, await filterOf(ctx, call, readQuery(request.query, names)));
+    const filter = await filterOf(ctx, call, readQuery(request.query, names));
+    // What was found would pass for all.
+    if ((await searchCut(ctx, scope, filter)) !== null) return showList(call, 409);
+    const batches = exportUnmatched(ctx, scope, filter);
     return sendCsv(reply, `unmatched-${mode}`, csvHeader, csvRows(ctx, scope, batches, ctx.chains[mode]));
   });
 }
