@@ -5,7 +5,7 @@ import { openOwner, type Sql, usualWaits } from '../db/connection.ts';
 import { dumpDatabase, type Progress, restoreDatabase } from '../db/dump.ts';
 import { embeddedUrl } from '../db/embedded.ts';
 import { ensureLogins } from '../db/logins.ts';
-import { compareMigrations, migrationSeconds } from '../db/migrate.ts';
+import { compareMigrations, migrationLock, migrationSeconds } from '../db/migrate.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import type { Tag } from '../db/sql.ts';
 import { type Arguments, type Command, word } from './command.ts';
@@ -50,9 +50,19 @@ async function untilStopped<T>(work: (stopping: AbortSignal) => Promise<T>): Pro
   });
 }
 
+/** Refuses a database that has no tables yet, or whose tables are changing: pg_dump then ends with an error of its own. */
+async function refuseUnready(owner: Sql): Promise<void> {
+  const [turn] = await owner<{ free: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as free`;
+  if (!turn?.free) throw new Error('A node is migrating this database. Make the backup once it serves.');
+  await owner`select pg_advisory_unlock(${migrationLock})`;
+  const [tables] = await owner<{ name: string | null }[]>`select to_regclass('schema_migrations') as name`;
+  if (!tables?.name) throw new Error('This database has no tables yet, so there is nothing to back up.');
+}
+
 const backup = (ctx: Context, args: Arguments) =>
   asOwner(ctx, async (owner, url) => {
     const file = word(args, 0, 'The file to write');
+    await refuseUnready(owner);
     const described = await untilStopped((stopping) =>
       dumpDatabase(owner, file, { url, stopping, progress: progress('written') }, describe),
     );

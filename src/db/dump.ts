@@ -27,8 +27,7 @@ export async function dumpDatabase<T>(
   copying: Copying,
   describe: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  if ((await stat(file).catch(() => null))?.isDirectory())
-    throw new BackupFault(`${file} is a folder. Name the file to write, such as ${join(file, 'quittance.dump')}.`);
+  await refuseTarget(file);
   const program = await findProgram(owner, 'pg_dump');
   await removeAbandoned(file);
   const partial = `${file}${partialMark}${process.pid}`;
@@ -48,6 +47,17 @@ export async function dumpDatabase<T>(
   } finally {
     await rm(partial, { force: true });
   }
+}
+
+/** Refuses what cannot become the backup. A device or a pipe, such as /dev/stdout, would be replaced by the file. */
+async function refuseTarget(file: string): Promise<void> {
+  const there = await stat(file).catch(() => null);
+  if (there?.isDirectory())
+    throw new BackupFault(`${file} is a folder. Name the file to write, such as ${join(file, 'quittance.dump')}.`);
+  if (there && !there.isFile())
+    throw new BackupFault(`${file} is not a file. Name a file to write, then send that on.`);
+  if (!(await stat(dirname(file)).catch(() => null))?.isDirectory())
+    throw new BackupFault(`There is no folder ${dirname(file)}. Create it first, or name another file.`);
 }
 
 /**

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { openOwner, type Sql } from '../../src/db/connection.ts';
 import { dumpDatabase, restoreDatabase } from '../../src/db/dump.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
+import { migrationLock } from '../../src/db/migrate.ts';
 import { dumpSchema } from '../../src/db/schema-dump.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { listCommands } from '../../src/lib/processes.ts';
@@ -269,11 +270,38 @@ describe('a backup', { skip }, () => {
     );
   });
 
-  test('a backup to a folder, and a restore of half a file → refused, and nothing is restored', async () => {
+  test('a backup of a database without tables, or that a node is migrating → refused in a sentence', async () => {
+    const empty = await newDatabase('empty');
+    const backUp = () => quittance(empty, 'backup', join(folder, 'empty.dump'));
+    assert.equal((await backUp()).stderr, 'This database has no tables yet, so there is nothing to back up.\n');
+    const migrating = openOwner(urlOf('empty'));
+    await migrating`select pg_try_advisory_lock(${migrationLock})`;
+    const refused = await backUp();
+    await migrating.end();
+    const stderr = 'A node is migrating this database. Make the backup once it serves.\n';
+    assert.deepEqual([refused.code, refused.stderr], [1, stderr]);
+    assert.equal(existsSync(join(folder, 'empty.dump')), false);
+  });
+
+  test('a backup to a folder, a pipe or a missing folder, and a restore of half a file → refused, and nothing is restored', async () => {
     const target = await newDatabase('half');
     const folded = await quittance({ ...target, DATABASE_URL: urlOf('first') }, 'backup', folder);
     assert.equal(folded.code, 1);
     assert.match(folded.stderr, /^\S+ is a folder\. Name the file to write, such as \S+\/quittance\.dump\.\n$/);
+    const pipe = join(folder, 'pipe');
+    spawnSync('mkfifo', [pipe]);
+    for (const [file, why] of [
+      [pipe, /^\S+\/pipe is not a file\. Name a file to write, then send that on\.\n$/],
+      [
+        join(folder, 'absent/quittance.dump'),
+        /^There is no folder \S+\/absent\. Create it first, or name another file\.\n$/,
+      ],
+    ] as const) {
+      const { code, stderr } = await quittance({ ...target, DATABASE_URL: urlOf('first') }, 'backup', file);
+      assert.equal(code, 1);
+      assert.match(stderr, why);
+    }
+    assert.ok(statSync(pipe).isFIFO(), 'it was not replaced');
     const half = join(folder, 'half.dump');
     const whole = readFileSync(join(folder, 'backup.dump'));
     writeFileSync(half, whole.subarray(0, whole.length - 1000));
