@@ -196,6 +196,27 @@ test('On the narrowest phone the names in the bar do not overlap, and cards keep
   await narrow.close();
 });
 
+test('On a phone at twice the size of text no page is wider than the screen, in German', async () => {
+  const large = await browser.newContext({ viewport: { width: 195, height: 422 }, locale: 'de' });
+  await large.addCookies(await page.context().cookies());
+  const small = await large.newPage();
+  const portal = ['', '/requests', '/merchants', '/keys', '/webhooks', '/webhooks/deliveries', '/settings', '/audit'];
+  const dashboard = ['', '/payments', '/ask', '/unmatched', '/profile', '/cashier'];
+  for (const path of [
+    ...portal.map((one) => `/portal${one}`),
+    ...dashboard.map((one) => `/dashboard${one}`),
+    ...['/admin', '/admin/search', '/admin/users'],
+  ]) {
+    await small.goto(fixtures.url + path);
+    const [width, room] = await small.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return [scrollWidth, clientWidth];
+    });
+    assert.equal(width, room, path);
+  }
+  await large.close();
+});
+
 test('The cashier’s screen is centred on a wide screen', async () => {
   await page.setViewportSize(widths.wide);
   for (const path of ['/dashboard/cashier', `/dashboard/cashier/${fixtures.part.id}`]) {
