@@ -3,6 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
 import { isWrong } from '../ui/components.ts';
+import { currencyLabel } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import type { StepPage } from './page.ts';
 
@@ -18,11 +19,10 @@ export function currencyField(
   const { onboard } = onboardingTexts(words);
   const { profile } = dashboardTexts(words);
   const chosen = typed.display_currency ?? row.display_currency;
-  const names = new Intl.DisplayNames(words.language, { type: 'currency' });
   const options = (codes: string[]) =>
     codes.map(
       (code) => html`
-        <option value="${code}"${code === chosen && html` selected`}>${code} – ${names.of(code) ?? code}</option>
+        <option value="${code}"${code === chosen && html` selected`}>${currencyLabel(words, code)}</option>
       `,
     );
   const first = [...new Set([row.display_currency, suggested ?? row.display_currency])];

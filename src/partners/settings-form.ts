@@ -2,7 +2,7 @@ import { isOneAddress } from '../lib/text/email.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
 import { field } from '../ui/components.ts';
-import { formatDuration } from '../ui/formats.ts';
+import { currencyLabel, formatDuration } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { expiryMinutes } from './rules.ts';
 import type { Partner } from './store.ts';
@@ -84,7 +84,7 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
       <label for="currency">${settings.currency}</label>
       <p class="quiet" id="currency-hint">${settings.currencyRest}</p>
       <select id="currency" name="currency" aria-describedby="currency-hint">
-        ${currencies.map((code) => option(code, code, code === shown.currency))}
+        ${currencies.map((code) => option(code, currencyLabel(words, code), code === shown.currency))}
       </select>
       ${faultLine('currency')}
     </div>

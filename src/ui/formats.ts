@@ -127,3 +127,8 @@ export const countedUpTo = (count: number, limit: number): string => (count >= l
 export function joinWithOr({ language }: Words, names: string[]): string {
   return new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
 }
+
+/** A currency as its code and its name, for a list to choose from. */
+export function currencyLabel({ language }: Words, code: string): string {
+  return `${code} – ${new Intl.DisplayNames(language, { type: 'currency' }).of(code) ?? code}`;
+}

@@ -151,11 +151,8 @@ test('merchants › made, invited, disabled and recovered by pressing', async ()
   await go('/portal/merchants');
   await look(page, 'merchants-empty');
   await page.getByText('New merchant').click();
-  await page.getByLabel('Country').fill('D1');
-  await press(page, 'Create merchant');
-  await see(page, 'Enter a two-letter country code');
   await look(page, 'merchants-form');
-  await page.getByLabel('Country').fill('DE');
+  await page.getByLabel('Country').selectOption({ label: 'Germany' });
   await page.getByLabel('Business name').fill('Ada’s Bakery');
   await press(page, 'Create merchant');
   await see(page, 'The merchant was created');

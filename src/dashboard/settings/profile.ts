@@ -9,6 +9,7 @@ import { listCurrencies } from '../../rates/list.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
+import { currencyLabel } from '../../ui/formats.ts';
 import { fill, type Words, wordsFor } from '../../ui/language.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
@@ -128,7 +129,6 @@ async function currencyField(
 ) {
   const { profile: t } = dashboardTexts(words);
   const codes = [...new Set([...(await listCurrencies(ctx)), merchant.display_currency])].sort();
-  const names = new Intl.DisplayNames(words.language, { type: 'currency' });
   return html`
     <div class="field">
       <label for="display_currency">${t.currency}</label>
@@ -137,7 +137,7 @@ async function currencyField(
         ${codes.map(
           (code) =>
             html`
-              <option value="${code}"${code === chosen && html` selected`}>${code} – ${names.of(code) ?? code}</option>
+              <option value="${code}"${code === chosen && html` selected`}>${currencyLabel(words, code)}</option>
             `,
         )}
       </select>

@@ -12,12 +12,14 @@ import {
 } from '../../merchants/browse.ts';
 import { createMerchantManually } from '../../merchants/manual.ts';
 import type { MerchantRow } from '../../merchants/read.ts';
+import { countryField } from '../../onboarding/detail-fields.ts';
 import { readPartner } from '../../partners/read.ts';
 import { listCurrencies } from '../../rates/list.ts';
+import { onboardingTexts } from '../../texts/onboarding.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { field, shortAddress } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
-import { ago } from '../../ui/formats.ts';
+import { ago, currencyLabel } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
@@ -160,7 +162,7 @@ async function createForm(
   const [partner, codes] = await Promise.all([readPartner(ctx.db, user.partner.slug), listCurrencies(ctx)]);
   const chosen = typed.display_currency || partner?.currency || '';
   const currencies = [...new Set([...codes, chosen])].filter(Boolean).sort();
-  const text = (name: 'business_name' | 'display_name' | 'email' | 'country', hint: string, attributes: string) =>
+  const text = (name: 'business_name' | 'display_name' | 'email', hint: string, attributes: string) =>
     field({
       name,
       label: merchants.fields[name],
@@ -191,7 +193,11 @@ async function createForm(
           ${text('business_name', merchants.hints.business_name, 'maxlength="120"')}
           ${text('display_name', merchants.hints.display_name, 'maxlength="120"')}
           ${text('email', merchants.hints.email, 'type="email" maxlength="254" autocomplete="off"')}
-          ${text('country', merchants.hints.country, 'maxlength="2" autocomplete="off" placeholder="DE"')}
+          ${countryField(
+            words,
+            typed.country ?? '',
+            faults.includes('country') ? onboardingTexts(words).onboard.notACountry : undefined,
+          )}
           ${select(
             'app_mode',
             merchants.fields.app_mode,
@@ -201,7 +207,7 @@ async function createForm(
           ${select(
             'display_currency',
             merchants.currency,
-            currencies.map((code) => [code, code]),
+            currencies.map((code) => [code, currencyLabel(words, code)]),
             chosen,
           )}
           ${

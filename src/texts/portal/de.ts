@@ -522,13 +522,11 @@ export const de: PortalTexts<'de'> = {
       business_name: 'Wird auf Zahlungsseiten und Belegen angezeigt, höchstens 120 Zeichen.',
       display_name: 'Wird oben im Dashboard des Händlers angezeigt, höchstens 120 Zeichen.',
       email: 'Der Händler gibt einen dorthin gesendeten Code ein, bevor er eine Wallet verbinden kann.',
-      country: 'Zwei Buchstaben, etwa DE.',
     },
     faults: {
       business_name: 'Höchstens 120 Zeichen.',
       display_name: 'Höchstens 120 Zeichen.',
       email: 'Das sieht nicht wie eine E-Mail-Adresse aus.',
-      country: 'Geben Sie einen Ländercode mit zwei Buchstaben ein, etwa DE.',
     },
     appModes: {
       business: 'Unternehmen',

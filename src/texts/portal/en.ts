@@ -469,13 +469,11 @@ export const en = {
       business_name: 'Shown on pay pages and receipts, up to 120 characters.',
       display_name: 'Shown at the top of their dashboard, up to 120 characters.',
       email: 'They enter a code sent to it before they can connect a wallet.',
-      country: 'Two letters, such as DE.',
     },
     faults: {
       business_name: 'At most 120 characters.',
       display_name: 'At most 120 characters.',
       email: 'This does not look like an e-mail address.',
-      country: 'Enter a two-letter country code, such as DE.',
     },
     appModes: { business: 'Business', personal: 'Individual' },
     none: 'No merchants yet',

@@ -530,13 +530,11 @@ export const es: PortalTexts<'es'> = {
       business_name: 'Se muestra en las páginas de pago y los recibos; hasta 120 caracteres.',
       display_name: 'Se muestra en la parte superior de su panel; hasta 120 caracteres.',
       email: 'El comercio introduce un código enviado a esta dirección antes de conectar una billetera.',
-      country: 'Dos letras, como DE.',
     },
     faults: {
       business_name: 'Como máximo 120 caracteres.',
       display_name: 'Como máximo 120 caracteres.',
       email: 'Esto no parece una dirección de correo.',
-      country: 'Introduzca un código de país de dos letras, como DE.',
     },
     appModes: {
       business: 'Empresa',

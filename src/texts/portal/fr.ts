@@ -539,13 +539,11 @@ export const fr: PortalTexts<'fr'> = {
       business_name: 'Affiché sur les pages de paiement et les reçus, 120 caractères au maximum.',
       display_name: 'Affiché en haut de son tableau de bord, 120 caractères au maximum.',
       email: 'Le commerçant saisit un code envoyé à cette adresse avant de pouvoir connecter un portefeuille.',
-      country: 'Deux lettres, par exemple DE.',
     },
     faults: {
       business_name: '120 caractères au maximum.',
       display_name: '120 caractères au maximum.',
       email: 'Cela ne ressemble pas à une adresse e-mail.',
-      country: 'Saisissez un code pays à deux lettres, par exemple DE.',
     },
     appModes: {
       business: 'Entreprise',

@@ -455,13 +455,11 @@ export const ja: PortalTexts<'ja'> = {
       business_name: '支払いページと領収書に表示されます。120 文字以内。',
       display_name: 'ダッシュボードの上部に表示されます。120 文字以内。',
       email: 'ウォレットを接続する前に、ここに送られたコードの入力を求めます。',
-      country: 'DE のような 2 文字。',
     },
     faults: {
       business_name: '120 文字以内で入力してください。',
       display_name: '120 文字以内で入力してください。',
       email: 'メールアドレスの形式ではないようです。',
-      country: '国は DE のような 2 文字で入力してください。',
     },
     appModes: { business: '事業者', personal: '個人' },
     none: '加盟店はまだありません',

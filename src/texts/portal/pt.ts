@@ -529,13 +529,11 @@ export const pt: PortalTexts<'pt'> = {
       business_name: 'Aparece nas páginas de pagamento e nos recibos, com até 120 caracteres.',
       display_name: 'Aparece no topo do painel dele, com até 120 caracteres.',
       email: 'Ele digita um código enviado para lá antes de poder conectar uma carteira.',
-      country: 'Duas letras, como DE.',
     },
     faults: {
       business_name: 'No máximo 120 caracteres.',
       display_name: 'No máximo 120 caracteres.',
       email: 'Isto não parece um endereço de e-mail.',
-      country: 'Informe um código de país de duas letras, como DE.',
     },
     appModes: {
       business: 'Empresa',
