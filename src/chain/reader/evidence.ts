@@ -44,10 +44,10 @@ function onceIn<K, T>(map: Map<K, T>, key: K, compute: () => T): T {
   return value;
 }
 
-function hasSameBindings(told: Evidence, { ordinal, bindings }: SeenTransfer, contract: string | null): boolean {
+function hasSameBindings(evidence: Evidence, { ordinal, bindings }: SeenTransfer, contract: string | null): boolean {
   if (!bindings) return true;
-  const read = () => readBindings(told.receipt.logs, contract);
-  const found = onceIn(computedOf(told).bindings, contract, read)(ordinal);
+  const read = () => readBindings(evidence.receipt.logs, contract);
+  const found = onceIn(computedOf(evidence).bindings, contract, read)(ordinal);
   return (
     found.authorizationNonce === bindings.authorizationNonce && found.chargedReference === bindings.chargedReference
   );
@@ -101,7 +101,7 @@ function isSameReference(
   if (transaction.hash !== key.txHash) return false;
   const accepted = [key.tokenAddress, ...tokens];
   const wallet = reference === null ? null : key.toAddress;
-  const referenceOf = onceIn(computedOf(told).references, `${wallet} ${accepted}`, () => {
+  const referenceOf = onceIn(computedOf(evidence).references, `${wallet} ${accepted}`, () => {
     const transfers = candidatesIn(receipt.logs, accepted);
     const candidates = wallet === null ? transfers : transfers.filter(({ to }) => to === wallet);
     return calldataReferences(transaction, receipt.logs, candidates);

@@ -63,7 +63,7 @@ export function unmatchedPages(pages: PortalPages, ctx: Context): void {
         <p class="quiet">${portal.unmatched.rest}</p>
         ${filters(words, path, query, choices(words, merchant), cut === null ? csvPath : null)}
         <div class="list" data-live="${portalEventsPath(mode)}" data-region="list">
-          ${searchLimit(words, cut === null ? null : { kind: 'most', count: cut })}
+          ${searchLimit(words, cut === null ? null : { kind: 'matches', count: cut })}
           ${list}
           ${pager(words, path, query, next)}
         </div>
