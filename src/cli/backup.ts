@@ -50,7 +50,7 @@ async function untilStopped<T>(work: (stopping: AbortSignal) => Promise<T>): Pro
   });
 }
 
-/** Refuses a database that has no tables yet, or whose tables are changing: pg_dump then ends with an error of its own. */
+/** Refuses a database that has no tables yet, or that is being migrated: pg_dump would end with an error of its own. */
 async function refuseUnready(owner: Sql): Promise<void> {
   const [turn] = await owner<{ free: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as free`;
   if (!turn?.free) throw new Error('A node is migrating this database. Make the backup once it serves.');
