@@ -56,17 +56,23 @@ export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{
  * @param sql one connection, which is not shared by a pooler
  * @param folder the migrations of this version
  * @param stopping ends the wait for another node that migrates. A migration that has begun here is finished
+ * @param attempts how often a migration waits for a table's lock
  * @returns the names of the migrations that ran here
- * @throws StartFault if a newer version has removed what this one uses
+ * @throws StartFault if a newer version has removed what this one uses, or if a table is held for too long
  * @throws the reason of `stopping`
  */
-export async function migrate(sql: Sql, folder = ownFolder, stopping?: AbortSignal): Promise<string[]> {
+export async function migrate(
+  sql: Sql,
+  folder = ownFolder,
+  stopping?: AbortSignal,
+  attempts = lockAttempts,
+): Promise<string[]> {
   await takeTurn(sql, stopping);
   try {
     await sql`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
     const { pending, ahead } = await compareMigrations(sql, folder);
     if (ahead.length > 0) throw new StartFault(newerSchema(ahead));
-    for (const name of pending) await apply(sql, join(folder, name));
+    for (const name of pending) await apply(sql, join(folder, name), attempts);
     return pending;
   } finally {
     await sql`select pg_advisory_unlock(${migrationLock})`.catch(() => {}); // a lost connection has lost its lock
@@ -91,13 +97,17 @@ async function takeTurn(sql: Sql, stopping?: AbortSignal): Promise<void> {
   throw new StartFault(`Another node has been migrating for ${migrationSeconds / 60} minutes. Start again later.`);
 }
 
-async function apply(sql: Sql, file: string): Promise<void> {
+const heldFault = (name: string): string =>
+  `The migration ${name} needs a table that something else has held all the time, such as a backup or a long transaction. Start again when that has ended.`;
+
+async function apply(sql: Sql, file: string, attempts: number): Promise<void> {
   const [name, text] = [basename(file), await readFile(file, 'utf8')];
   for (let attempt = 1; ; attempt++) {
     try {
       return text.startsWith(withoutTransaction) ? await runSingly(sql, name, text) : await runWhole(sql, name, text);
     } catch (error) {
-      if (sqlState(error) !== lockNotAvailable || attempt === lockAttempts) throw error;
+      if (sqlState(error) !== lockNotAvailable) throw error;
+      if (attempt === attempts) throw new StartFault(heldFault(name), { cause: error });
       await pause(lockPauseMs);
     }
   }

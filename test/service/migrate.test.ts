@@ -98,6 +98,21 @@ test('a table that a long transaction holds → the migration steps back, lets o
   assert.deepEqual(await migrating, ['0002_more.sql']);
 });
 
+test('a table that is held for longer than a migration waits → the start fails, says why, and completes it later', async () => {
+  const [owner, other] = (await emptyDatabase(2)) as [Sql, Sql];
+  const added: [string, string] = ['0002_more.sql', 'alter table things add column name text;'];
+  await migrate(owner, version(first));
+  await other.begin(async (tx) => {
+    await tx`lock table things in access share mode`;
+    await assert.rejects(migrate(owner, version(first, added), undefined, 1), (error) => {
+      assert.ok(error instanceof StartFault);
+      assert.match(error.message, /0002_more\.sql needs a table that something else has held .* such as a backup/);
+      return true;
+    });
+  });
+  assert.deepEqual(await migrate(owner, version(first, added)), ['0002_more.sql']);
+});
+
 test('a migration without a transaction that failed half-way → its finished statements stay, and the next start completes it', async () => {
   const [owner] = (await emptyDatabase()) as [Sql];
   const index = 'create index concurrently if not exists things_by_id on things (id);';
