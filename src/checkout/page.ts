@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { type Html, html } from '../lib/text/html.ts';
-import type { TestRefusal } from '../sandbox/test-panel.ts';
+import type { TestReport } from '../sandbox/test-panel.ts';
 import { commonTexts } from '../texts/common.ts';
 import { payTexts } from '../texts/pay.ts';
 import { card, mono } from '../ui/components.ts';
@@ -71,7 +71,7 @@ export function sendPayPage(
   status: number,
   checkout: Checkout,
   answer: Answer | null = null,
-  testRefusal: TestRefusal | null = null,
+  testReport: TestReport | null = null,
 ): FastifyReply {
   const { row, words, branding, url } = checkout;
   const path = payPagePath(url);
@@ -80,7 +80,7 @@ export function sendPayPage(
   // changes.
   const answered: Partial<typeof fragments> = {
     ...(answer && { proof: proofForm(checkout, answer) }),
-    ...(testRefusal && { test: checkout.testPanel?.(checkout, testRefusal) ?? null }),
+    ...(testReport && { test: checkout.testPanel?.(checkout, testReport) ?? null }),
   };
   const fragment = (name: FragmentName, attributes: Html | null = null) =>
     html`

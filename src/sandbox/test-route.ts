@@ -9,7 +9,7 @@ import { wordsFor } from '../ui/language.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../web/error-page.ts';
 import { isOwnForm } from '../web/origin.ts';
 import { SandboxRefusal, sandboxOutcome, sandboxOutcomes } from './outcomes.ts';
-import type { TestRefusal } from './test-panel.ts';
+import { reportSent, type TestReport } from './test-panel.ts';
 
 type Press = FastifyRequest<{ Params: { request_id: string }; Body: { outcome?: unknown } | undefined }>;
 
@@ -30,15 +30,16 @@ export function testPayments(app: FastifyInstance, ctx: Context): void {
       const before = await readCheckout(ctx, request.params.request_id, words);
       const outcome = sandboxOutcomes.find((name) => name === request.body?.outcome);
       if (!before?.testPanel || !outcome) return sendNotFound(reply);
-      let refusal: TestRefusal | null = null;
+      let report: TestReport | null = reportSent(outcome);
       try {
         await sandboxOutcome(ctx, before.scope, before.row.id, outcome);
       } catch (error) {
         if (!(error instanceof SandboxRefusal)) throw error;
-        refusal = error.reason;
+        report = { refused: error.reason };
       }
       const after = (await readCheckout(ctx, before.row.id, words, [])) ?? before;
-      return sendPayPage(reply, refusal === null ? 200 : 409, after, null, refusal);
+      const status = report === null || report === 'sent' ? 200 : 409;
+      return sendPayPage(reply, status, after, null, report);
     },
   });
 }

@@ -232,6 +232,7 @@ export const ja: PayTexts<'ja'> = {
       reorganised: 'ネットワークによる取り消し',
       pending: '未承認',
     },
+    sent: '送信しました。この請求の支払いにはなりません。数秒で、このページに理由が表示されます。',
     refused: {
       already_paid: '何も送っていません。この請求はすでに支払い済みです。',
       voided: '何も送っていません。この請求は取り消されています。',
