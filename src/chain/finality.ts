@@ -19,6 +19,10 @@ export function tierOf(tiers: readonly FinalityTier[], usdcMicro: bigint): Final
 export const usesTag = (tiers: readonly FinalityTier[], name: 'safe' | 'finalized'): boolean =>
   tiers.some((tier) => 'tag' in tier && tier.tag === name);
 
+/** Whether some amounts become final by a tag of which no block is known. */
+export const lacksTag = (tiers: readonly FinalityTier[], heads: Heads): boolean =>
+  tiers.some((tier) => 'tag' in tier && heads[tier.tag] === null);
+
 /** Whether a transfer of this amount in this block is final, as the chain is configured. */
 export function isFinal(blockNumber: number, usdcMicro: bigint, tiers: readonly FinalityTier[], heads: Heads): boolean {
   const tier = tierOf(tiers, usdcMicro);

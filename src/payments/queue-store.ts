@@ -145,13 +145,22 @@ export const postponeYoung = (db: Database, rows: readonly TransferRow[]) =>
     seconds: db.sql`power(2, least(t.looks, ${maxYoungLooks}))`,
   });
 
-/** The lowest block of a chain with a transfer that waits for confirmation after an earlier attempt failed; or null. */
-export async function selectOldestPostponed(db: Database, chainId: number): Promise<number | null> {
+/**
+ * The lowest block of a chain with a transfer that counts and is not final; null if there is none.
+ *
+ * @param which `postponed`: only those that could not be confirmed in an earlier attempt
+ */
+export async function selectLowestUnsettled(
+  { sql }: Database,
+  chainId: number,
+  which: 'postponed' | 'all',
+): Promise<number | null> {
   // Materialized: a plan that goes through the chain's blocks from the lowest on would first read all that are final.
-  const [row] = await db.sql<{ block: string | null }[]>`
-    with postponed as materialized (
-      select block_number from transfers where chain_id = ${chainId} and counts and final_at is null and looks > 0
-    ) select min(block_number) as block from postponed`;
+  const [row] = await sql<{ block: string | null }[]>`
+    with unsettled as materialized (
+      select block_number from transfers
+      where chain_id = ${chainId} and counts and final_at is null ${which === 'postponed' ? sql`and looks > 0` : sql``}
+    ) select min(block_number) as block from unsettled`;
   return row?.block ? Number(row.block) : null;
 }
 

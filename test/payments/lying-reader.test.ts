@@ -366,7 +366,7 @@ test('a process that has just started › clears the alarm of the one before it 
   await db.sql`delete from transfers where counts and final_at is null`;
   const started = { ...ctx, db: { ...db } };
   const waitsFor = (block: number) =>
-    updateUnconfirmedAlarm(started, node.chain, [{ block_number: String(block) } as TransferRow]);
+    updateUnconfirmedAlarm(started, node.chain, null, [{ block_number: String(block) } as TransferRow]);
   const details = { chainId: 31337, chain: node.chain.name, since: new Date(0).toISOString() };
   await raiseAlarm(db.sql, { kind: 'chain-unconfirmed', subject: '31337', details });
   await waitsFor(10);

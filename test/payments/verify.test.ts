@@ -165,6 +165,40 @@ test('an endpoint that refuses one receipt → the others are verified; that one
   }
 });
 
+test('no block is named by a tag that finality uses → an alarm after 2 minutes, whatever was paid meanwhile; it is named → none', async () => {
+  const tagged: ChainConfig = {
+    ...alone,
+    finality: [
+      { upToUsdcMicro: 1_000_000_000n, confirmations: 2 },
+      { upToUsdcMicro: null, tag: 'finalized' },
+    ],
+  };
+  const settled = () => verifyFinal({ ...ctx, chains: { test: [tagged], live: [] } });
+  const name = (number: number | null) =>
+    database.db.sql`update chain_cursors set finalized_number = ${number} where chain_id = ${tagged.chainId}`;
+  const payee = await newPayee();
+  const dear = await ask(payee, { exactMicro: dearMicro });
+  await pay(payee, dear, tagged, 50, [dear.usdc_micro]);
+  await settled();
+  clock.forward(60_000);
+  const cheap = await ask(payee);
+  await pay(payee, cheap, tagged, 60, [cheap.usdc_micro]);
+  await settled();
+  assert.deepEqual([await proofOf(dear), await proofOf(cheap), await alarms()], ['attached', 'verified', []]);
+  clock.forward(60_000);
+  await settled();
+  assert.deepEqual(await alarms(), ['chain-unconfirmed:31337']);
+  await name(40);
+  await settled();
+  assert.deepEqual(await alarms(), [], 'it is named: the payment is only not final yet');
+  await name(50);
+  await settled();
+  assert.equal(await proofOf(dear), 'verified');
+  await name(null);
+  await settled();
+  assert.deepEqual(await alarms(), [], 'nothing waits');
+});
+
 test('an endpoint that is away puts nothing off for longer than a second: its payments are verified once it is back', async () => {
   const payee = await newPayee();
   const requests = await Promise.all([1, 2, 3, 4, 5, 6].map(() => ask(payee)));

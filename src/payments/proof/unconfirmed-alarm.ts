@@ -1,10 +1,12 @@
+import { type Heads, lacksTag } from '../../chain/finality.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { clearAlarm, raiseAlarm } from '../../db/alarms.ts';
 import type { Database } from '../../db/connection.ts';
 import { minuteMs } from '../../lib/durations.ts';
-import { selectOldestPostponed } from '../queue-store.ts';
+import { selectLowestUnsettled } from '../queue-store.ts';
 import type { TransferRow } from '../transfers.ts';
+import { needsCrossCheck } from './heads.ts';
 
 /** How long the oldest waiting payment may wait before the operator is told. */
 const patienceMs = 2 * minuteMs;
@@ -23,19 +25,25 @@ const waits = new WeakMap<Database, Map<number, Wait | null>>();
  * alarm when nothing waits any more, or when the payments that waited longest are settled: behind an endpoint that is
  * only slower than another, some payment always waits, and none for long.
  *
+ * @param heads how far the chain was read; null if it never was. Where a tag of `finality` is missing, all that is not
+ * final counts as waiting: nothing else says that an endpoint does not know the tag
  * @param waiting what could not be confirmed in this pass; transfers that were postponed before also count as waiting
  */
 export async function updateUnconfirmedAlarm(
   ctx: Context,
   chain: ChainConfig,
+  heads: Heads | null,
   waiting: readonly TransferRow[],
 ): Promise<void> {
   const { chainId, name } = chain;
   const known = waits.get(ctx.db) ?? new Map<number, Wait | null>();
   waits.set(ctx.db, known);
   const before = known.get(chainId);
-  if (waiting.length === 0 && before === null) return;
-  const stored = await selectOldestPostponed(ctx.db, chainId);
+  const isUntagged = heads !== null && lacksTag(chain.finality, heads);
+  if (waiting.length === 0 && !isUntagged && before === null) return;
+  const which = isUntagged ? 'all' : 'postponed';
+  const isStored = isUntagged || needsCrossCheck(chain);
+  const stored = isStored ? await selectLowestUnsettled(ctx.db, chainId, which) : null;
   const blocks = [...waiting.map((row) => Number(row.block_number)), ...(stored === null ? [] : [stored])];
   const block = blocks.length === 0 ? null : Math.min(...blocks);
   const now = ctx.clock.now();

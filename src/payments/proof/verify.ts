@@ -64,8 +64,7 @@ async function verifyChain(ctx: Context, chain: ChainConfig): Promise<number> {
       await postpone(ctx.db, own, 'unsettled');
     }
   }
-  if (needsCrossCheck(chain))
-    await updateUnconfirmedAlarm(ctx, chain, [...checks.doubted, ...checks.young, ...checks.unheard]);
+  await updateUnconfirmedAlarm(ctx, chain, heads, [...checks.doubted, ...checks.young, ...checks.unheard]);
   return verified;
 }
 
