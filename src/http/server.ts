@@ -244,8 +244,8 @@ function answerError(ctx: Context, error: unknown, request: FastifyRequest, repl
   reply.code(status);
   if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
-  // Pages need no such header: a program that sends one has mistaken the address.
-  const hasKey = request.headers.authorization !== undefined;
+  // Pages need no key: a program that sends one has mistaken the address. A proxy's `Basic` says nothing.
+  const hasKey = /^Bearer /i.test(request.headers.authorization ?? '');
   const isForProgram = request.url.startsWith('/api/') || hasKey || isForAgent(ctx.config, request);
   if (!isForProgram && refusal instanceof AccessChanged) return sendAccessChanged(reply);
   if (!isForProgram) return errorPage(reply, status, message);

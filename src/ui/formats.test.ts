@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDuration, formatRemaining } from './formats.ts';
+import { currencyLabel, formatDuration, formatRemaining } from './formats.ts';
 import { wordsFor } from './language.ts';
 
 const en = wordsFor({ headers: { 'accept-language': 'en' } });
@@ -13,4 +13,9 @@ test('a length of time → the largest unit that fits it exactly', () => {
 test('a time that is left → minutes below two hours, hours below two days, then days', () => {
   const said = [0.5, 14.9, 60, 125, 47 * 60, 49 * 60].map((minutes) => formatRemaining(en, minutes * 60_000));
   assert.deepEqual(said, ['less than a minute', '14 minutes', '60 minutes', '2 hours', '47 hours', '2 days']);
+});
+
+test('a currency → its code and name; a code without a name, or what is no code, → itself', () => {
+  assert.equal(currencyLabel(en, 'EUR'), 'EUR – Euro');
+  for (const text of ['QQQ', 'eur', '', '\0', 'x'.repeat(6_000)]) assert.equal(currencyLabel(en, text), text);
 });

@@ -128,7 +128,9 @@ export function joinWithOr({ language }: Words, names: string[]): string {
   return new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
 }
 
-/** A currency as its code and its name, for a list to choose from. */
+/** A currency as its code and its name, for a list to choose from. What is no code, as a form can send it, is itself. */
 export function currencyLabel({ language }: Words, code: string): string {
-  return `${code} – ${new Intl.DisplayNames(language, { type: 'currency' }).of(code) ?? code}`;
+  const name =
+    /^[A-Z]{3}$/.test(code) && new Intl.DisplayNames(language, { type: 'currency', fallback: 'none' }).of(code);
+  return name ? `${code} – ${name}` : code;
 }

@@ -126,6 +126,9 @@ test('a call with a key to an address outside the API → JSON that says where t
     const body = (await answer.json()) as { error: string; message: string };
     assert.deepEqual([body.error, body.message.endsWith('The API is at /api/v1.')], ['not_found', true]);
   }
+  // As a browser sends it to a service behind a proxy with a password.
+  const page = await fetch(new URL('/requests', api.url), { headers: { authorization: 'Basic YTpi' } });
+  assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
 });
 
 test('Authorization › the scheme’s case does not matter; a key in the query is no key', async () => {
