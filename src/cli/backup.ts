@@ -52,9 +52,9 @@ async function untilStopped<T>(work: (stopping: AbortSignal) => Promise<T>): Pro
 
 /** Refuses a database that has no tables yet, or that is being migrated: pg_dump would end with an error of its own. */
 async function refuseUnready(owner: Sql): Promise<void> {
-  const [turn] = await owner<{ free: boolean }[]>`select pg_try_advisory_lock(${migrationLock}) as free`;
+  const [turn] = await owner<{ free: boolean }[]>`select pg_try_advisory_lock_shared(${migrationLock}) as free`;
   if (!turn?.free) throw new Error('A node is migrating this database. Make the backup once it serves.');
-  await owner`select pg_advisory_unlock(${migrationLock})`;
+  await owner`select pg_advisory_unlock_shared(${migrationLock})`;
   const [tables] = await owner<{ name: string | null }[]>`select to_regclass('schema_migrations') as name`;
   if (!tables?.name) throw new Error('This database has no tables yet, so there is nothing to back up.');
 }
