@@ -128,7 +128,7 @@ export function joinWithOr({ language }: Words, names: string[]): string {
   return new Intl.ListFormat(language, { type: 'disjunction' }).format(names);
 }
 
-/** A currency as its code and its name, for a list to choose from. What is no code, as a form can send it, is itself. */
+/** A currency as its code and name, for a list to choose from. What is no code, as a form can send it, is itself. */
 export function currencyLabel({ language }: Words, code: string): string {
   const name =
     /^[A-Z]{3}$/.test(code) && new Intl.DisplayNames(language, { type: 'currency', fallback: 'none' }).of(code);
