@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
-import { Places, takeEach } from '../lib/places.ts';
+import { Places } from '../lib/places.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { maxStreams, maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import { readQuery } from '../web/query.ts';
@@ -18,18 +18,16 @@ export function dashboardEventsPath(requestId?: string): string {
 
 /** `GET /dashboard/events` (server-sent events): reports that something of this merchant has changed. */
 export function dashboardEvents(pages: MerchantPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places(maxStreams, maxStreamsOfOne);
-  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, maxOfPartner);
+  const places = new Places(maxStreams, maxOfPartner, maxStreamsOfOne);
   pages.page({ url: '/dashboard/events' }, async (visit) => {
     const { session, reply } = visit;
     // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
-    const { accountId, scope } = session;
-    const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, accountId]);
-    if (!leave) return reply.code(204).send();
+    const holder = [session.scope.partnerId, session.accountId];
+    if (ending.aborted || !places.take(...holder)) return reply.code(204).send();
     try {
       await stream(ctx, visit, ending);
     } finally {
-      leave();
+      places.leave(...holder);
     }
     return reply;
   });

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
-import { Places, takeEach } from '../lib/places.ts';
+import { Places } from '../lib/places.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
 import { portalRealm } from '../users/realm.ts';
@@ -25,8 +25,7 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 
 /** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places(maxStreams, maxStreamsOfOne);
-  const placesOfPartner = new Places(Number.POSITIVE_INFINITY, maxOfPartner);
+  const places = new Places(maxStreams, maxOfPartner, maxStreamsOfOne);
   pages.page({ url: '/portal/events', permission: 'read' }, async ({ user, scope, query, request, reply }) => {
     const { request: id, account } = query(['request', 'account']);
     const requestId = isUuid(id) ? id.toLowerCase() : null;
@@ -42,8 +41,8 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
       ...(isUuid(account) && { accountId: account.toLowerCase() }),
     };
     // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
-    const leave = ending.aborted ? null : takeEach([placesOfPartner, scope.partnerId], [places, user.userId]);
-    if (!leave) return reply.code(204).send();
+    const holder = [scope.partnerId, user.userId];
+    if (ending.aborted || !places.take(...holder)) return reply.code(204).send();
     const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
     const begin = (wake: () => void) => {
       watcher.wake = wake;
@@ -61,7 +60,7 @@ export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSign
     } catch (error) {
       complain(error); // the browser reconnects automatically
     } finally {
-      leave();
+      places.leave(...holder);
     }
     return reply;
   });

@@ -40,17 +40,20 @@ test('GET /dashboard/events › a merchant has twenty streams, however many sess
   assert.deepEqual(await open('/dashboard/events', await cookie(calm), 1), [200]);
 });
 
-test('GET /portal/events › a person has twenty streams over all sessions, a partner two hundred over all people', async () => {
+test('GET /portal/events › a person has twenty streams over all sessions, a partner two hundred; who has many leaves some to the others', async () => {
   const { partner } = await makePartner(app.db);
-  for (let people = 0; people < 10; people++) {
+  for (let people = 0; people < 9; people++) {
     const { userId, token } = await portalPerson(app.ctx, partner.id);
     const user = { id: userId, partnerId: partner.id };
     const second = await createUserSession(app.ctx, app.db.sql, user, client, null);
     assert.deepEqual(new Set(await open('/portal/events', `portal-session=${token}`, 20)), new Set([200]));
     assert.deepEqual(await open('/portal/events', `portal-session=${second}`, 1), [204]);
   }
-  const next = await portalPerson(app.ctx, partner.id);
-  assert.deepEqual(await open('/portal/events', `portal-session=${next.token}`, 1), [204]);
+  for (const left of [10, 5, 3, 1, 1, 0]) {
+    const { token } = await portalPerson(app.ctx, partner.id);
+    const statuses = await open('/portal/events', `portal-session=${token}`, 20);
+    assert.equal(statuses.filter((status) => status === 200).length, left);
+  }
   const other = await portalPerson(app.ctx, (await makePartner(app.db)).partner.id);
   assert.deepEqual(await open('/portal/events', `portal-session=${other.token}`, 1), [200]);
 });
