@@ -8,9 +8,7 @@ import { chart } from '../../ui/chart.ts';
 import { formatUnit, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { linkWith } from '../../web/table.ts';
-import { dayCounts, latestMonths, monthName, type Period } from './period.ts';
-
-const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+import { dayCounts, dayOf, latestMonths, monthName, type Period } from './period.ts';
 
 /** All payments of a month as CSV. */
 export const paidCsvPath = '/dashboard/paid.csv';

@@ -14,7 +14,8 @@ export type Period = { since: Date; until: Date; dayCount: number } & (
   | { days: null; month: string }
 );
 
-const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
+/** The day of an instant in UTC, as `2026-11-30`. */
+export const dayOf = (at: Date | number) => new Date(at).toISOString().slice(0, 10);
 const midnight = (day: string) => new Date(`${day}T00:00:00Z`);
 
 /** The period that a query names: a month up to the current one, or otherwise a number of days, by default 30. */
