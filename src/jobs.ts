@@ -19,9 +19,9 @@ import { verifyFinal } from './payments/proof/verify.ts';
 import { releaseReservations } from './payments/release-reservations.ts';
 import { alarmSilentChains } from './payments/silent-chains.ts';
 import { forgetSubmitted } from './payments/submitted/follow.ts';
-import { undoRemoved } from './payments/undo-removed.ts';
 import { chargeDue, chargeDueAt } from './plans/charge.ts';
 import { foreseeCharges } from './plans/collect/foresee.ts';
+import { onRemoved } from './plans/collect/removed.ts';
 import { collectDue, collectionsDue } from './plans/collect/run.ts';
 import { endOutdated } from './plans/mandates/outdated.ts';
 import { revokeDueAt, revokeStopped } from './plans/mandates/revoke.ts';
@@ -209,7 +209,7 @@ export async function runJobs(ctx: Context, signal: AbortSignal, pollMs = usualP
   await Promise.all([
     ...mine.map((loop) => repeat(ctx, loop, signal)),
     pollQueues(ctx, mine, pollMs, signal),
-    startWatching(ctx, { onRemoved: undoRemoved }, signal),
+    startWatching(ctx, { onRemoved: onRemoved(ctx) }, signal),
     startDelivering(ctx, signal, createDeliveryDeps(ctx), pollMs),
   ]);
   stopListening();

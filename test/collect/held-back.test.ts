@@ -15,6 +15,7 @@ import type { PlanRow } from '../../src/plans/read.ts';
 import { cancelRequest } from '../../src/requests/cancel.ts';
 import { makeMerchant, makePartner } from '../support/fixtures.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
+import { moveTo } from '../support/payments/moved-time.ts';
 
 let of: CollectFixtures;
 const running = new AbortController().signal;
@@ -126,6 +127,29 @@ test('A request that was paid manually in full is not charged', async () => {
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['paid', null]);
   assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A payment that a reorganisation removed holds a charge back, for an hour at most', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  const request = await requestOf(plan);
+  const usdcMicro = BigInt(request.usdc_micro);
+  await of.node.pay({ from: of.node.wallet(), to: request.wallet_address, usdcMicro, reference: request.reference });
+  await of.caughtUp();
+  await matchPending(of.ctx);
+  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  await of.node.reorg(1);
+  await of.caughtUp();
+  assert.equal((await requestOf(plan)).proof_status, 'none');
+  // The new blocks begin at the machine's own time.
+  await moveTo(of, new Date(of.clock.now().getTime() + 59 * minuteMs), async () => {});
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
+  assert.equal(await of.balance(payer.address), 100_000_000n);
+  await of.forward(2 * minuteMs);
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
+  assert.equal(await of.balance(payer.address), 100_000_000n - usdcMicro);
 });
 
 test('A payment that was reported and not mined holds a charge back, for a day at most', async () => {

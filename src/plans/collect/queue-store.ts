@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../../db/connection.ts';
+import type { Database, Sql, Tx } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import type { CollectionRow, Taken } from './store.ts';
 
@@ -93,6 +93,19 @@ export async function updateReturned(sql: Sql, rows: DecidedRow[], now: Date): P
       cross join plans p
     where c.relay_id = k.relay_id and c.state = 'sent'
       and (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)`;
+}
+
+/** Makes waiting charges of these requests due no sooner than at a time; those that are taken are given up. */
+export async function updatePaymentRemoved(
+  tx: Tx,
+  requests: readonly { partnerId: string; testMode: boolean; requestId: string }[],
+  { now, dueAt }: { now: Date; dueAt: Date },
+): Promise<void> {
+  await tx`
+    update collections c set due_at = greatest(c.due_at, ${dueAt}), reason = 'payment_seen', reason_at = ${now}
+    from unnest(${requests.map((one) => one.partnerId)}::uuid[], ${requests.map((one) => one.testMode)}::boolean[],
+        ${requests.map((one) => one.requestId)}::uuid[]) as k (partner_id, test_mode, request_id)
+    where (c.partner_id, c.test_mode, c.request_id) = (k.partner_id, k.test_mode, k.request_id) and c.state = 'waiting'`;
 }
 
 /** When the loop of a chain has work: a charge that no earlier one of its plan blocks, or a transaction's outcome. */

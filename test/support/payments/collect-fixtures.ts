@@ -9,8 +9,8 @@ import type { Scope } from '../../../src/db/connection.ts';
 import { dayMs } from '../../../src/lib/durations.ts';
 import { matchPending } from '../../../src/payments/match.ts';
 import { verifyFinal } from '../../../src/payments/proof/verify.ts';
-import { undoRemoved } from '../../../src/payments/undo-removed.ts';
 import { chargeDue } from '../../../src/plans/charge.ts';
+import { onRemoved } from '../../../src/plans/collect/removed.ts';
 import { collectDue } from '../../../src/plans/collect/run.ts';
 import type { CollectionRow } from '../../../src/plans/collect/store.ts';
 import type { NewPlan } from '../../../src/plans/form.ts';
@@ -55,7 +55,7 @@ export async function collectFixtures(
   await setRate(database.db, 'USD', '1');
   await setRate(database.db, 'EUR', '0.92');
   const stop = new AbortController();
-  const watching = startWatching(ctx, { onRemoved: undoRemoved }, stop.signal);
+  const watching = startWatching(ctx, { onRemoved: onRemoved(ctx) }, stop.signal);
   const cursor = () => database.db.sql`select from chain_cursors where chain_id = ${chain.chainId}`;
   await until('the watcher begins', async () => (await cursor()).length > 0);
   const { partner, test: scope, live } = await makePartner(database.db, { currency: 'USD' });
