@@ -58,11 +58,11 @@ test('The payments of a month › have their sums, and a CSV in the order of pay
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
   const made: string[] = [];
-  for (let i = 0; i < 502; i++) made.push((await makeRequest(fixtures.db, fixtures.scope, merchant)).id);
-  // The newest was paid first. The first two in the list are of October, the others of September.
+  for (let i = 0; i < 503; i++) made.push((await makeRequest(fixtures.db, fixtures.scope, merchant)).id);
+  // The newest was paid first. The first two in the list are of October, the others of September: more than a batch.
   await fixtures.db.sql`
     update requests r set proof_status = 'verified', tx_hash = ${`0x${'a'.repeat(64)}`}, payer_address = wallet_address,
-      proof_verified_at = '2026-10-01T00:00:01Z'::timestamptz - (place.at - 1) * interval '1 second'
+      proof_verified_at = '2026-10-01T00:00:01.000456Z'::timestamptz - (place.at - 1) * interval '1 second'
     from unnest(${made}::uuid[]) with ordinality as place (id, at) where r.id = place.id`;
 
   const october = await visitor.open('/dashboard?month=2026-10');

@@ -162,6 +162,11 @@ export function selectDaySums(
     group by 1, 2 order by 1, 2 limit 5000`;
 }
 
+/** The database keeps times to the microsecond, and some have them. A place knows milliseconds only. */
+const exactPlace = (sql: Tag, scope: Scope, id: string) => sql`
+  (select last.proof_verified_at, last.id from requests last
+    where last.partner_id = ${scope.partnerId} and last.test_mode = ${scope.testMode} and last.id = ${id})`;
+
 /** The ids of a merchant's requests that were verified between two instants, in that order, after a place in it. */
 export function selectPaidIds(
   sql: Tag,
@@ -173,6 +178,6 @@ export function selectPaidIds(
     select id from requests
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}
       and proof_status = 'verified' and proof_verified_at >= ${after?.at ?? since} and proof_verified_at < ${until}
-      ${after ? sql`and (proof_verified_at, id) > (${after.at}, ${after.id})` : sql``}
+      ${after ? sql`and (proof_verified_at, id) > ${exactPlace(sql, scope, after.id)}` : sql``}
     order by proof_verified_at, id limit ${constant(limit)}`;
 }
