@@ -9,6 +9,16 @@ import type { TransferRow } from './transfers.ts';
 export const undoubtedMicroOf = (counted: readonly TransferRow[]) => sumMicro(counted.filter((row) => !isDoubted(row)));
 
 /**
+ * What is left of a request without proof, in micro units, for which an amount must be reserved; null if nothing must.
+ *
+ * @param counted all transfers that count for it now
+ */
+export function restToReserve(request: RequestRow, counted: readonly TransferRow[]): bigint | null {
+  if (request.proof_status !== 'none') return null;
+  return restMicro(BigInt(request.usdc_micro), undoubtedMicroOf(counted));
+}
+
+/**
  * Reserves an amount for what is left of a request, so that a transfer of it is recognised. Whoever changes what counts
  * for a request calls this under the request's lock.
  *
@@ -20,6 +30,6 @@ export async function reserveRest(
   request: RequestRow,
   counted: readonly TransferRow[],
 ): Promise<void> {
-  const rest = restMicro(BigInt(request.usdc_micro), undoubtedMicroOf(counted));
-  if (rest !== null && request.proof_status === 'none') await reserveRestAmount(tx, scope, request.id, rest);
+  const rest = restToReserve(request, counted);
+  if (rest !== null) await reserveRestAmount(tx, scope, request.id, rest);
 }

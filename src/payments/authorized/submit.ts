@@ -7,7 +7,7 @@ import { nestedIn } from '../../db/nested.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { effectiveStatus } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
-import { toPayable } from '../apply.ts';
+import { toPayable } from '../decide.ts';
 import { canApply, minPartMicro } from '../rules.ts';
 import { selectCounted } from '../transfers.ts';
 import { authorizationCall, type SignedAuthorization } from './authorization.ts';

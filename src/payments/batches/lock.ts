@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/connection.ts';
 import { lockFree, type RequestKey } from '../../requests/proof.ts';
-import { type HeldRequest, inOrder } from '../apply.ts';
+import { type HeldRequest, inOrder } from '../decide.ts';
 import { type KeyColumns, keyOf, type TransferRow, writeTransferKey } from '../transfers.ts';
 import { countCounted, lockFreeCounted, lockFreeTransfers } from './store.ts';
 

@@ -1,13 +1,10 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { attachProofs, type RequestKey } from '../../requests/proof.ts';
-import { attachment, type HeldRequest, judgeTransfer, provenBy, withApplied } from '../apply.ts';
+import type { RequestKey } from '../../requests/proof.ts';
 import { type Chosen, readChoices } from '../candidates.ts';
-import { completeProofs, type Settled } from '../complete.ts';
+import { decide, type Meant } from '../decide.ts';
+import { Decisions } from '../decisions.ts';
 import { type ChainView, readChainView } from '../proof/heads.ts';
-import { undoubtedMicroOf } from '../rest.ts';
-import { completing, type Rule, restMicro } from '../rules.ts';
-import { type MatchResult, updateMatches } from '../store.ts';
 import { isSameRow, type TransferRow } from '../transfers.ts';
 import { type Held, lockBatch } from './lock.ts';
 import { selectRefunded } from './store.ts';
@@ -40,15 +37,7 @@ export function matchTogether(
       if (!batch.take(one, { isRefunded, confirmed: confirmed.has(one.row) }, passed) && one.choice.requestId)
         passed.add(one.choice.requestId);
     }
-    const { matches, verified, attached } = batch.verdicts();
-    if (matches.length === 0) return [];
-    const [count, attachedNow, verifiedNow] = await Promise.all([
-      updateMatches(tx, 'pending', matches, ctx.clock.now()),
-      attachProofs(tx, attached),
-      completeProofs(tx, ctx, verified),
-    ]);
-    if (count < matches.length || attachedNow < attached.length || verifiedNow.size < verified.length)
-      throw new Error('something that was locked has changed');
+    await batch.decisions.write(tx, ctx, 'pending');
     return batch.taken;
   });
 }
@@ -61,17 +50,12 @@ function requestsOf(chosen: readonly Chosen[]): RequestKey[] {
   return [...new Map(all).values()];
 }
 
-type Known = { isRefunded: boolean; confirmed: boolean };
-/** A request that is paid now: by settled transfers, or to be attached unless it already is. */
-type Proved = { held: HeldRequest; settled: TransferRow[] | null; last: TransferRow; attaches: boolean };
-
 /** Decides the outcome of locked transfers and requests, one transfer after the other. Nothing is written yet. */
 class Batch {
   readonly taken: TransferRow[] = [];
+  readonly decisions = new Decisions();
   readonly #held: Held;
   readonly #view: ChainView;
-  readonly #matches: { row: TransferRow; result: MatchResult }[] = [];
-  readonly #proved = new Map<string, Proved>();
 
   constructor(held: Held, view: ChainView) {
     this.#held = held;
@@ -79,47 +63,28 @@ class Batch {
   }
 
   /** False if it is left to be matched alone. */
-  take({ row, choice }: Chosen, known: Known, passed: ReadonlySet<string>): boolean {
+  take({ row, choice }: Chosen, known: Pick<Meant, 'isRefunded' | 'confirmed'>, passed: ReadonlySet<string>): boolean {
     const current = this.#held.transfer(row);
     if (current?.block_hash !== row.block_hash || current.request_id !== null || current.judged_at !== null)
       return false;
-    const result =
-      choice.requestId === null
-        ? { requestId: null, candidateId: null, reason: choice.reason }
-        : !passed.has(choice.requestId) && this.#judge(current, choice.requestId, choice.rule, known);
-    if (!result) return false;
-    this.#matches.push({ row: current, result });
+    const { requestId } = choice;
+    if (requestId === null) this.decisions.reject(current, null, choice.reason);
+    else if (passed.has(requestId) || !this.#decide(requestId, { row: current, rule: choice.rule, ...known }))
+      return false;
     this.taken.push(row);
     return true;
   }
 
-  #judge(current: TransferRow, requestId: string, rule: Rule, { isRefunded, confirmed }: Known): MatchResult | null {
+  #decide(requestId: string, meant: Meant): boolean {
     const held = this.#held.requests.get(requestId);
-    if (!held) return null;
-    const { request, counted } = held;
-    const applicability = judgeTransfer(current, held, rule, isRefunded);
-    if (!applicability) return null;
-    if (!applicability.counts) return { requestId: null, candidateId: requestId, reason: applicability.reason };
-    const after = withApplied(counted, current);
-    const due = BigInt(request.usdc_micro);
-    if (applicability.completes) {
-      const settled = provenBy(request, after, this.#view, { row: current, confirmed });
-      const isPaid = completing(settled, due) !== null;
-      const attaches = this.#proved.get(requestId)?.attaches ?? request.proof_status === 'none';
-      this.#proved.set(requestId, { held, settled: isPaid ? settled : null, last: current, attaches });
-      held.request = { ...request, proof_status: isPaid ? 'verified' : 'attached' };
-    } else if (request.proof_status === 'none' && restMicro(due, undoubtedMicroOf(after)) !== null) return null;
-    held.counted = after;
-    return { requestId, rule, reason: null };
-  }
-
-  verdicts() {
-    const verified: Settled[] = [];
-    const attached: ReturnType<typeof attachment>[] = [];
-    for (const { held, settled, last, attaches } of this.#proved.values()) {
-      if (settled) verified.push({ request: held.request, settled });
-      else if (attaches) attached.push(attachment(held.request, held.counted, last));
+    const decision = held && decide(held, meant, this.#view);
+    if (!decision || decision.kind === 'gone' || (decision.kind === 'applied' && decision.restMicro !== null))
+      return false;
+    if (decision.kind === 'rejected') this.decisions.reject(meant.row, requestId, decision.reason);
+    else {
+      this.decisions.apply(held, meant, decision);
+      this.#held.requests.set(requestId, decision.after);
     }
-    return { matches: this.#matches, verified, attached };
+    return true;
   }
 }
