@@ -11,7 +11,7 @@ import {
 } from './gate.ts';
 
 /** If one of several calls waits longer than this for a lock (ms), each is counted alone instead. */
-const longestLockMs = 100;
+const maxLockMs = 100;
 
 /**
  * Reads the keys of several calls, counts them and creates their rows, in one statement, as the gate's statement does
@@ -31,7 +31,7 @@ export async function passTogether(
 ): Promise<(GateRow | undefined)[]> {
   const hashes = calls.flatMap((call, at) => call.hashes.map((hash) => ({ hash, place: at + 1 })));
   const rows = await sql<(GateRow & { place: number })[]>`
-    with patience as materialized (select set_config('lock_timeout', ${String(longestLockMs)}, true) as given
+    with patience as materialized (select set_config('lock_timeout', ${String(maxLockMs)}, true) as given
     ), named as (
       select named.* from patience, unnest(${hashes.map(({ hash }) => hash)}::bytea[],
         ${hashes.map(({ place }) => place)}::int[]) as named(hash, place) where patience.given is not null

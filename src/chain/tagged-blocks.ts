@@ -7,7 +7,7 @@ export type FinalityTag = 'safe' | 'finalized';
 type Lack = { inARow: number; askAgainAtMs: number; isTold: boolean };
 
 const firstWaitMs = 1_000;
-const longestWaitMs = 5 * minuteMs;
+const maxWaitMs = 5 * minuteMs;
 /** A single empty answer may be a node that has just started. */
 const tellAfter = 3;
 
@@ -32,7 +32,7 @@ export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => vo
   }
   const inARow = (known?.inARow ?? 0) + 1;
   const tells = onLack !== undefined && inARow >= tellAfter && !known?.isTold;
-  const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (inARow - 1));
+  const waitMs = Math.min(maxWaitMs, firstWaitMs * 2 ** (inARow - 1));
   lacks.set(key, { inARow, askAgainAtMs: performance.now() + waitMs, isTold: tells || (known?.isTold ?? false) });
   if (tells) onLack();
   return null;

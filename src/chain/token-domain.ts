@@ -12,7 +12,7 @@ const timeoutMs = 3_000;
 const keptMs = 60 * minuteMs;
 /** How long the lack of one is kept: some endpoints refuse a call that they cannot run at the moment. */
 const keptNoneMs = minuteMs;
-const longestText = 100;
+const maxTextLength = 100;
 /** Tokens that do not report a version use this one. */
 const usualVersion = '1';
 const zeroWord: Hex = `0x${'00'.repeat(32)}`;
@@ -113,7 +113,7 @@ export async function ask(rpc: Rpc, token: Hex, data: Hex): Promise<Hex | null> 
 function readText(answer: Hex): string | null {
   try {
     const [text] = decodeAbiParameters([{ type: 'string' }], answer);
-    return text.length <= longestText ? text : null;
+    return text.length <= maxTextLength ? text : null;
   } catch {
     return null; // not what a token answers
   }

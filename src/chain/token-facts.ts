@@ -7,7 +7,7 @@ export type TokenFacts = { decimals: number | null; symbol: string | null };
 
 /** `symbol()` */
 const symbolCall = '0x95d89b41';
-const longestSymbol = 20;
+const maxSymbolLength = 20;
 /** 10^77 is the largest power of ten that a token's amounts can hold. */
 const maxDecimals = 77;
 
@@ -39,7 +39,7 @@ function readDecimals(answer: string): number | null {
 export function readSymbol(answer: string): string | null {
   const clean = [...readText(answer).normalize('NFC')]
     .filter((character) => /[\p{L}\p{N}\p{Sc} ._+-]/u.test(character))
-    .slice(0, longestSymbol)
+    .slice(0, maxSymbolLength)
     .join('')
     .trim();
   return clean || null;

@@ -23,7 +23,7 @@ const restMs = 5_000;
 /** Changes within this time are sent together. */
 const gatherMs = 50;
 /** Browsers reconnect automatically, so a forgotten page does not hold a connection forever. */
-const longestMs = 15 * minuteMs;
+const maxStreamMs = 15 * minuteMs;
 const maxPages = 10_000;
 /** Per client. Each stream queries the database every few seconds, but many customers can share an address. */
 const maxPagesOfOne = 60;
@@ -111,7 +111,7 @@ export function liveStates(app: FastifyInstance, ctx: Context): void {
       const page: OpenPage = { requestId, confirming: false, misdirected: [], wake: () => {} };
       open.add(page);
       stream.once('close', () => page.wake());
-      const until = performance.now() + longestMs;
+      const until = performance.now() + maxStreamMs;
       let lastSent = '';
       let refreshing: Promise<void> | undefined;
       try {

@@ -15,7 +15,7 @@ export type Subscriber = {
 type Subscription = Subscriber & { channel: string; active: boolean; reported: boolean };
 
 /** The longest pause between two attempts to connect. */
-const longestRetryMs = 1_000;
+const maxRetryMs = 1_000;
 const firstRetryMs = 10;
 
 /** Closes a connection without telling its server, which may no longer answer. */
@@ -84,12 +84,12 @@ export class Listener {
 
   async #rest(): Promise<void> {
     await pause(this.#waitMs, this.#ending.signal);
-    this.#waitMs = Math.min(this.#waitMs * 3, longestRetryMs);
+    this.#waitMs = Math.min(this.#waitMs * 3, maxRetryMs);
   }
 
   /** Waits before it replaces a connection that did not last: subscribers read everything again at each new one. */
   async #listenAgain(heldMs: number): Promise<void> {
-    if (heldMs >= longestRetryMs) this.#waitMs = firstRetryMs;
+    if (heldMs >= maxRetryMs) this.#waitMs = firstRetryMs;
     else await this.#rest();
     await this.#listenAll();
   }

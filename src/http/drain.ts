@@ -5,7 +5,7 @@ import { cutExports } from '../web/download.ts';
 
 /** How long after the signal connections are cut off, and the process ends: before its manager kills it at 30 s. */
 const cutAfterMs = 17_000;
-const longestStopMs = 20_000;
+const maxStopMs = 20_000;
 /** How long a reader of metrics may take once the stop is complete. */
 const figuresMs = 1_000;
 
@@ -55,5 +55,5 @@ export function endInTime(log: Logger): void {
     log.warn('the stop took too long; what is under way is left to the next process');
     process.exit();
   };
-  setTimeout(end, longestStopMs).unref();
+  setTimeout(end, maxStopMs).unref();
 }

@@ -18,7 +18,7 @@ function held(options: Partial<GroupOptions<string, string>> = {}) {
   };
   const long = 100_000;
   const groups = new Groups<string, string>({
-    ...{ maxItems: 3, atOnce: 1, few: long, patienceMs: long, longestBehindMs: long, longestWaitMs: long },
+    ...{ maxItems: 3, atOnce: 1, few: long, patienceMs: long, maxBehindMs: long, maxWaitMs: long },
     ...options,
     together: (items) => {
       const group = { items, ...Promise.withResolvers<string[] | undefined>() };
@@ -196,7 +196,7 @@ test('work that takes longer than the patience → other work runs beside it, an
 });
 
 test('work behind its owner’s other work for long → alone beside it, before others that wait', async () => {
-  const { run, end, answer, alone, items } = held({ atOnce: 2, longestBehindMs: -1 });
+  const { run, end, answer, alone, items } = held({ atOnce: 2, maxBehindMs: -1 });
   const all = [run('a', 'a1'), run('b', 'b1', 'other'), run('a', 'a2'), run('c', 'c1'), run('d', 'd1')];
   await settle();
   assert.deepEqual([alone, items()], [['a1', 'b1'], []]);
@@ -212,7 +212,7 @@ test('work behind its owner’s other work for long → alone beside it, before 
 });
 
 test('work whose turn does not come in time → fails as unreachable, and never runs', async () => {
-  const { run, end, alone, items } = held({ longestWaitMs: -1 });
+  const { run, end, alone, items } = held({ maxWaitMs: -1 });
   const [first, late] = [run('a', 'a1'), run('b', 'b1')];
   await assert.rejects(late, { code: 'CONNECTION_TIMEOUT' });
   end('a1');

@@ -13,9 +13,9 @@ export type GroupOptions<Item, Answer> = {
   /**
    * How long others come first while an owner has other work under way. After that, its work runs alone beside that.
    */
-  longestBehindMs: number;
+  maxBehindMs: number;
   /** Work that waits longer fails as unreachable. */
-  longestWaitMs: number;
+  maxWaitMs: number;
   together(items: Item[]): Promise<Answer[] | undefined>;
 };
 
@@ -103,7 +103,7 @@ export class Groups<Item, Answer> {
   }
 
   #giveUp(): void {
-    const late = performance.now() - this.#options.longestWaitMs;
+    const late = performance.now() - this.#options.maxWaitMs;
     const after = this.#waiting.findIndex(({ since }) => since >= late);
     for (const { turn } of this.#waiting.splice(0, after < 0 ? this.#waiting.length : after)) {
       turn.reject(missedTurn());
@@ -112,11 +112,11 @@ export class Groups<Item, Answer> {
 
   /**
    * The longest wait comes first. An owner that has work under way gets a turn only if nobody else waits or after
-   * `longestBehindMs`, and then its work runs alone.
+   * `maxBehindMs`, and then its work runs alone.
    */
   #pick(): Waiting<Item, Answer>[] {
     const [first] = this.#waiting;
-    const behind = performance.now() - this.#options.longestBehindMs;
+    const behind = performance.now() - this.#options.maxBehindMs;
     if (first && first.since < behind && this.#owners.has(first.owner)) return this.#waiting.splice(0, 1);
     const owners = new Set(this.#owners.keys());
     let kind: string | undefined;

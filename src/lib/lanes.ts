@@ -11,7 +11,7 @@ type Lane = { running: number; waiting: Set<() => void> };
 export class Lanes {
   readonly #maxOfOne: number;
   readonly #max: number;
-  readonly #longestWaitMs: number | null;
+  readonly #maxWaitMs: number | null;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes whose next work waits only for room; the one whose turn was longest ago comes first. */
   readonly #ready = new Set<Lane>();
@@ -20,12 +20,12 @@ export class Lanes {
   /**
    * @param maxOfOne how much work of one key runs at once
    * @param max how much work of all keys together runs at once
-   * @param longestWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
+   * @param maxWaitMs work that waits longer fails, with the error code of a wait for a connection; null: no limit
    */
-  constructor(maxOfOne: number, max = Number.POSITIVE_INFINITY, longestWaitMs: number | null = null) {
+  constructor(maxOfOne: number, max = Number.POSITIVE_INFINITY, maxWaitMs: number | null = null) {
     this.#maxOfOne = maxOfOne;
     this.#max = max;
-    this.#longestWaitMs = longestWaitMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -81,7 +81,7 @@ export class Lanes {
       if (waiting.size === 0 && lane.running === 0) this.#lanes.delete(key);
       reject(missedTurn());
     };
-    const timer = this.#longestWaitMs === null ? undefined : setTimeout(giveUp, this.#longestWaitMs);
+    const timer = this.#maxWaitMs === null ? undefined : setTimeout(giveUp, this.#maxWaitMs);
     waiting.add(go);
     if (lane.running < this.#maxOfOne) this.#ready.add(lane);
     return promise;

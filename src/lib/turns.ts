@@ -10,16 +10,16 @@ type Queue = { group: string; key: string; waiting: Waiting[] };
  */
 export class Turns {
   readonly #max: number;
-  readonly #longestWaitMs: number;
+  readonly #maxWaitMs: number;
   #running = 0;
   /** What waits, by group and key; a key is here while its work runs, too. */
   readonly #queues = new Map<string, Queue>();
   /** Queues whose next work may run, by group; the group that comes next is first. */
   readonly #ready = new Map<string, Queue[]>();
 
-  constructor(max: number, longestWaitMs: number) {
+  constructor(max: number, maxWaitMs: number) {
     this.#max = max;
-    this.#longestWaitMs = longestWaitMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /** @returns null where the turn did not come in time */
@@ -46,7 +46,7 @@ export class Turns {
       const place = queue.waiting.indexOf(one);
       if (place >= 0) queue.waiting.splice(place, 1);
       resolve(false);
-    }, this.#longestWaitMs);
+    }, this.#maxWaitMs);
     queue.waiting.push(one);
     if (isNew) this.#makeReady(queue);
     this.#next();

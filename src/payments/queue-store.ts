@@ -89,7 +89,7 @@ export async function selectUnsettled(
 }
 
 /** The longest wait before a transfer is checked again. */
-const longestWaitSeconds = 60;
+const maxWaitSeconds = 60;
 /** The highest count of checks that found a transfer confirmed but not final: doubts begin with higher ones. */
 const maxYoungLooks = 3;
 
@@ -125,7 +125,7 @@ async function postponeWhile(
 export const postpone = (db: Database, rows: readonly TransferRow[], still: 'pending' | 'unsettled') =>
   postponeWhile(db, rows, still, {
     looks: db.sql`t.looks + 1`,
-    seconds: db.sql`least(power(2, least(t.looks, 16)), ${longestWaitSeconds})`,
+    seconds: db.sql`least(power(2, least(t.looks, 16)), ${maxWaitSeconds})`,
   });
 
 /**

@@ -19,7 +19,7 @@ export const chargesLimit = 999;
 
 const firstRetryMs = minuteMs;
 /** The longest time until a charge that could not be made is tried again. */
-export const longestRetryMs = hourMs;
+export const maxRetryMs = hourMs;
 
 /** The day of an instant in UTC, as `YYYY-MM-DD`. */
 export function dayOf(at: Date): Day {
@@ -100,7 +100,7 @@ export function afterPause(course: Course, today: Day): { slot: number; nextOn: 
  * hour.
  */
 export function retryMs(failures: number): number {
-  return Math.min(firstRetryMs * 2 ** Math.max(0, failures - 1), longestRetryMs);
+  return Math.min(firstRetryMs * 2 ** Math.max(0, failures - 1), maxRetryMs);
 }
 
 function partsOf(day: Day): [year: number, month: number, day: number] {

@@ -19,14 +19,14 @@ const few = 4;
 /** A statement that takes longer (ms) waits for somebody's lock, and others go on beside it. */
 const patienceMs = 100;
 /** A partner's create that waits longer (ms) behind its own goes beside it, though others wait too. */
-const longestBehindMs = 1_000;
+const maxBehindMs = 1_000;
 /** As for a connection of the pool (ms). */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** Stores the creates of one process that are decided by what it remembers: alone, or together under load. */
 export class Creates {
   readonly #groups = new Groups<Create, GateRow | undefined>({
-    ...{ maxItems: maxTogether, atOnce: groupsAtOnce, few, patienceMs, longestBehindMs, longestWaitMs },
+    ...{ maxItems: maxTogether, atOnce: groupsAtOnce, few, patienceMs, maxBehindMs, maxWaitMs },
     together: (creates) =>
       traced(
         () => ({

@@ -4,7 +4,7 @@ import { minuteMs } from '../lib/durations.ts';
 import { pause } from '../lib/time.ts';
 
 /** The longest stream. Browsers reconnect by themselves, so a forgotten page does not hold one connection for ever. */
-const longestMs = 15 * minuteMs;
+const maxStreamMs = 15 * minuteMs;
 /** How long to wait for further changes, so that a burst of them causes one message. */
 const gatherMs = 200;
 /** The interval of heartbeats. They reveal lost connections, and keep proxies from closing idle ones. */
@@ -57,7 +57,7 @@ export async function sendEvents(
   const gone = new AbortController();
   stream.once('close', () => gone.abort());
   if (stream.destroyed) gone.abort(); // left before the stream began
-  const over = AbortSignal.any([signal, gone.signal, AbortSignal.timeout(longestMs)]);
+  const over = AbortSignal.any([signal, gone.signal, AbortSignal.timeout(maxStreamMs)]);
   const end = begin(wake);
   try {
     while (!over.aborted) {

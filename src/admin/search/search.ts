@@ -21,7 +21,7 @@ import { type FoundPayment, type FoundRequest, foundPayments, foundRequests } fr
 const path = '/admin/search';
 const names = ['q', 'partner'] as const;
 /** How long partners are searched one after another. */
-const longestMs = 400;
+const maxSearchMs = 400;
 const maxShown = 20;
 
 type Found = { requests: FoundRequest[]; payments: FoundPayment[]; limit: SearchLimit | null };
@@ -125,7 +125,7 @@ async function* slugs(ctx: Context): AsyncGenerator<string> {
 
 async function findAt(ctx: Context, typed: string, partners: AsyncIterable<string> | string[]): Promise<Found> {
   const found: Found = { requests: [], payments: [], limit: null };
-  const end = performance.now() + longestMs;
+  const end = performance.now() + maxSearchMs;
   let searched = 0;
   for await (const slug of partners) {
     const isFull = found.requests.length >= maxShown;

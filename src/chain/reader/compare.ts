@@ -12,7 +12,7 @@ import { type Cursor, selectBlocks } from './store.ts';
 /** How long the operator is told of logs that were left out. */
 const alarmForMs = dayMs;
 /** The longest time for comparing one endpoint's reports in a pass; the next pass continues. */
-const longestPassMs = 10_000;
+const maxPassMs = 10_000;
 
 /**
  * Compares the token transfers of the blocks that were read with the report of another endpoint. An endpoint can leave
@@ -52,7 +52,7 @@ async function compareReports(reader: Reader, url: string | null, cursor: Cursor
   const { comparison, signal } = reader;
   const { rewinds } = comparison;
   const failed = new Set<Rpc>();
-  const untilMs = performance.now() + longestPassMs;
+  const untilMs = performance.now() + maxPassMs;
   let after = comparison.upTo ?? 0;
   while (!signal.aborted && performance.now() < untilMs) {
     const next = nextReported(comparison, url, after, cursor.number);

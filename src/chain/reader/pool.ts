@@ -17,7 +17,7 @@ export type RpcProvider = {
 };
 
 const firstRestMs = 250;
-const longestRestMs = 10_000;
+const maxRestMs = 10_000;
 
 /** The endpoints of one chain. One is used as long as it works, so that a pass sees one view of the chain. */
 export type RpcPool = {
@@ -70,7 +70,7 @@ export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = ()
     failed: (provider, error) => {
       provider.failures++;
       const wishedMs = error instanceof RpcError ? error.retryAfterMs : null;
-      const backoffMs = Math.min(longestRestMs, firstRestMs * 2 ** (provider.failures - 1));
+      const backoffMs = Math.min(maxRestMs, firstRestMs * 2 ** (provider.failures - 1));
       provider.restUntilMs = nowMs() + (wishedMs ?? backoffMs);
     },
     restMs: () => Math.max(0, Math.min(...providers.map((provider) => provider.restUntilMs)) - nowMs()),

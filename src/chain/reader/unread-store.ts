@@ -25,7 +25,7 @@ const patienceMs = 2 * minuteMs;
 const alarmFor = '24 hours';
 /** How long to ask for a transaction that one endpoint reported and all deny now. */
 const soughtFor = '24 hours';
-const longestWaitSeconds = 600;
+const maxWaitSeconds = 600;
 
 /** Sets a transaction aside, or a whole block if there is no hash; one that is already set aside stays as it is. */
 export async function insertUnread(tx: Tx, chainId: number, { block, txHash, logs, owners }: Unread): Promise<void> {
@@ -72,7 +72,7 @@ export async function endUnread(tx: Tx, chainId: number, row: UnreadRow, complet
 export async function putOffUnread(db: Database, chainId: number, row: UnreadRow): Promise<void> {
   await db.sql`
     update unread_transactions set tries = tries + 1,
-      look_at = now() + least(power(2, least(tries, 16)), ${longestWaitSeconds}) * interval '1 second'
+      look_at = now() + least(power(2, least(tries, 16)), ${maxWaitSeconds}) * interval '1 second'
     where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
 }
 

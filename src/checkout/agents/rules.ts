@@ -84,23 +84,23 @@ function isSame(offer: Requirements, accepted: Payment['accepted']): boolean {
  * The longest time that a payment may be valid. It also ends with the request, less a margin for a client's clock that
  * is ahead.
  */
-const longestSeconds = 5 * 60;
-const clockSeconds = 5;
+const maxValidSeconds = 5 * 60;
+const clockSkewSeconds = 5;
 /** With less time than this left, no payment is requested. */
-const worthSeconds = 55;
+const minValidSeconds = 55;
 
 /** How many seconds an authorization may be valid from now; null if too little time is left. */
 export function timeoutSeconds(now: Date, endsAt: Date): number | null {
-  const left = Math.floor((endsAt.getTime() - now.getTime()) / 1000) - clockSeconds;
-  return left < worthSeconds ? null : Math.min(left, longestSeconds);
+  const left = Math.floor((endsAt.getTime() - now.getTime()) / 1000) - clockSkewSeconds;
+  return left < minValidSeconds ? null : Math.min(left, maxValidSeconds);
 }
 
-const longestDescription = 200;
+const maxDescriptionLength = 200;
 
 /** Who is paid, how much and for what, in one line. */
 export function describe({ payee, fiat, memo }: { payee: string; fiat: string; memo: string | null }): string {
   const what = memo?.replace(/\s+/g, ' ').trim();
   const text = `Payment of ${fiat} to ${payee}${what ? ` for: ${what}` : ''}`;
   const letters = [...text];
-  return letters.length <= longestDescription ? text : `${letters.slice(0, longestDescription - 1).join('')}…`;
+  return letters.length <= maxDescriptionLength ? text : `${letters.slice(0, maxDescriptionLength - 1).join('')}…`;
 }

@@ -25,10 +25,10 @@ export type Paid = { checkout: Checkout } & (
 /** What paying needs. `waiting` counts the responses that wait for a block. */
 export type Payer = { ctx: Context; ending: AbortSignal; waiting: number };
 
-const longestWaitMs = 20_000;
+const maxWaitMs = 20_000;
 const maxWaiting = 500;
 const firstPauseMs = 100;
-const longestPauseMs = 500;
+const maxPauseMs = 500;
 
 /** The chain and token that execute a payment's authorization, and the authorization itself. */
 type Place = { chainId: number; tokenAddress: string; signed: SignedAuthorization };
@@ -185,9 +185,9 @@ async function waitFor(
   answer.once('close', leave);
   payer.waiting++;
   try {
-    const until = performance.now() + longestWaitMs;
+    const until = performance.now() + maxWaitMs;
     let last = first;
-    for (let pauseMs = firstPauseMs; last.state === 'sent'; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let pauseMs = firstPauseMs; last.state === 'sent'; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       await pause(pauseMs, signal);
       last = (await ask()) ?? last;
       if (signal.aborted || performance.now() > until) break;

@@ -19,7 +19,7 @@ type Visit = FastifyRequest<{
 }>;
 
 const publicRoute = { auth: 'public' as const };
-const longestField = 20_000;
+const maxFieldLength = 20_000;
 
 /**
  * `GET {pay_url}/plans/<plan id>/<token>` for a plan's customer, and the posts of browser code and forms of the page.
@@ -89,5 +89,5 @@ export function planPages(app: FastifyInstance, ctx: Context): void {
 
 function fieldIn({ body }: Visit, name: string): string {
   const value = body?.[name];
-  return typeof value === 'string' ? value.slice(0, longestField) : '';
+  return typeof value === 'string' ? value.slice(0, maxFieldLength) : '';
 }

@@ -11,7 +11,7 @@ const events = ['chainChanged', 'accountsChanged'];
 const relayMs = 10_000;
 /** How many codes are shown. Each is valid for five minutes, so this is about an hour. */
 const maxCodes = 12;
-const longestName = 40;
+const maxNameLength = 40;
 
 /** EIP-1193: the wallet's owner declined; the wallet cannot be reached. */
 const declined = 4001;
@@ -111,7 +111,7 @@ class WalletConnect implements LazyProvider {
     const [account = ''] = session.namespaces.eip155?.accounts ?? [];
     const wanted = this.#page.chainIds()[0] ?? 0;
     this.#chainId = isOpenTo(session, wanted) ? wanted : Number(account.split(':')[1]);
-    this.#name = session.peer.metadata.name.slice(0, longestName);
+    this.#name = session.peer.metadata.name.slice(0, maxNameLength);
     this.#page.named(this.#name);
     return session;
   }

@@ -9,7 +9,7 @@ const tickMs = 1_000;
 /** How long the stream may be silent. The server sends a heartbeat every 5 s. */
 const quietMs = 15_000;
 const firstWaitMs = 2_000;
-const longestWaitMs = 15_000;
+const maxWaitMs = 15_000;
 const reconnectMs = 30_000;
 const answerMs = 8_000;
 
@@ -79,7 +79,7 @@ export function followState(
     }
     asking = false;
     askAt = Date.now() + waitMs;
-    waitMs = Math.min(waitMs * 1.5, longestWaitMs);
+    waitMs = Math.min(waitMs * 1.5, maxWaitMs);
   };
   const tick = () => {
     const now = Date.now();

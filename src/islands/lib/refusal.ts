@@ -11,7 +11,7 @@ export class WalletRefusal extends Error {
   }
 }
 
-const longestReason = 160;
+const maxReasonLength = 160;
 
 /**
  * Converts an error of a wallet to a refusal with a text.
@@ -27,6 +27,6 @@ export function refusalFrom(error: unknown, text: string): WalletRefusal {
   if (text === 'failed' && /insufficient funds|exceeds the balance of the account|enough (gas|ether)/i.test(message)) {
     return new WalletRefusal('fee');
   }
-  const reason = message.slice(0, longestReason).trim();
+  const reason = message.slice(0, maxReasonLength).trim();
   return new WalletRefusal(text, { reason: reason && !/[.!?]$/.test(reason) ? `${reason}.` : reason });
 }

@@ -24,7 +24,7 @@ onRenewed(localTimes);
 
 const quietMs = 300;
 const firstRetryMs = 5000;
-const longestRetryMs = minuteMs;
+const maxRetryMs = minuteMs;
 
 /** Whether somebody types in a region, has unfolded a confirmation, or has just copied. It is not replaced then. */
 function inUse(region: Element): boolean {
@@ -94,7 +94,7 @@ function follow(address: string, retryMs = firstRetryMs): void {
   events.addEventListener('error', () => {
     if (events.readyState !== EventSource.CLOSED) return;
     soon();
-    setTimeout(() => follow(address, Math.min(nextRetryMs * 2, longestRetryMs)), nextRetryMs);
+    setTimeout(() => follow(address, Math.min(nextRetryMs * 2, maxRetryMs)), nextRetryMs);
   });
   addEventListener('pagehide', () => events.close(), { once: true });
 }

@@ -4,16 +4,16 @@ import { minuteMs } from '../../lib/durations.ts';
 import type { Authorization } from './authorization.ts';
 
 /** The longest validity that is signed, so that after a failure the customer can soon pay in another way. */
-const longestMs = 20 * minuteMs;
+const maxValidMs = 20 * minuteMs;
 /** The shortest validity that is accepted; a shorter one could end before it is mined. */
 const minMs = 10_000;
 /** No signature is requested whose validity would end sooner. */
-const shortestOfferMs = minuteMs;
+const minOfferMs = minuteMs;
 
 /** Until when an authorization is to be valid: never longer than its request. Null: too little time is left. */
 export function validUntil(expiresAt: Date, now: Date): Date | null {
-  const until = Math.min(expiresAt.getTime(), now.getTime() + longestMs);
-  return until - now.getTime() < shortestOfferMs ? null : new Date(Math.floor(until / 1000) * 1000);
+  const until = Math.min(expiresAt.getTime(), now.getTime() + maxValidMs);
+  return until - now.getTime() < minOfferMs ? null : new Date(Math.floor(until / 1000) * 1000);
 }
 
 /** Why an authorization cannot pay a request with these terms, whoever signed it; null if it can. */

@@ -7,7 +7,7 @@ import type { TransferRow } from '../transfers.ts';
 const namesNone: Reason[] = ['no_match', 'ambiguous', 'before_request'];
 const maxMeanwhile = 50;
 /** The longest expiry and the grace after it, with a day to spare for clocks. */
-const longestOpenDays = 32;
+const maxOpenDays = 32;
 
 /** A transfer, and the amount that a request asked for at that time. */
 type MeanwhileRow = TransferRow & { asked_micro: string };
@@ -67,7 +67,7 @@ export async function countOtherRequests(
       select r.id, r.usdc_micro, r.proof_status from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
         and r.wallet_address = ${transfer.to_address} and r.id <> ${requestId}
-        and r.created_at >= ${time}::timestamptz - ${longestOpenDays} * interval '1 day'
+        and r.created_at >= ${time}::timestamptz - ${maxOpenDays} * interval '1 day'
         and ${wasOpenAt(tx, tx`${time}::timestamptz`)}
     ), parts as materialized (
       select c.request_id as id, sum(c.value) as micro from transfers c

@@ -54,7 +54,7 @@ export const collectMinutes = 43_200;
 export const maxGas = 1_000_000n;
 
 const firstDelayMs = minuteMs;
-const longestDelayMs = hourMs;
+const maxDelayMs = hourMs;
 
 /**
  * When a failed charge is tried again.
@@ -71,7 +71,7 @@ export function nextAttempt(attempts: number, since: Date, now: Date): Date | nu
 
 /** How long the n-th postponement in a row lasts: a minute, doubling each time, up to an hour. */
 export function delayMs(waits: number): number {
-  return Math.min(firstDelayMs * 2 ** Math.max(0, Math.min(waits, 20) - 1), longestDelayMs);
+  return Math.min(firstDelayMs * 2 ** Math.max(0, Math.min(waits, 20) - 1), maxDelayMs);
 }
 
 /** The terms of a mandate that limit a charge. */

@@ -84,7 +84,7 @@ async function readQuietly({ chain, key }: AllowanceOrder) {
 export type AllowanceFault = 'allowance_changed' | 'permit_refused' | 'not_approved' | 'unreachable';
 
 /** How long after it is needed a permit may be valid. */
-const longestDeadlineMs = 2 * 365 * dayMs;
+const maxDeadlineMs = 2 * 365 * dayMs;
 
 /**
  * Checks that the allowance suffices, by the submitted permit or by the state of the chain.
@@ -104,7 +104,7 @@ export async function checkAllowance(
     return step.kind === 'enough' ? null : 'not_approved';
   }
   const least = minDeadline(startsAt);
-  const inTime = permit.deadline >= least && permit.deadline <= least + BigInt(longestDeadlineMs / 1000);
+  const inTime = permit.deadline >= least && permit.deadline <= least + BigInt(maxDeadlineMs / 1000);
   const onChain = await readQuietly(order);
   if (!onChain) return 'unreachable';
   if (permit.value !== needed || permit.nonce !== onChain.permit?.nonce || !inTime) return 'allowance_changed';

@@ -58,7 +58,7 @@ export function keyPages(pages: PortalPages, ctx: Context): void {
   });
 }
 
-const longestName = 60;
+const maxNameLength = 60;
 /** After how many days a key can expire. The first choice is never. */
 const lifetimes = [30, 90, 365] as const;
 
@@ -69,7 +69,7 @@ function wantedKey(call: PortalCall, scopes: ScopeName[], now: Date): NewKey {
       .replace(/\p{Cc}+/gu, ' ')
       .trim(),
   ]
-    .slice(0, longestName)
+    .slice(0, maxNameLength)
     .join('')
     .trim();
   const days = lifetimes.find((days) => String(days) === call.typed('lifetime'));
@@ -140,7 +140,7 @@ function keyForm(call: PortalCall): Html {
           ${formKeyField()}
           <label>
             <span>${keys.name}</span>
-            <input name="name" maxlength="${longestName}" autocomplete="off" placeholder="${keys.nameExample}">
+            <input name="name" maxlength="${maxNameLength}" autocomplete="off" placeholder="${keys.nameExample}">
           </label>
           <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
           <label>

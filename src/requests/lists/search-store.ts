@@ -113,10 +113,10 @@ export type Looked = { read: number; oldest: Date | null; ids: string[] };
  * Looks through a part of a list for a part of a name, e-mail address or memo, an amount, a key or a metadata value.
  *
  * @param page requests, newest first, as many as are to be read
- * @param longestMs the server cancels what takes longer (SQLSTATE 57014)
+ * @param maxMs the server cancels what takes longer (SQLSTATE 57014)
  */
-export async function selectLooked(tx: Tx, page: Fragment, search: SearchText, longestMs: number): Promise<Looked> {
-  await tx`select set_config('statement_timeout', ${String(longestMs)}, true)`;
+export async function selectLooked(tx: Tx, page: Fragment, search: SearchText, maxMs: number): Promise<Looked> {
+  await tx`select set_config('statement_timeout', ${String(maxMs)}, true)`;
   const [looked] = await tx<Looked[]>`
     select count(*)::int as read, min(created_at) as oldest,
       coalesce(array_agg(id order by created_at desc) filter (where matches), '{}') as ids

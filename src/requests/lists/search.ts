@@ -17,7 +17,7 @@ export type Found = { ids: string[]; limit: SearchLimit | null };
 
 /** What no index contains is searched for in this many of the newest requests, or for this long. */
 const maxRead = 100_000;
-const longestMs = 300;
+const maxSearchMs = 300;
 /**
  * How many are read at once; the time is checked in between. The first batch is smaller, because requests can be of any
  * size.
@@ -25,7 +25,7 @@ const longestMs = 300;
 const batchRows = 10_000;
 const firstRows = 1_000;
 /** Some texts are slow to compare. A batch that takes longer than this is given up. */
-const longestBatchMs = 1_000;
+const maxBatchMs = 1_000;
 const canceled = '57014';
 /**
  * Searches that read through lists never take all connections of pages. One at a time runs for each partner and mode or
@@ -74,14 +74,14 @@ async function lookThrough(
   { newest, lists }: Searched,
 ): Promise<Found> {
   const ids: string[] = [];
-  const end = performance.now() + longestMs;
+  const end = performance.now() + maxSearchMs;
   let read = 0;
   let before: Date | null = null;
   while (read < maxRead && ids.length < maxFound && performance.now() < end) {
     const from: Date | null = before;
     const rows = Math.ceil((read === 0 ? firstRows : batchRows) / lists);
     const looked: Looked | null = await ctx.db
-      .reading(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search, longestBatchMs))
+      .reading(scope, (tx) => selectLooked(tx, newest(tx, from, rows), search, maxBatchMs))
       .catch(orTooSlow);
     if (!looked) return { ids, limit: { kind: 'newest', count: read } };
     ids.push(...looked.ids);
