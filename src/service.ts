@@ -66,7 +66,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
       config.databaseReadUrl !== null,
     );
     stops.push(pools.close);
-    tellOfSlow(pools, log);
+    logSlowStatements(pools, log);
     await logIn(config, access, pools.api).catch((error) => {
       throw asLoginFault(error, access);
     });
@@ -99,7 +99,7 @@ function connectTo(config: Config, access: Access, connections: Connections, log
 }
 
 /** Logs slow statements. The line is part of the call's trail, so a line of the server's log leads to the call. */
-function tellOfSlow({ api, pages, loops }: Pools, log: Logger): void {
+function logSlowStatements({ api, pages, loops }: Pools, log: Logger): void {
   for (const pool of [api, pages, loops].flatMap(({ pools }) => pools))
     pool.onSlow = (slow) => log.warn(slow, 'a statement was slow');
 }

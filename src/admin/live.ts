@@ -29,7 +29,7 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
         reply,
         ending,
         (wake) => {
-          const ends = [hear(ctx, wake), watchTrouble(ctx, 'test', wake), watchTrouble(ctx, 'live', wake)];
+          const ends = [wakeSoon(ctx, wake), watchTrouble(ctx, 'test', wake), watchTrouble(ctx, 'live', wake)];
           return () => {
             for (const end of ends) end();
           };
@@ -48,7 +48,7 @@ export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal
 const logFailure = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
 
 /** Each process listens once, however many pages are open, and only while a page is open. */
-function hear(ctx: Context, wake: () => void): () => void {
+function wakeSoon(ctx: Context, wake: () => void): () => void {
   const listening = listenings.get(ctx.db) ?? begin(ctx);
   listenings.set(ctx.db, listening);
   listening.wakes.add(wake);
@@ -63,14 +63,14 @@ function hear(ctx: Context, wake: () => void): () => void {
 function begin(ctx: Context): Listening {
   const wakes = new Set<() => void>();
   let timer: NodeJS.Timeout | null = null;
-  const tell = () => {
+  const wakeAll = () => {
     timer = null;
     for (const wake of wakes) wake();
   };
-  const hear = () => {
-    timer ??= setTimeout(tell, gatherMs);
+  const wakeSoon = () => {
+    timer ??= setTimeout(wakeAll, gatherMs);
   };
-  const stopListening = listenForChanges(ctx.db, hear, logFailure(ctx));
+  const stopListening = listenForChanges(ctx.db, wakeSoon, logFailure(ctx));
   return {
     wakes,
     end: () => {

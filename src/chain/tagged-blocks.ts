@@ -4,12 +4,12 @@ import { type Rpc, RpcError } from './rpc.ts';
 export type FinalityTag = 'safe' | 'finalized';
 
 /** Some endpoints do not know the tags, and never will; others have not synchronised yet. */
-type Lack = { inARow: number; askAgainAtMs: number; isTold: boolean };
+type Lack = { inARow: number; askAgainAtMs: number; isReported: boolean };
 
 const firstWaitMs = 1_000;
 const maxWaitMs = 5 * minuteMs;
 /** A single empty answer may be a node that has just started. */
-const tellAfter = 3;
+const reportAfter = 3;
 
 /** Which endpoint lacks which tag, for everything in this process that asks. */
 const lacks = new Map<string, Lack>();
@@ -31,10 +31,14 @@ export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => vo
     return number;
   }
   const inARow = (known?.inARow ?? 0) + 1;
-  const tells = onLack !== undefined && inARow >= tellAfter && !known?.isTold;
+  const reports = onLack !== undefined && inARow >= reportAfter && !known?.isReported;
   const waitMs = Math.min(maxWaitMs, firstWaitMs * 2 ** (inARow - 1));
-  lacks.set(key, { inARow, askAgainAtMs: performance.now() + waitMs, isTold: tells || (known?.isTold ?? false) });
-  if (tells) onLack();
+  lacks.set(key, {
+    inARow,
+    askAgainAtMs: performance.now() + waitMs,
+    isReported: reports || (known?.isReported ?? false),
+  });
+  if (reports) onLack();
   return null;
 }
 

@@ -32,7 +32,7 @@ async function describe(owner: Tag): Promise<Record<string, unknown>> {
 /** Says on standard error every ten seconds how far a backup is. */
 const progress = (where: string): Progress => ({
   everyMs: 10_000,
-  tell: (bytes) => process.stderr.write(`${Math.round(bytes / 1_000_000)} MB ${where} so far …\n`),
+  report: (bytes) => process.stderr.write(`${Math.round(bytes / 1_000_000)} MB ${where} so far …\n`),
 });
 
 /** Payments are found on the chain again, but a refund is only a transfer there: nothing tells what it was for. */

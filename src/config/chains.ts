@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAddress } from '../lib/ids.ts';
 import type { Mode } from '../lib/mode.ts';
-import { type Entry, entryOf, isHttp, listOf, readText, readUrl, refuseUnknown, type Tell } from './entry.ts';
+import { type Entry, entryOf, isHttp, listOf, type ReportFault, readText, readUrl, refuseUnknown } from './entry.ts';
 
 export type TokenConfig = {
   symbol: string;
@@ -133,9 +133,9 @@ export function readChains(
 ): Record<Mode, ChainConfig[]> {
   const faults: string[] = [];
   const file = entryOf(parsed(text));
-  const tell: Tell = (fault) => faults.push(fault);
-  refuseUnknown(file, ['test', 'live'], 'the file', tell);
-  const read = (mode: string) => readMode(file, mode, tell).map((chain) => ({ ...chain, recurringContract }));
+  const report: ReportFault = (fault) => faults.push(fault);
+  refuseUnknown(file, ['test', 'live'], 'the file', report);
+  const read = (mode: string) => readMode(file, mode, report).map((chain) => ({ ...chain, recurringContract }));
   const chains = { test: read('test'), live: read('live') };
   const ids = allChains(chains)
     .map((chain) => chain.chainId)
@@ -158,16 +158,16 @@ function parsed(text: string): unknown {
 
 const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;
 
-function readMode(file: Entry, mode: string, tell: Tell): ListedChain[] {
+function readMode(file: Entry, mode: string, report: ReportFault): ListedChain[] {
   const list = file[mode];
   if (!Array.isArray(list) || list.length === 0) {
-    tell(`"${mode}" must list at least one chain`);
+    report(`"${mode}" must list at least one chain`);
     return [];
   }
-  const chains = list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, tell));
+  const chains = list.map((entry, index) => readChain(entryOf(entry), `${mode} chain ${index + 1}`, report));
   const tokens = chains.flatMap((chain) => chain.tokens);
   if (tokens.length > 0 && tokens.every(({ offered }) => offered === false))
-    tell(`one token of the ${mode} chains must be offered`);
+    report(`one token of the ${mode} chains must be offered`);
   return chains;
 }
 
@@ -180,10 +180,10 @@ const maxPollMs = 60_000;
 const usualPollMs = 1_000;
 
 /** Reads a chain and reports its faults. If there are any, the result is not used. */
-function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
+function readChain(entry: Entry, place: string, report: ReportFault): ListedChain {
   const chainId = entry.chain_id as number;
-  if (!isChainId(chainId)) tell(`${place}: chain_id must be a number`);
-  const fail: Tell = (fault) => tell(`${isChainId(chainId) ? `chain ${chainId}` : place}: ${fault}`);
+  if (!isChainId(chainId)) report(`${place}: chain_id must be a number`);
+  const fail: ReportFault = (fault) => report(`${isChainId(chainId) ? `chain ${chainId}` : place}: ${fault}`);
   refuseUnknown(entry, fieldsOfChain, 'the chain', fail);
   return {
     chainId,
@@ -202,7 +202,7 @@ function readChain(entry: Entry, place: string, tell: Tell): ListedChain {
 const optional = <N extends string>(name: N, value: string | null) =>
   (value === null ? {} : { [name]: value }) as { [K in N]?: string };
 
-function readRpcUrls(list: unknown[], fail: Tell): string[] {
+function readRpcUrls(list: unknown[], fail: ReportFault): string[] {
   if (list.length === 0) fail('rpc_urls must list at least one address');
   if (!list.every(isHttp)) {
     fail('each of rpc_urls must be an address with http or https');
@@ -219,7 +219,7 @@ function endpointOf(url: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}${search}`;
 }
 
-function readPollMs(value: unknown, fail: Tell): number {
+function readPollMs(value: unknown, fail: ReportFault): number {
   if (value === undefined) return usualPollMs;
   if (Number.isInteger(value) && Number(value) >= minPollMs && Number(value) <= maxPollMs) return Number(value);
   fail(`poll_ms must be a whole number from ${minPollMs} to ${maxPollMs}`);
@@ -229,7 +229,7 @@ function readPollMs(value: unknown, fail: Tell): number {
 const fieldsOfLimits = ['max_fee_gwei', 'budget_per_day', 'least_balance', 'least_payment', 'resend_s'];
 
 /** Reads the limits. Amounts are decimal strings: the fee in gwei, the least payment in dollars, the rest in coins. */
-function readLimits(entry: Entry, fail: Tell): RelayerLimits {
+function readLimits(entry: Entry, fail: ReportFault): RelayerLimits {
   refuseUnknown(entry, fieldsOfLimits, 'relayer', fail);
   const amount = (name: string, decimals: number, usual: bigint): bigint => {
     const value = entry[name];
@@ -253,7 +253,7 @@ function readLimits(entry: Entry, fail: Tell): RelayerLimits {
   };
 }
 
-function readTokens(list: unknown[], fail: Tell): TokenConfig[] {
+function readTokens(list: unknown[], fail: ReportFault): TokenConfig[] {
   if (list.length === 0) fail('tokens must list at least one token');
   const tokens = list.map(entryOf).flatMap((entry, index): TokenConfig[] => {
     const { address, symbol, offered = true } = entry;
@@ -268,7 +268,7 @@ function readTokens(list: unknown[], fail: Tell): TokenConfig[] {
   return tokens;
 }
 
-function readFinality(list: unknown[], fail: Tell): FinalityTier[] {
+function readFinality(list: unknown[], fail: ReportFault): FinalityTier[] {
   if (list.length === 0) fail('finality must list at least one tier');
   const tiers = list.map(entryOf).map((entry, index) => readTier(entry, `finality tier ${index + 1}`, fail));
   if (entryOf(list.at(-1)).up_to_usdc_micro !== undefined) fail('the last finality tier must have no up_to_usdc_micro');
@@ -282,7 +282,7 @@ function readFinality(list: unknown[], fail: Tell): FinalityTier[] {
   return tiers;
 }
 
-function readTier(tier: Entry, place: string, fail: Tell): FinalityTier {
+function readTier(tier: Entry, place: string, fail: ReportFault): FinalityTier {
   refuseUnknown(tier, ['up_to_usdc_micro', 'confirmations', 'tag'], place, fail);
   const limit = tier.up_to_usdc_micro;
   const isLimit = /^[1-9]\d{0,29}$/.test(String(limit));

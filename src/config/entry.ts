@@ -1,10 +1,10 @@
 /** An object of a settings file, as it was parsed. */
 export type Entry = Record<string, unknown>;
 /** Notes a fault, as a sentence without secrets. */
-export type Tell = (fault: string) => void;
+export type ReportFault = (fault: string) => void;
 
 /** A misspelt field must not be ignored: `"offerd": false` would offer the token. */
-export function refuseUnknown(entry: Entry, known: readonly string[], place: string, fail: Tell): void {
+export function refuseUnknown(entry: Entry, known: readonly string[], place: string, fail: ReportFault): void {
   for (const name of Object.keys(entry))
     if (!known.includes(name)) fail(`"${name}" of ${place} is unknown; there are ${known.join(', ')}`);
 }
@@ -16,7 +16,7 @@ export const entryOf = (value: unknown): Entry => (typeof value === 'object' && 
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** A text that may be absent (null) but not blank. */
-export function readText(entry: Entry, name: string, fail: Tell): string | null {
+export function readText(entry: Entry, name: string, fail: ReportFault): string | null {
   const value = entry[name];
   if (value === undefined || value === null) return null;
   if (typeof value === 'string' && value.trim() !== '') return value;
@@ -29,7 +29,7 @@ export const isHttp = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/?#]/i.test(value) && URL.canParse(value);
 
 /** An address for browsers, so without user and password; it may be absent (null). */
-export function readUrl(entry: Entry, name: string, fail: Tell): string | null {
+export function readUrl(entry: Entry, name: string, fail: ReportFault): string | null {
   const value = entry[name];
   if (value === undefined || value === null) return null;
   if (isHttp(value) && new URL(value).username === '' && new URL(value).password === '') return value;

@@ -39,13 +39,13 @@ export async function eraseOld(ctx: Context, signal: AbortSignal, maxBatches = b
     }
     left = more;
   }
-  if (left.length > 0 && !signal.aborted) tellLeft(ctx, 'requests');
+  if (left.length > 0 && !signal.aborted) warnOfLeft(ctx, 'requests');
   await forgetOldPlans(ctx, before, signal, maxBatches);
   if (erased > 0) ctx.log.info({ requests: erased, before }, 'old personal data was removed');
   return erased;
 }
 
-const tellLeft = ({ log }: Context, of: 'requests' | 'plans') =>
+const warnOfLeft = ({ log }: Context, of: 'requests' | 'plans') =>
   log.warn({ of }, 'more personal data was old than one pass removes: the next one goes on');
 
 /** False where it failed: the next run tries again. */
@@ -92,7 +92,7 @@ async function forgetOldPlans(ctx: Context, before: Date, signal: AbortSignal, m
     }
     if (old.length < batch) return;
   }
-  if (!signal.aborted) tellLeft(ctx, 'plans');
+  if (!signal.aborted) warnOfLeft(ctx, 'plans');
 }
 
 function forgetPlansOf(ctx: Context, scope: Scope, plans: CustomerPlan[]): Promise<void> {

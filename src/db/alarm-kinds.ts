@@ -47,7 +47,7 @@ export type Alarm = { [K in AlarmKind]: AlarmOf<K> }[AlarmKind];
 export type ByAlarmKind<T> = { [K in AlarmKind]: (details: AlarmDetails[K]) => T };
 
 /** Calls the function for an alarm's kind with its details. */
-export function tellAlarm<T>(ways: ByAlarmKind<T>, { kind, details }: Alarm): T {
+export function applyByKind<T>(ways: ByAlarmKind<T>, { kind, details }: Alarm): T {
   return (ways[kind] as (details: AlarmDetails[AlarmKind]) => T)(details);
 }
 
@@ -94,7 +94,7 @@ const sentences: ByAlarmKind<string> = {
 export const alarmKinds = Object.keys(sentences) as AlarmKind[];
 
 /** An alarm as a sentence in English, for commands and exports. */
-export const alarmSentence = (alarm: Alarm): string => tellAlarm(sentences, alarm);
+export const alarmSentence = (alarm: Alarm): string => applyByKind(sentences, alarm);
 
 /** An alarm's name: its kind and its subject. */
 export const alarmName = ({ kind, subject }: Alarm): string => (subject === '' ? kind : `${kind}:${subject}`);

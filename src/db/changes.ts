@@ -23,14 +23,14 @@ export type Change =
 const queues = ['transfers', 'deliveries', 'mails', 'charges'] as const;
 type Queue = (typeof queues)[number];
 
-/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033 and 0066, and by `tellQueue`. */
+/** Sent by triggers in the migrations 0003, 0014, 0015, 0016, 0019, 0022, 0033 and 0066, and by `notifyQueue`. */
 const channel = 'changes';
 
 /**
  * Tells every process that work was queued. Call it after the commit of that work: transactions that notify wait for
  * each other at commit, so one notification announces the work of many transactions.
  */
-export async function tellQueue({ sql }: Database, queue: Queue): Promise<void> {
+export async function notifyQueue({ sql }: Database, queue: Queue): Promise<void> {
   await sql`select pg_notify(${channel}, ${queue})`;
 }
 

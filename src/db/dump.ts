@@ -6,8 +6,8 @@ import { createGroups } from './logins.ts';
 import { giveToOwner, isHalfRestored } from './owner-policies.ts';
 import { addressOf, BackupFault, findProgram, type Running, runProgram, withFile } from './programs.ts';
 
-/** How a long run tells that it is under way: the bytes so far, each time that this many milliseconds have passed. */
-export type Progress = { everyMs: number; tell(bytes: number): void };
+/** How a long run reports its progress: the bytes so far, each time that this many milliseconds have passed. */
+export type Progress = { everyMs: number; report(bytes: number): void };
 
 /** A backup or a restore under way. */
 export type Copying = Running & { progress: Progress };
@@ -40,7 +40,7 @@ export async function dumpDatabase<T>(
     const written = async () => (await stat(partial)).size;
     const described = await inSnapshot(owner, describe, (snapshot) => {
       const args = [...options, `--snapshot=${snapshot}`, ...addressOf(copying.url)];
-      return tellingOf(copying.progress, written, () => runProgram(program, args, copying));
+      return withProgress(copying.progress, written, () => runProgram(program, args, copying));
     });
     await rename(partial, file);
     return described;
@@ -98,9 +98,9 @@ async function removeAbandoned(file: string): Promise<void> {
   }
 }
 
-/** Tells how far some work is until it ends. What cannot be measured is not told. */
-async function tellingOf<T>({ everyMs, tell }: Progress, measure: () => Promise<number>, work: () => Promise<T>) {
-  const timer = setInterval(() => void measure().then(tell, () => {}), everyMs);
+/** Reports how far some work is until it ends. What cannot be measured is not reported. */
+async function withProgress<T>({ everyMs, report }: Progress, measure: () => Promise<number>, work: () => Promise<T>) {
+  const timer = setInterval(() => void measure().then(report, () => {}), everyMs);
   return work().finally(() => clearInterval(timer));
 }
 
@@ -129,7 +129,7 @@ export async function restoreDatabase(owner: Sql, file: string, copying: Copying
   const options = ['--no-owner', '--no-comments', '--single-transaction', '--exit-on-error'];
   await withFile(withoutOwner(contents), (list) => {
     const args = [...options, `--use-list=${list}`, ...addressOf(copying.url), file];
-    return tellingOf(copying.progress, sizeOf(owner), () => runProgram(program, args, copying));
+    return withProgress(copying.progress, sizeOf(owner), () => runProgram(program, args, copying));
   }).catch((error: BackupFault) => {
     throw new BackupFault(`${error.message}\nNothing was restored.`, { cause: error });
   });

@@ -130,11 +130,11 @@ function addRoutes(app: FastifyInstance, ctx: Context, stopping: AbortSignal, re
   const config = { auth: 'public' as const };
   app.get('/healthz', { config }, async (_request, reply) => reply.type('application/json').send('{"ok":true}'));
   app.get('/readyz', { config }, async (request, reply) => {
-    const tellsAll = isReader(readers, request);
+    const showsDetails = isReader(readers, request);
     const [{ ready, parts }, chains] = stopping.aborted
       ? [stopped, {}]
-      : await Promise.all([readiness(), tellsAll ? ofChains() : {}]);
-    const body = tellsAll ? { ok: ready, ...parts, ...chains } : { ok: ready };
+      : await Promise.all([readiness(), showsDetails ? ofChains() : {}]);
+    const body = showsDetails ? { ok: ready, ...parts, ...chains } : { ok: ready };
     return reply
       .code(ready ? 200 : 503)
       .type('application/json')

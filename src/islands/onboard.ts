@@ -23,7 +23,7 @@ class WalletPage {
   readonly #place: HTMLElement;
   readonly #data: WalletsData;
   readonly #texts: Texts;
-  readonly #told: HTMLElement | null;
+  readonly #message: HTMLElement | null;
   readonly #lazy: LazyWallet | null;
   #wallets: FoundWallet[] = [];
   #atWork: FoundWallet | null = null;
@@ -38,11 +38,11 @@ class WalletPage {
     this.#place = list.parentElement as HTMLElement;
     this.#data = JSON.parse(list.dataset.wallets ?? '') as WalletsData;
     this.#texts = this.#data.texts;
-    this.#told = this.#place.querySelector<HTMLElement>('.told');
+    this.#message = this.#place.querySelector<HTMLElement>('.told');
     const kept = takePairing(this.#data.signing ? this.#data.wanted : null);
     this.#lazy = this.#lazyWallet(kept);
     this.#openManual(false);
-    const none = setTimeout(() => this.#tellNone(), noneAfterMs);
+    const none = setTimeout(() => this.#announceNone(), noneAfterMs);
     if (kept) clearTimeout(none);
     findWallets(this.#texts.browserWallet, (found) => {
       clearTimeout(none);
@@ -65,16 +65,16 @@ class WalletPage {
   }
 
   /** Without a wallet: a phone can open this page in its wallet, a desktop shows a code to scan; otherwise type. */
-  #tellNone(): void {
+  #announceNone(): void {
     const hasPhone = this.#place.querySelector('details.phone') !== null;
     const text = hasPhone ? (matchMedia('(pointer: coarse)').matches ? 'noneOnPhone' : 'noneScan') : 'none';
-    announceIn(this.#told, this.#texts[text]);
+    announceIn(this.#message, this.#texts[text]);
     if (!hasPhone) this.#openManual(true);
   }
 
   async #show(found: FoundWallet[]): Promise<void> {
     if (this.#wallets.length === 0) {
-      if (!this.#told?.hidden && this.#atWork === null) announceIn(this.#told, '');
+      if (!this.#message?.hidden && this.#atWork === null) announceIn(this.#message, '');
       this.#openPhone(false); // a wallet in this browser is the easier way
       this.#openManual(false);
     }
@@ -90,7 +90,7 @@ class WalletPage {
 
   #pressed(target: Element): void {
     const copy = target.closest<HTMLElement>('[data-copy]');
-    if (copy) void copyFrom(copy, (text) => announceIn(this.#told, text), this.#texts.copied);
+    if (copy) void copyFrom(copy, (text) => announceIn(this.#message, text), this.#texts.copied);
     const uuid = target.closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
     const wallet = uuid === LazyWallet.uuid ? this.#lazy : this.#wallets.find(({ info }) => info.uuid === uuid);
     if (wallet && !this.#held && this.#atWork !== wallet) void this.#use(wallet);
@@ -101,7 +101,7 @@ class WalletPage {
     const isOver = () => run !== this.#run;
     const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
       const all = { wallet: wallet.info.name, ...values };
-      if (!isOver()) announceIn(this.#told, fillText((this.#texts as Record<string, string>)[text], all), isFault);
+      if (!isOver()) announceIn(this.#message, fillText((this.#texts as Record<string, string>)[text], all), isFault);
     };
     this.#atWork = wallet;
     markBusy(this.#place, wallet);
@@ -185,7 +185,7 @@ class WalletPage {
       chainIds: () => this.#data.chains.map(({ chainId }) => chainId),
       place: () => this.#pairing(),
       shown: () => {
-        announceIn(this.#told, '');
+        announceIn(this.#message, '');
         markBusy(this.#place, null);
         this.#openPhone(false);
       },

@@ -1,6 +1,6 @@
 import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
-import { tellQueue } from '../db/changes.ts';
+import { notifyQueue } from '../db/changes.ts';
 import { isUnreachable, type Scope, type Tx } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import { nestedInScope } from '../db/nested.ts';
@@ -69,7 +69,7 @@ export async function chargeDue(ctx: Context, signal: AbortSignal): Promise<numb
       if (outcome === 'made to collect') collects = true;
       if (outcome !== 'not due') settled++;
     });
-    if (collects) await tellQueue(ctx.db, 'charges');
+    if (collects) await notifyQueue(ctx.db, 'charges');
     if (settled === before || signal.aborted) break; // what is left is in other hands
   }
   await watchStuckPlans(ctx);

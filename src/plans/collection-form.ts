@@ -30,24 +30,24 @@ export const maxFiatInt = 2_147_483_647n;
  * Reads how a plan's charges are paid.
  *
  * @param amount of each charge, in minor units; null if it was mistyped
- * @param tell is called with each fault
+ * @param report is called with each fault
  */
 export function readCollection(
   typed: Partial<Record<CollectionField, string | undefined>>,
   { currency, amount }: { currency: string; amount: bigint | null },
-  tell: (field: CollectionField, fault: CollectionFault) => void,
+  report: (field: CollectionField, fault: CollectionFault) => void,
 ): Collection {
   if (typed.collect !== 'automatic') return byLink;
   const capText = (typed.cap ?? '').trim();
   const cap = capText === '' ? amount : parseAmount(capText, currencyExponent(currency) ?? 2);
   if (capText !== '') {
-    if (cap === null || (amount !== null && cap < amount)) tell('cap', 'cap');
-    else if (cap > maxFiatInt) tell('cap', 'tooMuch');
+    if (cap === null || (amount !== null && cap < amount)) report('cap', 'cap');
+    else if (cap > maxFiatInt) report('cap', 'tooMuch');
   }
   const reserveText = (typed.reserve ?? '').trim();
   const reserve =
     reserveText === '' ? usualReserve(currency) : /^\d{1,3}$/.test(reserveText) ? Number(reserveText) : -1;
-  if (reserve < 0 || reserve > maxReserve) tell('reserve', 'reserve');
+  if (reserve < 0 || reserve > maxReserve) report('reserve', 'reserve');
   return {
     collect: 'automatic',
     capFiatInt: cap === null ? null : Number(cap),

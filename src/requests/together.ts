@@ -38,7 +38,7 @@ export class Creates {
       ),
   });
   readonly #ctx: Context;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
@@ -74,8 +74,8 @@ export class Creates {
   /** What fails lastingly costs every create a statement more, and nobody's answer shows it. */
   #tell(sqlState: string): void {
     const now = performance.now();
-    if (now - this.#toldAt < minuteMs) return;
-    this.#toldAt = now;
+    if (now - this.#loggedAt < minuteMs) return;
+    this.#loggedAt = now;
     this.#ctx.log.warn({ sqlState }, 'creates could not be stored together: each was stored by itself');
   }
 }

@@ -24,7 +24,7 @@ const transfer = /^\d+_0x[0-9a-f]{64}_\d+$/;
 const endpoint = /^[0-9a-f-]{36}\/(?:test|live)$/;
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Details for which null means that something was removed or has no end. For others, null means "not given". */
-const tellingNothing = ['email', 'accent', 'host', 'until', 'charges'];
+const meaningfulNulls = ['email', 'accent', 'host', 'until', 'charges'];
 
 /**
  * The details of an action, each with its name in the reader's language and its value formatted; null if there are
@@ -87,7 +87,7 @@ function descriptionList(words: Words, details: Details, names: ObjectNames): [n
     for (const name of ['every', 'period']) rest.delete(name);
   }
   const others = [...rest]
-    .filter(([name, value]) => value !== null || tellingNothing.includes(name))
+    .filter(([name, value]) => value !== null || meaningfulNulls.includes(name))
     .map(([name, value]): [string, Html] => [
       name,
       listed([value].flat().map((one) => nameOf(names, name, String(one)) ?? shownValue(words, name, one))),

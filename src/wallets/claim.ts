@@ -32,14 +32,14 @@ export function claimingWallet<T>(
           if (claimed.displaced) displaced.push(claimed.displaced);
         }),
       );
-      for (const claim of displaced) await tellDisplaced(inner, claim);
+      for (const claim of displaced) await noticeDisplaced(inner, claim);
       return result;
     }),
   );
 }
 
 /** The notice does not say who signed, because that may be another partner's merchant. */
-async function tellDisplaced(inner: Context, claim: UnsignedWallet): Promise<void> {
+async function noticeDisplaced(inner: Context, claim: UnsignedWallet): Promise<void> {
   const scope = scopeOfRow(claim);
   await inner.db.scoped(scope, async (tx) => {
     await queueWalletNotice(inner, tx, scope, claim.account_id, { kind: 'displaced', oldWallet: claim.address });

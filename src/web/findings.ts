@@ -13,7 +13,7 @@ import { fill, fillCount, fillHtml, type Words } from '../ui/language.ts';
 type FoundItem = { at: Date | null; kind: StateKind; title: string; rest: Html };
 
 /** What differs between the pages with such a timeline. */
-type Telling = {
+type Wording = {
   /** All chains of both modes. */
   chains: ChainConfig[];
   /** Renders a transaction, with a link to its chain's explorer. */
@@ -28,21 +28,21 @@ type Telling = {
  * The observations that explain why a request is not paid, worded for its merchant and their partner. Unmatched
  * payments that name the request are left out: the timelines show them with their reasons.
  */
-export function foundItems(words: Words, findings: Findings, telling: Telling): FoundItem[] {
+export function foundItems(words: Words, findings: Findings, wording: Wording): FoundItem[] {
   const { progress, submitted, authorizations, misdirected, silent } = findings;
   const listedHashes = new Set(progress.unmatched.map(({ txHash }) => txHash));
   const isOpen = progress.proofStatus === 'none';
   return [
-    ...submitted.map((one) => submittedItem(words, one, telling)),
+    ...submitted.map((one) => submittedItem(words, one, wording)),
     ...authorizations.map((one): FoundItem => {
       const { found } = commonTexts(words);
-      const hash = one.hash === null ? null : linkOf(telling, one.chainId, one.hash);
+      const hash = one.hash === null ? null : linkOf(wording, one.chainId, one.hash);
       return one.state === 'sent'
         ? { at: one.submittedAt, kind: 'confirming', title: found.signed, rest: html`${hash}` }
         : { at: one.submittedAt, kind: 'failed', title: found.signedFailed, rest: html`${hash}` };
     }),
-    ...progress.near.map((one) => nearItem(words, one, telling)),
-    ...misdirected.filter(({ txHash }) => !listedHashes.has(txHash)).map((one) => misdirectedItem(words, one, telling)),
+    ...progress.near.map((one) => nearItem(words, one, wording)),
+    ...misdirected.filter(({ txHash }) => !listedHashes.has(txHash)).map((one) => misdirectedItem(words, one, wording)),
     ...(isOpen ? silent.filter(({ readAt }) => readAt !== null) : []).map(({ chain }): FoundItem => {
       const { found } = commonTexts(words);
       const title = fill(found.silent, { network: chain.name });
@@ -51,24 +51,24 @@ export function foundItems(words: Words, findings: Findings, telling: Telling): 
   ];
 }
 
-const chainOf = ({ chains }: Telling, chainId: number) => chains.find((chain) => chain.chainId === chainId);
-const linkOf = (telling: Telling, chainId: number, hash: string) =>
-  html`<p>${telling.transaction(chainOf(telling, chainId), hash)}</p>`;
+const chainOf = ({ chains }: Wording, chainId: number) => chains.find((chain) => chain.chainId === chainId);
+const linkOf = (wording: Wording, chainId: number, hash: string) =>
+  html`<p>${wording.transaction(chainOf(wording, chainId), hash)}</p>`;
 
-function submittedItem(words: Words, one: SubmittedTransaction, telling: Telling): FoundItem {
+function submittedItem(words: Words, one: SubmittedTransaction, wording: Wording): FoundItem {
   const { submitted } = commonTexts(words).found;
   const kinds = { seen: 'confirming', mined: 'confirming', failed: 'failed', replaced: 'attention', gone: 'attention' };
   const kind = kinds[one.state] as StateKind;
-  return { at: one.firstSeenAt, kind, title: submitted[one.state], rest: linkOf(telling, one.chainId, one.txHash) };
+  return { at: one.firstSeenAt, kind, title: submitted[one.state], rest: linkOf(wording, one.chainId, one.txHash) };
 }
 
-function nearItem(words: Words, payment: NearPayment, telling: Telling): FoundItem {
+function nearItem(words: Words, payment: NearPayment, wording: Wording): FoundItem {
   const { found } = commonTexts(words);
   const { chainId, usdcMicro, askedMicro, txHash, others } = payment;
   const values = {
     amount: groupMicro(words, usdcMicro),
     due: groupMicro(words, askedMicro),
-    network: chainOf(telling, chainId)?.name ?? String(chainId),
+    network: chainOf(wording, chainId)?.name ?? String(chainId),
   };
   return {
     at: payment.blockTime,
@@ -76,13 +76,13 @@ function nearItem(words: Words, payment: NearPayment, telling: Telling): FoundIt
     title: fill(found.near, values),
     rest: html`
       <p>${found.nearRest} ${others > 0 && fillCount(words, found.nearOthers, others)}</p>
-      <p>${telling.near(payment)}</p>
-      ${linkOf(telling, chainId, txHash)}
+      <p>${wording.near(payment)}</p>
+      ${linkOf(wording, chainId, txHash)}
     `,
   };
 }
 
-function misdirectedItem(words: Words, payment: MisdirectedPayment, telling: Telling): FoundItem {
+function misdirectedItem(words: Words, payment: MisdirectedPayment, wording: Wording): FoundItem {
   const { found } = commonTexts(words);
   const { kind, chainId, chainName, tokenAddress, symbol, txHash } = payment;
   const isToken = kind === 'wrong_token';
@@ -92,8 +92,8 @@ function misdirectedItem(words: Words, payment: MisdirectedPayment, telling: Tel
     kind: 'attention',
     title: fill(isToken ? found.wrongToken : found.wrongNetwork, { network: chainName }),
     rest: html`
-      <p>${fillHtml(isToken ? found.wrongTokenRest : found.wrongNetworkRest, values)} ${telling.misdirected}</p>
-      ${linkOf(telling, chainId, txHash)}
+      <p>${fillHtml(isToken ? found.wrongTokenRest : found.wrongNetworkRest, values)} ${wording.misdirected}</p>
+      ${linkOf(wording, chainId, txHash)}
     `,
   };
 }

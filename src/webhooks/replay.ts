@@ -41,7 +41,7 @@ export async function replaySince(
 /**
  * The same for all of them, in batches. Each batch is kept, with its audit entry, whatever becomes of the next.
  *
- * @param tell receives how many were resent so far, after each full batch; is awaited
+ * @param report receives how many were resent so far, after each full batch; is awaited
  * @returns the delivery ids, oldest first
  */
 export async function replayAllSince(
@@ -49,7 +49,7 @@ export async function replayAllSince(
   actor: Actor,
   scope: Scope,
   since: Date,
-  tell: (replayed: number) => unknown,
+  report: (replayed: number) => unknown,
   limit = maxReplays,
 ): Promise<string[]> {
   const all: string[] = [];
@@ -58,7 +58,7 @@ export async function replayAllSince(
     const batch = await replayBatch(ctx, actor, scope, { since, after: all.at(-1) ?? null, limit });
     for (const id of batch) all.push(id);
     if (batch.length < limit) return all;
-    await tell(all.length);
+    await report(all.length);
   }
 }
 

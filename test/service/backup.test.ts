@@ -150,7 +150,7 @@ describe('a backup', { skip }, () => {
     const copying = (url: string, of: string) => ({
       url,
       stopping: new AbortController().signal,
-      progress: { everyMs: 1, tell: (bytes: number) => void told[of]?.push(bytes) },
+      progress: { everyMs: 1, report: (bytes: number) => void told[of]?.push(bytes) },
     });
     const file = join(folder, 'told.dump');
     const [from, to] = [(await newDatabase('told')).DATABASE_URL ?? '', urlOf('first')];
@@ -187,7 +187,7 @@ describe('a backup', { skip }, () => {
     const copying = (url: string) => ({
       url,
       stopping: new AbortController().signal,
-      progress: { everyMs: 1000, tell: () => {} },
+      progress: { everyMs: 1000, report: () => {} },
     });
     const file = join(folder, 'during.dump');
     const other = openDatabase('first');

@@ -1,6 +1,13 @@
 import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { type Alarm, type AlarmKind, type ByAlarmKind, listed, scopesAhead, tellAlarm } from '../../db/alarm-kinds.ts';
+import {
+  type Alarm,
+  type AlarmKind,
+  applyByKind,
+  type ByAlarmKind,
+  listed,
+  scopesAhead,
+} from '../../db/alarm-kinds.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readBranding } from '../../partners/branding.ts';
 import { adminTexts } from '../../texts/admin.ts';
@@ -11,10 +18,10 @@ import { fill, fillHtml, type Words } from '../../ui/language.ts';
  * shown beside it.
  */
 export async function alarmWords(ctx: Context, words: Words, alarm: Alarm): Promise<Html> {
-  return tellAlarm(tellings(ctx, words), alarm);
+  return applyByKind(sentences(ctx, words), alarm);
 }
 
-function tellings(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>> {
+function sentences(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>> {
   const admin = adminTexts(words);
   const { alarms: t } = admin;
   const onNetwork = (text: string, chainId: number) => fill(text, { network: networkName(ctx, chainId) });

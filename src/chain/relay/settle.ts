@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { tellQueue } from '../../db/changes.ts';
+import { notifyQueue } from '../../db/changes.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
@@ -37,7 +37,7 @@ export async function settleFound(ctx: Context, calls: readonly FoundCall[]): Pr
     null,
   );
   // Their partners have room for other calls, and their own rows can be ended.
-  if ([...moved, ...final].some(({ row }) => row.purpose === 'charge')) await tellQueue(ctx.db, 'charges');
+  if ([...moved, ...final].some(({ row }) => row.purpose === 'charge')) await notifyQueue(ctx.db, 'charges');
 }
 
 /**

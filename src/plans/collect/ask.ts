@@ -7,7 +7,7 @@ import { readMailBranding } from '../../partners/branding.ts';
 import { takePlanMail } from '../mail-limit.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { EndReason, MandateRow } from '../mandates/read.ts';
-import { chargeMail, type ToldReason } from './mail.ts';
+import { chargeMail, type MailedReason } from './mail.ts';
 import type { Uncovered } from './rules.ts';
 import type { MailedRequest, NamedPlan } from './store.ts';
 
@@ -37,21 +37,21 @@ export async function requestByLinkInstead(
   scope: Scope,
   { plan, request, mandate, reason }: Asking,
 ): Promise<void> {
-  await tellCustomer(ctx, tx, scope, { plan, request, reason, payer: null, kind: { name: 'ask' } });
+  await mailAboutCharge(ctx, tx, scope, { plan, request, reason, payer: null, kind: { name: 'ask' } });
   const endReason = endReasons[reason];
   if (mandate === null || endReason === null) return;
   // Last: the end of the audit log stays locked until commit.
   await endMandate({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, theService, scope, mandate.id, endReason);
 }
 
-type Telling = Omit<Parameters<typeof chargeMail>[1], 'branding' | 'to' | 'reason'> & { reason: ToldReason };
+type ChargeNews = Omit<Parameters<typeof chargeMail>[1], 'branding' | 'to' | 'reason'> & { reason: MailedReason };
 
 /** Mails the customer of a plan about a charge, unless there is no address or the customer has stopped the mails. */
-export async function tellCustomer(ctx: Context, tx: Tx, scope: Scope, telling: Telling): Promise<void> {
-  const { plan } = telling;
+export async function mailAboutCharge(ctx: Context, tx: Tx, scope: Scope, news: ChargeNews): Promise<void> {
+  const { plan } = news;
   if (plan.customer_email === null || plan.mails_stopped_at !== null) return;
   if (!(await takePlanMail(ctx, tx, scope, plan, plan.customer_email))) return;
   const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
   const branding = await readMailBranding(inner, scope.partnerId);
-  await queuePlanMail(ctx, tx, scope, plan.id, chargeMail(ctx, { ...telling, branding, to: plan.customer_email }));
+  await queuePlanMail(ctx, tx, scope, plan.id, chargeMail(ctx, { ...news, branding, to: plan.customer_email }));
 }

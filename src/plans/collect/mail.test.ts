@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
 import { languages, wordsOf } from '../../ui/language.ts';
-import { aheadMail, chargeMail, type ToldReason } from './mail.ts';
+import { aheadMail, chargeMail, type MailedReason } from './mail.ts';
 import type { NamedPlan } from './store.ts';
 
 const ctx = {
@@ -33,7 +33,7 @@ test('Each mail about a charge says in each language why, what comes next and wh
   for (const language of languages) {
     const plan = planIn(language);
     const { yours } = chargesTexts(wordsOf(language));
-    for (const reason of Object.keys(yours) as ToldReason[]) {
+    for (const reason of Object.keys(yours) as MailedReason[]) {
       for (const kind of [
         { name: 'failed', next: new Date('2027-02-02T00:00:00Z') },
         { name: 'past_due' },

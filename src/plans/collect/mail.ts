@@ -18,14 +18,14 @@ import { stopMailsUrl } from '../stop-mails.ts';
 import type { MailedRequest, NamedPlan } from './store.ts';
 
 /** Why a charge failed or was not made, as the customer's mail says. */
-export type ToldReason = keyof ChargesTexts['yours'];
+export type MailedReason = keyof ChargesTexts['yours'];
 
 type ChargeMail = {
   plan: NamedPlan;
   request: MailedRequest;
   branding: MailBranding;
   to: string;
-  reason: ToldReason;
+  reason: MailedReason;
   /** The wallet that should have paid; null if none was tried. */
   payer: string | null;
   /** `failed`: it is tried again, at `next`. `past_due`: it is not tried again. `ask`: it was not tried. */

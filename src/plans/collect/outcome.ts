@@ -7,7 +7,7 @@ import { updateRematchCharged } from '../../payments/transfers.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { MandateRow } from '../mandates/read.ts';
 import { updateEnded as updatePlanEnded } from '../store.ts';
-import { requestByLinkInstead, tellCustomer } from './ask.ts';
+import { mailAboutCharge, requestByLinkInstead } from './ask.ts';
 import type { KnownRow } from './known-store.ts';
 import { type Delay, delayMs, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
@@ -84,8 +84,8 @@ export async function endUncovered(ctx: Context, { row, mandate }: ClaimedCharge
     if (!(await updateEnded(tx, row, { state: 'asked', reason, now: ctx.clock.now() }))) return;
     const request = await selectMailed(tx, scope, row.request_id);
     if (isNewer && reasonsOfEarlierTerms.includes(reason)) {
-      const telling = { plan, request, reason: 'agreed_since' as const, payer: null, kind: { name: 'ask' as const } };
-      return tellCustomer(ctx, tx, scope, telling);
+      const news = { plan, request, reason: 'agreed_since' as const, payer: null, kind: { name: 'ask' as const } };
+      return mailAboutCharge(ctx, tx, scope, news);
     }
     await requestByLinkInstead(ctx, tx, scope, { plan, request, mandate, reason });
   });
@@ -104,7 +104,7 @@ export async function fail(ctx: Context, { row, mandate }: ClaimedCharge, reason
     if (!(await updateFailed(tx, row, { reason, since, now, dueAt }))) return;
     const request = await selectMailed(tx, scope, row.request_id);
     const kind = dueAt ? ({ name: 'failed', next: dueAt } as const) : ({ name: 'past_due' } as const);
-    await tellCustomer(ctx, tx, scope, { plan, request, reason, payer: mandate?.payer ?? null, kind });
+    await mailAboutCharge(ctx, tx, scope, { plan, request, reason, payer: mandate?.payer ?? null, kind });
     if (dueAt) return;
     const ends = plan.after_past_due === 'end' && plan.state !== 'ended';
     if (ends) {
