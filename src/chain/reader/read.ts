@@ -243,7 +243,7 @@ async function readOn(
   const found = await findAll(reader, provider, headers, logs);
   const progress = progressOf(reader.chain, view, last.number);
   const scope = { chainId: reader.chain.chainId, testMode: reader.testMode };
-  await store.saveBlocks(reader.db, scope, reader.lease, at, headers, found, progress);
+  await store.saveBlocks(reader.db, scope, reader.lease, { from: at, headers, ...found, progress });
   if (reader.chain.rpcUrls.length > 1)
     for (const { number } of headers) noteRead(reader.comparison, number, logs.get(number) ?? [], provider.rpc);
   if (found.transfers.length > 0) reader.hooks.onFound?.();

@@ -26,8 +26,8 @@ export async function rewind(
     throw new ProviderFault(`block ${at.number} is on its chain, but not the parent of the next`);
   }
   const depth = at.number - ancestor.number;
-  const lost = shared ? null : depth;
-  await store.rewindTo(db, chain.chainId, reader.lease, at, ancestor, progress, lost, reader.hooks.onRemoved);
+  const move = { from: at, to: ancestor, progress, lostBlocks: shared ? null : depth };
+  await store.rewindTo(db, chain.chainId, reader.lease, move, reader.hooks.onRemoved);
   reader.log.warn({ chain: chain.chainId, depth, block: ancestor.number }, 'the chain was reorganised');
   return { number: ancestor.number, hash: ancestor.hash };
 }

@@ -85,12 +85,15 @@ export async function insertCursor(db: Database, chainId: number, lease: Lease, 
   });
 }
 
+/** From where to where the cursor moves, and what the provider says meanwhile. */
+type Move = { from: Cursor; to: Header; progress: Progress };
+
 /**
  * Moves the cursor from where this process expects it. The row stays locked until the transaction ends.
  *
  * @throws Deposed when another process leads the chain or moved the cursor
  */
-async function moveCursor(tx: Tx, chainId: number, lease: Lease, from: Cursor, to: Header, progress: Progress) {
+async function moveCursor(tx: Tx, chainId: number, lease: Lease, { from, to, progress }: Move): Promise<void> {
   const moved = await tx`
     update chain_cursors set fence = ${lease.fence}, number = ${to.number}, hash = ${to.hash}, block_time = ${to.time},
       head_number = ${progress.head}, final_number = ${progress.final}, safe_number = ${progress.safe},
@@ -133,24 +136,28 @@ export async function updateProgress(
   return row;
 }
 
+/** The blocks that were read after the cursor, and what was found in them. */
+type NewBlocks = Pick<Move, 'from' | 'progress'> & {
+  headers: readonly Header[];
+  transfers: readonly FoundTransfer[];
+  unread: readonly Unread[];
+};
+
 /** Stores blocks that were read, what was found in them and what must be read again: all or nothing. */
 export async function saveBlocks(
   db: Database,
   chain: { chainId: number; testMode: boolean },
   lease: Lease,
-  from: Cursor,
-  headers: readonly Header[],
-  found: { transfers: readonly FoundTransfer[]; unread: readonly Unread[] },
-  progress: Progress,
+  { from, headers, transfers, unread, progress }: NewBlocks,
 ): Promise<void> {
   const last = headers.at(-1);
   if (!last) return;
   await db.transaction(async (tx) => {
-    await moveCursor(tx, chain.chainId, lease, from, last, progress);
+    await moveCursor(tx, chain.chainId, lease, { from, to: last, progress });
     await insertBlocks(tx, chain.chainId, headers.slice(-keptBlocks));
-    await insertTransfers(tx, chain, found.transfers);
-    await updateVariantFees(tx, found.transfers);
-    for (const unread of found.unread) await insertUnread(tx, chain.chainId, unread);
+    await insertTransfers(tx, chain, transfers);
+    await updateVariantFees(tx, transfers);
+    for (const one of unread) await insertUnread(tx, chain.chainId, one);
     await tx`delete from chain_blocks where chain_id = ${chain.chainId} and number < ${last.number - keptBlocks}`;
   });
 }
@@ -227,14 +234,12 @@ export async function rewindTo(
   db: Database,
   chainId: number,
   lease: Lease,
-  from: Cursor,
-  ancestor: Header,
-  progress: Progress,
-  lostBlocks: number | null,
+  { lostBlocks, ...move }: Move & { lostBlocks: number | null },
   onRemoved: (tx: Tx, removed: RemovedTransfer[]) => Promise<void>,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await moveCursor(tx, chainId, lease, from, ancestor, progress);
+    const { to: ancestor } = move;
+    await moveCursor(tx, chainId, lease, move);
     await tx`delete from chain_blocks where chain_id = ${chainId} and number > ${ancestor.number}`;
     await deleteUnreadAfter(tx, chainId, ancestor.number);
     await insertBlocks(tx, chainId, [ancestor]);
