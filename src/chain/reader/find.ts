@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { askAhead } from '../ask-ahead.ts';
 import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
@@ -15,8 +16,8 @@ export type Doubts = Map<string, { asked: number; sinceMs: number }>;
 /** If no other endpoint can be asked, an empty answer is believed once it was given this often, over this time. */
 const believedAfter = { asked: 3, ms: 3_000 };
 
-/** True once a block's doubtful answer was repeated often enough, over long enough; it is then forgotten. */
-function isEnough(doubts: Doubts, { hash }: Header): boolean {
+/** Counts a block's doubtful answer. True once it was repeated often enough, over long enough; it is then forgotten. */
+function countDoubt(doubts: Doubts, { hash }: Header): boolean {
   const doubt = doubts.get(hash) ?? { asked: 0, sinceMs: performance.now() };
   doubt.asked++;
   if (doubts.size > 1_000) doubts.clear();
@@ -60,7 +61,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
       `block ${header.number}: ${rpc.host} has ${logs.length} logs, ${other.host} ${second.length}`,
     );
   }
-  if (isEnough(doubts, header)) return logs;
+  if (countDoubt(doubts, header)) return logs;
   throw new ProviderFault(
     `block ${header.number}: the endpoint sent no logs, although the bloom filter announces some`,
   );
@@ -87,9 +88,8 @@ async function answerOrNull<T>(rpc: Rpc, ask: () => Promise<T>): Promise<T | nul
   }
 }
 
-/** Wallets per query, and queries per block. */
-const walletsAtOnce = 500;
-const maxQuestions = 200;
+const walletsPerQuery = 500;
+const maxQueriesPerBlock = 200;
 
 /**
  * Only the transfers of a block to these wallets, for one with more than a provider returns.
@@ -102,9 +102,8 @@ async function logsTo(
   wallets: readonly string[],
   { tokens, rpc }: Pick<Search, 'tokens' | 'rpc'>,
 ): Promise<Log[] | null> {
-  const count = Math.ceil(wallets.length / walletsAtOnce);
-  if (count > maxQuestions) return null;
-  const parts = Array.from({ length: count }, (_, i) => wallets.slice(i * walletsAtOnce, (i + 1) * walletsAtOnce));
+  const parts = chunksOf(wallets, walletsPerQuery);
+  if (parts.length > maxQueriesPerBlock) return null;
   const answers = await mapFew(parts, 4, (part) => askLogs(rpc, header, tokens, part));
   if (answers.includes(null)) return null;
   return answers.flatMap((answer) => answer ?? []).sort((a, b) => a.logIndex - b.logIndex);
@@ -129,7 +128,7 @@ async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Sea
   const topics = topicsOf(owners);
   const logs = await logsTo(header, topics, { tokens, rpc });
   if (logs && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
-  if (isEnough(doubts, header)) return logs;
+  if (countDoubt(doubts, header)) return logs;
   throw new ProviderFault(`block ${header.number}: its transfers cannot be determined`);
 }
 
