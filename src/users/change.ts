@@ -17,7 +17,7 @@ import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
  * @throws AccessChanged if the acting user was removed, or given another role, since the act began
  */
 export function changeRole(ctx: Context, team: Scope, userId: string, role: Role, actor: Actor): Promise<User> {
-  return change(ctx, team, userId, actor, { role }, role !== 'owner', (before, after) =>
+  return change(ctx, team, userId, actor, { to: { role }, takesAway: role !== 'owner' }, (before, after) =>
     before.role === after.role
       ? null
       : {
@@ -43,7 +43,7 @@ export function setUserDisabled(
   actor: Actor,
 ): Promise<User> {
   const at = disabled ? ctx.clock.now() : null;
-  return change(ctx, team, userId, actor, { disabled_at: at }, disabled, (before, after) =>
+  return change(ctx, team, userId, actor, { to: { disabled_at: at }, takesAway: disabled }, (before, after) =>
     (before.disabled_at === null) === !disabled
       ? null
       : { ...about(team, after), action: disabled ? 'user.disabled' : 'user.enabled', details: { email: after.email } },
@@ -61,8 +61,7 @@ async function change(
   team: Team,
   userId: string,
   actor: Actor,
-  to: Partial<Pick<User, 'role' | 'disabled_at'>>,
-  takesAway: boolean,
+  { to, takesAway }: { to: Partial<Pick<User, 'role' | 'disabled_at'>>; takesAway: boolean },
   entryOf: (before: User, after: User) => AuditEntry | null,
 ): Promise<User> {
   const partnerId = partnerOf(team);

@@ -43,21 +43,23 @@ export async function askForPasskey(ctx: Context, place: PasskeyPlace, session: 
   return party && authenticationOptions(party, makeChallenge(ctx, useFor(party, place, session)));
 }
 
-/**
- * Signs in with a passkey. A response is valid for one attempt, whatever the result.
- *
- * @param answer the browser's response, as JSON
- * @param earlier the session token that the browser still has; null if it has none
- * @param language the user's language, also for mails from now on
- */
+/** What a browser sends to sign in with a passkey. */
+type PasskeySignIn = {
+  /** The browser's response, as JSON. */
+  answer: unknown;
+  client: Client;
+  /** The session token that the browser still has; null if it has none. */
+  earlier: string | null;
+  /** The user's language, also for mails from now on. */
+  language: Language;
+};
+
+/** Signs in with a passkey. A response is valid for one attempt, whatever the result. */
 export function signInWithPasskey(
   ctx: Context,
   realm: Realm,
   host: HostOwner,
-  answer: unknown,
-  client: Client,
-  earlier: string | null,
-  language: Language,
+  { answer, client, earlier, language }: PasskeySignIn,
 ): Promise<Entered | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
     const holder = await prove(ctx, tx, { kind: realm.kind, host }, null, answer, client);

@@ -87,7 +87,7 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   post('/sign-in/passkey', opens, async (request, reply, place) => {
     const [host, answer] = [hostIn(ctx, request), request.body?.passkey];
     const [earlier, language] = [earlierOf(request), languageFor(request)];
-    const entered = await signInWithPasskey(ctx, realm, host, answer, clientOf(request), earlier, language);
+    const entered = await signInWithPasskey(ctx, realm, host, { answer, client: clientOf(request), earlier, language });
     if ('refused' in entered)
       return show(reply, realm, place, 403, refusedPage(wordsFor(request), realm, entered.refused));
     return letIn(reply, entered);
