@@ -41,20 +41,25 @@ export async function payByHeader(
   payer: Payer,
   checkout: Checkout,
   payment: Payment,
-  answer: ServerResponse,
+  response: ServerResponse,
 ): Promise<Paid> {
   const place = placeOf(payment);
   const before = place && (await standing(payer.ctx, checkout, place));
-  if (place && before && before.state !== 'failed') return follow(payer, checkout, place, before, answer);
-  const paid = await payAnew(payer, checkout, payment, answer);
+  if (place && before && before.state !== 'failed') return follow(payer, checkout, place, before, response);
+  const paid = await settleFirstTime(payer, checkout, payment, response);
   if (!place || paid.kind !== 'refused' || paid.settlement?.transaction) return paid;
   // It may have been refused because the same header was sent a second time, and that call was faster.
   const after = await standing(payer.ctx, checkout, place);
-  return after && after.state !== 'failed' ? follow(payer, checkout, place, after, answer) : paid;
+  return after && after.state !== 'failed' ? follow(payer, checkout, place, after, response) : paid;
 }
 
 /** Pays with a header that was not settled before, or whose settlement failed. */
-async function payAnew(payer: Payer, checkout: Checkout, payment: Payment, answer: ServerResponse): Promise<Paid> {
+async function settleFirstTime(
+  payer: Payer,
+  checkout: Checkout,
+  payment: Payment,
+  response: ServerResponse,
+): Promise<Paid> {
   const { ctx } = payer;
   if (payable(checkout.state) === 'no') return notSent(checkout, payment);
   const offers = agentOffers(checkout);
@@ -66,7 +71,7 @@ async function payAnew(payer: Payer, checkout: Checkout, payment: Payment, answe
   );
   if (judged.kind === 'fault') return { kind: 'refused', code: judged.code, checkout };
   const offer = offers.find(({ requirements }) => requirements === judged.requirements) as AgentOffer;
-  return hand(payer, checkout, offer, payment, judged.signed, answer);
+  return submit(payer, checkout, offer, payment, judged.signed, response);
 }
 
 /**
@@ -93,13 +98,13 @@ const standing = (ctx: Context, { scope, row }: Checkout, { chainId, tokenAddres
   });
 
 /** Submits a payment that meets the rules, and follows it. */
-async function hand(
+async function submit(
   payer: Payer,
   checkout: Checkout,
   { chain, token, amountMicro }: AgentOffer,
   payment: Payment,
   signed: SignedAuthorization,
-  answer: ServerResponse,
+  response: ServerResponse,
 ): Promise<Paid> {
   const { ctx } = payer;
   const used = await isUsed(ctx, chain.chainId, token.address, signed, checkout);
@@ -122,7 +127,7 @@ async function hand(
   }
   const place = { chainId: chain.chainId, tokenAddress: token.address, signed };
   const sent: Standing = { state: 'sent', hash: null, valueMicro: signed.valueMicro };
-  return follow(payer, checkout, place, sent, answer);
+  return follow(payer, checkout, place, sent, response);
 }
 
 /** Whether any endpoint reports the authorization as used or cancelled; null if one does not answer. */
@@ -150,10 +155,10 @@ async function follow(
   checkout: Checkout,
   place: Place,
   first: Standing,
-  answer: ServerResponse,
+  response: ServerResponse,
 ): Promise<Paid> {
   const { ctx } = payer;
-  const last = await waitFor(payer, () => standing(ctx, checkout, place), first, answer);
+  const last = await waitFor(payer, () => standing(ctx, checkout, place), first, response);
   const now = await reread(ctx, checkout);
   const settlement = settlementOf(place, last);
   if (last.state === 'mined') return { kind: 'mined', settlement: { ...settlement, success: true }, checkout: now };
@@ -176,13 +181,13 @@ async function waitFor(
   payer: Payer,
   ask: () => Promise<Standing | null>,
   first: Standing,
-  answer: ServerResponse,
+  response: ServerResponse,
 ): Promise<Standing> {
   if (first.state !== 'sent' || payer.waiting >= maxWaiting) return first;
   const left = new AbortController();
   const leave = () => left.abort();
   const signal = AbortSignal.any([left.signal, payer.ending]);
-  answer.once('close', leave);
+  response.once('close', leave);
   payer.waiting++;
   try {
     const until = performance.now() + maxWaitMs;
@@ -195,7 +200,7 @@ async function waitFor(
     return last;
   } finally {
     payer.waiting--;
-    answer.removeListener('close', leave);
+    response.removeListener('close', leave);
   }
 }
 
