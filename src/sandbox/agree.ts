@@ -4,7 +4,7 @@ import type { Hex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import { agree, type CustomersPlan, offerTo, stepAfterSigning } from '../plans/mandates/agree.ts';
-import type { BroughtPermit } from '../plans/mandates/allowance.ts';
+import type { SubmittedPermit } from '../plans/mandates/allowance.ts';
 import type { MandateRow } from '../plans/mandates/read.ts';
 import { chargesAllowed } from '../plans/mandates/terms.ts';
 import { endpointOf, fund } from './wallet.ts';
@@ -37,7 +37,7 @@ export async function agreeInSandbox(
   const step = await stepAfterSigning(ctx, plan, signed);
   if ('fault' in step) throw new Error(wordsOf(step.fault));
   if (step.kind === 'approve') throw new Error(wordsOf('permit_refused'));
-  const permit: BroughtPermit | null =
+  const permit: SubmittedPermit | null =
     step.kind === 'enough' ? null : { ...step, signature: await signJson(account, step.json) };
   const agreed = await agree(ctx, plan, { ...signed, permit });
   if ('fault' in agreed) throw new Error(wordsOf(agreed.fault));

@@ -3,7 +3,7 @@ import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import { parseInstant } from '../../lib/time.ts';
 import { type AgreeFault, agree, type CustomersPlan, offerTo, stepAfterSigning } from '../../plans/mandates/agree.ts';
-import type { AllowanceStep, BroughtPermit } from '../../plans/mandates/allowance.ts';
+import type { AllowanceStep, SubmittedPermit } from '../../plans/mandates/allowance.ts';
 import { raise, raiseOffer, raiseStep, type SignedRaise } from '../../plans/mandates/raise.ts';
 import { readMandateSignature } from '../../plans/mandates/signed.ts';
 import { unlimitedAllowance } from '../../plans/mandates/terms.ts';
@@ -36,7 +36,7 @@ function stepAnswer(step: AllowanceStep | { fault: AgreeFault }): Answer {
 const wholeNumber = /^\d{1,78}$/;
 
 /** The permit that the browser sent; null without a valid one. */
-function permitIn(typed: Typed): BroughtPermit | null {
+function permitIn(typed: Typed): SubmittedPermit | null {
   const signature = readMandateSignature(typed('permit_signature'));
   const numbers = ['permit_value', 'permit_nonce', 'permit_deadline'].map((name) => typed(name));
   if (!signature || !numbers.every((text) => wholeNumber.test(text))) return null;

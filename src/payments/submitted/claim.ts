@@ -106,7 +106,7 @@ async function isSigned(
   if (signature === null) return 'no';
   const signed = { address, hash: hashTypedData(data), signature };
   if (await isKeySigned(signed)) return 'yes';
-  const word = await askContract(chain, signed, { undeployed: true });
-  if (word === 'accepted') return 'yes';
-  return word === 'unreachable' ? 'unknown' : 'no';
+  const verdict = await askContract(chain, signed, { undeployed: true });
+  if (verdict === 'accepted') return 'yes';
+  return verdict === 'unreachable' ? 'unknown' : 'no';
 }

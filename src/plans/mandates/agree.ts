@@ -12,10 +12,10 @@ import {
   type AllowanceOrder,
   type AllowanceStep,
   allowanceStep,
-  type BroughtPermit,
   checkAllowance,
   keepPermit,
   neededMicro,
+  type SubmittedPermit,
 } from './allowance.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
@@ -123,7 +123,7 @@ export async function stepAfterSigning(
 export async function agree(
   ctx: Context,
   plan: CustomersPlan,
-  typed: { offer: string; signature: string; permit: BroughtPermit | null },
+  typed: { offer: string; signature: string; permit: SubmittedPermit | null },
 ): Promise<Agreed> {
   const { facts } = plan;
   const signed = await openSigned(ctx, facts, typed);
@@ -143,7 +143,7 @@ async function earlier(ctx: Context, { scope, facts }: CustomersPlan, { offer }:
 }
 
 type Agreed = { mandate: MandateRow } | { fault: AgreeFault };
-type Checked = { order: AllowanceOrder; needed: bigint; permit: BroughtPermit | null };
+type Checked = { order: AllowanceOrder; needed: bigint; permit: SubmittedPermit | null };
 
 /** The payer is locked first, so that the sum for all plans is the same as when it was checked. */
 async function store(

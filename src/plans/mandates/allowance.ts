@@ -33,7 +33,7 @@ export type AllowanceStep =
   | { kind: 'approve'; value: bigint; approve: Hex };
 
 /** A permit as a browser submits it. Its spender and token are the order's. */
-export type BroughtPermit = { value: bigint; nonce: bigint; deadline: bigint; signature: Hex };
+export type SubmittedPermit = { value: bigint; nonce: bigint; deadline: bigint; signature: Hex };
 
 /** The allowance that is needed now. */
 export async function neededMicro(sql: Sql | Tx, { key, planId, capMicro, charges }: AllowanceOrder): Promise<bigint> {
@@ -95,7 +95,7 @@ export async function checkAllowance(
   ctx: Pick<Context, 'db'>,
   order: AllowanceOrder,
   needed: bigint,
-  permit: BroughtPermit | null,
+  permit: SubmittedPermit | null,
 ): Promise<AllowanceFault | null> {
   const { chain, key, startsAt } = order;
   if (permit === null) {
@@ -108,9 +108,9 @@ export async function checkAllowance(
   const onChain = await readQuietly(order);
   if (!onChain) return 'unreachable';
   if (permit.value !== needed || permit.nonce !== onChain.permit?.nonce || !inTime) return 'allowance_changed';
-  const word = await tryPermit(chain, { ...spendingOf(key), ...permit }, permit.signature);
-  if (word === 'accepted') return null;
-  return word === 'refused' ? 'permit_refused' : 'unreachable';
+  const verdict = await tryPermit(chain, { ...spendingOf(key), ...permit }, permit.signature);
+  if (verdict === 'accepted') return null;
+  return verdict === 'refused' ? 'permit_refused' : 'unreachable';
 }
 
 /**
@@ -120,14 +120,14 @@ export async function checkAllowance(
 export async function keepPermit(
   tx: Tx,
   key: AllowanceKey,
-  { needed, permit, now }: { needed: bigint; permit: BroughtPermit | null; now: Date },
+  { needed, permit, now }: { needed: bigint; permit: SubmittedPermit | null; now: Date },
 ): Promise<void> {
   if (permit) await upsertPermit(tx, key, permitRow(permit, now));
   else await deletePermitBelow(tx, key, needed);
 }
 
 /** A permit as it is stored. */
-function permitRow({ value, nonce, deadline, signature }: BroughtPermit, now: Date): PermitRow {
+function permitRow({ value, nonce, deadline, signature }: SubmittedPermit, now: Date): PermitRow {
   return {
     value: value.toString(),
     nonce: nonce.toString(),

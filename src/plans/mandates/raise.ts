@@ -9,10 +9,10 @@ import {
   type AllowanceOrder,
   type AllowanceStep,
   allowanceStep,
-  type BroughtPermit,
   checkAllowance,
   keepPermit,
   neededMicro,
+  type SubmittedPermit,
 } from './allowance.ts';
 import { isCount } from './offer.ts';
 import { signatureFault } from './signed.ts';
@@ -116,7 +116,7 @@ export async function raiseStep(
 export async function raise(
   ctx: Context,
   plan: CustomersPlan,
-  { permit, ...signed }: SignedRaise & { permit: BroughtPermit | null },
+  { permit, ...signed }: SignedRaise & { permit: SubmittedPermit | null },
 ): Promise<AgreeFault | null> {
   const { charges } = signed;
   const raising = await openSigned(ctx, plan, signed);

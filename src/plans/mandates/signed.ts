@@ -39,10 +39,10 @@ export async function signatureFault(
   signed: { address: Hex; hash: Hex; signature: Hex },
 ): Promise<SignedFault | null> {
   if (await isKeySigned(signed)) return null;
-  const word = await askContract(chain, signed, { undeployed: false });
-  if (word === 'accepted') return null;
-  if (word === 'refused') return 'bad_signature';
+  const verdict = await askContract(chain, signed, { undeployed: false });
+  if (verdict === 'accepted') return null;
+  if (verdict === 'refused') return 'bad_signature';
   // Without code there is only the key, which has not signed.
-  if (word === 'not_deployed') return signed.signature.length === 132 ? 'bad_signature' : 'not_deployed';
+  if (verdict === 'not_deployed') return signed.signature.length === 132 ? 'bad_signature' : 'not_deployed';
   return 'unreachable';
 }
