@@ -7,11 +7,11 @@ import { hasPlace } from '../lib/places.ts';
 const today = (tx: Tx) => tx`(clock_timestamp() at time zone 'UTC')::date`;
 
 /**
- * Takes one of what somebody may do in a calendar day (UTC, the database's clock), exactly, over all nodes. It counts
- * with the transaction: what is refused later, or fails, uses up nothing.
+ * Counts an action against its limit for a calendar day (UTC, by the database's clock), exactly, over all nodes. The
+ * count is part of the transaction: an action that is refused later, or fails, does not count.
  *
  * @param subject whose: the id of a merchant or request
- * @returns false when they are used up
+ * @returns false when the limit is reached
  */
 export async function takeOfDay(
   tx: Tx,
@@ -27,12 +27,12 @@ export async function takeOfDay(
   return count === 1;
 }
 
-/** How many a day one person is sent: by all merchants of a partner together, and by each of them. */
+/** How many messages one person may be sent a day, by all merchants of a partner together and by each of them. */
 export type MaxToPerson = { ofPartner: number; ofMerchant: number };
 
 /**
- * The same of what a merchant sends to one person. It leaves the partner's other merchants as much as it has used
- * itself: no merchant alone keeps a person from what others send.
+ * The same for messages from a merchant to one person. A merchant leaves the partner's other merchants as many as it
+ * has used itself, so no merchant alone can use up what a person may be sent.
  *
  * @param person as `personSubject` names it
  */
@@ -62,9 +62,9 @@ export async function takeOfPerson(
 }
 
 /**
- * Takes several of these together: if one is used up, none is taken.
+ * Counts against several limits at once, or against none if one of them is reached.
  *
- * @param take false when one is used up
+ * @param take false when a limit is reached
  */
 export async function takeTogether(tx: Tx, take: (inner: Tx) => Promise<boolean>): Promise<boolean> {
   const usedUp = new Error('used up');
@@ -79,7 +79,7 @@ export async function takeTogether(tx: Tx, take: (inner: Tx) => Promise<boolean>
   }
 }
 
-/** How a person's mailbox or phone number is counted: nobody who reads the database learns it. */
+/** Names a person's mailbox or phone number in the counters, without revealing it to readers of the database. */
 export function personSubject({ secretKeys }: Config, { partnerId }: Scope, address: string): string {
   return keyedHash(newest(secretKeys), 'day-count', `${partnerId} ${address}`).toString('base64url', 0, 16);
 }

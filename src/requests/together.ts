@@ -12,13 +12,13 @@ type Create = { call: GateCall; rule: GateRule; assumed: Assumed };
 
 /** SQLSTATE classes of a lost connection: whether the group was stored is not known, so nothing may be stored again. */
 const unknownEnd = /^(08|57P|25P)/;
-/** More would each be smaller. */
+/** More groups would be smaller ones, and cost more in all. */
 export const groupsAtOnce = 2;
-/** So few are not worth waiting for: alone or together, they take the database and the process about as long. */
+/** Fewer creates than this do not wait for more: together they would cost about as much as alone. */
 const few = 4;
-/** A statement that takes longer (ms) waits for somebody's lock, and others go on beside it. */
+/** A statement that takes longer (ms) waits for a lock, so further groups may start. */
 const patienceMs = 100;
-/** A partner's create that waits longer (ms) behind its own goes beside it, though others wait too. */
+/** A create that waits longer (ms) for another one of its partner runs beside it, even if others wait too. */
 const maxBehindMs = 1_000;
 /** As for a connection of the pool (ms). */
 const maxWaitMs = 10_000;
@@ -55,7 +55,7 @@ export class Creates {
     };
   }
 
-  /** @returns undefined where nothing was counted or stored: then each goes alone, and fails alone */
+  /** @returns undefined if nothing was counted or stored: then each create runs alone, and fails alone */
   async #store(creates: Create[]): Promise<(GateRow | undefined)[] | undefined> {
     const rule = creates[0]?.rule;
     if (!rule) return;
@@ -66,13 +66,13 @@ export class Creates {
     } catch (error) {
       const state = sqlState(error);
       if (state === undefined || unknownEnd.test(state)) throw error;
-      this.#tell(state);
+      this.#warn(state);
       return;
     }
   }
 
-  /** What fails lastingly costs every create a statement more, and nobody's answer shows it. */
-  #tell(sqlState: string): void {
+  /** A lasting failure costs every create another statement, and no response shows it. */
+  #warn(sqlState: string): void {
     const now = performance.now();
     if (now - this.#loggedAt < minuteMs) return;
     this.#loggedAt = now;

@@ -1,14 +1,14 @@
 import { AttemptLimit, networkSubject } from '../lib/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 
-/** How many chain queries, per node and 15 minutes, wallets may cause that sign for one purpose of a merchant. */
+/** How many chain queries a node makes in 15 minutes to check signatures for one purpose of a merchant. */
 const queriesOfOne = 30;
 const queries = new AttemptLimit(queriesOfOne, 15 * minuteMs);
 /** The limit for all networks together, where each network has a limit of its own. */
 const queriesOfAll = new AttemptLimit(20 * queriesOfOne, 15 * minuteMs);
 
 /**
- * Limits chain queries by whoever has a merchant's link or session, however many messages are made and from wherever.
+ * Limits the chain queries that a merchant's link or session causes, from any number of messages and networks.
  *
  * @param purpose what is signed for, with the id of the merchant or of its link. Each purpose has its own limit
  * @returns takes one query; false if there is none left
@@ -19,7 +19,7 @@ export const queriesFor =
     queries.take(purpose, now);
 
 /**
- * The same limit for each network, for links that others have too: nobody can keep the merchant from signing in time.
+ * The same limit for each network, for links that others may have too: nobody can use up the merchant's queries.
  */
 export const queriesFrom =
   (ip: string, purpose: string) =>

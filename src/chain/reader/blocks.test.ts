@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Header, Log } from '../rpc.ts';
-import { checkLinked, checkLogs, lacksPromised, nextRange, transferOf, transferTopic } from './blocks.ts';
+import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferOf, transferTopic } from './blocks.ts';
 import { bloomOf } from './bloom.ts';
 
 const word = (value: number | bigint) => value.toString(16).padStart(64, '0');
@@ -53,11 +53,11 @@ test('checkLogs › logs of another block, token or event, out of order or twice
 
 test('an answer without logs of a token is doubted exactly when the filter has the token and the event', () => {
   const full = header(7, [log()]);
-  assert.equal(lacksPromised(full, [], [token]), true);
-  assert.equal(lacksPromised(full, [log()], [token]), false);
-  assert.equal(lacksPromised(full, [], [other]), false);
-  assert.equal(lacksPromised(header(7), [], [token]), false);
-  assert.equal(lacksPromised(full, [log()], [token, other]), false);
+  assert.equal(lacksAnnounced(full, [], [token]), true);
+  assert.equal(lacksAnnounced(full, [log()], [token]), false);
+  assert.equal(lacksAnnounced(full, [], [other]), false);
+  assert.equal(lacksAnnounced(header(7), [], [token]), false);
+  assert.equal(lacksAnnounced(full, [log()], [token, other]), false);
 });
 
 test('checkLinked › headers with a gap, a wrong number or another parent → refused', () => {

@@ -45,7 +45,7 @@ export function checkLogs(header: Header, logs: readonly Log[], tokens: readonly
 }
 
 /** True when the block's bloom filter announces a transfer of a token that the answer lacks. */
-export function lacksPromised(header: Header, logs: readonly Log[], tokens: readonly string[]): boolean {
+export function lacksAnnounced(header: Header, logs: readonly Log[], tokens: readonly string[]): boolean {
   return tokens.some(
     (token) => !logs.some((log) => log.address === token) && bloomHas(header.logsBloom, [token, transferTopic]),
   );

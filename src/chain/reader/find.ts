@@ -3,7 +3,7 @@ import { chunksOf } from '../../lib/chunks.ts';
 import { mapFew } from '../../lib/map-few.ts';
 import { askAhead } from '../ask-ahead.ts';
 import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
-import { checkLogs, lacksPromised, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
+import { checkLogs, lacksAnnounced, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';
 import { bloomHas, bloomHasOnce, bloomOf, isSaturated } from './bloom.ts';
 import { ProviderFault } from './pool.ts';
 import type { FoundTransfer, Unread } from './store.ts';
@@ -50,7 +50,7 @@ export async function logsOfBlock(header: Header, search: Search): Promise<Log[]
   const { tokens, rpc, other, doubts } = search;
   const logs = await askLogs(rpc, header, tokens);
   if (!logs) return logsByWallet(header, search);
-  if (!lacksPromised(header, logs, tokens)) return logs;
+  if (!lacksAnnounced(header, logs, tokens)) return logs;
 
   const receipts = await answerOrNull(rpc, () => rpc.blockReceipts(header.hash));
   if (receipts) return transfersIn(header, receipts, tokens);
@@ -127,7 +127,7 @@ export async function watchedTransfers(
 async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Search): Promise<Log[] | null> {
   const topics = topicsOf(owners);
   const logs = await logsTo(header, topics, { tokens, rpc });
-  if (logs && !(await lacksPromisedWallet(header, logs, tokens, topics))) return logs;
+  if (logs && !(await lacksAnnouncedWallet(header, logs, tokens, topics))) return logs;
   if (countDoubt(doubts, header)) return logs;
   throw new ProviderFault(`block ${header.number}: its transfers cannot be determined`);
 }
@@ -135,7 +135,7 @@ async function logsByWallet(header: Header, { tokens, owners, rpc, doubts }: Sea
 const hashedAtOnce = 500;
 
 /** True when the block's filter announces a transfer to one of these wallets that the answer lacks. */
-async function lacksPromisedWallet(
+async function lacksAnnouncedWallet(
   { logsBloom }: Header,
   logs: readonly Log[],
   tokens: readonly string[],

@@ -6,7 +6,7 @@ import { finalNumber, usesTag } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';
 import { findFault } from '../tokens.ts';
-import { checkLinked, checkLogs, lacksPromised, nextRange, transferTopic } from './blocks.ts';
+import { checkLinked, checkLogs, lacksAnnounced, nextRange, transferTopic } from './blocks.ts';
 import { type Comparison, forgetAfter, noteRead } from './comparison.ts';
 import { type Doubts, type Found, findTransfers, logsOfBlock } from './find.ts';
 import type { Lease } from './lease.ts';
@@ -296,7 +296,7 @@ async function readRange(reader: Reader, provider: RpcProvider, headers: Header[
     for (const header of headers) {
       const own = logs.get(header.number) ?? [];
       checkLogs(header, own, tokens);
-      if (!lacksPromised(header, own, tokens)) continue;
+      if (!lacksAnnounced(header, own, tokens)) continue;
       const again = (await readBlock(reader, provider, header)).get(header.number) ?? null;
       if (!again) logs.set(header.number, null);
       else if (again.length > own.length)

@@ -18,15 +18,15 @@ import { type Ready, sendAll } from './send.ts';
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
 export type Attempt = { row: KnownRow; mandate: UsableMandate | null; permit: PermitRow | null };
 
-/** How many charges of one partner are judged singly at once. */
+/** How many charges of one partner are attempted alone at once. */
 const attemptsAtOnce = 6;
 /** How far the chain's clock may be behind ours. */
 const chainSkewMs = 15_000;
 
 /**
  * Makes one attempt at each charge: decides by what is stored, simulates the charge, and then stores and sends its
- * transaction. The outcome is stored with the charge. Charges that pass are simulated, stored and sent together; every
- * other one is judged alone, after them.
+ * transaction. The outcome is stored with the charge. Charges that pass are simulated, stored and sent together; the
+ * others are attempted alone, after them.
  *
  * @param all of one partner and mode, whose mandates have one executor
  * @returns how many transactions were sent
@@ -223,7 +223,7 @@ async function settleRevert(
   }
 }
 
-/** Tokens word their reasons differently, so the payer's balance and allowance show what was missing. */
+/** Each token words its reasons differently, so the payer's balance and allowance decide what was missing. */
 async function settleUnknown(ctx: Context, chain: ChainConfig, one: Charging, amountMicro: bigint): Promise<void> {
   const [holdings] = (await holdingsOf(chain, one.mandate, [one.mandate.payer])) ?? [];
   if (!holdings) return postpone(ctx, one, 'chain_unreachable', null);

@@ -104,7 +104,7 @@ function orderOf(facts: PlanFactsRow, { place, mandate, charges }: Offer): Allow
 
 /**
  * How the payer of a signed offer must set the allowance. This reveals the sum of all that the payer has agreed to, so
- * only whoever signed is told.
+ * it requires the payer's signature.
  */
 export async function stepAfterSigning(
   ctx: Context,
