@@ -2,8 +2,8 @@ import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
 import { fill } from '../ui/language.ts';
 import { pageCode, walletApps, walletElsewhere } from '../web/phone-wallets.ts';
-import { byHand } from './by-hand.ts';
 import { type Option, payOptions, walletOrders } from './options.ts';
+import { manualPayment } from './pay-manually.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -31,7 +31,7 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
       ${walletElsewhere(checkout)}
       <p class="told" role="status" hidden></p>
       ${pageCode(checkout)}
-      ${byHand(checkout, options)}
+      ${manualPayment(checkout, options)}
     </section>
   `;
 }

@@ -41,6 +41,6 @@ function rawAnswer(code: ErrorCode, id: string): string {
 }
 
 /** An `Expect` other than `100-continue` is ignored, as the standard allows; Node alone would answer 417. */
-export function passOverExpectations(app: FastifyInstance): void {
+export function ignoreExpectations(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
 }

@@ -36,7 +36,7 @@ import { isFromOwnPage } from '../web/origin.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument } from './api-document.ts';
 import { followCalls } from './calls.ts';
-import { answerClientErrors, passOverExpectations } from './client-errors.ts';
+import { answerClientErrors, ignoreExpectations } from './client-errors.ts';
 import { closeWhenStopping } from './drain.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
@@ -81,7 +81,7 @@ export async function buildServer(
   });
   app.decorateRequest('reader', null);
   app.decorate('hasPlayMoney', ctx.config.sandbox && ctx.config.chains === null);
-  passOverExpectations(app);
+  ignoreExpectations(app);
   closeSilentSockets(app);
   closeWhenStopping(app, stopping);
   followCalls(app, ctx);

@@ -11,7 +11,7 @@ import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
 
 /** What to send where, for customers who type it themselves; null for an amount that no reservation makes unique. */
-export function byHand(checkout: Checkout, options: Option[]): Html | null {
+export function manualPayment(checkout: Checkout, options: Option[]): Html | null {
   const { words } = checkout;
   const { paymentMethods } = payTexts(words);
   // Without a reservation, an amount that is typed is that of another customer's request, or could become it.
