@@ -8,11 +8,11 @@ import { languages, wordsOf } from './language.ts';
 
 const address = `0x${'ab'.repeat(20)}`;
 const hash = `0x${'cd'.repeat(32)}`;
-const told = (details: object, language: (typeof languages)[number] = 'en') =>
+const shown = (details: object, language: (typeof languages)[number] = 'en') =>
   auditDetails(wordsOf(language), JSON.stringify(details), new Map())?.text ?? null;
 /** The text only, with no-break spaces as plain spaces. */
 const read = (details: object, language?: (typeof languages)[number]) =>
-  told(details, language)
+  shown(details, language)
     ?.replace(/<[^>]*>/g, '')
     .replace(/[\u00a0\u202f]/g, ' ');
 
@@ -54,12 +54,12 @@ test('money, times, roles and lists are formatted in the reader’s language', (
     [{ made_up: 7 }, 'made_up 7', 'made_up 7'],
   ];
   for (const [details, en, de] of cases) assert.deepEqual([read(details), read(details, 'de')], [en, de]);
-  assert.equal(told({}), null);
-  assert.equal(told({ currency: null }), null);
+  assert.equal(shown({}), null);
+  assert.equal(shown({ currency: null }), null);
 });
 
 test('addresses, hashes and numbers are shortened, with the whole in the title; nothing of them is markup', () => {
-  const cells = told({ from: address, transaction: hash }) ?? '';
+  const cells = shown({ from: address, transaction: hash }) ?? '';
   for (const whole of [checksummed(address), hash]) assert.ok(cells.includes(`title="${whole}"`), whole);
   assert.match(read({ from: address }) ?? '', /^Before 0xABaBaB…aBABaB$/);
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -67,7 +67,7 @@ test('addresses, hashes and numbers are shortened, with the whole in the title; 
     auditObject(wordsOf('en'), { object_kind: 'request', object_id: id }, new Map(), null).text,
     new RegExp(`title="${id}"[^>]*>0f8fad5b…<`),
   );
-  assert.doesNotMatch(told({ name: '<img src=x>' }) ?? '', /<img/);
+  assert.doesNotMatch(shown({ name: '<img src=x>' }) ?? '', /<img/);
 });
 
 test('the object of a rate’s entry → its currency; of a refresh → Rates', () => {

@@ -4,12 +4,12 @@ import { actName, objectName, whoName } from './audit-words.ts';
 import { languages, wordsOf } from './language.ts';
 
 test('actors are shown in the reader’s language; people and wallets by their own names', () => {
-  const told = (kind: string, name: string) => whoName(wordsOf('de'), { actor_kind: kind, actor_name: name });
-  assert.equal(told('command_line', 'command line'), 'Kommandozeile');
-  assert.equal(told('service', 'the service'), 'System');
-  assert.equal(told('api_key', 'API key qt_test_abc'), 'API-Schlüssel qt_test_abc');
-  assert.equal(told('operator', 'command line'), 'command line');
-  assert.equal(told('merchant', '0xabc'), '0xabc');
+  const shown = (kind: string, name: string) => whoName(wordsOf('de'), { actor_kind: kind, actor_name: name });
+  assert.equal(shown('command_line', 'command line'), 'Kommandozeile');
+  assert.equal(shown('service', 'the service'), 'System');
+  assert.equal(shown('api_key', 'API key qt_test_abc'), 'API-Schlüssel qt_test_abc');
+  assert.equal(shown('operator', 'command line'), 'command line');
+  assert.equal(shown('merchant', '0xabc'), '0xabc');
 });
 
 test('an action or target without a text is shown by its name, in every language', () => {

@@ -86,17 +86,17 @@ test('filling a text without a value for its placeholder → throws', () => {
 });
 
 test('fillCount › a count → the text’s form for it by the plural rules of the language', () => {
-  const said = (language: Language, count: number, values = {}) =>
+  const texts = (language: Language, count: number, values = {}) =>
     fillCount(wordsOf(language), portalTexts(wordsOf(language)).overview.eventsWaiting, count, values);
-  assert.equal(said('en', 0), '0 events are waiting.');
-  assert.equal(said('en', 1), '1 event is waiting.');
-  assert.equal(said('en', 1234), '1,234 events are waiting.');
-  assert.equal(said('en', 100, { count: '100+' }), '100+ events are waiting.');
-  assert.equal(said('fr', 0), '0 événement est en attente.');
-  assert.equal(said('fr', 1_000_000), '1\u202f000\u202f000 d’événements sont en attente.');
-  assert.equal(said('ja', 1), '1 件のイベントが待機中です。');
+  assert.equal(texts('en', 0), '0 events are waiting.');
+  assert.equal(texts('en', 1), '1 event is waiting.');
+  assert.equal(texts('en', 1234), '1,234 events are waiting.');
+  assert.equal(texts('en', 100, { count: '100+' }), '100+ events are waiting.');
+  assert.equal(texts('fr', 0), '0 événement est en attente.');
+  assert.equal(texts('fr', 1_000_000), '1\u202f000\u202f000 d’événements sont en attente.');
+  assert.equal(texts('ja', 1), '1 件のイベントが待機中です。');
   assert.deepEqual(
-    [0, 1, 2, 3, 11, 100].map((count) => said('ar', count)),
+    [0, 1, 2, 3, 11, 100].map((count) => texts('ar', count)),
     [
       'لا أحداث منتظرة.',
       'حدث واحد في الانتظار.',

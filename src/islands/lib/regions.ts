@@ -11,14 +11,14 @@ import { keepUnfolded } from './unfolded.ts';
 const source = document.querySelector<HTMLElement>('[data-live]')?.dataset.live;
 
 /** The server's last HTML of each region. Browser code may have changed the region since, to make its buttons work. */
-const told = new WeakMap<Element, string>();
-for (const region of document.querySelectorAll('[data-region]')) told.set(region, region.innerHTML);
+const serverHtml = new WeakMap<Element, string>();
+for (const region of document.querySelectorAll('[data-region]')) serverHtml.set(region, region.innerHTML);
 
-const hearers: ((place: HTMLElement) => void)[] = [];
+const listeners: ((place: HTMLElement) => void)[] = [];
 /** Calls a function now for the whole page, and later for each replaced region: for code that makes buttons work. */
-export function onRenewed(hear: (place: HTMLElement) => void): void {
-  hearers.push(hear);
-  hear(document.body);
+export function onRenewed(listener: (place: HTMLElement) => void): void {
+  listeners.push(listener);
+  listener(document.body);
 }
 onRenewed(localTimes);
 
@@ -51,16 +51,16 @@ async function renew(): Promise<boolean> {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
     const next = fresh.querySelector<HTMLElement>(`[data-region="${region.dataset.region}"]`);
-    if (!next || next.innerHTML === told.get(region)) continue;
+    if (!next || next.innerHTML === serverHtml.get(region)) continue;
     if (inUse(region)) {
       waits = true;
       continue;
     }
-    keepUnfolded(region, told.get(region) ?? '', () => {
+    keepUnfolded(region, serverHtml.get(region) ?? '', () => {
       region.innerHTML = next.innerHTML;
     });
-    told.set(region, next.innerHTML);
-    for (const hear of hearers) hear(region);
+    serverHtml.set(region, next.innerHTML);
+    for (const listener of listeners) listener(region);
   }
   return waits;
 }

@@ -14,13 +14,13 @@ function partsOf(region: ParentNode): Map<string, HTMLDetailsElement> {
 /**
  * Replaces a region's content. Details that somebody has unfolded or folded stay so.
  *
- * @param told the server's HTML of the old content, which shows what was open at first
+ * @param serverHtml the server's HTML of the old content, which shows what was open at first
  */
-export function keepUnfolded(region: Element, told: string, replace: () => void): void {
-  const said = document.createElement('template');
-  said.innerHTML = told;
-  const begun = partsOf(said.content);
-  const before = [...partsOf(region)].filter(([key, part]) => part.open !== begun.get(key)?.open);
+export function keepUnfolded(region: Element, serverHtml: string, replace: () => void): void {
+  const original = document.createElement('template');
+  original.innerHTML = serverHtml;
+  const initial = partsOf(original.content);
+  const before = [...partsOf(region)].filter(([key, part]) => part.open !== initial.get(key)?.open);
   replace();
   const after = partsOf(region);
   for (const [key, { open }] of before) {
