@@ -10,7 +10,7 @@ import { endInTime, stopServers } from './http/drain.ts';
 import { buildMetricsServer } from './http/health.ts';
 import { buildServer } from './http/server.ts';
 import { runJobs } from './jobs.ts';
-import { lockDataDir } from './lib/lock.ts';
+import { lockDataDir } from './lib/data-dir-lock.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';

@@ -2,8 +2,8 @@ import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import type { Database, Scope } from '../db/connection.ts';
-import { batchesOf, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
+import { batchesOf, readPage } from '../lib/paging.ts';
 
 /** A key as its partner sees it, without its value. */
 export type OwnKey = {

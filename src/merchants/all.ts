@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/batches.ts';
+import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/paging.ts';
 import { type AllMerchantsFilter, type ListedMerchant, selectAllMerchants, selectTermsVersions } from './all-store.ts';
 
 export type { AllMerchantsFilter, ListedMerchant } from './all-store.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
 import { type ListedPartner, type PartnerFilter, selectPartners } from './browse-store.ts';
 
 export type { ListedPartner, PartnerFilter } from './browse-store.ts';

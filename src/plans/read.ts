@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
-import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
+import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../lib/paging.ts';
 import { type ChargeRow, selectCharges } from './charges-store.ts';
 import {
   courseOf,

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
 import { type ListedUser, selectAllUsers, selectUser, type UserFilter } from './browse-store.ts';
 
 export type { ListedUser, UserFilter } from './browse-store.ts';

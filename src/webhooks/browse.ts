@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
 import { type BrowsedDelivery, type DeliveryBrowseFilter, selectBrowsedDeliveries } from './browse-store.ts';
 
 export type { BrowsedDelivery, DeliveryBrowseFilter } from './browse-store.ts';

@@ -2,8 +2,8 @@ import { scopeOfDelivery } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
 import { type QueueDepth, queueDepth } from '../db/queue-depth.ts';
-import { batchesOf, type ReadFrom, readPage } from '../lib/batches.ts';
 import { isUuid } from '../lib/ids.ts';
+import { batchesOf, type ReadFrom, readPage } from '../lib/paging.ts';
 
 const maxDisabled = 100;
 

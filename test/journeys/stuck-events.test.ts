@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import { scopeOfDelivery } from '../../src/auth/scope.ts';
-import { pageSize } from '../../src/lib/batches.ts';
+import { pageSize } from '../../src/lib/paging.ts';
 import { replayDelivery } from '../../src/webhooks/replay.ts';
 import { browseExhausted, exportExhausted } from '../../src/webhooks/stuck.ts';
 import { testDatabase } from '../support/database.ts';

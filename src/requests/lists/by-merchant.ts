@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Database, Scope } from '../../db/connection.ts';
 import { refuse } from '../../errors.ts';
-import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../../lib/batches.ts';
+import { batchesOf, cursorAt, placeOf, type ReadFrom, readPage } from '../../lib/paging.ts';
 import { readRequest } from '../read.ts';
 import type { RequestRow } from '../store.ts';
 import { findIn } from './browse.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchesOf } from './batches.ts';
+import { batchesOf } from './paging.ts';
 
 const listOf = (count: number) => async (after: string | null, limit: number) => {
   const from = Number(after ?? 0);
