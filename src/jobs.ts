@@ -8,7 +8,7 @@ import { eraseOld } from './customers/erase-old.ts';
 import { type Change, listenForChanges } from './db/changes.ts';
 import { type Due, readWaits } from './db/due.ts';
 import { analyzeGrown } from './db/statistics.ts';
-import { makeSleeper, type Sleeper } from './lib/sleeper.ts';
+import { makeSleeper, type Sleeper } from './lib/concurrency/sleeper.ts';
 import { jitter, pause } from './lib/time.ts';
 import { loopPass } from './lib/trace.ts';
 import { encryptMails, forgetMails } from './mail/forget.ts';

@@ -5,7 +5,7 @@ import { listenForChanges } from '../../src/db/changes.ts';
 import { openOwner } from '../../src/db/connection.ts';
 import { accessOf } from '../../src/db/logins.ts';
 import { runJobs } from '../../src/jobs.ts';
-import { makeSleeper, type Sleeper } from '../../src/lib/sleeper.ts';
+import { makeSleeper, type Sleeper } from '../../src/lib/concurrency/sleeper.ts';
 import { pause } from '../../src/lib/time.ts';
 import { startDevChain } from '../../src/sandbox/chain.ts';
 import { pgbenchArm } from '../creates.ts';

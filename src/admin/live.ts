@@ -2,7 +2,7 @@ import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { listenForChanges } from '../db/changes.ts';
 import type { Database } from '../db/connection.ts';
-import { Places } from '../lib/places.ts';
+import { Places } from '../lib/concurrency/places.ts';
 import { isStillIn } from '../users/enter.ts';
 import { adminRealm } from '../users/realm.ts';
 import { maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Tx } from '../db/connection.ts';
+import { hasPlace } from '../lib/concurrency/places.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
-import { hasPlace } from '../lib/places.ts';
 
 const today = (tx: Tx) => tx`(clock_timestamp() at time zone 'UTC')::date`;
 

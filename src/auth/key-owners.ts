@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { Refusal, refuse } from '../errors.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
-import { Gathered } from '../lib/gathered.ts';
-import { Hold } from '../lib/hold.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
+import { Gathered } from '../lib/concurrency/gathered.ts';
+import { Hold } from '../lib/concurrency/hold.ts';
 import { type NamedKey, partnersOfKeys } from './gate.ts';
 
 const windowMs = 10_000;

@@ -1,6 +1,6 @@
 import { refuse } from '../errors.ts';
+import { Lanes } from '../lib/concurrency/lanes.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
-import { Lanes } from '../lib/lanes.ts';
 
 /**
  * How many calls of one key and endpoint, and of one partner, run at once on a node. Calls of one key and endpoint wait

@@ -5,7 +5,7 @@ import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/si
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
+import { AttemptLimit } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isAddress } from '../lib/ids.ts';

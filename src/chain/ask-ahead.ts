@@ -1,6 +1,6 @@
 import { chunksOf } from '../lib/chunks.ts';
+import { mapFew } from '../lib/concurrency/map-few.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
-import { mapFew } from '../lib/map-few.ts';
 import { takesBatches, withoutBatches } from './batches.ts';
 import { connectRpc, type Fetched, type Header, nullOfRpc, type Rpc, RpcError } from './rpc.ts';
 

@@ -1,4 +1,4 @@
-import { AttemptLimit, clientSubject, networkSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../lib/concurrency/attempts.ts';
 
 type PostLimits = { perClient: number; perClientAndRequest: number; perRequest: number };
 

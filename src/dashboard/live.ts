@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
+import { Places } from '../lib/concurrency/places.ts';
 import { isUuid } from '../lib/ids.ts';
-import { Places } from '../lib/places.ts';
 import { readByMerchant } from '../requests/lists/by-merchant.ts';
 import { maxStreams, maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
 import { readQuery } from '../web/query.ts';

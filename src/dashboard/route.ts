@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type MerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
 import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { sendTooMany } from '../web/error-page.ts';

@@ -1,4 +1,4 @@
-import { Lanes } from '../lib/lanes.ts';
+import { Lanes } from '../lib/concurrency/lanes.ts';
 import { type Database, usualWaits } from './connection.ts';
 
 /**

@@ -4,7 +4,7 @@ import { scopeOfRequest } from '../auth/scope.ts';
 import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { isUuid } from '../lib/ids.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { readPartner } from '../partners/read.ts';

@@ -5,8 +5,8 @@ import { isForAgent } from '../checkout/agents/agent.ts';
 import { payRoute } from '../checkout/paths.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
-import { Hold } from '../lib/hold.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
+import { Hold } from '../lib/concurrency/hold.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
 

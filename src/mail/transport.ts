@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
+import { workThrough } from '../lib/concurrency/work-through.ts';
 import { pause } from '../lib/time.ts';
-import { workThrough } from '../lib/work-through.ts';
 import { decryptedContent } from './content.ts';
 import type { NewMail } from './outbox.ts';
 import { type Busy, type Claimed, claimMail, mailsDue, ourselves } from './queue-store.ts';

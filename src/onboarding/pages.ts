@@ -5,7 +5,7 @@ import { createMerchantSession, readMerchantSession } from '../auth/merchant-ses
 import { readCookie, sessionToken } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { acceptedCountry, currencyOfCountry } from '../lib/text/country-currency.ts';
 import { type Html, html } from '../lib/text/html.ts';

@@ -1,5 +1,5 @@
 import type { Scope } from '../db/connection.ts';
-import { Places } from '../lib/places.ts';
+import { Places } from '../lib/concurrency/places.ts';
 
 /**
  * Limits what this process asks of a chain's endpoints for strangers: for one partner and mode, and for all, so that

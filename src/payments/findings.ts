@@ -2,7 +2,7 @@ import { chainsInTrouble } from '../chain/trouble.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
+import { AttemptLimit } from '../lib/concurrency/attempts.ts';
 import { dayMs, minuteMs } from '../lib/durations.ts';
 import { modeOf } from '../lib/mode.ts';
 import { pause } from '../lib/time.ts';

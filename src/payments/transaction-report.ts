@@ -4,7 +4,7 @@ import { connectRpc, type Receipt, RpcError, type Transaction } from '../chain/r
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { AttemptLimit } from '../lib/attempts.ts';
+import { AttemptLimit } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { isHash32 } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';

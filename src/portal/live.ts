@@ -1,9 +1,9 @@
 import { watchTrouble } from '../chain/trouble.ts';
 import type { Context } from '../context.ts';
 import { type Watcher, watchScope } from '../db/scope-changes.ts';
+import { Places } from '../lib/concurrency/places.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
-import { Places } from '../lib/places.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
 import { portalRealm } from '../users/realm.ts';

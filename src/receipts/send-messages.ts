@@ -3,7 +3,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Tx } from '../db/connection.ts';
-import { workThrough } from '../lib/work-through.ts';
+import { workThrough } from '../lib/concurrency/work-through.ts';
 import { readReceipt } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { takeReceipt } from './limits.ts';

@@ -3,7 +3,7 @@ import { generatePrivateKey } from 'viem/accounts';
 import { planRoute } from '../checkout/paths.ts';
 import { readPlanView } from '../checkout/plan/read.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { movePlanDue } from '../plans/move-due.ts';
 import { wordsFor } from '../ui/language.ts';

@@ -3,7 +3,7 @@ import { sendPayPage } from '../checkout/page.ts';
 import { payRoute } from '../checkout/paths.ts';
 import { readCheckout } from '../checkout/read.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit, clientSubject } from '../lib/attempts.ts';
+import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { wordsFor } from '../ui/language.ts';
 import { sendForeignForm, sendNotFound, sendTooMany } from '../web/error-page.ts';

@@ -1,4 +1,4 @@
-import { AttemptLimit, networkSubject } from '../lib/attempts.ts';
+import { AttemptLimit, networkSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 
 /** How many chain queries a node makes in 15 minutes to check signatures for one purpose of a merchant. */

@@ -10,7 +10,7 @@ import {
 } from '../auth/siwe.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
-import { AttemptLimit, networkSubject } from '../lib/attempts.ts';
+import { AttemptLimit, networkSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';

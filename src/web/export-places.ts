@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { Places } from '../lib/places.ts';
+import { Places } from '../lib/concurrency/places.ts';
 
 /**
  * Who reads lists: a user or merchant, but never a session. `group` has a limit of its own: all users of a partner, or

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { askAhead } from '../ask-ahead.ts';
 import { type Header, isAway, type Log, nullOfRpc, type Receipt, type Rpc, RpcError } from '../rpc.ts';
 import { checkLogs, lacksAnnounced, paidBy, topicOf, transferOf, transferTopic } from './blocks.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Database, Tx } from '../../db/connection.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { finalNumber, usesTag } from '../finality.ts';
 import { type Header, isAway, type Log, RpcError } from '../rpc.ts';
 import { type FinalityTag, taggedNumber } from '../tagged-blocks.ts';

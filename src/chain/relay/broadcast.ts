@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { takesBatches, withoutBatches } from '../batches.ts';
 import { connectRpc, type Hex, isAway, type Rpc, RpcError } from '../rpc.ts';
 

@@ -3,7 +3,7 @@ import { allChains, type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { type Hex, RpcError } from '../rpc.ts';
 import { signerOf } from './account.ts';
 import { type AccountState, selectAccount } from './account-store.ts';

@@ -1,6 +1,6 @@
 import { type ChainConfig, limitsOf } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import type { AccountState } from './account-store.ts';
 import { dispatchRows, rebroadcast, sendVariants } from './dispatch.ts';
 import { firstOffer, raisedOffer } from './fees.ts';

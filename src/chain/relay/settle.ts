@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { notifyQueue } from '../../db/changes.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { finalNumber, type Heads } from '../finality.ts';
 import { connectRpc, type Receipt, RpcError } from '../rpc.ts';
 import type { AccountReport } from './account-store.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../context.ts';
-import { AttemptLimit, clientSubject, networkSubject } from '../../lib/attempts.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../../lib/concurrency/attempts.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { stopByCustomer } from '../../plans/mandates/stop.ts';
 import { wordsFor } from '../../ui/language.ts';

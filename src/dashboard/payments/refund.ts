@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
-import { AttemptLimit } from '../../lib/attempts.ts';
+import { AttemptLimit } from '../../lib/concurrency/attempts.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { formatMicro } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { Lanes } from '../lanes.ts';
+import { Lanes } from '../concurrency/lanes.ts';
 
 /** Characters that begin a formula, also in full width. */
 const formula = /[=+\-@＝＋－＠]/;

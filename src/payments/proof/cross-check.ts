@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { askAllAhead, confirmTransfer } from '../../chain/confirm.ts';
 import { askHeads, isFinalForAll } from '../../chain/endpoint-heads.ts';
 import type { ChainConfig } from '../../config/chains.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import type { TransferRow } from '../transfers.ts';
 import { asSeen } from './heads.ts';
 

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { isConflict } from '../../db/conflict.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { chunksOf } from '../../lib/chunks.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import { lockForProof } from '../../requests/proof.ts';
 import { lockBatch } from '../batches/lock.ts';
 import { batchSize, reportBatch } from '../batches/report.ts';

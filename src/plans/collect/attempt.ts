@@ -5,7 +5,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
-import { mapFew } from '../../lib/map-few.ts';
+import { mapFew } from '../../lib/concurrency/map-few.ts';
 import type { PermitRow } from '../mandates/read.ts';
 import { toMandate } from '../mandates/read.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { type Scope, sqlState, type Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
+import { Turns } from '../../lib/concurrency/turns.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { readSearchText, type SearchText } from '../../lib/text/search-text.ts';
-import { Turns } from '../../lib/turns.ts';
 import { type Looked, maxFound, selectLooked, selectNamed } from './search-store.ts';
 
 /**

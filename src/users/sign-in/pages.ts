@@ -7,7 +7,7 @@ import { type LinkOpened, readLink } from '../../auth/sign-in-link.ts';
 import { userSessionLimits } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
-import { AttemptLimit, clientSubject, networkSubject } from '../../lib/attempts.ts';
+import { AttemptLimit, clientSubject, networkSubject } from '../../lib/concurrency/attempts.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Html } from '../../lib/text/html.ts';

@@ -1,5 +1,5 @@
+import { outsideTrails } from '../trail.ts';
 import { missedTurn } from './missed-turn.ts';
-import { outsideTrails } from './trail.ts';
 
 /** Limits of groups, and the work they do. If `together` returns undefined, each item of the group runs alone. */
 export type GroupOptions<Item, Answer> = {

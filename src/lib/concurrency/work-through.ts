@@ -1,4 +1,4 @@
-import { pause } from './time.ts';
+import { pause } from '../time.ts';
 
 /** How often the queue is polled for newly due work while work is in progress. */
 const pollMs = 1000;

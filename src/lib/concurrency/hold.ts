@@ -1,4 +1,4 @@
-import { pause } from './time.ts';
+import { pause } from '../time.ts';
 
 /** How long a refusal is delayed, and how many are at once. */
 const holdMs = 1_000;
