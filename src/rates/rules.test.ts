@@ -25,7 +25,7 @@ test('four that contradict each other two to two → none', () => {
   assert.equal(combineRates(from('92', '0.92', '92', '0.92')), null);
 });
 
-test('where nobody is near the median → none, however many answered', () => {
+test('no source is near the median → no rate, however many answered', () => {
   assert.equal(combineRates(from('1', '2', '3')), null);
   assert.equal(combineRates(from('1', '2', '3', '4', '5')), null);
 });

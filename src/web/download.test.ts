@@ -52,7 +52,7 @@ test('an export by HTTP/1.0 that fails in the middle → the connection is reset
   assert.equal((await download('/fails')).end, 'cut');
 });
 
-test('an export by HTTP/1.0 that is given up because nothing is read → the same', async () => {
+test('an export by HTTP/1.0 that ends because its client reads nothing → the same', async () => {
   assert.equal((await download('/stalls')).end, 'cut');
 });
 

@@ -314,7 +314,7 @@ test('an audit log cut off at its end → its check passes, but its end differs 
   await assert.rejects(run('audit check', [], { partner: never.partner.slug, kept }), /No entry has the kept hash/);
 });
 
-test('audit check › a log longer than one batch → checked to its end', async () => {
+test('audit check › a log longer than one batch → checked to the end', async () => {
   const { partner } = await makePartner(app.db);
   await app.db.transaction(async (tx) => {
     for (let i = 0; i < 1203; i++) await audit(app.ctx, tx, ada, someAct(partner.id, String(i)));

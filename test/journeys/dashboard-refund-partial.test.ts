@@ -187,7 +187,7 @@ test('the rest is matched while the partial payment is detached → either the r
   }
 });
 
-test('The page of a request hears at once that money which came too late was refunded; the portal says when it never was', async () => {
+test('The page of a request updates at once when money that came too late is refunded; the portal says when it never was', async () => {
   const { ctx, scope, db } = fixtures;
   const request = await fixtures.request();
   await expire(request, 120);

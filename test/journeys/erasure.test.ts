@@ -375,7 +375,7 @@ test('Much is old of one partner and little of another → they take turns', asy
   );
 });
 
-test('More is old than one pass removes → the operator is told of which, and of nothing once the rest is removed', async () => {
+test('More data is old than one pass removes → a warning names its kind, and none follows once the rest is removed', async () => {
   const { scope, merchant } = await shop();
   const { id } = await makeRequest(app.db, scope, merchant, grace('rest@example.com', '+49 30 1'));
   const plan = await makePlan(app.ctx, scope, merchant);

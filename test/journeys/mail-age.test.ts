@@ -17,7 +17,7 @@ before(async () => {
 after(() => database?.drop());
 beforeEach(() => database.db.sql`delete from mails`);
 
-test('Mails are deleted a month after they were sent or given up; a waiting mail stays, however old it is', async () => {
+test('Mails are deleted a month after they were sent or had failed; a waiting mail stays, however old it is', async () => {
   const { sql } = database.db;
   const queue = (recipient: string) =>
     queueMail(testContext(database.db), sql, { recipient, subject: 'A link', body: 'https://…' });
@@ -74,7 +74,7 @@ test('In production the database never shows what a mail says, and holds nothing
   assert.ok(sent.sent_at > sent.created_at);
 });
 
-test('A mail that was given up stays encrypted, and is complete when an operator has it sent again', async () => {
+test('A mail that failed permanently stays encrypted, and is complete when an operator sends it again', async () => {
   const ctx = production();
   await queueMail(ctx, ctx.db.sql, secret('two@example.com'));
   await ctx.db.sql`update mails set attempts = 11 where recipient = 'two@example.com'`;

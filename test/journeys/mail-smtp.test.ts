@@ -168,7 +168,7 @@ test('No server, then one → an alarm that ends with the first mail that goes o
   assert.equal(await openAlarm('mail_failing'), null);
 });
 
-test('A server that takes the connection and says nothing → given up when the time is over, connection and all', async (t) => {
+test('A server that accepts the connection and stays silent → the attempt ends after its time, and the connection is closed', async (t) => {
   const peers: Socket[] = [];
   const mute = createServer((socket) => void peers.push(socket.resume().on('error', () => {})));
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));

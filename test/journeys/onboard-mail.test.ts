@@ -59,7 +59,7 @@ test('a mail queued in a transaction that was rolled back → never sent', async
   assert.equal(await read('rolled-back@example.com'), undefined);
 });
 
-test('A mail that could not be sent is tried again later, and holds up no other', async () => {
+test('A mail that could not be sent is retried later, and delays no other', async () => {
   await queueMail(app.ctx, app.db.sql, mail('broken@example.com'));
   await queueMail(app.ctx, app.db.sql, mail('fine@example.com'));
   const transport = async ({ recipient }: { recipient: string }) => {

@@ -373,7 +373,7 @@ test('a veto at the moment the 48 hours end → exactly one of them takes effect
   }
 });
 
-test('A recovery that fails holds up none behind it, is tried again later, and raises an alarm when it stays', async () => {
+test('A recovery that fails delays no other, is retried later, and raises an alarm if it keeps failing', async () => {
   const start = 7 * 24 * hour + 1000;
   const settleAt = (ms: number) => after48Hours(() => settleRecoveries(app.ctx), ms);
   await settleAt(start); // what earlier tests left behind

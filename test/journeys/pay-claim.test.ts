@@ -128,7 +128,7 @@ test('a claim signed through a contract wallet (ERC-1271) that sent the money �
   assert.equal((await fixtures.read(request)).payer_address, wallet);
 });
 
-test('a claim that one of two endpoints only calls a contract’s → applied by neither, until both accept it', async () => {
+test('a claim by a contract that only one of two endpoints accepts → not applied until both accept it', async () => {
   const request = await fixtures.request();
   const owner = fixtures.node.wallet();
   const wallet = await deployWallet(owner.address);
@@ -196,7 +196,7 @@ test('a mint, sent by the zero address → nobody can claim it, and nobody is as
   assert.equal((await fixtures.read(request)).proof_status, 'none');
 });
 
-test('64 zero bytes and 1b, or any signature that recovers nobody → no word of a sender without code', async () => {
+test('64 zero bytes and 1b, or any signature that recovers no address → proves nothing for a sender without code', async () => {
   const request = await fixtures.request();
   const { key, from } = await payMore(request);
   const own = await sign(from.privateKey, request.id, key);

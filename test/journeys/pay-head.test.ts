@@ -56,7 +56,7 @@ test('A payment that a reorganisation moves into the place of the head known at 
   }
 });
 
-test('such a payment of another amount → its merchant can attach it', async () => {
+test('a payment of another amount that a reorganisation moves so → its merchant can attach it', async () => {
   const { request, txHash } = await paidThenMoved(19_000_077n, false);
   const attach = { chainId: 31337, txHash, ordinal: 0, accountId: fixtures.merchant.id, requestId: request.id };
   assert.equal((await attachUnmatched(fixtures.ctx, theService, fixtures.scope, attach)).kind, 'counted');

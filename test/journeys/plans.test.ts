@@ -174,7 +174,7 @@ test('Loops of several nodes at once make exactly one request for each plan and 
   for (const plan of plans) assert.equal((await planOf(app.ctx, plan)).charges.length, 1);
 });
 
-test('A partner with many plans due holds up no other: its plans take turns with theirs, also where they waited longer', async () => {
+test('A partner with many plans due delays no other: its plans take turns with theirs, even if they have waited longer', async () => {
   const [busy, quiet] = [await shop(), await shop()];
   for (let i = 0; i < 120; i++)
     await makePlan(app.ctx, busy.scope, busy.merchant, { firstOn: '2027-06-01', maxCharges: 1 });

@@ -163,7 +163,7 @@ test('A message whose first attempt fails before it is counted › is counted by
   assert.equal(await owing(), 0);
 });
 
-test('Texts that hold the same numbers in any order, counted at once on two nodes → none is given up, and none counts too much', async () => {
+test('Texts to the same numbers in any order, counted at once on two nodes → no deadlock, and no number above its limit', async () => {
   const node = connect(database.access);
   const numbers = ['+49 89 11111111', '+49 89 22222222', '+49 89 33333333'] as const;
   const merchants = await Promise.all(Array.from({ length: 8 }, () => makeMerchant(database.db, scope)));
@@ -187,7 +187,7 @@ test('Texts that hold the same numbers in any order, counted at once on two node
   }
 });
 
-test('A text with two numbers, one of which was sent too much → is given up, and uses up nothing of the other', async () => {
+test('A text with two numbers, one of which has reached its limit → fails, and does not count for the other', async () => {
   const [merchant, other] = [await makeMerchant(database.db, scope), await makeMerchant(database.db, scope)];
   const { gateway, sentTo } = countingGateway();
   const [full, free] = ['+49 40 1111111', '+49 40 2222222'];

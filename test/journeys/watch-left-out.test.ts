@@ -236,7 +236,7 @@ const makeUp = ({ url }: { url: string }) => fixtures.db.sql`
   insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, told_by)
   select 31337, 0, 'made up', now(), n::text, '[]', '{}', ${new URL(url).host} from generate_series(1, 1000) n`;
 
-test('an endpoint has made up a thousand transactions → no more of its are set aside, until they are given up', async () => {
+test('an endpoint has made up a thousand transactions → no more of its transactions are set aside until these are dropped', async () => {
   const reader = await readAll();
   await compareEndpoints(reader);
   liar.fake.lie = hidesAll;
@@ -391,7 +391,7 @@ test('transactions that nobody can read wait already → one that was just left 
   assert.ok(await found(txHash));
 });
 
-test('a transaction that was made up in a block that nobody has → given up after a day, as one that all deny', async () => {
+test('a transaction made up in a block that no endpoint has → dropped after a day, like one that all deny', async () => {
   const reader = await readAll();
   const block = `0x${'ab'.repeat(32)}`;
   await fixtures.db.sql`

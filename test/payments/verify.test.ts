@@ -82,7 +82,7 @@ const alarms = async () => [...(await raisedAlarms(database.db.sql)).keys()];
 /** Makes transfers that were put off due again. */
 const dueAgain = () => database.db.sql`update transfers set look_at = now() - interval '1 ms'`;
 
-test('dust parts of large requests that wait for the strict tier hold up nobody', async () => {
+test('tiny parts of large requests that wait for the strict tier → other payments are not delayed', async () => {
   const hostile = await newPayee();
   for (let i = 0; i < 5; i++) {
     const large = await ask(hostile, { exactMicro: dearMicro });

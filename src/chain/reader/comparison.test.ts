@@ -15,7 +15,7 @@ function toldBy(comparison: Comparison, url: string | null, last: number): Range
   }
 }
 
-test('blocks of several endpoints, of nobody known and those compared → each endpoint has its own, in order', () => {
+test('blocks reported by several endpoints, by an unknown one, and already compared → each endpoint has its own, in order', () => {
   const comparison = newComparison();
   comparison.upTo = 0;
   for (const number of [3, 4, 8, 9]) noteRead(comparison, number, [], { url: one });
@@ -33,7 +33,7 @@ test('blocks of several endpoints, of nobody known and those compared → each e
   ]);
 });
 
-test('ten million blocks wait as there is nobody to ask → a question looks at few of them', () => {
+test('ten million blocks wait because no endpoint can be asked → a look-up visits few of them', () => {
   const comparison = newComparison();
   comparison.upTo = 0;
   const last = 10_000_000;

@@ -57,7 +57,7 @@ test('an x402 payment header that is not base64 of one JSON object, or is longer
   }
 });
 
-test('a payment header of another version of x402 → told apart from a malformed one', () => {
+test('a payment header of another version of x402 → distinguished from a malformed one', () => {
   const { accepted, ...rest } = payment;
   assert.equal(faultOf(encode({ ...rest, x402Version: 1, scheme: 'exact', network: 'base' })), 'invalid_x402_version');
   assert.equal(faultOf(encode({ ...payment, x402Version: '2' })), 'invalid_x402_version');

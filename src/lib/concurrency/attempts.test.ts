@@ -21,7 +21,7 @@ test('A network is a /24 or a /48, however its address is written', () => {
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
-test('AttemptLimit › each subject is counted by itself, and all begin anew with each window', () => {
+test('AttemptLimit › each subject is counted separately, and all counts restart with each window', () => {
   const limit = new AttemptLimit(2, 60_000);
   assert.deepEqual(
     ['a', 'a', 'a', 'b'].map((subject) => limit.take(subject, at(0))),

@@ -132,7 +132,7 @@ test('work of two kinds → two groups', async () => {
   ]);
 });
 
-test('a group that fails by undefined, or has no answer for one → each of these goes alone, and still holds its place', async () => {
+test('a group that returns undefined, or no answer for one item → each of these runs alone and still counts as under way', async () => {
   const { run, end, together, alone, items } = held();
   const all = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1')];
   end('a1');

@@ -18,7 +18,7 @@ test('an authorization holds for twenty minutes at most, and never longer than i
   assert.equal(validUntil(inMinutes(-5), now), null);
 });
 
-test('one to another wallet, from nobody or from the wallet itself, or not valid in time → a fault', () => {
+test('an authorization to another wallet, from the zero address or the wallet itself, or not valid in time → a fault', () => {
   const terms = { walletAddress: shop, expiresAt: inMinutes(15), now };
   const signed = {
     ...{ from: ada, to: shop, valueMicro: 5n, validAfter: 0n, validBefore: nowSeconds + 60n },
