@@ -110,7 +110,7 @@ async function checkAccount(ctx: Context, chain: ChainConfig, key: Account): Pro
   if (report) {
     const first = open[0];
     const firstLive = live.length === 0 ? null : Number((first ?? live.at(-1))?.nonce);
-    if (first || live.length === 0) await closeGap(ctx, chain, key.address, account, report, firstLive);
+    if (first || live.length === 0) await closeGap(ctx, chain, { address: key.address, account, report, firstLive });
     // A call that nobody signs does not wait for a block.
     await updateAccountAlarms(ctx, chain, key, account, isLate || first?.state === 'allotted' ? (first ?? null) : null);
   }

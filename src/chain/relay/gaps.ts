@@ -10,20 +10,24 @@ import { firstOffer, type Offer, raisedOffer } from './fees.ts';
 import { signCall } from './sign.ts';
 import { selectByNonce } from './store.ts';
 
+/** An account's stored state, and what the endpoints have just reported about it. */
+type GapCheck = {
+  address: Hex;
+  account: AccountState;
+  report: AccountReport;
+  /** The lowest nonce of a call under way; null where there is none. */
+  firstLive: number | null;
+};
+
 /**
  * Closes a gap: a nonce that the chain waits for and no call under way has. It opens when a chain goes back beyond what
  * was final, or after an endpoint claimed too many transactions; every later call would wait for ever. If the nonce had
  * a call, that call is sent again. Otherwise the next call gets it, or, if some wait already, a transfer of zero value.
- *
- * @param firstLive the lowest nonce of a call under way; null where there is none
  */
 export async function closeGap(
   ctx: Context,
   chain: ChainConfig,
-  address: Hex,
-  account: AccountState,
-  report: AccountReport,
-  firstLive: number | null,
+  { address, account, report, firstLive }: GapCheck,
 ): Promise<void> {
   const nonce = report.minNonce;
   const key = { chainId: chain.chainId, address };

@@ -42,12 +42,10 @@ export async function sendPending(
   );
   // If a signer has now signed a call that it refused, that call is not replaced.
   await dispatchRows(ctx, chain, unsent, account);
-  const late = lateOnes(chain, open, account);
-  if (first && isRefused(first)) await cancel(ctx, chain, first, variants.get(first.id) ?? [], account);
-  else if (late.length > 0)
-    await mapFew(late, resendsAtOnce, (row) =>
-      resend(ctx, chain, row, variants.get(row.id) ?? [], account, row === first),
-    );
+  const late = lateCalls(chain, open, account);
+  const unmined = (row: RelayRow): Unmined => ({ row, variants: variants.get(row.id) ?? [], account });
+  if (first && isRefused(first)) await cancel(ctx, chain, unmined(first));
+  else if (late.length > 0) await mapFew(late, resendsAtOnce, (row) => resend(ctx, chain, unmined(row), row === first));
   // A reorganisation can have removed it before its block was seen, and a chain may make its next block only for it.
   else if (first?.reached && isOverdueOn(chain, first)) await rebroadcastIfDue(ctx, chain, first);
   return late.length > 0;
@@ -60,7 +58,7 @@ const isOverdueOn = (chain: ChainConfig, { state, sent_ms }: RelayRow) =>
   state === 'sent' && (sent_ms ?? 0) >= limitsOf(chain).resendMs;
 
 /** Late calls, including the first one, and those that offer too little to be taken at all. */
-function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: AccountState): RelayRow[] {
+function lateCalls(chain: ChainConfig, open: readonly RelayRow[], account: AccountState): RelayRow[] {
   const [first] = open;
   const isOverdue = (row: RelayRow) => isOverdueOn(chain, row);
   const isFirstLate =
@@ -70,6 +68,9 @@ function lateOnes(chain: ChainConfig, open: readonly RelayRow[], account: Accoun
 
 const isUnderpriced = ({ reached, trouble }: RelayRow) => !reached && trouble?.startsWith('underpriced') === true;
 
+/** A call that is not mined, its account, and what was signed for it, the highest offer first. */
+type Unmined = { row: RelayRow; variants: readonly StoredVariant[]; account: AccountState };
+
 /**
  * Raises the fees if they are too low or the call is the first in the queue. Otherwise, or if that is not signed, sends
  * the same bytes to all endpoints.
@@ -77,9 +78,7 @@ const isUnderpriced = ({ reached, trouble }: RelayRow) => !reached && trouble?.s
 async function resend(
   ctx: Context,
   chain: ChainConfig,
-  row: RelayRow,
-  variants: readonly StoredVariant[],
-  account: AccountState,
+  { row, variants, account }: Unmined,
   isFirst: boolean,
 ): Promise<void> {
   const [best] = variants;
@@ -101,13 +100,7 @@ async function rebroadcastIfDue(ctx: Context, chain: ChainConfig, row: RelayRow)
  * Replaces a call that its signer or all endpoints refuse with a transfer of zero value. If an endpoint has kept the
  * call after all, the chain decides which of the two is mined.
  */
-async function cancel(
-  ctx: Context,
-  chain: ChainConfig,
-  row: RelayRow,
-  variants: readonly StoredVariant[],
-  account: AccountState,
-): Promise<void> {
+async function cancel(ctx: Context, chain: ChainConfig, { row, variants, account }: Unmined): Promise<void> {
   const [best] = variants;
   const limits = limitsOf(chain);
   const offer = best ? raisedOffer(best, account, limits) : firstOffer(account, limits);
