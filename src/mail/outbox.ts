@@ -32,9 +32,7 @@ export async function queueCustomerMail(
   { config }: Pick<Context, 'config'>,
   tx: Tx,
   scope: Scope,
-  requestId: string,
-  mail: NewMail,
-  purpose: MailPurpose = 'receipt',
+  { requestId, purpose, ...mail }: NewMail & { requestId: string; purpose: MailPurpose },
 ): Promise<void> {
   const stored = storedContent(config, mail);
   await tx`insert into mails (id, recipient, subject, body, body_html, unsubscribe_url, sealed, partner_id, test_mode,

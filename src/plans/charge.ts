@@ -146,7 +146,7 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, no
   if (customer_email === null || branding === null) return;
   if (!(await takePlanMail(inner, tx, scope, plan, customer_email))) return;
   const mail = planMail(inner, { plan, request, branding, to: customer_email });
-  await queueCustomerMail(inner, tx, scope, request.id, mail, 'ask');
+  await queueCustomerMail(inner, tx, scope, { requestId: request.id, purpose: 'ask', ...mail });
 }
 
 /**

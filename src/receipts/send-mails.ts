@@ -53,7 +53,8 @@ async function mailOne(ctx: Context, scope: Scope, requestId: string): Promise<b
       ctx.log.warn({ request_id: requestId }, 'a receipt was not mailed: too many were sent to this address today');
       return false;
     }
-    await queueCustomerMail(ctx, tx, scope, requestId, receiptMail(facts, branding, customer.email));
+    const mail = receiptMail(facts, branding, customer.email);
+    await queueCustomerMail(ctx, tx, scope, { requestId, purpose: 'receipt', ...mail });
     return true;
   });
 }

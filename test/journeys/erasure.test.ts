@@ -58,7 +58,9 @@ const nothing = [null, null, null, null];
 
 const mailOf = (scope: Scope, request: { id: string }, recipient: string) =>
   app.db.scoped(scope, (tx) =>
-    queueCustomerMail(app.ctx, tx, scope, request.id, {
+    queueCustomerMail(app.ctx, tx, scope, {
+      requestId: request.id,
+      purpose: 'receipt',
       recipient,
       subject: 'Receipt',
       body: 'For Grace',

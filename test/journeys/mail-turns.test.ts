@@ -25,7 +25,9 @@ async function queueOf(scope: Scope, addresses: readonly string[]): Promise<void
   const merchant = await makeMerchant(ctx.db, scope);
   for (const recipient of addresses) {
     const request = await makeRequest(ctx.db, scope, merchant);
-    await ctx.db.sql.begin((tx) => queueCustomerMail(ctx, tx, scope, request.id, { ...words, recipient }));
+    await ctx.db.sql.begin((tx) =>
+      queueCustomerMail(ctx, tx, scope, { requestId: request.id, purpose: 'receipt', ...words, recipient }),
+    );
   }
 }
 const newScope = async () => (await makePartner(database.db)).live;

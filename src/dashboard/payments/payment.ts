@@ -114,19 +114,25 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
   for (const surplus of row.proof_status === 'verified' ? progress.surpluses : []) {
     const title = fill(t.over, { amount: usdc(surplus.micro) });
     const key = writeTransferKey(surplus);
-    lines.push(afterwards(words, title, t.overRest, `/dashboard/give-back/${key}`, t.refund, refunds.get(key)));
+    lines.push(
+      afterwards(
+        words,
+        { title, rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund },
+        refunds.get(key),
+      ),
+    );
   }
   for (const transfer of progress.unmatched) {
     const key = writeTransferKey(transfer);
     const title = fill(t.stray, { amount: usdc(transfer.usdcMicro) });
     const href = `/dashboard/unmatched/${key}`;
-    lines.push(afterwards(words, title, reason[transfer.reason], href, t.decide, refunds.get(key)));
+    lines.push(afterwards(words, { title, rest: reason[transfer.reason], href, label: t.decide }, refunds.get(key)));
   }
   for (const near of progress.near) {
     const values = { amount: usdc(near.usdcMicro), asked: usdc(near.askedMicro) };
     const rest = near.others > 0 ? t.nearOthers : t.nearRest;
     const href = `/dashboard/unmatched/${writeTransferKey(near)}`;
-    lines.push(afterwards(words, fill(t.near, values), rest, href, t.decide, undefined));
+    lines.push(afterwards(words, { title: fill(t.near, values), rest, href, label: t.decide }, undefined));
   }
   return lines.length === 0 ? null : card(html`${lines}`);
 }
@@ -148,10 +154,7 @@ function refundPartialForm(words: Words, transfer: TransferProgress): Html {
 /** One matter to decide, with its refund if there is one. Once a refund was sent, there is nothing left to decide. */
 function afterwards(
   words: Words,
-  title: string,
-  rest: string,
-  href: string,
-  label: string,
+  { title, rest, href, label }: { title: string; rest: string; href: string; label: string },
   refund: RefundRow | undefined,
 ): Html {
   const isDone = refund !== undefined && isRefundSent(refund);

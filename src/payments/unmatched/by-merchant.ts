@@ -51,10 +51,10 @@ export async function readOpenPayment(
     const isNever = isRejected(row.reason) || (await hasRefund(tx, scope, key));
     const madeBefore = new Date(row.block_time.getTime() + producerSkewMs);
     if (isNever) return { row, attachable: [], askable: [] };
-    const attachable = await selectAttachable(tx, scope, row, madeBefore, 'nothing', maxAttachable);
+    const attachable = await selectAttachable(tx, scope, row, { madeBefore, leaves: 'nothing', limit: maxAttachable });
     const isDust = BigInt(row.value) < minPartMicro;
     const leaves = { restAt: ctx.clock.now() };
-    const askable = isDust ? [] : await selectAttachable(tx, scope, row, madeBefore, leaves, maxAskable);
+    const askable = isDust ? [] : await selectAttachable(tx, scope, row, { madeBefore, leaves, limit: maxAskable });
     return { row, attachable: attachable.map(toAttachable), askable: askable.map(toAttachable) };
   });
 }

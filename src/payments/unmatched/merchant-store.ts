@@ -43,9 +43,7 @@ export function selectAttachable(
   tx: Tx,
   scope: Scope,
   transfer: TransferRow,
-  madeBefore: Date,
-  leaves: { restAt: Date } | 'nothing',
-  limit: number,
+  { madeBefore, leaves, limit }: { madeBefore: Date; leaves: { restAt: Date } | 'nothing'; limit: number },
 ): Promise<AttachableRow[]> {
   const own = tx`partner_id = ${scope.partnerId} and test_mode = ${scope.testMode}`;
   const states = leaves === 'nothing' ? ['requested', 'opened', 'expired'] : ['requested', 'opened'];

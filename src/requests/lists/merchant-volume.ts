@@ -33,8 +33,8 @@ export async function readMerchantVolume(
   const firstMidnight = Math.ceil(since / dayMs) * dayMs;
   const [closed, days, firstDay, today] = await db.scoped(scope, (tx) =>
     Promise.all([
-      readClosed(db, tx, scope, accountId, null, lastMidnight),
-      readClosed(db, tx, scope, accountId, firstMidnight, lastMidnight),
+      readClosed(db, tx, scope, accountId, { from: null, until: lastMidnight }),
+      readClosed(db, tx, scope, accountId, { from: firstMidnight, until: lastMidnight }),
       selectMerchantSums(tx, scope, accountId, new Date(since), new Date(firstMidnight)),
       selectMerchantSums(tx, scope, accountId, new Date(lastMidnight), null),
     ]),
@@ -55,8 +55,7 @@ async function readClosed(
   tx: Tx,
   scope: Scope,
   accountId: string,
-  from: number | null,
-  until: number,
+  { from, until }: Pick<Closed, 'from' | 'until'>,
 ): Promise<MerchantSum[]> {
   const kept = closedSums.get(db) ?? new Map<string, Closed>();
   closedSums.set(db, kept);
