@@ -75,7 +75,7 @@ function nearItem(words: Words, payment: NearPayment, wording: Wording): FoundIt
     kind: 'attention',
     title: fill(found.near, values),
     rest: html`
-      <p>${found.nearRest} ${others > 0 && fillCount(words, found.nearOthers, others)}</p>
+      <p>${found.nearRest} ${others !== null && others > 0 && fillCount(words, found.nearOthers, others)}</p>
       <p>${wording.near(payment)}</p>
       ${linkOf(wording, chainId, txHash)}
     `,

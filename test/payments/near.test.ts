@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test';
 import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import type { Reason } from '../../src/payments/rules.ts';
-import { nearPayments } from '../../src/payments/unmatched/near.ts';
+import { maxExamined, nearPayments } from '../../src/payments/unmatched/near.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { testContext } from '../support/app.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 
 let database: TestDatabase;
@@ -166,4 +166,33 @@ test('read by another partner, or without such a request → nothing', async () 
   await arrive({ value: 12_000_000n });
   assert.deepEqual(await near(request, other), []);
   assert.deepEqual(await near({ id: '00000000-0000-4000-8000-000000000000' }), []);
+});
+
+test('a wallet with very many requests → not all of them are read at each view, so nothing is said about others', async () => {
+  const { ask, found, arrive } = await shop();
+  const request = await ask(12_500_000n);
+  const addOthers = (from: number, to: number) =>
+    withoutLimits(
+      database.owner,
+      (tx) => tx`
+        insert into requests (partner_id, test_mode, id, account_id, fiat_int, fiat_code, usdc_micro, reserved, rate,
+          payment_mode, metadata, wallet_address, reference, start_blocks, created_at, expires_at)
+        select partner_id, test_mode, gen_random_uuid(), account_id, fiat_int, fiat_code, 90000000, false, rate,
+          payment_mode, metadata, wallet_address, uuid_send(gen_random_uuid()), '{}',
+          created_at - (n + 1000000) * interval '1 ms', expires_at
+        from requests, generate_series(${from}::int, ${to}::int) n where id = ${request.id}`,
+    );
+  await addOthers(1, maxExamined);
+  await arrive({ value: 12_000_000n });
+  await arrive({ value: 12_100_000n, seconds: 2 });
+  const asked = 12_500_000n;
+  assert.deepEqual(await found(request), [
+    [12_100_000n, asked, 0],
+    [12_000_000n, asked, 0],
+  ]);
+  await addOthers(maxExamined + 1, maxExamined + 1);
+  assert.deepEqual(await found(request), [
+    [12_100_000n, asked, null],
+    [12_000_000n, asked, null],
+  ]);
 });

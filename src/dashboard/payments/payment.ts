@@ -130,7 +130,7 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
   }
   for (const near of progress.near) {
     const values = { amount: usdc(near.usdcMicro), asked: usdc(near.askedMicro) };
-    const rest = near.others > 0 ? t.nearOthers : t.nearRest;
+    const rest = near.others === 0 ? t.nearRest : t.nearOthers;
     const href = `/dashboard/unmatched/${writeTransferKey(near)}`;
     lines.push(afterwards(words, { title: fill(t.near, values), rest, href, label: t.decide }, undefined));
   }

@@ -46,41 +46,58 @@ export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string
     order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${maxMeanwhile}`;
 }
 
+/** A payment, and which amounts a request may have asked for when it arrived. */
+export type Arrived = { blockTime: Date; fromMicro: bigint; toMicro: bigint };
+
 /**
- * How many other requests to the same wallet were open when a transfer was mined and asked for such an amount, in full
- * or as the rest; up to `max`. This includes cancelled requests, but not those paid before. Parts are summed for all
- * at once, because a merchant can have thousands of open requests.
+ * For each of these payments to the wallet of a request: how many other requests to it were open when it was mined and
+ * asked for such an amount, in full or as the rest; up to `max`. This includes cancelled requests, but not those paid
+ * before. A wallet can have any number of requests and every view of a page asks, so all payments are compared with the
+ * same requests, and those are limited.
+ *
+ * @param examined how many requests of that time are looked at
+ * @returns null if there are more
  */
 export async function countOtherRequests(
   tx: Tx,
   scope: Scope,
-  transfer: TransferRow,
-  requestId: string,
-  asked: { fromMicro: bigint; toMicro: bigint },
-  max: number,
-): Promise<number> {
-  const { block_time: time } = transfer;
-  const isAsked = (micro: Fragment) => tx`
-    ${micro} between ${asked.fromMicro.toString()}::numeric and ${asked.toMicro.toString()}::numeric`;
-  const [row] = await tx<{ count: number }[]>`
-    with open as materialized (
-      select r.id, r.usdc_micro, r.proof_status from requests r
+  { walletAddress, requestId }: { walletAddress: string; requestId: string },
+  arrived: readonly Arrived[],
+  { max, examined }: { max: number; examined: number },
+): Promise<number[] | null> {
+  const paid = arrived.map(({ blockTime, fromMicro, toMicro }, place) => ({
+    ...{ place, at: blockTime, from_micro: fromMicro.toString(), to_micro: toMicro.toString() },
+  }));
+  const isAsked = (micro: Fragment) => tx`${micro} between p.from_micro and p.to_micro`;
+  const counts = await tx<{ count: number; is_cut: boolean }[]>`
+    with paid as materialized (
+      select * from json_to_recordset(${JSON.stringify(paid)}::json)
+        as p (place int, at timestamptz, from_micro numeric, to_micro numeric)
+    ), examined as materialized (
+      select r.id, r.usdc_micro, r.proof_status, r.made_at, r.created_at, r.expires_at from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
-        and r.wallet_address = ${transfer.to_address} and r.id <> ${requestId}
-        and r.created_at >= ${time}::timestamptz - ${maxOpenDays} * interval '1 day'
-        and ${wasOpenAt(tx, tx`${time}::timestamptz`)}
+        and r.wallet_address = ${walletAddress} and r.id <> ${requestId}
+        and r.created_at >= (select min(at) from paid) - ${maxOpenDays} * interval '1 day'
+        and r.created_at <= (select max(at) from paid) + interval '1 day'
+      limit ${examined + 1} -- in no order: sorting would read them all
+    ), open as materialized (
+      select p.place, p.from_micro, p.to_micro, p.at, r.id, r.usdc_micro, r.proof_status
+      from paid p join examined r on ${wasOpenAt(tx, tx`p.at`)}
     ), parts as materialized (
       select c.request_id as id, sum(c.value) as micro from transfers c
       where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.counts and c.request_id = any(array(
-        select o.id from open o where o.proof_status = 'none' and o.usdc_micro >= ${asked.fromMicro.toString()}::numeric))
+        select distinct o.id from open o where o.proof_status = 'none' and o.usdc_micro >= o.from_micro))
       group by c.request_id
     )
-    select count(*)::int as count from (
-      select from open o left join parts p on p.id = o.id
-      where (${isAsked(tx`o.usdc_micro`)} or ${isAsked(tx`(o.usdc_micro - p.micro)`)})
-        and (o.proof_status = 'none' or exists (select from transfers c
-          where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.request_id = o.id
-            and c.counts and c.block_time >= ${time}))
-      limit ${max}) others`;
-  return row?.count ?? 0;
+    select others.count, (select count(*) from examined) > ${examined} as is_cut
+    from paid w cross join lateral (
+      select count(*)::int as count from (
+        select from open p left join parts s on s.id = p.id
+        where p.place = w.place and (${isAsked(tx`p.usdc_micro`)} or ${isAsked(tx`(p.usdc_micro - s.micro)`)})
+          and (p.proof_status = 'none' or exists (select from transfers c
+            where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.request_id = p.id
+              and c.counts and c.block_time >= p.at))
+        limit ${max}) found) others
+    order by w.place`;
+  return counts[0]?.is_cut ? null : counts.map(({ count }) => count);
 }

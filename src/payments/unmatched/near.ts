@@ -10,12 +10,17 @@ export type NearPayment = TransferKey & {
   askedMicro: bigint;
   blockTime: Date;
   reason: Reason;
-  /** How many other requests it may be meant for as well, at most `maxOthers`. Customers are told only of 0. */
-  others: number;
+  /**
+   * How many other requests it may be meant for as well, at most `maxOthers`; null if the wallet has too many requests
+   * to tell. Customers are told only of 0.
+   */
+  others: number | null;
 };
 
 const maxNear = 5;
 const maxOthers = 9;
+/** Of more requests to a wallet, each view of a page would read all of a month. */
+export const maxExamined = 10_000;
 
 const feeMicro = 5_000_000n;
 const feePercent = 5n;
@@ -36,7 +41,7 @@ export function amountsNear(valueMicro: bigint): { fromMicro: bigint; toMicro: b
 /**
  * Unmatched payments near to an unpaid request, newest first, at most five: to its wallet and merchant, mined from its
  * creation until 30 minutes after its expiry, of nearly the amount that is due now, naming no request, not refunded.
- * One statement, and another for each payment found. `readProgress` returns them as `near`.
+ * One statement, and another for those that it found. `readProgress` returns them as `near`.
  *
  * Who may see them: the merchant and the partner see all, with the number of other requests that each may be meant for
  * (`others`). A customer's page shows only one with `others` 0, or one whose hash was submitted there, and never its
@@ -50,14 +55,22 @@ export async function nearPayments(tx: Tx, scope: Scope, requestId: string): Pro
     const { fromMicro, toMicro } = amountsNear(BigInt(value));
     return fromMicro <= BigInt(asked_micro) && BigInt(asked_micro) <= toMicro;
   });
-  return Promise.all(
-    near.slice(0, maxNear).map(async (row) => ({
-      ...keyOf(row),
-      usdcMicro: BigInt(row.value),
-      askedMicro: BigInt(row.asked_micro),
-      blockTime: row.block_time,
-      reason: row.reason ?? 'no_match',
-      others: await countOtherRequests(tx, scope, row, requestId, amountsNear(BigInt(row.value)), maxOthers),
-    })),
+  const shown = near.slice(0, maxNear);
+  const [first] = shown;
+  if (!first) return [];
+  const others = await countOtherRequests(
+    tx,
+    scope,
+    { walletAddress: first.to_address, requestId },
+    shown.map(({ value, block_time }) => ({ blockTime: block_time, ...amountsNear(BigInt(value)) })),
+    { max: maxOthers, examined: maxExamined },
   );
+  return shown.map((row, i) => ({
+    ...keyOf(row),
+    usdcMicro: BigInt(row.value),
+    askedMicro: BigInt(row.asked_micro),
+    blockTime: row.block_time,
+    reason: row.reason ?? 'no_match',
+    others: others?.[i] ?? null,
+  }));
 }
