@@ -5,6 +5,7 @@ import type { Context } from '../../src/context.ts';
 import type { Scope } from '../../src/db/connection.ts';
 import type { Reason } from '../../src/payments/rules.ts';
 import { maxExamined, nearPayments } from '../../src/payments/unmatched/near.ts';
+import { selectUnmatchedMeanwhile } from '../../src/payments/unmatched/near-store.ts';
 import type { NewRequest } from '../../src/requests/store.ts';
 import { testContext } from '../support/app.ts';
 import { type TestDatabase, testDatabase, withoutLimits } from '../support/database.ts';
@@ -130,6 +131,16 @@ test('a stranger sends dust to the wallet, again and again → the near payment 
   await arrive({ value: 12_000_000n });
   for (let i = 0; i < 51; i++) await arrive({ value: 1n, seconds: 2 });
   assert.deepEqual(await found(request), [[12_000_000n, 12_500_000n, 0]]);
+});
+
+test('more unmatched payments than are examined at a view → the others are not read', async () => {
+  const { ask, arrive } = await shop();
+  const request = await ask(12_500_000n);
+  for (let i = 0; i < 4; i++) await arrive({ value: 12_000_000n, seconds: i });
+  for (const examined of [3, 4, 5]) {
+    const rows = await ctx.db.scoped(scope, (tx) => selectUnmatchedMeanwhile(tx, scope, request.id, examined));
+    assert.equal(rows.length, Math.min(examined, 4));
+  }
 });
 
 test('another request asks for a rest of nearly that amount → the payment may be meant for it as well', async () => {

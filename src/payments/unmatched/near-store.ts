@@ -25,22 +25,38 @@ const countedOf = (tx: Tx) => tx`
 /**
  * Unmatched, unrefunded transfers to an unpaid request's wallet while it was open, newest first: those of half to twice
  * the amount asked for, so that dust cannot crowd them out. That amount is computed once, not per transfer.
+ *
+ * @param examined how many unmatched transfers to its merchant of that time are looked at. Anybody can send any number,
+ * and every view of a page asks
  */
-export function selectUnmatchedMeanwhile(tx: Tx, scope: Scope, requestId: string): Promise<MeanwhileRow[]> {
+export function selectUnmatchedMeanwhile(
+  tx: Tx,
+  scope: Scope,
+  requestId: string,
+  examined: number,
+): Promise<MeanwhileRow[]> {
   return tx<MeanwhileRow[]>`
     with asking as materialized (
       select r.*, r.usdc_micro - ${countedOf(tx)} as asked_micro from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}
-        and r.proof_status = 'none')
-    select t.*, r.asked_micro::text
-    from asking r
-      join transfers t on t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}
-        and t.account_id = r.account_id and t.to_address = r.wallet_address
+        and r.proof_status = 'none'
+    ), meanwhile as materialized (
+      select t.* from asking r
+        join transfers t on t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}
+          and t.account_id = r.account_id
+      where t.request_id is null and ${wasOpenAt(tx, tx`t.block_time`)}
+      limit ${examined} -- in no order: sorting would read them all
+    ), close as materialized (
+      select t.*, r.asked_micro::text
+      from asking r join meanwhile t on t.to_address = r.wallet_address
         and t.value between r.asked_micro / 2 and r.asked_micro * 2
         and (r.wallet_chain_ids is null or t.chain_id = any(r.wallet_chain_ids))
-    where t.request_id is null and t.judged_at is not null and t.candidate_request_id is null
-      and coalesce(t.reason, 'no_match') = any(${namesNone}::text[]) and ${wasOpenAt(tx, tx`t.block_time`)}
-      and not exists (select from returns b
+      where t.judged_at is not null and t.candidate_request_id is null
+        and coalesce(t.reason, 'no_match') = any(${namesNone}::text[])
+      order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${4 * maxMeanwhile}
+    )
+    select t.* from close t
+    where not exists (select from returns b
         where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
           = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state <> 'kept')
     order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${maxMeanwhile}`;

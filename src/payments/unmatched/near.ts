@@ -19,6 +19,8 @@ export type NearPayment = TransferKey & {
 
 const maxNear = 5;
 const maxOthers = 9;
+/** Of more unmatched transfers to a merchant, which may be dust, not all are looked at. */
+const maxArrived = 10_000;
 /** Of more requests to a wallet, each view of a page would read all of a month. */
 export const maxExamined = 10_000;
 
@@ -50,7 +52,7 @@ export function amountsNear(valueMicro: bigint): { fromMicro: bigint; toMicro: b
  * @param requestId a request in the scope; one that is unknown, paid or `attached` has none
  */
 export async function nearPayments(tx: Tx, scope: Scope, requestId: string): Promise<NearPayment[]> {
-  const meanwhile = await selectUnmatchedMeanwhile(tx, scope, requestId);
+  const meanwhile = await selectUnmatchedMeanwhile(tx, scope, requestId, maxArrived);
   const near = meanwhile.filter(({ value, asked_micro }) => {
     const { fromMicro, toMicro } = amountsNear(BigInt(value));
     return fromMicro <= BigInt(asked_micro) && BigInt(asked_micro) <= toMicro;
