@@ -1278,6 +1278,7 @@ create table transfers (
 CREATE INDEX transfers_authorization ON public.transfers USING btree (partner_id, test_mode, authorization_nonce) WHERE (authorization_nonce IS NOT NULL);
 CREATE INDEX transfers_block ON public.transfers USING btree (chain_id, block_number);
 CREATE INDEX transfers_candidate ON public.transfers USING btree (partner_id, test_mode, candidate_request_id) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL));
+CREATE INDEX transfers_candidate_largest ON public.transfers USING btree (partner_id, test_mode, candidate_request_id, (((reason = 'wrong_token'::text) IS TRUE)), value DESC, block_time DESC) WHERE ((request_id IS NULL) AND (candidate_request_id IS NOT NULL) AND (judged_at IS NOT NULL));
 CREATE INDEX transfers_from ON public.transfers USING btree (partner_id, test_mode, from_address, block_time);
 CREATE INDEX transfers_put_off ON public.transfers USING btree (chain_id) WHERE (counts AND (final_at IS NULL) AND (looks > 0));
 CREATE INDEX transfers_request ON public.transfers USING btree (partner_id, test_mode, request_id) WHERE (request_id IS NOT NULL);

@@ -12,10 +12,10 @@ const maxOpenDays = 32;
 /** A transfer, and the amount that a request asked for at that time. */
 type MeanwhileRow = TransferRow & { asked_micro: string };
 
-/** Whether a request `r` took money at the time of a block: from its creation until the grace after its expiry. */
-const wasOpenAt = (tx: Tx, time: Fragment) => tx`
-  ${time} >= date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'
-  and ${time} <= r.expires_at + ${graceMs} * interval '1 ms'`;
+/** The block times at which a request `r` takes money: from its creation until the grace after its expiry. */
+const openFrom = (tx: Tx) => tx`
+  date_trunc('second', coalesce(r.made_at, r.created_at)) - ${producerSkewMs} * interval '1 ms'`;
+const openUntil = (tx: Tx) => tx`r.expires_at + ${graceMs} * interval '1 ms'`;
 
 /** The transfers that count for a request `r`. */
 const countedOf = (tx: Tx) => tx`
@@ -37,16 +37,19 @@ export function selectUnmatchedMeanwhile(
 ): Promise<MeanwhileRow[]> {
   return tx<MeanwhileRow[]>`
     with asking as materialized (
-      select r.*, r.usdc_micro - ${countedOf(tx)} as asked_micro from requests r
+      select r.account_id, r.wallet_address, r.wallet_chain_ids, ${openFrom(tx)} as open_from, ${openUntil(tx)} as open_until,
+        r.usdc_micro - ${countedOf(tx)} as asked_micro
+      from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${requestId}
         and r.proof_status = 'none'
     ), meanwhile as materialized (
       select t.* from asking r
         join transfers t on t.partner_id = ${scope.partnerId} and t.test_mode = ${scope.testMode}
           and t.account_id = r.account_id
-      where t.request_id is null and ${wasOpenAt(tx, tx`t.block_time`)}
+          and t.block_time between r.open_from and r.open_until -- plain columns: row-level security allows the index
+      where t.request_id is null
       limit ${examined} -- in no order: sorting would read them all
-    ), close as materialized (
+    ), of_size as materialized (
       select t.*, r.asked_micro::text
       from asking r join meanwhile t on t.to_address = r.wallet_address
         and t.value between r.asked_micro / 2 and r.asked_micro * 2
@@ -55,7 +58,7 @@ export function selectUnmatchedMeanwhile(
         and coalesce(t.reason, 'no_match') = any(${namesNone}::text[])
       order by t.block_time desc, t.chain_id, t.tx_hash, t.ordinal limit ${4 * maxMeanwhile}
     )
-    select t.* from close t
+    select t.* from of_size t
     where not exists (select from returns b
         where (b.partner_id, b.test_mode, b.chain_id, b.tx_hash, b.ordinal)
           = (t.partner_id, t.test_mode, t.chain_id, t.tx_hash, t.ordinal) and b.state <> 'kept')
@@ -90,7 +93,8 @@ export async function countOtherRequests(
       select * from json_to_recordset(${JSON.stringify(paid)}::json)
         as p (place int, at timestamptz, from_micro numeric, to_micro numeric)
     ), examined as materialized (
-      select r.id, r.usdc_micro, r.proof_status, r.made_at, r.created_at, r.expires_at from requests r
+      select r.id, r.usdc_micro, r.proof_status, ${openFrom(tx)} as open_from, ${openUntil(tx)} as open_until
+      from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
         and r.wallet_address = ${walletAddress} and r.id <> ${requestId}
         and r.created_at >= (select min(at) from paid) - ${maxOpenDays} * interval '1 day'
@@ -98,7 +102,7 @@ export async function countOtherRequests(
       limit ${examined + 1} -- in no order: sorting would read them all
     ), open as materialized (
       select p.place, p.from_micro, p.to_micro, p.at, r.id, r.usdc_micro, r.proof_status
-      from paid p join examined r on ${wasOpenAt(tx, tx`p.at`)}
+      from paid p join examined r on p.at between r.open_from and r.open_until
     ), parts as materialized (
       select c.request_id as id, sum(c.value) as micro from transfers c
       where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.counts and c.request_id = any(array(
