@@ -1,5 +1,7 @@
 import { audit, theService } from '../audit/write.ts';
+import { takeOfDay } from '../auth/day-count.ts';
 import { hostAddress } from '../auth/host.ts';
+import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { raiseAlarm } from '../db/alarms.ts';
 import { isUnreachable, type Tx } from '../db/connection.ts';
@@ -17,6 +19,11 @@ import { deadReason, disableAfterMs } from './rules.ts';
 export type Disabled = { partner_id: string; test_mode: boolean; url: string; disabled_reason: string };
 
 const perPass = 100;
+/**
+ * How many notices a day (UTC) a partner is mailed, in each mode. Its owner names the address without proof, and its
+ * receiver can have itself disabled again and again.
+ */
+const maxNotices = 10;
 
 /**
  * Disables endpoints without a success for 120 h, including those that were sent nothing lately: attempts of one event
@@ -68,7 +75,10 @@ export async function logDisabled(ctx: Context, tx: Tx, rows: Disabled[]): Promi
   }
 }
 
-/** Notifies the operator and, where an address is known, the partner, in the transaction that disabled the endpoint. */
+/**
+ * Notifies the operator and, where an address is known and was not mailed too often today, the partner, in the
+ * transaction that disabled the endpoint. That one holds the endpoint's lock, so nobody else counts its notices.
+ */
 export async function queueDisabledNotice(ctx: Context, tx: Tx, row: Disabled): Promise<void> {
   const { partner_id, test_mode, disabled_reason } = row;
   ctx.log.warn({ partner_id, test_mode, disabled_reason }, 'a webhook endpoint was disabled');
@@ -80,6 +90,11 @@ export async function queueDisabledNotice(ctx: Context, tx: Tx, row: Disabled): 
   });
   const contact = await selectContact(tx, partner_id);
   if (!contact?.email) return;
+  const scope = scopeOfRow(row);
+  if (!(await takeOfDay(tx, scope, 'webhook_disabled', { subject: mode, max: maxNotices }))) {
+    ctx.log.warn({ partner_id, test_mode }, 'a partner was not mailed of its endpoint: it was mailed too often today');
+    return;
+  }
   const words = wordsKept(contact.language);
   const { endpoint: t } = mailTexts(words);
   const notice = writeNotice({

@@ -83,6 +83,19 @@ test('disabled a second time → mailed a second time', async () => {
   assert.equal((await mailsTo(email)).length, 2);
 });
 
+test('disabled and enabled again and again → mailed ten times a day in each mode, then only the log and the alarm say so', async () => {
+  const email = 'again@partner.example';
+  const { scope, alarms } = await partnerWithReceiver(behaviours.status(410), email);
+  await makeEvents(stage.db, scope);
+  for (let turn = 0; turn < 12; turn++) {
+    await enableEndpoint(stage.ctx, theService, scope);
+    await pass();
+  }
+  assert.equal((await mailsTo(email)).length, 10);
+  assert.equal((await logged(scope)).filter(([action]) => action === 'webhook.disabled').length, 12);
+  assert.equal((await alarms()).length, 1);
+});
+
 test('a partner without an e-mail address → only the operator’s alarm', async () => {
   const before = await stage.db.sql`select from mails`;
   const { scope, alarms } = await partnerWithReceiver(behaviours.status(410));
