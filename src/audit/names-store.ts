@@ -1,4 +1,5 @@
 import type { Sql } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 
 /** An object with its name; null: it has none. */
 export type NamedRow = { id: string; name: string | null };
@@ -7,7 +8,7 @@ type Ids = { ids: readonly string[]; partnerId: string | null };
 /** Names of merchants, of one partner or of all. */
 export function selectMerchantNames(sql: Sql, { ids, partnerId }: Ids): Promise<NamedRow[]> {
   return sql<NamedRow[]>`
-    select id, coalesce(business_name, display_name) as name from merchants
+    select m.id, ${shownName(sql)} as name from merchants m
     where id = any(${ids}::uuid[]) and (${partnerId}::uuid is null or partner_id = ${partnerId})`;
 }
 

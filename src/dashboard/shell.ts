@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import { firstVisible } from '../lib/text/visible.ts';
 import { readBranding } from '../partners/branding.ts';
 import { commonTexts } from '../texts/common.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
@@ -73,7 +74,7 @@ export async function sendDashboard(
 
 /** The merchant's name; null if it has given none. */
 export function nameOf(merchant: { business_name: string | null; display_name: string | null }): string | null {
-  return merchant.business_name ?? merchant.display_name;
+  return firstVisible(merchant.business_name, merchant.display_name);
 }
 
 /** The actor for the audit log. */

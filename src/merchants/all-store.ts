@@ -1,6 +1,7 @@
 import { branchesOf } from '../db/branches.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { chooseSearchPlan } from '../db/search-plan.ts';
+import { shownName } from '../db/shown-name.ts';
 import type { Fragment } from '../db/sql.ts';
 import { isAddress, isUuid } from '../lib/ids.ts';
 import { containing } from '../lib/text/like.ts';
@@ -66,7 +67,7 @@ export async function selectAllMerchants(
       ).execute(),
     tx<ListedMerchant[]>`
       select m.id, m.partner_id, p.slug as partner_slug, p.name as partner_name, m.test_mode,
-        coalesce(m.business_name, m.display_name) as name,
+        ${shownName(tx)} as name,
         m.email, m.wallet_address, m.onboarded_at, m.terms_version, m.terms_accepted_at, m.disabled_by_partner,
         m.disabled_by_operator, m.created_at
       from (${branchesOf(tx, modesApart(tx, filter, own), tx`order by created_at desc, id desc limit ${limit}`)}) m

@@ -1,4 +1,5 @@
 import type { Scope } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 import type { Fragment, Tag } from '../db/sql.ts';
 
 /**
@@ -7,6 +8,6 @@ import type { Fragment, Tag } from '../db/sql.ts';
  */
 export const namesOfPage = (sql: Tag, { partnerId, testMode }: Scope): Fragment => sql`
   shops as materialized (
-    select m.id as shop_id, coalesce(m.business_name, m.display_name) as merchant_name from merchants m
+    select m.id as shop_id, ${shownName(sql)} as merchant_name from merchants m
     where m.partner_id = ${partnerId} and m.test_mode = ${testMode}
       and m.id = any(array(select account_id from page)))`;

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 import type { Fragment, Statement, Tag } from '../db/sql.ts';
 import { namesOfPage } from '../merchants/names.ts';
 import type { PlanFilter, PlanRow } from './store.ts';
@@ -44,7 +45,7 @@ export function selectBrowsedPlans(
 export async function selectBrowsedPlan(tx: Tx, scope: Scope, id: string): Promise<BrowsedPlan | null> {
   const [row] = await tx<BrowsedPlan[]>`
     select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
-      coalesce(m.business_name, m.display_name) as merchant_name
+      ${shownName(tx)} as merchant_name
     from plans p join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
     where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${id}`;
   return row ?? null;

@@ -1,4 +1,5 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 import type { Statement, Tag } from '../db/sql.ts';
 import type { Collection } from './collection-form.ts';
 import type { NewPlan, PlanChange } from './form.ts';
@@ -241,7 +242,7 @@ export type LockedPlan = PlanRow & { merchant_name: string | null; partner_name:
 /** A due plan, locked until the transaction ends; null when somebody else has locked it, or it is no longer due. */
 export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<LockedPlan | null> {
   const [row] = await tx<LockedPlan[]>`
-    select ${columns(tx)}, coalesce(m.business_name, m.display_name) as merchant_name, w.name as partner_name
+    select ${columns(tx)}, ${shownName(tx)} as merchant_name, w.name as partner_name
     from plans p
       join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
       join partners w on w.id = p.partner_id

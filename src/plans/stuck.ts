@@ -3,6 +3,7 @@ import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 import { dayMs } from '../lib/durations.ts';
 
 const maxListed = 100;
@@ -53,7 +54,7 @@ export type StuckPlan = {
 function selectStuck(sql: Sql, before: Date, limit: number): Promise<StuckPlan[]> {
   return sql<StuckPlan[]>`
     select w.slug as partner_slug, w.name as partner_name, p.test_mode, p.id, p.account_id,
-      coalesce(m.business_name, m.display_name) as merchant_name, p.failure, p.failed_at
+      ${shownName(sql)} as merchant_name, p.failure, p.failed_at
     from plans p
       join partners w on w.id = p.partner_id
       join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)

@@ -1,4 +1,5 @@
 import type { Scope, Tx } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 import type { RequestRow } from './store.ts';
 
 /** What the pay page shows beyond the request itself. */
@@ -12,7 +13,7 @@ export type PayPageRow = RequestRow & {
 /** A request with what its pay page shows; null when the scope has no such request. `status` is as stored. */
 export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<PayPageRow | null> {
   const [row] = await tx<PayPageRow[]>`
-    select r.*, coalesce(m.business_name, m.display_name) as merchant_name, p.name as partner_name
+    select r.*, ${shownName(tx)} as merchant_name, p.name as partner_name
     from requests r
       join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
       join partners p on p.id = r.partner_id

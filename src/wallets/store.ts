@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import { shownName } from '../db/shown-name.ts';
 import type { Fragment } from '../db/sql.ts';
 import { moveWallet } from '../merchants/onboarding-state.ts';
 
@@ -195,7 +196,7 @@ export async function selectNoticeRecipients(
   accountId: string,
 ): Promise<NoticeRecipients | null> {
   const [row] = await tx<NoticeRecipients[]>`
-    select coalesce(m.business_name, m.display_name) as merchant_name, m.email as merchant_email,
+    select ${shownName(tx)} as merchant_name, m.email as merchant_email,
       m.language as merchant_language, p.name as partner_name, p.email as partner_email, p.slug, p.accent, p.logo_hash, (
         select u.language from users u where u.partner_id = p.id and u.email = lower(p.email)) as partner_language
     from merchants m join partners p on p.id = m.partner_id

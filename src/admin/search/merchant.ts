@@ -4,6 +4,7 @@ import type { Scope } from '../../db/connection.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { html } from '../../lib/text/html.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import { readMerchant } from '../../merchants/read.ts';
 import { browseUnmatched } from '../../payments/unmatched/browse.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
@@ -46,7 +47,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, id: string) {
   const { wallet_address: wallet, terms_version: terms } = merchant;
   return call.show({
     path: '/admin/merchants',
-    title: merchant.business_name ?? merchant.display_name ?? portalTexts(words).requests.unnamed,
+    title: firstVisible(merchant.business_name, merchant.display_name) ?? portalTexts(words).requests.unnamed,
     body: html`
       <div class="row">
         ${merchant.onboarded_at === null ? badge('waiting', t.incomplete) : badge('paid', t.complete)}

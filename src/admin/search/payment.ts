@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { html } from '../../lib/text/html.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import { readMerchant } from '../../merchants/read.ts';
 import { readTransfer, readTransferKey, type TransferKey, writeTransferKey } from '../../payments/transfers.ts';
 import { readRefunds } from '../../refunds/read.ts';
@@ -42,7 +43,7 @@ async function show(ctx: Context, call: AdminCall, scope: Scope, key: TransferKe
   const refund = refunds.get(name);
   const amount = token ? `${groupMicro(words, BigInt(row.value))} ${token.symbol}` : reasons.wrong_token;
   const meant = row.request_id ?? row.candidate_request_id;
-  const merchantName = merchant.business_name ?? merchant.display_name ?? requests.unnamed;
+  const merchantName = firstVisible(merchant.business_name, merchant.display_name) ?? requests.unnamed;
   return call.show({
     path: '/admin/search',
     title: amount,

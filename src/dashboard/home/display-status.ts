@@ -1,6 +1,7 @@
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import type { DisplayStatus, MerchantRequestRow } from '../../requests/lists/by-merchant.ts';
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
@@ -37,7 +38,7 @@ export function dashboardStatusOf(row: { status: string; proof_status: string })
 export function callName(
   row: Pick<RequestRow, 'id' | 'created_at' | 'made_at' | 'proof_verified_at' | 'customer_name' | 'memo'>,
 ): string {
-  const named = row.customer_name ?? row.memo?.split('\n', 1)[0];
+  const named = firstVisible(row.customer_name, ...(row.memo?.split('\n') ?? []));
   return named ?? receiptNumber(row.id, row.proof_verified_at ?? madeAt(row));
 }
 

@@ -1,4 +1,5 @@
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import { shownName } from '../../db/shown-name.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { MandateRow } from '../mandates/read.ts';
 import type { PlanRow } from '../store.ts';
@@ -157,7 +158,7 @@ export type NamedPlan = PlanRow & { merchant_name: string | null; partner_name: 
 export async function lockNamedPlan(tx: Tx, scope: Scope, id: string): Promise<NamedPlan> {
   const [row] = await tx<NamedPlan[]>`
     select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
-      coalesce(m.business_name, m.display_name) as merchant_name, w.name as partner_name
+      ${shownName(tx)} as merchant_name, w.name as partner_name
     from plans p
       join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
       join partners w on w.id = p.partner_id

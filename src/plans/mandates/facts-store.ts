@@ -1,5 +1,6 @@
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
+import { shownName } from '../../db/shown-name.ts';
 import { type Quote, quoteOf } from '../../rates/quote.ts';
 import type { PlanRow } from '../store.ts';
 
@@ -26,7 +27,7 @@ export type PlanFactsRow = PlanRow & {
 export async function selectPlanFacts(tx: Tx, scope: Scope, planId: string): Promise<PlanFactsRow | null> {
   const [row] = await tx<PlanFactsRow[]>`
     select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
-      coalesce(m.business_name, m.display_name) as merchant_name, m.email as merchant_email,
+      ${shownName(tx)} as merchant_name, m.email as merchant_email,
       m.language as merchant_language, w.name as partner_name, w.slug, w.accent, w.logo_hash,
       m.disabled_by_partner or m.disabled_by_operator or w.disabled_at is not null as is_off,
       case when m.onboarded_at is not null then m.wallet_address end as wallet_address,

@@ -3,6 +3,7 @@ import { may } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import {
   browseMerchants,
   exportMerchants,
@@ -113,7 +114,7 @@ function choices(words: Words): Filter[] {
 
 /** The name under which people know a merchant. */
 export function merchantName(words: Words, row: Pick<MerchantRow, 'business_name' | 'display_name'>): string {
-  return row.business_name ?? row.display_name ?? portalTexts(words).requests.unnamed;
+  return firstVisible(row.business_name, row.display_name) ?? portalTexts(words).requests.unnamed;
 }
 
 /** A merchant's status, as words and shapes. */

@@ -7,6 +7,7 @@ import { Refusal } from '../../errors.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { firstVisible } from '../../lib/text/visible.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { queryFindings } from '../../payments/findings.ts';
 import { readRefunds } from '../../refunds/read.ts';
@@ -149,7 +150,7 @@ function detail(ctx: Context, call: PortalCall, known: Known): Html {
 function requestFacts(words: Words, { history, merchant }: Known): Html {
   const { row, progress, chains } = history;
   const { request, requests } = portalTexts(words);
-  const name = merchant?.business_name ?? merchant?.display_name ?? requests.unnamed;
+  const name = firstVisible(merchant?.business_name, merchant?.display_name) ?? requests.unnamed;
   const customer = [row.customer_name, row.customer_email, row.customer_phone].filter((part) => part !== null);
   const [assetChain] = chains.filter((chain) => paidOn(row, chain));
   return card(
