@@ -63,6 +63,9 @@ test('SMTP_URL and MAIL_FROM › read together; faults are reported without the 
     assert.match(faults, /^SMTP_URL must/, url);
     assert.ok(!faults.includes('p%40ss'));
   }
+  const faults = faultsOf({ SMTP_URL: 'smtp://ada:s3cr%t@mail.example', MAIL_FROM: 'a@b' }).join();
+  assert.match(faults, /^SMTP_URL has a % .* write it as %25$/);
+  assert.ok(!faults.includes('s3cr'));
 });
 
 test('PHONE_GATEWAY_URL and its token › read together; https for other machines; faults never contain the token', () => {
@@ -134,4 +137,55 @@ test('WALLETCONNECT_PROJECT_ID and WALLETCONNECT_RELAY_URL › read together; fa
   }
   assert.match(faultsOf({ WALLETCONNECT_PROJECT_ID: 'mine' }).join(), /^WALLETCONNECT_PROJECT_ID must/);
   assert.match(faultsOf({ WALLETCONNECT_RELAY_URL: 'wss://relay.example' }).join(), /needs WALLETCONNECT_PROJECT_ID/);
+});
+
+test('A value › blanks and line ends around it do not count, as files of settings leave them', () => {
+  const config = readConfig({ ...secrets, BASE_URL: 'http://localhost:3000 \r', HOST: '127.0.0.1 ', LOG_LEVEL: ' ' });
+  assert.equal(config.baseUrl, 'http://localhost:3000');
+  assert.equal(config.payUrl, 'http://localhost:3000/pay');
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.logLevel, 'warn');
+});
+
+test('BASE_URL, PAY_URL and PHONE_GATEWAY_URL › user or password → a fault that does not contain them', () => {
+  for (const user of ['ada:s3cret@', ':s3cret@', 'ada@']) {
+    const address = `https://${user}pay.example`;
+    const production = { SANDBOX: 'on', PHONE_GATEWAY_TOKEN: 'token' };
+    for (const name of ['BASE_URL', 'PAY_URL', 'PHONE_GATEWAY_URL']) {
+      const faults = faultsOf({ ...production, [name]: address });
+      assert.match(faults.join('\n'), new RegExp(`^${name} must .* without user`), address);
+      assert.doesNotMatch(faults.join('\n'), /s3cret/);
+    }
+  }
+});
+
+test('RATE_PROVIDERS › empty is as absent; none, or one twice, is a fault: it would confirm itself', () => {
+  assert.deepEqual(readConfig({ ...secrets, RATE_PROVIDERS: ' ' }).rateProviders, ['fixed']);
+  assert.deepEqual(readConfig({ ...secrets, RATE_PROVIDERS: 'kraken, coinbase,' }).rateProviders, [
+    'kraken',
+    'coinbase',
+  ]);
+  for (const RATE_PROVIDERS of [',', 'kraken,kraken'])
+    assert.match(faultsOf({ RATE_PROVIDERS }).join(), /at least one/);
+});
+
+test('WEBHOOK_SCHEDULE_SECONDS › a comma too many adds no attempt', () => {
+  const schedule = (WEBHOOK_SCHEDULE_SECONDS: string) =>
+    readConfig({ ...secrets, WEBHOOK_SCHEDULE_SECONDS }).webhookScheduleMs;
+  assert.deepEqual(schedule('0,5,,30,'), [0, 5_000, 30_000]);
+  assert.equal(schedule(' ').length, 12);
+  assert.equal(faultsOf({ WEBHOOK_SCHEDULE_SECONDS: ',' }).length, 1);
+});
+
+test('SECRET_KEYS › no key, an id twice, more than two parts → a fault without the key', () => {
+  const key = Buffer.alloc(32, 7).toString('base64');
+  const other = Buffer.alloc(32, 8).toString('base64');
+  const production = { NODE_ENV: 'production' };
+  for (const SECRET_KEYS of [' ', ','])
+    assert.ok(faultsOf({ ...production, SECRET_KEYS }).some((fault) => fault.startsWith('SECRET_KEYS is required')));
+  for (const SECRET_KEYS of [`a:${key},a:${key}`, `a:${key},b:${other},a:${other}`])
+    assert.match(faultsOf({ SECRET_KEYS }).join(), /^SECRET_KEYS has an id twice/);
+  const [fault = ''] = faultsOf({ SECRET_KEYS: `a:${key}:b:${other}` });
+  assert.match(fault, /^SECRET_KEYS: entry 1 must be/);
+  assert.ok(!fault.includes(key.slice(0, 8)));
 });

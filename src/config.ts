@@ -1,6 +1,6 @@
 import { dataDirOf } from './config/address.ts';
 import { type ChainConfig, readChainsFile } from './config/chains.ts';
-import { type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
+import { isMalformed, type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
@@ -120,8 +120,9 @@ const rateProviderNames = ['fixed', 'coinbase', 'kraken', 'coingecko', 'bitstamp
  *
  * @throws ConfigError naming every fault
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const faults: string[] = [];
+  const env = trimmed(environment);
   const port = readPort(env.PORT, faults);
   const host = env.HOST || '127.0.0.1';
   const dataDir = dataDirOf(env);
@@ -145,7 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseReadUrl: readDatabaseUrl('DATABASE_READ_URL', env, faults),
     secretKeys,
     chains: readChainsFile(env, sandbox, faults),
-    rateProviders: readList(env.RATE_PROVIDERS, sandbox ? ['fixed'] : rateProviderNames.slice(1)),
+    rateProviders: readRateProviders(env.RATE_PROVIDERS, sandbox, faults),
     webhookScheduleMs: readSchedule(env.WEBHOOK_SCHEDULE_SECONDS, faults),
     webhookAllowCidrs: readNetworks('WEBHOOK_ALLOW_CIDRS', env, sandbox ? [...loopback] : [], 0, faults),
     trustProxy: readNetworks('TRUST_PROXY', env, [], 1, faults),
@@ -170,14 +171,27 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       'DATABASE_OWNER_URL needs DATABASE_URL: the address of the same database to which the service connects',
     );
   }
-  for (const name of config.rateProviders) {
+  if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** Files of settings leave blanks and carriage returns at the end of values, where nobody sees them. */
+const trimmed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value?.trim()]));
+
+/** Reads the names of the sources. A source that is named twice would confirm itself. */
+function readRateProviders(value: string | undefined, sandbox: boolean, faults: string[]): string[] {
+  if (!value) return sandbox ? ['fixed'] : rateProviderNames.slice(1);
+  const names = readList(value, []);
+  for (const name of names) {
     if (!rateProviderNames.includes(name)) {
       faults.push(`RATE_PROVIDERS names "${name}"; the known sources are ${rateProviderNames.join(', ')}`);
     }
   }
-  if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return config;
+  if (names.length === 0 || new Set(names).size < names.length)
+    faults.push('RATE_PROVIDERS must name at least one source, and each once');
+  return names;
 }
 
 /** Reads a setting that is on by default. */
@@ -193,11 +207,14 @@ function readPort(value: string | undefined, faults: string[]): number {
   return port;
 }
 
+/** Whether an address has a user or a password: everybody who gets the address would read them, and `fetch` refuses it. */
+const hasUser = (url: URL): boolean => url.username !== '' || url.password !== '';
+
 function readUrl(name: string, value: string | undefined, fallback: string, faults: string[]): string {
   if (!value) return fallback; // made from other settings, whose faults are reported there
   const url = URL.parse(value);
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
-    faults.push(`${name} must be an http or https address without query`);
+  if (!url || !['http:', 'https:'].includes(url.protocol) || hasUser(url) || url.search || url.hash) {
+    faults.push(`${name} must be an http or https address without user, password and query`);
   }
   return value.replace(/\/+$/, '');
 }
@@ -210,6 +227,8 @@ function readMail(smtpUrl: string | undefined, from: string | undefined, faults:
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || !url.hostname || url.search || url.hash) {
     faults.push('SMTP_URL must look like smtps://user:password@host:port or smtp://…');
   }
+  if (url && [url.username, url.password].some((part) => isMalformed.test(part)))
+    faults.push('SMTP_URL has a % in its user or password that begins no percent-encoded character: write it as %25');
   if (!from) faults.push('MAIL_FROM is required with SMTP_URL: an address, or Name <address>');
   else if (!senderPattern.test(from) || from.includes('<') !== from.endsWith('>')) {
     faults.push('MAIL_FROM must be an address, or Name <address>');
@@ -227,8 +246,10 @@ function readPhoneGateway(
   const url = URL.parse(address);
   const isSecret =
     url?.protocol === 'https:' || (url?.protocol === 'http:' && (sandbox || namesThisMachine(url.hostname)));
-  if (!url || !isSecret || url.username || url.hash) {
-    faults.push('PHONE_GATEWAY_URL must be an https address (http on this machine, or in the sandbox)');
+  if (!url || !isSecret || hasUser(url) || url.hash) {
+    faults.push(
+      'PHONE_GATEWAY_URL must be an https address without user and password (http on this machine, or in the sandbox)',
+    );
   }
   if (!token || !/^[\x21-\x7e]+$/.test(token)) {
     faults.push('PHONE_GATEWAY_TOKEN is required with PHONE_GATEWAY_URL: printable characters without spaces');
@@ -289,9 +310,13 @@ function readEraseAfter(value: string | undefined, faults: string[]): number | n
 }
 
 function readSchedule(value: string | undefined, faults: string[]): number[] {
-  const seconds = value ? value.split(',').map(Number) : defaultScheduleSeconds;
-  if (seconds.length > 50 || seconds.some((wait) => !Number.isFinite(wait) || wait < 0 || wait > 30 * 24 * hour)) {
-    faults.push('WEBHOOK_SCHEDULE_SECONDS must be up to 50 numbers of seconds, separated by commas');
+  const seconds = value ? readList(value, []).map(Number) : defaultScheduleSeconds;
+  if (
+    seconds.length === 0 ||
+    seconds.length > 50 ||
+    seconds.some((wait) => !Number.isFinite(wait) || wait < 0 || wait > 30 * 24 * hour)
+  ) {
+    faults.push('WEBHOOK_SCHEDULE_SECONDS must be 1 to 50 numbers of seconds, separated by commas');
   }
   return seconds.map((wait) => Math.round(wait * 1000));
 }

@@ -129,7 +129,12 @@ test('an invalid chains file → all faults at once, each with its place', () =>
     '"live" must list at least one chain',
   ]);
   for (const text of ['null', '[]', '5']) assert.equal(faultsOf(text).length, 2, text);
-  assert.match(faultsOf('{').join(), /^it is not valid JSON: /);
+  assert.deepEqual(faultsOf('{'), ['it is not valid JSON, near line 1']);
+});
+
+test('a chains file that is no JSON → the line, and nothing of the file: its addresses contain keys', () => {
+  for (const text of ['{\n "test": [\nhttps://u:s3cret@a ]}', '{\n\n"a": "s3cret" "s3cret"}', '{"a":\n\n"s3cret\n"}'])
+    assert.deepEqual(faultsOf(text), ['it is not valid JSON, near line 3'], text);
 });
 
 test('RECURRING_CONTRACT › on every chain, in lower case; null without it; a text that is no address → a fault', () => {

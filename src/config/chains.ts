@@ -152,8 +152,19 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ChainsFault([`it is not valid JSON: ${(error as Error).message}`]);
+    throw new ChainsFault([`it is not valid JSON, ${placeOf(error as Error, text)}`]);
   }
+}
+
+/** How many characters the parser quotes before the wrong one. */
+const quotedBefore = 10;
+
+/** Where JSON ends to be valid. The parser's own message quotes the file, in which addresses contain keys. */
+function placeOf({ message }: Error, text: string): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  const [, cut = '', quoted = null] = /(\.\.\.)?"(.+?)"(?:\.\.\.)? is not valid JSON$/s.exec(message) ?? [];
+  const quotedAt = quoted === null ? text.length : text.indexOf(quoted) + (cut ? quotedBefore : 0);
+  return `near line ${text.slice(0, Number(position ?? quotedAt)).split('\n').length}`;
 }
 
 const isChainId = (id: unknown): id is number => typeof id === 'number' && Number.isSafeInteger(id) && id > 0;

@@ -63,7 +63,6 @@ test('DATABASE_URL › several hosts, and what is no address, are refused', () =
     'postgres://app:p%w@localhost/pay',
     'mysql://app:pw@localhost/pay',
     'POSTGRES://app:pw@localhost/pay',
-    ' postgres://app:pw@localhost/pay',
     'postgres:app:pw@localhost/pay',
     'postgres://app:pw@db.example%2Cx.localhost/pay',
     'postgres://app:pw@db.example%2cx.localhost/pay?sslmode=require',

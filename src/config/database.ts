@@ -4,7 +4,7 @@ import { namesThisMachine } from '../lib/networks.ts';
 const encrypting = ['require', 'verify-ca', 'verify-full'];
 
 /** A percent sign that is not followed by two hex digits. */
-const isMalformed = /%(?![0-9a-f]{2})/i;
+export const isMalformed = /%(?![0-9a-f]{2})/i;
 const isOneHost = (host: string) => !/,|%2c/i.test(host);
 
 /** Whether a database is on this machine, so that the connection needs no TLS. */

@@ -54,7 +54,7 @@ test('SANDBOX › on for a service that others can reach, off for one that they 
   assert.match(faultsOf({ SANDBOX: 'off' }), /^CHAINS_FILE is required/m);
   assert.match(faultsOf({ NODE_ENV: 'production' }), /^CHAINS_FILE is required/m);
   assert.match(faultsOf({ SANDBOX: 'on', NODE_ENV: 'production' }), /^SANDBOX=on and NODE_ENV=production contradict/m);
-  for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod', ' production']) {
+  for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod']) {
     assert.match(faultsOf({ NODE_ENV }), /is written NODE_ENV=production$/m, NODE_ENV);
   }
   assert.match(faultsOf({ SANDBOX: 'yes' }), /^SANDBOX must be on or off/m);

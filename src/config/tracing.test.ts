@@ -42,7 +42,13 @@ test('OTEL_… › the standard settings, and what holds without them', () => {
 });
 
 test('OTEL_… › each wrong value is named, and no header’s value', () => {
-  for (const address of ['otel.example:4318', 'grpc://otel.example', 'https://me:secret@otel.example', 'http://a/?x=1'])
+  for (const address of [
+    'otel.example:4318',
+    'grpc://otel.example',
+    'https://me:secret@otel.example',
+    'https://:secret@otel.example',
+    'http://a/?x=1',
+  ])
     assert.match(read({ OTEL_EXPORTER_OTLP_ENDPOINT: address }).faults.join(), /^OTEL_EXPORTER_OTLP_ENDPOINT must/);
   const wrong = {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

@@ -22,7 +22,7 @@ export function readTracing(env: NodeJS.ProcessEnv, faults: string[]): TracingCo
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint) return null;
   const url = URL.parse(endpoint);
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash)
     faults.push('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address without user and query');
   const protocol = env.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol && protocol !== 'http/json')
