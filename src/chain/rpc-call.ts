@@ -1,5 +1,6 @@
 import { type Step, traced } from '../lib/trace.ts';
 import { type Hex, RpcError } from './rpc-answers.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 export const defaultTimeoutMs = 5_000;
 /** No honest answer to our calls comes near this size; a range of logs that does is requested in smaller ranges. */
@@ -48,7 +49,7 @@ export const callRpc = (
     async () => {
       const where = `${method} at ${new URL(url).host}`;
       const asked = { jsonrpc: '2.0', id: nextId++, method, params };
-      return readAnswer((await post(url, asked, where, timeoutMs, maxBytes)) as Answer, where);
+      return readAnswer((await post(url, asked, where, timeoutMs, maxBytes)) as Answer, where, url);
     },
   );
 
@@ -74,17 +75,17 @@ export const callBatch = (
       const asked = calls.map((call) => ({ jsonrpc: '2.0', id: nextId++, ...call }));
       const answer = await post(url, asked, where, timeoutMs, maxBytes);
       if (!Array.isArray(answer)) {
-        readAnswer(answer as Answer, where); // throws what the provider says about it
+        readAnswer(answer as Answer, where, url); // throws what the provider says about it
         throw new RpcError('malformed', `${where}: one answer to several calls`);
       }
       const byId = new Map((answer as Answer[]).map((one) => [textOf(one?.id), one]));
-      return asked.map(({ id, method }) => readOne(byId.get(String(id)) ?? null, `${method} in ${where}`));
+      return asked.map(({ id, method }) => readOne(byId.get(String(id)) ?? null, `${method} in ${where}`, url));
     },
   );
 
-function readOne(answer: Answer, where: string): BatchAnswer {
+function readOne(answer: Answer, where: string, url: string): BatchAnswer {
   try {
-    return { result: readAnswer(answer, where) };
+    return { result: readAnswer(answer, where, url) };
   } catch (error) {
     if (error instanceof RpcError) return { error };
     throw error;
@@ -149,10 +150,10 @@ async function readBody(response: Response, where: string, maxBytes: number): Pr
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function readAnswer(answer: Answer, where: string): unknown {
+function readAnswer(answer: Answer, where: string, url: string): unknown {
   if (answer?.error) {
     const code = textOf(answer.error.code);
-    const message = textOf(answer.error.message);
+    const message = withoutSecrets(textOf(answer.error.message), url);
     // -32005 means "limit exceeded": the number of calls at some providers, the size of the answer at others.
     const tooMany = code === '429' || (code === '-32005' && /rate|per second|too many requests/i.test(message));
     const kind = tooMany ? 'limited' : 'refused';

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { confirmTransfer } from '../../src/chain/confirm.ts';
 import { poll } from '../../src/chain/reader/read.ts';
+import { callRpc } from '../../src/chain/rpc.ts';
 import { chainStatus } from '../../src/chain/status.ts';
 import { checkTokens } from '../../src/chain/tokens.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
 import { headNumber } from '../../src/sandbox/wallet.ts';
 import { raisedAlarms } from '../support/alarms.ts';
+import { testChain } from '../support/chain/chain.ts';
+import { fakeProvider } from '../support/chain/fake-provider.ts';
 import { pollUntil, type WatchFixtures, watchFixtures } from '../support/chain/watch-fixtures.ts';
 import { randomAddress } from '../support/fixtures.ts';
 
@@ -127,6 +130,30 @@ test('a reorganisation deeper than the stored blocks → read again from before 
   assert.ok(await found(paid));
   const alarms = await raisedAlarms(fixtures.db.sql);
   assert.deepEqual([...alarms.keys()], [`chain-deep-reorg:${fixtures.node.chain.chainId}`]);
+});
+
+test('the only endpoint leads to another chain for a while → nothing that was read is given up', async () => {
+  const foreign = await testChain({ chainId: 31_338 });
+  const provider = await fakeProvider(fixtures.node.chain.rpcUrls[0] ?? '');
+  try {
+    const reader = await fixtures.reader([provider.url]);
+    const paid = await fixtures.pay(16n);
+    await pollUntil(reader, () => found(paid));
+    const before = await fixtures.cursor();
+    await foreign.mine((before?.number ?? 0) + 5);
+    fixtures.removed.length = 0;
+    provider.fake.lie = async ({ method, params }) => ({
+      result: await callRpc(foreign.chain.rpcUrls[0] ?? '', method, params),
+    });
+    await pollUntil(reader, async () => (provider.fake.calls.get('eth_chainId') ?? 0) > 3);
+    assert.deepEqual(await fixtures.cursor(), before);
+    assert.deepEqual([fixtures.removed.length, await found(paid)], [0, true]);
+    provider.fake.lie = async () => null;
+    const later = await fixtures.pay(17n);
+    await pollUntil(reader, () => found(later));
+  } finally {
+    await Promise.all([provider.stop(), foreign.stop()]);
+  }
 });
 
 test('after a long time away all blocks are read in ranges, and no payment in them is missed', async () => {

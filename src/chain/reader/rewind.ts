@@ -1,4 +1,5 @@
 import { type Header, RpcError } from '../rpc.ts';
+import { findFault } from '../tokens.ts';
 import { ProviderFault, type RpcProvider } from './pool.ts';
 import type { Reader } from './read.ts';
 import * as store from './store.ts';
@@ -8,7 +9,7 @@ import * as store from './store.ts';
  * everything after it. If even the oldest stored block is not shared, reading restarts just before that one.
  *
  * @returns the new cursor
- * @throws ProviderFault when the provider contradicts itself or another provider
+ * @throws ProviderFault when the provider contradicts itself, another provider or the configuration
  */
 export async function rewind(
   reader: Reader,
@@ -18,6 +19,9 @@ export async function rewind(
   progress: store.Progress,
 ): Promise<store.Cursor> {
   const { db, chain } = reader;
+  // An endpoint that leads to another chain by now shows other blocks too. Every block that was read would be given up.
+  const fault = await findFault(chain, provider.rpc);
+  if (fault) throw new ProviderFault(fault);
   const blocks = await store.selectBlocks(db, chain.chainId);
   const top = Math.min(at.number, head.number);
   await askSecondEndpoint(reader, provider, top, blocks.get(top));
