@@ -19,6 +19,7 @@ import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
 import { refuseKeyFaults } from './db/secret-keys.ts';
+import { identify, refuseEncoding } from './db/suited.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
@@ -57,7 +58,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     const url = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
     const access = accessTo(config, url);
     const ownerUrl = config.databaseOwnerUrl ?? url;
-    await prepareAt(ownerUrl, config, stopping).catch((error) => {
+    const prepared = await prepareAt(ownerUrl, config, stopping).catch((error) => {
       throw asDatabaseFault(config, error);
     });
     const log = makeLog(config.logLevel);
@@ -67,7 +68,7 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     );
     stops.push(pools.close);
     logSlowStatements(pools, log);
-    await logIn(config, access, pools.api).catch((error) => {
+    await logIn(config, access, pools.api, prepared).catch((error) => {
       throw asLoginFault(error, access);
     });
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
@@ -119,13 +120,18 @@ function accessTo({ databasePoolMode, databaseOwnerUrl, secretKeys }: Config, ur
   return accessOf(url, secretKeys, databasePoolMode === 'transaction' ? databaseOwnerUrl : null);
 }
 
-/** Migrates and creates logins, over a connection of the owner that waits as long as a migration may take. */
-async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSignal): Promise<void> {
+/**
+ * Migrates and creates logins, over a connection of the owner that waits as long as a migration may take.
+ *
+ * @returns which database it was, where the owner may ask
+ */
+async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSignal): Promise<string | null> {
   const { databaseUrl, databaseOwnerUrl, databasePoolMode, secretKeys } = config;
   if (databaseUrl) await refuseSharedOwner(ownerUrl, databaseOwnerUrl !== null);
   const owner = openOwner(ownerUrl, { ...usualWaits, answer: migrationSeconds });
   try {
     try {
+      await refuseEncoding(owner);
       if (await isHalfRestored(owner)) await giveToOwner(owner);
       await migrate(owner, undefined, stopping);
     } catch (error) {
@@ -134,14 +140,26 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
     // Before there are logins of these keys: with those, commands could work with keys that no node has.
     await refuseKeyFaults(owner, secretKeys);
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');
+    return databaseOwnerUrl ? await identify(owner) : null;
   } finally {
     await owner.end();
   }
 }
 
-/** Logs in once as each login, so that a missing permission is reported at start instead of by the first call. */
-async function logIn({ databaseUrl }: Config, access: Access, { sql, pools }: Database): Promise<void> {
+/**
+ * Logs in once as each login, so that a missing permission is reported at start instead of by the first call.
+ *
+ * @param prepared which database was migrated; null if that is not known
+ */
+async function logIn(
+  { databaseUrl }: Config,
+  access: Access,
+  { sql, pools }: Database,
+  prepared: string | null,
+): Promise<void> {
   if (databaseUrl) await checkSessions(access, sql);
+  if (prepared !== null && ![prepared, null].includes(await identify(sql)))
+    throw new StartFault('DATABASE_OWNER_URL and DATABASE_URL lead to two databases. Name the same one in both.');
   for (const { name, powers } of await Promise.all(pools.map(permissionsOf))) {
     if (powers.length > 0)
       throw new StartFault(`The service logs in to the database as ${name}, which ${powers.join(' and ')}.`);

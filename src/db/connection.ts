@@ -101,12 +101,18 @@ export const sessionSettings = {
   ...planning,
 };
 
+/**
+ * Settings that decide what a statement means, for sessions that no pooler shares. A pooler has only the logins' own
+ * defaults, which stay as the previous release expects them.
+ */
+const meaning = { search_path: 'public', standard_conforming_strings: 'on' };
+
 /** `search_path` is set explicitly too, because a login may change its own defaults. */
 export const scopedSettings = { ...sessionSettings, search_path: 'public' };
 
 /** One connection as the owner of the tables: for migrations, and for creating the logins. */
 export function openOwner(url: string, waits: Waits = usualWaits): Sql {
-  return openPool({ url, connections: 1, waits, settings: sessionSettings });
+  return openPool({ url, connections: 1, waits, settings: { ...sessionSettings, ...meaning } });
 }
 
 /** Also closes cursors: one that outlives its transaction (`with hold`) would keep the rows of its scope. */
@@ -153,9 +159,9 @@ export function connect(
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
 ): Database {
-  const [{ service, scoped, scopeKey, session: sessionUrl }, settings] = [access, sessionSettings];
+  const [{ service, scoped, scopeKey, session: sessionUrl }, settings] = [access, { ...sessionSettings, ...meaning }];
   const sql = openPool({ url: service, connections: connections.service, waits, settings, sessionUrl });
-  const kept = { settings: scopedSettings, maxPrepared };
+  const kept = { settings: { ...scopedSettings, ...meaning }, maxPrepared };
   const scopedPool = openPool({ url: scoped, connections: connections.scoped, waits, sessionUrl, ...kept });
   const proofs = new Map<string, string>();
   const prove = (scope: Scope) => {

@@ -5,6 +5,7 @@ import type { Sql, Tx } from './connection.ts';
 import { createGroups } from './logins.ts';
 import { giveToOwner, isHalfRestored } from './owner-policies.ts';
 import { addressOf, BackupFault, findProgram, type Running, runProgram, withFile } from './programs.ts';
+import { refuseEncoding } from './suited.ts';
 
 /** How a long run reports its progress: the bytes so far, each time that this many milliseconds have passed. */
 export type Progress = { everyMs: number; report(bytes: number): void };
@@ -112,6 +113,7 @@ async function withProgress<T>({ everyMs, report }: Progress, measure: () => Pro
  */
 export async function restoreDatabase(owner: Sql, file: string, copying: Copying): Promise<string> {
   const program = await findProgram(owner, 'pg_restore');
+  await refuseEncoding(owner);
   const [table] = await owner`
     select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`;
   if (table && (await isHalfRestored(owner)))

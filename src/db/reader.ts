@@ -35,7 +35,7 @@ class Left extends Error {
 }
 
 /** Which database this is, on every server that follows the same primary; and on none that does not. */
-const databaseId = (sql: Sql | Tx): Fragment => sql`
+export const databaseId = (sql: Sql | Tx): Fragment => sql`
   (select concat_ws(' ', s.system_identifier, d.oid) from pg_control_system() s
     join pg_database d on d.datname = current_database())`;
 
