@@ -1,6 +1,7 @@
 import { dataDirOf } from './config/address.ts';
 import { type ChainConfig, readChainsFile } from './config/chains.ts';
-import { isMalformed, type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
+import { type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
+import { readMail } from './config/mail.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
@@ -207,7 +208,7 @@ function readPort(value: string | undefined, faults: string[]): number {
   return port;
 }
 
-/** Whether an address has a user or a password: everybody who gets the address would read them, and `fetch` refuses it. */
+/** Whether an address has a user or a password, which everybody who gets it would read. `fetch` refuses it too. */
 const hasUser = (url: URL): boolean => url.username !== '' || url.password !== '';
 
 function readUrl(name: string, value: string | undefined, fallback: string, faults: string[]): string {
@@ -217,23 +218,6 @@ function readUrl(name: string, value: string | undefined, fallback: string, faul
     faults.push(`${name} must be an http or https address without user, password and query`);
   }
   return value.replace(/\/+$/, '');
-}
-
-const senderPattern = /^(?:[^<>\r\n]+ <)?[^\s@<>,;]+@[^\s@<>,;]+>?$/;
-
-function readMail(smtpUrl: string | undefined, from: string | undefined, faults: string[]): MailConfig | null {
-  if (!smtpUrl) return null;
-  const url = URL.parse(smtpUrl);
-  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || !url.hostname || url.search || url.hash) {
-    faults.push('SMTP_URL must look like smtps://user:password@host:port or smtp://…');
-  }
-  if (url && [url.username, url.password].some((part) => isMalformed.test(part)))
-    faults.push('SMTP_URL has a % in its user or password that begins no percent-encoded character: write it as %25');
-  if (!from) faults.push('MAIL_FROM is required with SMTP_URL: an address, or Name <address>');
-  else if (!senderPattern.test(from) || from.includes('<') !== from.endsWith('>')) {
-    faults.push('MAIL_FROM must be an address, or Name <address>');
-  }
-  return { smtpUrl, from: from ?? '' };
 }
 
 function readPhoneGateway(

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { test } from 'node:test';
+import { Writable } from 'node:stream';
+import { mock, test } from 'node:test';
+import { makeLog } from './log.ts';
 
 /** A device that is always full. */
 const full = '/dev/full';
@@ -27,4 +29,42 @@ test('standard output on a full disk → lines are lost, and the process works o
   } finally {
     closeSync(output);
   }
+});
+
+/** A log, and the lines that it has written. */
+function keptLog() {
+  const lines: Record<string, unknown>[] = [];
+  const write = (chunk: Buffer, _: string, done: () => void) => {
+    lines.push(JSON.parse(String(chunk)));
+    done();
+  };
+  return { log: makeLog('info', new Writable({ write })), lines };
+}
+
+test('one failure again and again › some lines, then how many were left out; other lines and other failures stay', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const { log, lines } = keptLog();
+    const fail = (call: number) => log.error({ call, err: new Error(`no answer to call ${call}`) }, 'unavailable');
+    for (let call = 0; call < 10_000; call++) fail(call);
+    log.error({ err: Object.assign(new Error('full'), { code: '53100' }) }, 'unavailable');
+    for (let call = 0; call < 100; call++) log.info({ call }, 'what goes well');
+    assert.equal(lines.filter(({ level }) => level === 50).length, 51);
+    assert.equal(lines.filter(({ level }) => level === 30).length, 100);
+    mock.timers.tick(10_000);
+    assert.equal(lines.at(-1)?.left_out, 9_950);
+    assert.match(String(lines.at(-1)?.like), /^unavailable Error at /);
+    fail(0);
+    assert.equal(lines.at(-1)?.msg, 'unavailable');
+    mock.timers.tick(10_000);
+    assert.equal(lines.at(-1)?.msg, 'unavailable', 'nothing was left out');
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('failures of more kinds than are counted apart › share one count', () => {
+  const { log, lines } = keptLog();
+  for (let kind = 0; kind < 2_000; kind++) log.warn(`failure ${kind}`);
+  assert.equal(lines.length, 550);
 });

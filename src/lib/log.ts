@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { kindOf, limitFloods } from './log-floods.ts';
 import { trailFields } from './trail.ts';
 
 /** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
@@ -16,12 +17,29 @@ function standardOutput(): DestinationStream {
   return output.on('error', () => {});
 }
 
+/** pino's number for `warn`. What is said less urgently has a level of its own, and is limited by that. */
+const warnLevel = 40;
+
 /**
- * The service's log. Each line has the fields of the trail that it belongs to.
+ * The service's log. Each line has the fields of the trail that it belongs to. Of warnings and errors of one kind, only
+ * so many are written in ten seconds; then one line says how many more there were.
  *
  * @param into standard output, unless it is given
  */
 export function makeLog(level: string, into?: DestinationStream): Logger {
-  const options: LoggerOptions = { level, redact: redacted, mixin: trailFields };
-  return pino(options, into ?? standardOutput());
+  const isWritten = limitFloods((kind, leftOut) => {
+    log.warn({ left_out: leftOut, like: kind }, 'lines of one kind were left out');
+  });
+  const options: LoggerOptions = {
+    level,
+    redact: redacted,
+    mixin: trailFields,
+    hooks: {
+      logMethod(args, method, lineLevel) {
+        if (lineLevel < warnLevel || isWritten(kindOf(args))) method.apply(this, args);
+      },
+    },
+  };
+  const log = pino(options, into ?? standardOutput());
+  return log;
 }
