@@ -62,7 +62,10 @@ function isOfRpc(error: unknown): true {
 }
 
 function adviceOn({ reachable, silent, endpoints }: ChainStatus): string | null {
-  if (!reachable) return 'No provider answers: check rpc_urls in CHAINS_FILE and that they are reachable from here.';
+  if (!reachable) {
+    const errors = endpoints.map(({ error }) => error).join('; ');
+    return `No provider answers: ${errors}. Check rpc_urls in CHAINS_FILE and that they are reachable from here.`;
+  }
   const away = endpoints.filter(({ head }) => head === null);
   if (away.length > 0)
     return `Payments are verified only while every endpoint answers, and ${away.map(({ host }) => host).join(', ')} does not: ${away[0]?.error}. Wait for it, or replace it in rpc_urls.`;

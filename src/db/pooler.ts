@@ -27,6 +27,9 @@ export async function sharesSessions(url: string): Promise<boolean> {
   }
 }
 
+/** What PgBouncer says to `begin` in statement mode. It has no SQLSTATE of its own for this. */
+const ofPooler = /statement pooling mode/;
+
 /** Whether an error shows that a pooler shares sessions although it is not configured here. */
 export const isOfSharedSession = (error: unknown): boolean => sqlState(error) === duplicateStatement;
 
@@ -54,6 +57,15 @@ export async function checkSessions({ service, session }: Access, sql: Sql): Pro
     if (await sharesSessions(service)) throw new StartFault(sharedSessions);
     return;
   }
+  await sql
+    .begin((tx) => tx`select`)
+    .catch((error) => {
+      if (!ofPooler.test((error as Error).message)) throw error;
+      throw new StartFault(
+        'DATABASE_URL leads to a pooler in statement mode, which allows no transactions: set pool_mode = transaction there.',
+        { cause: error },
+      );
+    });
   const wanted = new Map(Object.entries(sessionSettings).map(([name, value]) => [name, String(value)]));
   wanted.delete('application_name'); // the pooler sets it
   const rows = await sql<{ name: string; setting: string }[]>`

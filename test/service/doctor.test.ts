@@ -53,7 +53,10 @@ test('doctor without a database › says so once, names what it could not check,
     assert.equal(about('database').length, 1);
     assert.match(about('database')[0]?.advice ?? '', why);
     assert.match(about('database')[0]?.advice ?? '', /Not checked without it: .*secret keys, rates, webhooks, alarms/);
-    assert.match(about('chain 7')[0]?.advice ?? '', /No provider answers/);
+    assert.match(
+      about('chain 7')[0]?.advice ?? '',
+      /^No provider answers: eth_getBlockByNumber at \S+: .+\. Check rpc_urls/,
+    );
     for (const check of ['configuration', 'service at', 'automatic charges, chain 7', 'chain 8'])
       assert.equal(about(check).length, 1, check);
   }

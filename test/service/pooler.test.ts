@@ -185,6 +185,16 @@ describe('behind pgbouncer in transaction mode', () => {
     await inSessions.stop();
   });
 
+  test('a pooler in statement mode → refused with what to set there', async () => {
+    const lines = ['pool_mode = statement', 'ignore_startup_parameters = options'];
+    const single = await startPooler(database.owner, database.url, ...lines);
+    const env = { SECRET_KEYS: secretsText, DATA_DIR: dataFolder(), DATABASE_URL: single.url };
+    const told = await runService({ ...env, DATABASE_OWNER_URL: database.url, DATABASE_POOL_MODE: 'transaction' });
+    await single.stop();
+    assert.equal(told.code, 1);
+    assert.match(told.stderr, /DATABASE_URL leads to a pooler in statement mode.*set pool_mode = transaction there/);
+  });
+
   test('a pooler that was put into transaction mode under a running service → /readyz says so, and doctor', async () => {
     const lines = ['pool_mode = transaction', 'ignore_startup_parameters = options', 'default_pool_size = 1'];
     const changed = await startPooler(database.owner, database.url, ...lines);
