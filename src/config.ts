@@ -3,6 +3,7 @@ import { type ChainConfig, readChainsFile } from './config/chains.ts';
 import { type PoolMode, readDatabaseUrl, readPoolMode } from './config/database.ts';
 import { readMail } from './config/mail.ts';
 import { type MetricsConfig, readMetrics } from './config/metrics.ts';
+import { findMisspelt, type Misspelt, misspeltAdvice } from './config/misspelt.ts';
 import { readList, readNetworks } from './config/networks.ts';
 import { type RelayerConfig, type RelayerSigner, readDeployer, readRelayer } from './config/relayer.ts';
 import { decideSandbox } from './config/sandbox.ts';
@@ -86,6 +87,8 @@ export type Config = {
   /** Pays for `contracts deploy`; null: the relayer does. */
   deployer: RelayerSigner | null;
   logLevel: string;
+  /** Names in the environment that are close to a setting, and ignored. */
+  misspelt: Misspelt[];
 };
 
 /** All faults of the environment; the message has one per line. */
@@ -163,6 +166,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     relayer: readRelayer(env, { sandbox, derived: sandbox && !env.CHAINS_FILE, secretKeys }, faults),
     deployer: readDeployer(env.DEPLOYER_KEY, faults),
     logLevel: env.LOG_LEVEL || (sandbox ? 'warn' : 'info'),
+    misspelt: findMisspelt(env),
   };
   if (config.databaseReadUrl && !config.databaseUrl) {
     faults.push('DATABASE_READ_URL needs DATABASE_URL: a standby of the database to which the service connects');
@@ -173,7 +177,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     );
   }
   if (!logLevels.includes(config.logLevel)) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`);
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (faults.length > 0) throw new ConfigError([...faults, ...config.misspelt.map(misspeltAdvice)]);
   return config;
 }
 

@@ -3,6 +3,7 @@ import { announceRecurring } from './chain/recurring/announce.ts';
 import { nameEndpoints } from './chain/rpc.ts';
 import { checkTokens } from './chain/tokens.ts';
 import { keepAddress } from './config/address.ts';
+import { misspeltAdvice } from './config/misspelt.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { checkSecretKeys } from './db/secret-keys.ts';
@@ -57,6 +58,7 @@ const usesDataDir = ({ databaseUrl, chains }: Config): boolean => databaseUrl ==
 
 async function serve({ ctx, pools }: RunningService, ending: AbortController): Promise<void> {
   const { config } = ctx;
+  for (const misspelt of config.misspelt) ctx.log.warn(misspelt, misspeltAdvice(misspelt));
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
   await announceRecurring(ctx);

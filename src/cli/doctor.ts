@@ -1,4 +1,5 @@
 import { isOnThisMachine } from '../config/database.ts';
+import { misspeltAdvice } from '../config/misspelt.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
@@ -27,6 +28,9 @@ function checkConfiguration({ config }: Context): Finding[] {
     reach === null
       ? { check: 'configuration', state: 'ok', advice: '' }
       : { check: 'configuration', state: 'attention', advice: sandbox },
+    ...config.misspelt.map((misspelt): Finding => {
+      return { check: misspelt.name, state: 'attention', advice: misspeltAdvice(misspelt) };
+    }),
     ...(isScraped
       ? []
       : [

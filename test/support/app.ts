@@ -55,6 +55,7 @@ export function testConfig(overrides: Partial<Config> = {}): Config {
     relayer: { signers: [testRelayer] },
     deployer: null,
     logLevel: process.env.LOG_LEVEL ?? 'silent',
+    misspelt: [],
     ...overrides,
   };
 }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, readConfig } from '../config.ts';
+import { findMisspelt, settingNames } from './misspelt.ts';
+
+test('the settings are those of the table in docs/operating.md', () => {
+  const document = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+  const rows = document.split('\n').filter((line) => /^\| `[A-Z]/.test(line));
+  const documented = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+  );
+  const undocumented = ['OTEL_EXPORTER_OTLP_PROTOCOL']; // has one value only
+  assert.deepEqual([...documented, ...undocumented].sort(), settingNames.toSorted());
+});
+
+test('a name that is close to a setting › found, unless that setting is set, or the name is empty', () => {
+  const env = { TRUST_PROXI: '10.0.0.0/8', DATABSE_URL: 'x', smtp_url: 'x', METRICS_TOKE: '', PATH: '/', PGHOST: 'x' };
+  assert.deepEqual(findMisspelt(env), [
+    { name: 'TRUST_PROXI', meant: 'TRUST_PROXY' },
+    { name: 'DATABSE_URL', meant: 'DATABASE_URL' },
+    { name: 'smtp_url', meant: 'SMTP_URL' },
+  ]);
+  assert.deepEqual(findMisspelt({ DATABASE_URI: 'x', DATABASE_URL: 'y' }), []);
+});
+
+test('readConfig › names them beside the faults that they cause; alone they are no fault', () => {
+  const name = { SECRET_KEY: 's3cret' };
+  const { misspelt } = readConfig({ SECRET_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}`, TRUST_PROXI: '::1' });
+  assert.deepEqual(misspelt, [{ name: 'TRUST_PROXI', meant: 'TRUST_PROXY' }]);
+  assert.throws(
+    () => readConfig({ NODE_ENV: 'production', ...name }),
+    (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.ok(error.faults.includes('SECRET_KEY is not a setting, so it is ignored: is it meant to be SECRET_KEYS?'));
+      assert.ok(!error.message.includes('s3cret'));
+      return true;
+    },
+  );
+});
