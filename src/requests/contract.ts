@@ -4,7 +4,10 @@ import { CurrencyCode, Limit, nullable, Offset, Timestamp, text, Uuid } from '..
 const Status = Type.Enum(['requested', 'opened', 'expired', 'voided']);
 const ProofStatus = Type.Enum(['none', 'attached', 'verified']);
 
-const Metadata = Type.Record(Type.String(), text(500, 'Your own value.'), {
+// Not `Type.Record`: its pattern for keys matches no line break, so the value of such a key would not be checked.
+const Metadata = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: text(500, 'Your own value.'),
   title: 'Metadata',
   maxProperties: 20,
   propertyNames: { maxLength: 40 },

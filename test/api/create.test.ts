@@ -322,6 +322,15 @@ test('POST create › an amount that is no integer → 400, with what to send in
   }
 });
 
+test('POST create › a value of metadata that is no string → 400, also where its key has a line break', async () => {
+  for (const key of ['order', 'an\norder', 'an\u2028order', '']) {
+    for (const value of [7, { no: ['7'] }, 'x'.repeat(501)]) {
+      const answer = await create({ metadata: { [key]: value } });
+      assertInvalid(answer, `metadata.${key}`);
+    }
+  }
+});
+
 test('POST create › merchant in the other mode → 400 merchant_mode_mismatch, both ways', async () => {
   assertRefused(await create({ account_id: one.live.merchant.id }), 400, 'merchant_mode_mismatch');
   const live = await one.live.api.create({ account_id: one.test.merchant.id, fiat_amount_int: 1 });
