@@ -62,6 +62,19 @@ export function refuse(code: ErrorCode, extra: Record<string, unknown> = {}, mes
 }
 
 /**
+ * The refusal for invalid fields. Its sentence states the first fault, because many programs log the sentence alone.
+ *
+ * @param faults at least one
+ */
+export function refuseFields(faults: FieldFault[]): Refusal {
+  const [{ field, message } = { field: 'A field', message: 'is invalid' }, ...more] = faults;
+  // The caller chooses the keys of metadata: one that is long, or has line breaks, is left to details.
+  const name = /^[\w.-]{1,80}$/.test(field) ? field : `A field of ${field.split('.', 1)[0]}`;
+  const rest = more.length > 0 ? `; details lists ${more.length} more ${more.length === 1 ? 'fault' : 'faults'}` : '';
+  return refuse('invalid_request', { details: faults }, `${name} ${message}${rest}.`);
+}
+
+/**
  * The user who acts was removed, or given another role, after the act began. Nothing was changed. Users act on pages
  * only, and the page says what happened.
  */

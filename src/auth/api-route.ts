@@ -3,7 +3,7 @@ import { type TObject, Type } from 'typebox';
 import type { Actor } from '../audit/actions.ts';
 import type { Context } from '../context.ts';
 import type { Sql } from '../db/connection.ts';
-import { type ErrorCode, type FieldFault, refuse } from '../errors.ts';
+import { type ErrorCode, type FieldFault, refuse, refuseFields } from '../errors.ts';
 import { within } from '../lib/time.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
 import {
@@ -135,7 +135,7 @@ const noBody: ApiBody = { fault: null, value: {}, keyOrder: new Map() };
 
 /** @throws Refusal invalid_request with all faults, if there are any */
 export function requireNoFaults(faults: FieldFault[]): void {
-  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+  if (faults.length > 0) throw refuseFields(faults);
 }
 
 /** The response with one page of a list. `rows` has up to `limit` + 1 rows: the last one shows that there are more. */

@@ -135,7 +135,10 @@ export async function passGate<F extends object>(
   if (owner !== null && owner !== row.slug) throw refuse('unauthorized');
   if (row.disabled) throw refuse('partner_disabled');
   if (row.calls === null || row.calls > rule.perMinute) throw refuse('rate_limited');
-  if (!row.scopes.includes(rule.scope)) throw refuse('insufficient_scope', { required_scope: rule.scope });
+  if (!row.scopes.includes(rule.scope)) {
+    const sentence = `This API key lacks the scope ${rule.scope}.`;
+    throw refuse('insufficient_scope', { required_scope: rule.scope }, sentence);
+  }
   const caller = {
     scope: scopeOf(row.key_partner, row.key_test_mode),
     currency: row.currency,

@@ -23,7 +23,9 @@ test('each broken rule of a field → a message in words', () => {
   assert.deepEqual(messages({ amount: '1', memo: 5 }), ['amount must be an integer', 'memo must be a string']);
   assert.deepEqual(messages({ memo: 'abc' }), ['memo must be at most 2 characters long']);
   assert.deepEqual(messages({ metadata: { a: 'a', b: 'b' } }), ['metadata must have at most 1 keys']);
-  assert.deepEqual(messages({ metadata: { abcd: '' } }), ['metadata each key must be at most 3 characters long']);
+  assert.deepEqual(messages({ metadata: { abcd: '' } }), [
+    'metadata has an invalid key: each must be at most 3 characters long',
+  ]);
   assert.deepEqual(messages({ metadata: { a: 5 }, on: 'x' }), [
     'metadata.a must be a string',
     'on must be true or false',

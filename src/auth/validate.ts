@@ -50,7 +50,7 @@ function toFault({ instancePath, propertyName, keyword, params, message, parentS
   if (keyword === 'pattern' && parentSchema?.description)
     return { field: path.join('.'), message: parentSchema.description };
   const fault = inWords[keyword]?.(params) ?? message ?? 'is invalid';
-  return { field: path.join('.'), message: propertyName === undefined ? fault : `each key ${fault}` };
+  return { field: path.join('.'), message: propertyName === undefined ? fault : `has an invalid key: each ${fault}` };
 }
 
 const namedTypes: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { type ErrorCode, errors } from '../errors.ts';
+import { type ErrorCode, errors, refuseFields } from '../errors.ts';
 
 /** Errors that any call can return. */
 const ofEveryCall = [
@@ -11,9 +11,11 @@ const ofEveryCall = [
   'unavailable',
 ] as const satisfies ErrorCode[];
 
+const invalid = refuseFields([{ field: 'fiat_amount_int', message: 'must be at least 1' }]);
+
 /** Examples of the extra fields that some errors have beside code and message. */
 const extras: Partial<Record<ErrorCode, object>> = {
-  invalid_request: { details: [{ field: 'fiat_amount_int', message: 'must be at least 1' }] },
+  invalid_request: { message: invalid.message, ...invalid.extra },
   currency_mismatch: { expected_fiat_code: 'EUR' },
   expiry_not_allowed: { allowed_expiry_minutes: [5, 15, 60] },
   insufficient_scope: { required_scope: 'requests:write' },

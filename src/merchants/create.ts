@@ -5,7 +5,7 @@ import type { Caller } from '../auth/gate.ts';
 import type { Context } from '../context.ts';
 import type { Scope, Sql } from '../db/connection.ts';
 import type { Fragment } from '../db/sql.ts';
-import { type FieldFault, refuse } from '../errors.ts';
+import { type FieldFault, refuse, refuseFields } from '../errors.ts';
 import { isAddress } from '../lib/ids.ts';
 import { currencyFaults, currencyKnown } from '../rates/currency-field.ts';
 import { readMerchant } from './read.ts';
@@ -58,7 +58,7 @@ export async function createMerchant(
   const { id, caller, facts, body } = call;
   if (facts.holder) return heldBy(ctx, caller.scope, facts.holder);
   const faults = [...call.faults, ...currencyFaults('display_currency', body.display_currency, facts.currency_known)];
-  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+  if (faults.length > 0) throw refuseFields(faults);
 
   const wallet = walletOf(body);
   const merchant: NewMerchant = {

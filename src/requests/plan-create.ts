@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/gate.ts';
 import { offeredChainIds } from '../chain/offered.ts';
 import type { Context } from '../context.ts';
-import { type FieldFault, refuse } from '../errors.ts';
+import { type FieldFault, refuseFields } from '../errors.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
 import { modeOf } from '../lib/mode.ts';
 import { currencyFaults } from '../rates/currency-field.ts';
@@ -44,7 +44,7 @@ export function planCreate(ctx: Context, caller: Caller, facts: CreateFacts, cal
     ...explainAmount(call.faults, call.body.fiat_amount_int, meant),
     ...currencyFaults('fiat_currency_code', code, facts.currency_known),
   ];
-  if (faults.length > 0) throw refuse('invalid_request', { details: faults });
+  if (faults.length > 0) throw refuseFields(faults);
   const fields = call.body as CreateFields;
   requireCustomerName(fields);
   const { testMode } = caller.scope;

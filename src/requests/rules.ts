@@ -106,7 +106,8 @@ export function judgeCreate(
     throw refuse('merchant_onboarding_incomplete');
   if (merchant.disabled) throw refuse('merchant_disabled');
   if (fields.fiat_currency_code !== undefined && fields.fiat_currency_code !== merchant.currency) {
-    throw refuse('currency_mismatch', { expected_fiat_code: merchant.currency });
+    const sentence = `The currency of this merchant is ${merchant.currency}: send it as fiat_currency_code, or send none.`;
+    throw refuse('currency_mismatch', { expected_fiat_code: merchant.currency }, sentence);
   }
   const { wallet, currency } = merchant;
   return { wallet, currency, expiryMinutes: judgeExpiry(fields, partner) };
@@ -118,7 +119,9 @@ function judgeExpiry(fields: CreateFields, partner: PartnerTerms): number {
   if (invoice) allowed.add(invoiceExpiryMinutes);
   const wanted = fields.expiry_minutes ?? (invoice ? invoiceExpiryMinutes : partner.defaultExpiryMinutes);
   if (!allowed.has(wanted)) {
-    throw refuse('expiry_not_allowed', { allowed_expiry_minutes: [...allowed].sort((a, b) => a - b) });
+    const minutes = [...allowed].sort((a, b) => a - b);
+    const sentence = `expiry_minutes must be one of the values allowed for this partner: ${minutes.join(', ')}.`;
+    throw refuse('expiry_not_allowed', { allowed_expiry_minutes: minutes }, sentence);
   }
   return wanted;
 }

@@ -322,6 +322,28 @@ test('POST create › an amount that is no integer → 400, with what to send in
   }
 });
 
+test('POST create › the sentence of an error says what is wrong without its other fields', async () => {
+  const bodies: [fields: Fields, message: string][] = [
+    [{ fiat_amount_int: undefined }, 'fiat_amount_int is required.'],
+    [
+      { fiat_amount_int: 0, memo: 5, customer_phone: 5 },
+      'fiat_amount_int must be at least 1; details lists 2 more faults.',
+    ],
+    [{ metadata: { order: 7 } }, 'metadata.order must be a string.'],
+    [{ metadata: { 'an\norder': 7 } }, 'A field of metadata must be a string.'],
+    [{ metadata: { ['k'.repeat(41)]: '' } }, 'metadata has an invalid key: each must be at most 40 characters long.'],
+    [
+      { fiat_currency_code: 'USD' },
+      'The currency of this merchant is EUR: send it as fiat_currency_code, or send none.',
+    ],
+  ];
+  for (const [fields, message] of bodies) {
+    const answer = await create(fields);
+    assert.equal(answer.json.message, message, answer.text);
+  }
+  assert.match((await create({ expiry_minutes: 7 })).json.message, /: 5, 10, 15, 30, 60, .*43200\.$/);
+});
+
 test('POST create › a value of metadata that is no string → 400, also where its key has a line break', async () => {
   for (const key of ['order', 'an\norder', 'an\u2028order', '']) {
     for (const value of [7, { no: ['7'] }, 'x'.repeat(501)]) {

@@ -79,8 +79,10 @@ test('GET /openapi.json › each error is listed under its status, with an examp
     assert.ok(told.length >= 6, operationId);
     for (const [status, content] of told) {
       for (const [code, { value }] of Object.entries(content.content?.['application/json']?.examples ?? {})) {
-        const [expected, message] = errors[code as keyof typeof errors];
+        const [expected, general] = errors[code as keyof typeof errors];
         const { error, message: sentence } = value as Record<string, unknown>;
+        // The sentence about fields names the first one.
+        const message = code === 'invalid_request' ? 'fiat_amount_int must be at least 1.' : general;
         assert.deepEqual([status, code, sentence], [String(expected), error, message], operationId);
         assert.ok(ajv.validate(schemaOf(content) ?? {}, value), `${operationId} ${code}: ${ajv.errorsText()}`);
       }
