@@ -25,7 +25,7 @@ export const errors = {
   cannot_cancel: [409, 'Only a request that has not been opened or paid can be cancelled.'],
   wallet_address_conflict: [409, 'This wallet address already belongs to another merchant.'],
   body_too_large: [413, 'The body may have at most 128 KiB.'],
-  unsupported_media_type: [415, 'The body must be application/json.'],
+  unsupported_media_type: [415, 'Send the body as JSON, with the header Content-Type: application/json.'],
   rate_limited: [429, 'Too many calls to this endpoint in this minute; wait 60 seconds, then back off.'],
   headers_too_large: [431, 'URL and headers together may have at most 16 KiB.'],
   internal_error: [500, 'Something failed on our side; it is logged under the x-request-id of this response.'],

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseStrictJson } from '../lib/text/strict-json.ts';
+import { errors } from '../errors.ts';
+import { type JsonFault, readStrictJson } from '../lib/text/strict-json.ts';
 
 /** The maximum size of a body. */
 export const maxBodyBytes = 128 * 1024;
@@ -9,7 +10,7 @@ export type UnreadBody = { bytes: Buffer; contentType: string | undefined } | 'b
 
 /** The result of parsing a body. A fault is reported only after the key was checked and the call counted. */
 export type ApiBody =
-  | { fault: 'body_too_large' | 'unsupported_media_type' | 'invalid_json' }
+  | { fault: 'body_too_large' | 'unsupported_media_type' | 'invalid_json'; message?: string }
   | { fault: null; value: Record<string, unknown>; keyOrder: Map<string, string[]> };
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -37,14 +38,22 @@ export function readApiBodies(app: FastifyInstance): void {
   });
 }
 
+const jsonFaults: Record<JsonFault, string> = {
+  empty: 'The body is empty; send one JSON object.',
+  no_utf8: 'The body is not valid UTF-8.',
+  no_json: 'The body is not valid JSON; check its quotes, commas and brackets.',
+  no_object: 'The body must be one JSON object, not an array or a single value.',
+  not_strict: errors.invalid_json[1],
+};
+
 /** Parses a body. 128 KiB can block the event loop for 25 ms, so large bodies are parsed only for existing keys. */
 export function judgeBody(unread: UnreadBody | undefined): ApiBody {
   if (unread === 'body_too_large') return { fault: unread };
-  if (unread === undefined) return { fault: 'invalid_json' };
+  if (unread === undefined) return { fault: 'invalid_json', message: jsonFaults.empty };
   const { bytes, contentType } = unread;
   if (bytes.length > 0 && !jsonType.test(contentType ?? '')) return { fault: 'unsupported_media_type' };
-  const parsed = parseStrictJson(bytes);
-  if (!parsed) return { fault: 'invalid_json' };
+  const parsed = readStrictJson(bytes);
+  if (typeof parsed === 'string') return { fault: 'invalid_json', message: jsonFaults[parsed] };
   // An optional field given as null counts as absent.
   for (const [name, value] of Object.entries(parsed.value)) if (value === null) delete parsed.value[name];
   return { fault: null, ...parsed };

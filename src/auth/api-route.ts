@@ -18,7 +18,7 @@ import {
 } from './gate.ts';
 import { KeyOwners } from './key-owners.ts';
 import { Shares } from './share.ts';
-import { coerceQuery, compileCheck } from './validate.ts';
+import { coerceQuery, compileCheck, compileQueryCheck } from './validate.ts';
 
 /** A call that has passed the gate. */
 export type ApiCall<F extends object> = {
@@ -77,7 +77,7 @@ function callersOf(app: FastifyInstance, ctx: Context): Callers {
 export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx: Context, route: ApiRoute<F>): void {
   const empty = Type.Object({});
   const checkBody = compileCheck(route.schema.body ?? empty);
-  const checkQuery = compileCheck(route.schema.querystring ?? empty);
+  const checkQuery = compileQueryCheck(route.schema.querystring ?? empty);
   const takesBody = route.schema.body !== undefined;
 
   const { shares, owners } = callersOf(app, ctx);
@@ -92,7 +92,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const { caller, key, facts } = await passGate<F>(ctx, named, request.headers.host, route, (sql) =>
       route.facts ? route.facts(sql, { ...sent, keyHash: named.hash }) : noFacts(sql),
     );
-    if (parsed.fault !== null) throw refuse(parsed.fault);
+    if (parsed.fault !== null) throw refuse(parsed.fault, {}, parsed.message);
     const params = request.params as Record<string, string>;
     const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...client };

@@ -30,6 +30,15 @@ export function compileCheck(contract: TObject): Check {
   return (value) => (validate(value) ? [] : toFaults(validate.errors ?? []));
 }
 
+/** Compiles a contract of query parameters. One that is given more than once is reported as that. */
+export function compileQueryCheck(contract: TObject): Check {
+  const check = compileCheck(contract);
+  return (query) =>
+    check(query).map((fault) =>
+      Array.isArray(query[fault.field]) ? { ...fault, message: 'must be given only once' } : fault,
+    );
+}
+
 function toFaults(errors: ErrorObject[]): FieldFault[] {
   const faults = new Map<string, FieldFault>();
   for (const error of errors) {
@@ -81,7 +90,7 @@ export function coerceQuery(contract: TObject, query: Record<string, unknown>): 
     .map(([name, { type }]) => {
       const text = query[name];
       if (typeof text !== 'string') return [name, text];
-      if (type === 'integer' && /^\d{1,15}$/.test(text)) return [name, Number(text)];
+      if (type === 'integer' && /^(\d{1,15}|-[1-9]\d{0,14})$/.test(text)) return [name, Number(text)];
       if (type === 'boolean' && (text === 'true' || text === 'false')) return [name, text === 'true'];
       return [name, text];
     });

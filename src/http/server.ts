@@ -223,7 +223,9 @@ function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): st
 }
 
 function unknownAddress({ url }: FastifyRequest): Refusal {
-  if (url.startsWith('/api/v1/')) return refuse('not_found');
+  if (url.startsWith('/api/v1/')) {
+    return refuse('not_found', {}, 'The API has no such endpoint. /docs lists them; none ends with a slash.');
+  }
   return refuse('not_found', {}, 'Nothing was found at this address. The API is at /api/v1.');
 }
 

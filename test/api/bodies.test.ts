@@ -45,6 +45,19 @@ test('a body without a well-formed key is not parsed; a large one not without a 
   assert.equal(timesParsed(), 2, 'decoded once, parsed once');
 });
 
+test('a body that is no JSON object → the sentence says whether it is empty, no UTF-8, no JSON, or something else', async () => {
+  const said = async (raw: string | Buffer) =>
+    (await one.test.api.call('POST', '/api/v1/accounts', { raw })).json.message;
+  assert.equal(await said(''), 'The body is empty; send one JSON object.');
+  assert.equal(await said(' '), 'The body is empty; send one JSON object.');
+  assert.equal(await said(Buffer.from([0xff])), 'The body is not valid UTF-8.');
+  for (const raw of ['{"email":"x",}', "{'email':'x'}", 'email=x', '{'])
+    assert.equal(await said(raw), 'The body is not valid JSON; check its quotes, commas and brackets.', raw);
+  for (const raw of ['[{}]', '"{}"', 'null', '7'])
+    assert.equal(await said(raw), 'The body must be one JSON object, not an array or a single value.', raw);
+  assert.match(await said('{"email":"x","email":"y"}'), /duplicate keys/);
+});
+
 test('a body deeper than 32 levels is refused before it is parsed', async (t) => {
   const parsed = t.mock.method(JSON, 'parse');
   const raw = `{"${mark}":${'['.repeat(32_000)}${']'.repeat(32_000)}}`;
@@ -173,6 +186,13 @@ test('Routes › unknown address → 404 not_found, with and without a key, what
         assertRefused(await one.test.api.call(method, path, { key }), 404, 'not_found');
     }
   }
+});
+
+test('Routes › an endpoint that does not exist → the sentence says so, and not that an ID is unknown', async () => {
+  const said = async (path: string) => (await one.test.api.call('GET', path)).json.message;
+  for (const path of ['/api/v1/plans', '/api/v1/requests/'])
+    assert.equal(await said(path), 'The API has no such endpoint. /docs lists them; none ends with a slash.', path);
+  assert.equal(await said('/api/v1/requests/x'), 'Nothing was found at this address or with this ID.');
 });
 
 test('Routes › an address that cannot be decoded → 404 not_found, as JSON', async () => {

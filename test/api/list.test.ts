@@ -266,6 +266,13 @@ test('GET requests › default limit 50, at most 100', async () => {
   assert.deepEqual([most.json.requests.length, most.json.has_more, most.json.limit], [100, true, 100]);
 });
 
+test('GET requests › a repeated parameter, or a negative number → a sentence that says so', async () => {
+  const said = async (query: string) => (await one.test.api.list(query)).json.message;
+  assert.equal(await said('?status=requested&status=opened'), 'status must be given only once.');
+  assert.equal(await said('?limit=1&limit=2'), 'limit must be given only once.');
+  assert.equal(await said('?offset=-1'), 'offset must be at least 0.');
+});
+
 test('GET requests › with limit=1 a reader steps on with offset=1', async () => {
   const seen: number[] = [];
   let since = at(0);

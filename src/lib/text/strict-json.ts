@@ -2,6 +2,8 @@ import { isStorable } from './storable.ts';
 
 /** A parsed body and, for the objects directly below the root, their keys in the order written. */
 export type StrictJson = { value: Record<string, unknown>; keyOrder: Map<string, string[]> };
+/** The rule that a text breaks; `not_strict` for JSON that parsers may disagree on. */
+export type JsonFault = 'empty' | 'no_utf8' | 'no_json' | 'no_object' | 'not_strict';
 
 /** No call of ours needs more than three levels. */
 const maxDepth = 32;
@@ -14,20 +16,28 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *
  * Key order is reported separately because JavaScript moves keys that look like integers to the front.
  *
- * @returns null when the bytes break a rule
+ * @returns the rule that the bytes break, if they break one
  */
-export function parseStrictJson(bytes: Uint8Array): StrictJson | null {
+export function readStrictJson(bytes: Uint8Array): StrictJson | JsonFault {
   try {
     const text = utf8.decode(bytes);
-    if (isTooDeep(text)) return null;
+    if (text.trim() === '') return 'empty';
+    if (isTooDeep(text)) return 'not_strict';
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no_object';
     const keyOrder = scan(text);
-    return keyOrder && { value: value as Record<string, unknown>, keyOrder };
+    return keyOrder ? { value: value as Record<string, unknown>, keyOrder } : 'not_strict';
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    if (error instanceof SyntaxError) return 'no_json';
+    if (error instanceof TypeError) return 'no_utf8';
     throw error;
   }
+}
+
+/** Parses a JSON object by the same rules; null when the bytes break one. */
+export function parseStrictJson(bytes: Uint8Array): StrictJson | null {
+  const parsed = readStrictJson(bytes);
+  return typeof parsed === 'string' ? null : parsed;
 }
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
