@@ -78,7 +78,8 @@ function coinLine(checkout: Checkout): Html {
   if (options.length === 0) return html`<bdi>${amount} USDC</bdi>`;
   const token = joinWithOr(words, [...new Set(options.map(({ token }) => token.symbol))]);
   const network = joinWithOr(words, [...new Set(options.map(({ chain }) => chain.name))]);
-  return html`<bdi>${fill(payTexts(words).pay.dueOn, { amount, token, network })}</bdi>`;
+  // A sentence of the page: it has the page’s direction, not that of the token’s name.
+  return html`${fill(payTexts(words).pay.dueOn, { amount, token, network })}`;
 }
 
 /** What the payment is for. A long text is collapsed, so that the first screen leads to the payment. */

@@ -123,3 +123,24 @@ test('a phone shows no QR code of its own page; a desktop does', async () => {
     await close();
   }
 });
+
+test('in Arabic the amount due stands to the right of its network', async () => {
+  const request = await fixtures.request();
+  const { page, close } = await fixtures.open(request, { context: { ...onPhone, locale: 'ar' } });
+  const line = page.locator('[data-part="summary"] .coin');
+  const left = (word: string) =>
+    line.evaluate((element, word) => {
+      const range = document.createRange();
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const at = node.textContent?.indexOf(word) ?? -1;
+        if (at < 0) continue;
+        range.setStart(node, at);
+        range.setEnd(node, at + word.length);
+        return range.getBoundingClientRect().left;
+      }
+      throw new Error(`${word} is not shown`);
+    }, word);
+  assert.ok((await left('USDC')) > (await left('Base')));
+  await close();
+});
