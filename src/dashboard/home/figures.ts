@@ -115,7 +115,7 @@ function dayChart(words: Words, { sums, period }: FiguresInput, code: string): H
     return { label: label.format(at), values: [Number(paid.get(dayOf(at))?.fiat_int ?? 0)] };
   });
   return chart(words, {
-    title: `${home.perDay}, ${code}`,
+    title: fill(home.perDay, { currency: code }),
     series: [currency],
     bars,
     format: (value) => formatFiat(BigInt(Math.round(value)), code, words.language),

@@ -88,7 +88,7 @@ export const ar: DashboardTexts<'ar'> = {
     period: 'الفترة',
     month: 'الشهر',
     received: 'المدفوع بعملة {currency}',
-    perDay: 'المدفوع يوميًا',
+    perDay: 'المدفوع يوميًا، {currency}',
     latest: 'أحدث الطلبات',
     all: 'عرض كل الطلبات',
     none: 'لا توجد مدفوعات في هذه الفترة',

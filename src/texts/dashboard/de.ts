@@ -91,7 +91,7 @@ export const de: DashboardTexts<'de'> = {
     period: 'Zeitraum',
     month: 'Monat',
     received: 'Bezahlt in {currency}',
-    perDay: 'Bezahlt pro Tag',
+    perDay: 'Bezahlt pro Tag, {currency}',
     latest: 'Neueste Anforderungen',
     all: 'Alle Anforderungen ansehen',
     none: 'Keine Zahlungen in diesem Zeitraum',

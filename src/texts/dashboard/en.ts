@@ -82,7 +82,7 @@ export const en = {
     period: 'Period',
     month: 'Month',
     received: 'Paid in {currency}',
-    perDay: 'Paid per day',
+    perDay: 'Paid per day, {currency}',
     latest: 'Latest requests',
     all: 'See all requests',
     none: 'No payments in this period',

@@ -90,7 +90,7 @@ export const es: DashboardTexts<'es'> = {
     period: 'Periodo',
     month: 'Mes',
     received: 'Pagado en {currency}',
-    perDay: 'Pagado por día',
+    perDay: 'Pagado por día, {currency}',
     latest: 'Últimas solicitudes',
     all: 'Ver todas las solicitudes',
     none: 'No hay pagos en este periodo',

@@ -92,7 +92,7 @@ export const fr: DashboardTexts<'fr'> = {
     period: 'Période',
     month: 'Mois',
     received: 'Payé en {currency}',
-    perDay: 'Payé par jour',
+    perDay: 'Payé par jour, {currency}',
     latest: 'Dernières demandes',
     all: 'Voir toutes les demandes',
     none: 'Aucun paiement pendant cette période',

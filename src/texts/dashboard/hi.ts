@@ -81,7 +81,7 @@ export const hi: DashboardTexts<'hi'> = {
     period: 'अवधि',
     month: 'महीना',
     received: '{currency} में मिला',
-    perDay: 'हर दिन मिला',
+    perDay: 'हर दिन मिला, {currency}',
     latest: 'सबसे नए अनुरोध',
     all: 'सभी अनुरोध देखें',
     none: 'इस अवधि में कोई भुगतान नहीं',

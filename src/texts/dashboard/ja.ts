@@ -84,7 +84,7 @@ export const ja: DashboardTexts<'ja'> = {
     period: '期間',
     month: '月',
     received: '{currency} での受取額',
-    perDay: '1 日ごとの受取額',
+    perDay: '1 日ごとの受取額（{currency}）',
     latest: '最新の請求',
     all: 'すべての請求を見る',
     none: 'この期間に支払いはありませんでした',

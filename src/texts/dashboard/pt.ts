@@ -90,7 +90,7 @@ export const pt: DashboardTexts<'pt'> = {
     period: 'Período',
     month: 'Mês',
     received: 'Pago em {currency}',
-    perDay: 'Pago por dia',
+    perDay: 'Pago por dia, {currency}',
     latest: 'Últimas cobranças',
     all: 'Ver todas as cobranças',
     none: 'Nenhum pagamento neste período',
