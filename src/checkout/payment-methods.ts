@@ -46,8 +46,16 @@ function withoutFee({ words, state }: Checkout): Html {
   const again = state.kind === 'sending' || (state.kind === 'unsent' && state.holds);
   return html`
     <label class="check feeless" hidden>
-      <input type="checkbox" name="feeless"${again && html` data-usual="yes"`}>
-      <span>${paymentMethods.feeless}<br><span class="quiet">${paymentMethods.feelessRest}</span></span>
+      <input
+        type="checkbox"
+        name="feeless"
+        aria-labelledby="feeless"
+        aria-describedby="feeless-rest"${again && html` data-usual="yes"`}
+      >
+      <span>
+        <span id="feeless">${paymentMethods.feeless}</span><br>
+        <span id="feeless-rest" class="quiet">${paymentMethods.feelessRest}</span>
+      </span>
     </label>
   `;
 }

@@ -42,7 +42,7 @@ async function wallet(details: Partial<PageWallet> = {}, coinWei = 0n): Promise<
 }
 const signed = ({ asked }: PageWallet) => asked.filter(({ method }) => method === 'eth_signTypedData_v4').length;
 const press = (page: Page, name = 'Pay with Violet') => page.getByRole('button', { name }).click();
-const choice = (page: Page) => page.getByRole('checkbox', { name: 'Pay without a network fee' });
+const choice = (page: Page) => page.getByRole('checkbox', { name: 'Pay without a network fee', exact: true });
 const told = (page: Page, text: string) => page.locator('.ways .told').filter({ hasText: text }).waitFor();
 const paidBy = async (request: { id: string }) => {
   const [row] = await fixtures.db.sql`
@@ -138,6 +138,19 @@ test('declined in the wallet → the page says so, nothing is sent, and it can b
   const bound = await fixtures.db.sql`select from authorizations where request_id = ${request.id}`;
   assert.equal(bound.length, 0);
   violet.declines.clear();
+  await press(page);
+  await says('1 of 3 confirmations');
+  await close();
+});
+
+test('offline before the signature → the page says that nothing was sent, and it can be tried again', async () => {
+  const request = await fixtures.request();
+  const { page, says, close } = await fixtures.open(request, { wallets: [await wallet()] });
+  await choice(page).check();
+  await page.context().setOffline(true);
+  await press(page);
+  await told(page, 'We cannot be reached right now. Nothing was sent; try again in a moment.');
+  await page.context().setOffline(false);
   await press(page);
   await says('1 of 3 confirmations');
   await close();

@@ -181,15 +181,21 @@ test('every refusal is explained in plain words, and the payment can be tried ag
   await check('wallet-insufficient');
   wallet.declines.add('wallet_switchEthereumChain');
   wallet.chainId = 1;
-  await press('You declined in Violet');
+  const notSwitched = 'Violet did not switch to Base Sandbox. No money was moved. Switch in the wallet and try again';
+  await press(notSwitched);
   wallet.declines.clear();
+  await page.getByLabel('Base Sandbox').click();
+  wallet.faults.set('eth_chainId', { code: 4900, message: 'Disconnected' });
+  await press('Violet cannot be reached right now. No money was moved.');
+  wallet.faults.clear();
   wallet.chains.length = 0;
-  await press('Violet did not switch to Base Sandbox. Switch in the wallet, or choose another network.');
+  await press(notSwitched);
   wallet.chains.push(base().chain);
   wallet.faults.set('eth_requestAccounts', { code: -32002, message: 'Request already pending.' });
   await press('Violet is still waiting for your answer to an earlier request');
   wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });
-  await press('Violet did not share an address. Unlock it, then try again.');
+  const locked = 'Violet did not share an address. Unlock it, then try again.';
+  await press(locked);
   wallet.faults.clear();
   await base().fund(wallet.account.address.toLowerCase(), 50_000_000n);
   const rpc = (method: string, params: unknown[]) => callRpc(base().chain.rpcUrls[0] ?? '', method, params);
@@ -201,6 +207,8 @@ test('every refusal is explained in plain words, and the payment can be tried ag
   wallet.declines.clear();
   wallet.faults.set('eth_sendTransaction', { code: -32603, message: 'The cable was cut' });
   await press('Violet did not send the payment: The cable was cut. Check its recent activity before you try again.');
+  wallet.faults.set('eth_sendTransaction', { code: 4100, message: 'The account has not been authorized.' });
+  await press(locked);
   wallet.faults.clear();
   assert.deepEqual(wallet.sent, []);
   await page.getByRole('button', { name: 'Pay with Violet' }).click();
@@ -258,7 +266,12 @@ test('a wallet that is only in window.ethereum is offered as well', async () => 
         window.dispatchEvent(new Event('eip6963:requestProvider'));
       }),
   });
-  await page.getByRole('button', { name: 'Pay with your browser wallet' }).click();
+  const button = page.getByRole('button', { name: 'Pay with your browser wallet' });
+  wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });
+  await button.click();
+  await page.getByText('Your browser wallet did not share an address.').waitFor();
+  wallet.faults.clear();
+  await button.click();
   await says('1 of 3 confirmations');
   await close();
 });

@@ -38,7 +38,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
     // Common wallets sign typed data only while they are on its network.
     if (chain && (await currentChain(wallet)) !== chain.chainId) {
       tell('switching');
-      await changeChain(wallet, chain).catch((error) => Promise.reject(refusalFrom(error, 'wrongNetwork')));
+      await changeChain(wallet, chain).catch((error) => Promise.reject(refusalFrom(error, 'signNetwork')));
     }
     tell('signing');
     const params = [account, typed];

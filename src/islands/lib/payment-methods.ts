@@ -170,7 +170,8 @@ export class PaymentMethods {
       await this.#report(hash, isOver);
       tell('unseen');
     } catch (error) {
-      const { text, values } = refusalFrom(error, 'failed');
+      // Before the wallet was asked to pay, nothing can have been sent.
+      const { text, values } = refusalFrom(error, this.#step === 'connecting' ? 'away' : 'failed');
       const instead = text === 'fee' && option?.feeless;
       if (instead && !isOver()) this.#feeless = true;
       tell(instead ? 'feeInstead' : text, values, true);

@@ -27,6 +27,8 @@ export function refusalFrom(error: unknown, text: string): WalletRefusal {
   if (text === 'failed' && /insufficient funds|exceeds the balance of the account|enough (gas|ether)/i.test(message)) {
     return new WalletRefusal('fee');
   }
+  // The account was locked or taken away since the page asked for it.
+  if (codeOf(error) === 4100) return new WalletRefusal('noAccount');
   const reason = message.slice(0, maxReasonLength).trim();
   return new WalletRefusal(text, { reason: reason && !/[.!?]$/.test(reason) ? `${reason}.` : reason });
 }

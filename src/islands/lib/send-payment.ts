@@ -13,7 +13,9 @@ const statusTries = 300;
 export async function moveTo(wallet: FoundWallet, { chain }: PayOption): Promise<void> {
   if ((await currentChain(wallet)) === chain.chainId) return;
   await changeChain(wallet, chain).catch((error) => {
-    throw refusalFrom(error, 'wrongNetwork');
+    const refusal = refusalFrom(error, 'wrongNetwork');
+    // Who declines learns which network the payment needs.
+    throw refusal.text === 'rejected' ? new WalletRefusal('wrongNetwork') : refusal;
   });
   // Some wallets report success without switching.
   if ((await currentChain(wallet)) !== chain.chainId) throw new WalletRefusal('wrongNetwork');

@@ -40,7 +40,7 @@ const terms = ({ chain, token }: PayOption, from: string) => ({ chain_id: String
  */
 export async function askSignable(path: string, option: PayOption, account: string): Promise<Signable> {
   const answer = await post(`${path}/authorization`, terms(option, account));
-  if (!answer) throw new WalletRefusal('unreachable');
+  if (!answer) throw new WalletRefusal('notReached');
   const { ok, reason, typed = '', nonce = '', valid_before: validBefore = '', lacks_coin: lacksCoin = null } = answer;
   if (!ok) throw new WalletRefusal(reason ?? 'notOffered');
   return { typed, nonce, validBefore, lacksCoin };

@@ -1,9 +1,16 @@
 /** The texts that browser code shows, in the page's language. They come from the server. */
 export type IslandTexts = Record<string, string>;
 
-/** Puts values into a text's `{placeholders}`. */
+/**
+ * Puts values into a text's `{placeholders}`. A value that begins the text gets a capital, such as “your browser wallet”,
+ * unless it has capitals of its own, as the name “imToken” has.
+ */
 export function fillText(text: string | undefined, values: Record<string, string> = {}): string {
-  return (text ?? '').replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+  return (text ?? '').replace(/\{(\w+)\}/g, (_, name: string, at: number) => {
+    const value = values[name] ?? '';
+    const isLower = value === value.toLocaleLowerCase(language);
+    return at === 0 && isLower ? value.charAt(0).toLocaleUpperCase(language) + value.slice(1) : value;
+  });
 }
 
 /** The language of the page, for `Intl`. */

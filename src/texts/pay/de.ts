@@ -161,11 +161,14 @@ export const de: PayTexts<'de'> = {
       '{network} ist gerade nicht erreichbar. Es wurde nichts gesendet; versuchen Sie es in einer Minute noch einmal.',
     tooMany:
       'Zu viele Versuche für diese Zahlung. Es wurde nichts gesendet; warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+    notReached: 'Wir sind gerade nicht erreichbar. Es wurde nichts gesendet; versuchen Sie es gleich noch einmal.',
     unsure:
       'Wir sind nicht erreichbar und wissen deshalb nicht, ob Ihre Zahlung unterwegs ist. Warten Sie, bis diese Seite wieder verbunden ist, bevor Sie noch einmal zahlen.',
     noAccount: '{wallet} hat keine Adresse freigegeben. Entsperren Sie die Wallet und versuchen Sie es noch einmal.',
     wrongNetwork:
-      '{wallet} hat nicht zu {network} gewechselt. Wechseln Sie in der Wallet selbst, oder wählen Sie ein anderes Netzwerk.',
+      '{wallet} hat nicht zu {network} gewechselt. Es wurde kein Geld bewegt. Wechseln Sie in der Wallet und versuchen Sie es noch einmal, oder zahlen Sie auf anderem Weg.',
+    signNetwork:
+      '{wallet} hat nicht zu {network} gewechselt. Wechseln Sie in der Wallet und signieren Sie dann noch einmal.',
     reverted:
       '{wallet} meldet, dass die Zahlung fehlgeschlagen ist. Es wurde kein Geld bewegt; versuchen Sie es noch einmal.',
     failed:

@@ -148,10 +148,13 @@ export const en = {
     refused: 'The token contract rejected this payment. No money was moved. Use another wallet, or pay another way.',
     noNetwork: '{network} cannot be reached right now. Nothing was sent; try again in a minute.',
     tooMany: 'Too many attempts for this payment. Nothing was sent. Wait a minute, then try again.',
+    notReached: 'We cannot be reached right now. Nothing was sent; try again in a moment.',
     unsure:
       'We cannot be reached, so we do not know whether your payment is on its way. Wait until this page is back before you pay again.',
     noAccount: '{wallet} did not share an address. Unlock it, then try again.',
-    wrongNetwork: '{wallet} did not switch to {network}. Switch in the wallet, or choose another network.',
+    wrongNetwork:
+      '{wallet} did not switch to {network}. No money was moved. Switch in the wallet and try again, or pay another way.',
+    signNetwork: '{wallet} did not switch to {network}. Switch in the wallet, then sign again.',
     reverted: '{wallet} reports that the payment failed. No money was moved; try again.',
     failed: '{wallet} did not send the payment: {reason} Check its recent activity before you try again.',
     signWith: 'Sign with {wallet}',

@@ -151,10 +151,13 @@ export const es: PayTexts<'es'> = {
     refused: 'El contrato del token rechazó este pago. No se movió dinero. Use otra billetera o pague de otra forma.',
     noNetwork: 'No se puede conectar con {network} en este momento. No se envió nada; inténtelo de nuevo en un minuto.',
     tooMany: 'Demasiados intentos para este pago. No se envió nada. Espere un minuto e inténtelo de nuevo.',
+    notReached: 'No hay conexión con nosotros en este momento. No se envió nada; inténtelo de nuevo en un momento.',
     unsure:
       'No hay conexión con nosotros, así que no sabemos si su pago está en camino. Espere a que esta página vuelva antes de pagar otra vez.',
     noAccount: '{wallet} no compartió ninguna dirección. Desbloquéela e inténtelo de nuevo.',
-    wrongNetwork: '{wallet} no cambió a {network}. Cambie de red en la billetera o elija otra.',
+    wrongNetwork:
+      '{wallet} no cambió a {network}. No se movió dinero. Cambie de red en la billetera e inténtelo de nuevo, o pague de otra forma.',
+    signNetwork: '{wallet} no cambió a {network}. Cambie de red en la billetera y firme de nuevo.',
     reverted: '{wallet} indica que el pago falló. No se movió dinero; inténtelo de nuevo.',
     failed: '{wallet} no envió el pago: {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
     signWith: 'Firmar con {wallet}',

@@ -161,11 +161,14 @@ export const fr: PayTexts<'fr'> = {
       'Le contrat du jeton a rejeté ce paiement. Aucun argent n’a été débité. Utilisez un autre portefeuille ou payez autrement.',
     noNetwork: '{network} est injoignable pour le moment. Rien n’a été envoyé ; réessayez dans une minute.',
     tooMany: 'Trop de tentatives pour ce paiement. Rien n’a été envoyé. Attendez une minute, puis réessayez.',
+    notReached: 'Notre service est injoignable pour le moment. Rien n’a été envoyé ; réessayez dans un instant.',
     unsure:
       'La connexion à notre service est coupée : nous ne savons pas si votre paiement est parti. Attendez que cette page reprenne avant de payer à nouveau.',
     noAccount: '{wallet} n’a pas communiqué d’adresse. Déverrouillez-le, puis réessayez.',
     wrongNetwork:
-      '{wallet} n’est pas passé sur {network}. Changez de réseau dans le portefeuille ou choisissez-en un autre.',
+      '{wallet} n’est pas passé sur {network}. Aucun argent n’a été débité. Changez de réseau dans le portefeuille et réessayez, ou payez autrement.',
+    signNetwork:
+      '{wallet} n’est pas passé sur {network}. Changez de réseau dans le portefeuille, puis signez à nouveau.',
     reverted: '{wallet} signale l’échec du paiement. Aucun argent n’a été débité ; réessayez.',
     failed: '{wallet} n’a pas envoyé le paiement : {reason} Vérifiez-y l’activité récente avant de réessayer.',
     signWith: 'Signer avec {wallet}',

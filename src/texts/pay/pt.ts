@@ -158,10 +158,13 @@ export const pt: PayTexts<'pt'> = {
       'O contrato do token recusou este pagamento. Nenhum valor foi movimentado. Use outra carteira ou pague de outra forma.',
     noNetwork: 'Não conseguimos acessar a rede {network} no momento. Nada foi enviado; tente de novo em um minuto.',
     tooMany: 'Tentativas demais para este pagamento. Nada foi enviado. Espere um minuto e tente de novo.',
+    notReached: 'Esta página não consegue se conectar a nós no momento. Nada foi enviado; tente de novo daqui a pouco.',
     unsure:
       'Esta página não consegue se conectar a nós, então não sabemos se o seu pagamento está a caminho. Espere a página voltar antes de pagar de novo.',
     noAccount: '{wallet} não informou nenhum endereço. Desbloqueie e tente de novo.',
-    wrongNetwork: '{wallet} não mudou para a rede {network}. Mude na carteira ou escolha outra rede.',
+    wrongNetwork:
+      '{wallet} não mudou para a rede {network}. Nenhum valor foi movimentado. Mude a rede na carteira e tente de novo, ou pague de outra forma.',
+    signNetwork: '{wallet} não mudou para a rede {network}. Mude a rede na carteira e assine de novo.',
     reverted: '{wallet} informa que o pagamento falhou. Nenhum valor foi movimentado; tente de novo.',
     failed: '{wallet} não enviou o pagamento: {reason} Confira a atividade recente lá antes de tentar de novo.',
     signWith: 'Assinar com {wallet}',
