@@ -7,6 +7,7 @@ import { minuteMs } from '../lib/durations.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { sendTooMany } from '../web/error-page.ts';
 import { type Call, declarePages, type Pages } from '../web/pages.ts';
+import { signInAddress } from '../web/sign-in-address.ts';
 
 /** The fields of a form as they were sent, untrimmed. */
 export type FormFields = Record<string, string | undefined>;
@@ -58,7 +59,7 @@ export function declareDashboardPages(
         request.reader = { id: session.accountId, group: `merchants of ${session.scope.partnerId}` };
         return { fields: fieldsIn(request), session, merchant };
       }
-      reply.redirect(signInPath, 303);
+      reply.redirect(signInAddress(signInPath, request), 303);
       return null;
     }),
   };

@@ -11,6 +11,7 @@ import { logoOf } from '../ui/branding.ts';
 import { card, shortAddress } from '../ui/components.ts';
 import { chosenFirst, connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
+import { isUnsaved } from '../web/sign-in-address.ts';
 import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
 import { showPage, walletsElsewhere } from './show.ts';
 
@@ -48,7 +49,9 @@ function showConnect(
     body: (words, branding) =>
       card(
         branding && logoOf(branding),
-        html`<h1>${signInTexts(words).signIn.heading}</h1><p>${signInTexts(words).signIn.rest}</p>`,
+        html`<h1>${signInTexts(words).signIn.heading}</h1>`,
+        isUnsaved(reply.request) && html`<p class="told" role="status">${signInTexts(words).signIn.unsaved}</p>`,
+        html`<p>${signInTexts(words).signIn.rest}</p>`,
         refusalLine(words, refusal, ['wallet_malformed']),
         connectForm(words, {
           action: `${signInPath}/wallet`,

@@ -11,6 +11,7 @@ import {
 } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../web/export-places.ts';
+import { signInAddress } from '../web/sign-in-address.ts';
 import type { Realm } from './realm.ts';
 
 /** The user who is signed in to a realm with this browser; null if nobody is, or not on this host. */
@@ -54,7 +55,7 @@ export async function enter<K extends UserKind>(
 ): Promise<SignedIn<K> | null> {
   const person = await signedIn(ctx, realm, request);
   if (person) request.reader = readerOf(person);
-  else reply.redirect(`${realm.path}/sign-in`, 303);
+  else reply.redirect(signInAddress(`${realm.path}/sign-in`, request), 303);
   return person;
 }
 

@@ -96,7 +96,8 @@ test('Every form of the administration refuses somebody who is not signed in, an
     fetch(`${app.url}/admin${path}`, { method: 'POST', redirect: 'manual', headers });
   for (const form of [...forms, ...more, ...last]) {
     const stranger = await post(form, {});
-    assert.deepEqual([stranger.status, stranger.headers.get('location')], [303, '/admin/sign-in'], form);
+    const signIn = form === '/sign-out' ? '/admin/sign-in' : '/admin/sign-in?unsaved';
+    assert.deepEqual([stranger.status, stranger.headers.get('location')], [303, signIn], form);
     const foreign = await fetch(`${app.url}/admin${form}`, {
       method: 'POST',
       redirect: 'manual',

@@ -152,6 +152,13 @@ test('Without a session every page of the dashboard leads to signing in, and eve
     const answer = await visit(`${app.url}/dashboard${page}`);
     assert.equal(answer.headers.get('location'), '/dashboard/sign-in', page);
   }
+  const form = await visit(`${app.url}/dashboard/profile`, { method: 'POST' });
+  assert.equal(form.headers.get('location'), '/dashboard/sign-in?unsaved');
+  const told = 'You are no longer signed in, so nothing was saved.';
+  for (const realm of ['dashboard', 'portal', 'admin']) {
+    const said = async (address: string) => (await visit(`${app.url}/${realm}/${address}`)).html.includes(told);
+    assert.deepEqual([await said('sign-in'), await said('sign-in?unsaved')], [false, true], realm);
+  }
   const { account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor } = await signInMerchant(app.url, account);
   const forms = ['sign-out', 'sessions/end', ...pages.slice(2).map((page) => page.slice(1))];

@@ -10,6 +10,8 @@ export const ar: SignInTexts<'ar'> = {
     signIn: 'تسجيل الدخول',
     another: 'استخدام محفظة أخرى',
     lost: 'هل فقدت محفظتك؟ اطلب من الشريك الذي دعاك بدء عملية استعادة.',
+    /** After a form was sent without a session. */
+    unsaved: 'انتهت جلستك، ولذلك لم يُحفظ شيء. سجّل الدخول ثم أعد المحاولة.',
   },
   signInUser: {
     portalTitle: 'تسجيل الدخول إلى البوابة',

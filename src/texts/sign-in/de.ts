@@ -10,6 +10,9 @@ export const de: SignInTexts<'de'> = {
     signIn: 'Anmelden',
     another: 'Andere Wallet verwenden',
     lost: 'Wallet verloren? Bitten Sie den Partner, der Sie eingeladen hat, eine Wiederherstellung zu starten.',
+    /** After a form was sent without a session. */
+    unsaved:
+      'Sie sind nicht mehr angemeldet, deshalb wurde nichts gespeichert. Melden Sie sich an, und wiederholen Sie den Schritt.',
   },
   signInUser: {
     portalTitle: 'Am Portal anmelden',

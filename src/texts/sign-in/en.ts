@@ -9,6 +9,8 @@ export const en = {
     signIn: 'Sign in',
     another: 'Use another wallet',
     lost: 'Lost your wallet? Ask the partner who invited you to start a recovery.',
+    /** After a form was sent without a session. */
+    unsaved: 'You are no longer signed in, so nothing was saved. Sign in, then do it again.',
   },
   /** Signing in by e-mail, for partners' people and operators. */
   signInUser: {

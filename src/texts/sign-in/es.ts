@@ -10,6 +10,8 @@ export const es: SignInTexts<'es'> = {
     signIn: 'Iniciar sesión',
     another: 'Usar otra billetera',
     lost: '¿Perdió su billetera? Pida al socio que le invitó que inicie una recuperación.',
+    /** After a form was sent without a session. */
+    unsaved: 'Su sesión ha terminado y no se guardó nada. Inicie sesión y repita el paso.',
   },
   signInUser: {
     portalTitle: 'Iniciar sesión en el portal',

@@ -10,6 +10,8 @@ export const fr: SignInTexts<'fr'> = {
     signIn: 'Se connecter',
     another: 'Utiliser un autre portefeuille',
     lost: 'Portefeuille perdu ? Demandez au partenaire qui vous a invité de lancer une récupération.',
+    /** After a form was sent without a session. */
+    unsaved: 'Vous n’êtes plus connecté : rien n’a été enregistré. Connectez-vous, puis recommencez.',
   },
   signInUser: {
     portalTitle: 'Connexion au portail',

@@ -10,6 +10,8 @@ export const hi: SignInTexts<'hi'> = {
     signIn: 'साइन इन करें',
     another: 'दूसरा वॉलेट इस्तेमाल करें',
     lost: 'वॉलेट खो गया? आपको आमंत्रित करने वाले पार्टनर से रिकवरी शुरू करने को कहें।',
+    /** After a form was sent without a session. */
+    unsaved: 'आप अब साइन इन नहीं हैं, इसलिए कुछ सेव नहीं हुआ। साइन इन करें, फिर दोबारा करें।',
   },
   signInUser: {
     portalTitle: 'पोर्टल में साइन इन करें',

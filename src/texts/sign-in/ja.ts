@@ -10,6 +10,8 @@ export const ja: SignInTexts<'ja'> = {
     signIn: 'サインイン',
     another: '別のウォレットを使う',
     lost: 'ウォレットを紛失した場合は、招待したパートナーにリカバリーの開始を依頼してください。',
+    /** After a form was sent without a session. */
+    unsaved: 'サインインの有効期限が切れたため、何も保存されていません。サインインして、もう一度操作してください。',
   },
   signInUser: {
     portalTitle: 'ポータルにサインイン',

@@ -10,6 +10,8 @@ export const pt: SignInTexts<'pt'> = {
     signIn: 'Entrar',
     another: 'Usar outra carteira',
     lost: 'Perdeu a carteira? Peça ao parceiro que convidou você que inicie uma recuperação.',
+    /** After a form was sent without a session. */
+    unsaved: 'Sua sessão terminou e nada foi salvo. Entre e repita o passo.',
   },
   signInUser: {
     portalTitle: 'Entrar no portal',

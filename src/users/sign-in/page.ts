@@ -10,11 +10,19 @@ import { passkeySignIn } from '../passkeys/sections.ts';
 import type { Realm } from '../realm.ts';
 
 /** The page for signing in: with a mailed link, or with a passkey. */
-export function askPage(words: Words, realm: Realm, branding: Branding | null, typed: string, fault: boolean): Html {
+export function askPage(
+  words: Words,
+  realm: Realm,
+  branding: Branding | null,
+  typed: string,
+  fault: boolean,
+  unsaved = false,
+): Html {
   const { signInUser: t } = signInTexts(words);
   return html`
     ${branding && logoOf(branding)}
     <h1>${signInTitle(words, realm)}</h1>
+    ${unsaved && html`<p class="told" role="status">${signInTexts(words).signIn.unsaved}</p>`}
     ${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}
   `;
 }

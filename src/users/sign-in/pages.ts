@@ -19,6 +19,7 @@ import { languageFor, wordsFor } from '../../ui/language.ts';
 import { sendForeignForm, sendTooMany } from '../../web/error-page.ts';
 import { sendPage } from '../../web/layout.ts';
 import { isOwnForm } from '../../web/origin.ts';
+import { isUnsaved } from '../../web/sign-in-address.ts';
 import { signedIn } from '../enter.ts';
 import { askForPasskey, signInWithPasskey } from '../passkeys/enter.ts';
 import { sendOptions } from '../passkeys/pages.ts';
@@ -75,7 +76,13 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
 
   get('/sign-in', async (request, reply, place) => {
     if (await signedIn(ctx, realm, request)) return reply.redirect(realm.path, 303);
-    return show(reply, realm, place, 200, askPage(wordsFor(request), realm, place.branding, '', false));
+    return show(
+      reply,
+      realm,
+      place,
+      200,
+      askPage(wordsFor(request), realm, place.branding, '', false, isUnsaved(request)),
+    );
   });
   get('/sign-in/sent', async (request, reply, place) =>
     show(reply, realm, place, 200, sentPage(wordsFor(request), realm)),
