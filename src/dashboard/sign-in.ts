@@ -50,7 +50,7 @@ function showConnect(
       card(
         branding && logoOf(branding),
         html`<h1>${signInTexts(words).signIn.heading}</h1>`,
-        isUnsaved(reply.request) && html`<p class="told" role="status">${signInTexts(words).signIn.unsaved}</p>`,
+        isUnsaved(reply.request) && html`<p class="warning" role="status">${signInTexts(words).signIn.unsaved}</p>`,
         html`<p>${signInTexts(words).signIn.rest}</p>`,
         refusalLine(words, refusal, ['wallet_malformed']),
         connectForm(words, {

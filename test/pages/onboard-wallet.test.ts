@@ -110,3 +110,11 @@ test('A lost wallet is recovered with another one, and the present one stops it 
   assert.equal(await dashboard.page.getByText('is being recovered').count(), 0);
   for (const one of [page, dashboard.page, veto.page]) await one.context().close();
 });
+
+test('A form sent without a session → the sign-in says that nothing was saved, also where the page has no wallet', async () => {
+  const { page } = await open('/dashboard/sign-in', []);
+  await page.goto(`${app.url}/dashboard/sign-in?unsaved`);
+  await page.getByText('No wallet was found in this browser.').waitFor();
+  assert.ok(await page.getByText('You are no longer signed in, so nothing was saved.').isVisible());
+  await page.context().close();
+});

@@ -22,7 +22,7 @@ export function askPage(
   return html`
     ${branding && logoOf(branding)}
     <h1>${signInTitle(words, realm)}</h1>
-    ${unsaved && html`<p class="told" role="status">${signInTexts(words).signIn.unsaved}</p>`}
+    ${unsaved && html`<p class="warning" role="status">${signInTexts(words).signIn.unsaved}</p>`}
     ${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}
   `;
 }
