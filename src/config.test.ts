@@ -169,6 +169,12 @@ test('RATE_PROVIDERS › empty is as absent; none, or one twice, is a fault: it 
     assert.match(faultsOf({ RATE_PROVIDERS }).join(), /at least one/);
 });
 
+test('RATE_PROVIDERS › rates that never change are refused outside of the sandbox', () => {
+  const faults = faultsOf({ NODE_ENV: 'production', RATE_PROVIDERS: 'kraken,fixed' });
+  assert.match(faults.join('\n'), /^RATE_PROVIDERS names "fixed", whose rates never change/m);
+  assert.doesNotMatch(faultsOf({ NODE_ENV: 'production' }).join('\n'), /RATE_PROVIDERS/);
+});
+
 test('WEBHOOK_SCHEDULE_SECONDS › a comma too many adds no attempt', () => {
   const schedule = (WEBHOOK_SCHEDULE_SECONDS: string) =>
     readConfig({ ...secrets, WEBHOOK_SCHEDULE_SECONDS }).webhookScheduleMs;

@@ -194,6 +194,8 @@ function readRateProviders(value: string | undefined, sandbox: boolean, faults: 
       faults.push(`RATE_PROVIDERS names "${name}"; the known sources are ${rateProviderNames.join(', ')}`);
     }
   }
+  if (!sandbox && names.includes('fixed'))
+    faults.push('RATE_PROVIDERS names "fixed", whose rates never change: it is for the sandbox only');
   if (names.length === 0 || new Set(names).size < names.length)
     faults.push('RATE_PROVIDERS must name at least one source, and each once');
   return names;
