@@ -170,9 +170,10 @@ test('RATE_PROVIDERS › empty is as absent; none, or one twice, is a fault: it 
 });
 
 test('RATE_PROVIDERS › rates that never change are refused outside of the sandbox', () => {
-  const faults = faultsOf({ NODE_ENV: 'production', RATE_PROVIDERS: 'kraken,fixed' });
-  assert.match(faults.join('\n'), /^RATE_PROVIDERS names "fixed", whose rates never change/m);
-  assert.doesNotMatch(faultsOf({ NODE_ENV: 'production' }).join('\n'), /RATE_PROVIDERS/);
+  const faults = (BASE_URL: string) =>
+    faultsOf({ NODE_ENV: 'production', BASE_URL, RATE_PROVIDERS: 'kraken,fixed' }).join('\n');
+  assert.match(faults('https://pay.example'), /^RATE_PROVIDERS names "fixed", whose rates never change/m);
+  assert.doesNotMatch(faults('http://localhost:3000'), /RATE_PROVIDERS/);
 });
 
 test('WEBHOOK_SCHEDULE_SECONDS › a comma too many adds no attempt', () => {

@@ -16,7 +16,7 @@ test('a start in production → only JSON log lines, one of which says that it i
     const baseUrl = `http://localhost:${port}`;
     const loaded = join(dataFolder(), 'loaded');
     const preload = { NODE_OPTIONS: `--import=${join(import.meta.dirname, '../support/loaded-modules.ts')}` };
-    const production = { NODE_ENV: 'production', BASE_URL: baseUrl, PORT: port };
+    const production = { NODE_ENV: 'production', BASE_URL: baseUrl, PORT: port, RATE_PROVIDERS: 'fixed' };
     const env = { ...fixtures.env, ...production, ...preload, LOADED_MODULES: loaded };
     const service = await startService(env);
     await service.stop();
