@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type Database, sessionSettings, usualWaits } from '../../src/db/connection.ts';
-import { connectionOptions } from '../../src/db/pool.ts';
+import { connectionOptions } from '../../src/db/connection-options.ts';
 
 /** A statement as the service sent it. */
 export type Sent = { login: string; connection: number; text: string; parameters: unknown[] };
