@@ -118,9 +118,13 @@ test('Without a session every page and form of a realm leads to signing in, or i
   ] as const) {
     for (const path of paths) {
       const { status, location } = await call(method, path, {});
-      const signInPath = `/${path.split('/')[1]}/sign-in`;
+      const area = `/${path.split('/')[1]}`;
+      const signInPath = `${area}/sign-in`;
+      // After a form, the sign-in says that nothing was saved; who signs out has nothing to save.
+      const isUnsaved = method === 'POST' && path !== `${area}/sign-out`;
       if (path.endsWith('/options')) assert.equal(status, 404, path);
-      else assert.deepEqual([status, location], [303, signInPath], `${method} ${path}`);
+      else
+        assert.deepEqual([status, location], [303, `${signInPath}${isUnsaved ? '?unsaved' : ''}`], `${method} ${path}`);
     }
   }
 });
