@@ -103,7 +103,7 @@ const switchMerchant = (disabled: boolean) => async (ctx: Context, args: Argumen
   const id = word(args, 0, 'The account id');
   const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
   if (!scope) throw new Error(`There is no merchant "${id}".`);
-  await setMerchantDisabled(ctx, commandLine, scope, id, 'operator', disabled);
+  await setMerchantDisabled(ctx, commandLine, scope, { accountId: id, by: 'operator', disabled });
   return { account_id: id, disabled_by_operator: disabled };
 };
 

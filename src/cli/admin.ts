@@ -19,8 +19,14 @@ async function invite(ctx: Context, args: Arguments) {
 
 async function removePasskeys(ctx: Context, args: Arguments) {
   const email = option(args, 'email').toLowerCase();
-  const isMeant = (user: User) => user.email === email;
-  const removed = await removePasskeysOf(ctx, 'operators', isMeant, serviceName, commandLine, wordsOf('en'));
+  const isHolder = (user: User) => user.email === email;
+  const removed = await removePasskeysOf(
+    ctx,
+    'operators',
+    { isHolder, place: serviceName },
+    commandLine,
+    wordsOf('en'),
+  );
   return { email, removed };
 }
 

@@ -21,8 +21,8 @@ async function removePasskeys(ctx: Context, args: Arguments) {
   const partner = await mustReadPartner(ctx, option(args, 'partner'));
   const email = option(args, 'email').toLowerCase();
   const team = scopeOf(partner.id, true);
-  const isMeant = (user: User) => user.email === email;
-  const removed = await removePasskeysOf(ctx, team, isMeant, partner.name, commandLine, wordsOf('en'));
+  const isHolder = (user: User) => user.email === email;
+  const removed = await removePasskeysOf(ctx, team, { isHolder, place: partner.name }, commandLine, wordsOf('en'));
   return { partner: partner.slug, email, removed };
 }
 

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { updateDisabled } from './store.ts';
 
-/** Who disables the merchant. */
-type Switch = 'partner' | 'operator';
+/** One of a merchant's two switches: `by` is who disables the merchant with it. */
+export type DisabledSwitch = { accountId: string; by: 'partner' | 'operator'; disabled: boolean };
 
 /**
  * Sets one of a merchant's two switches, the partner's or the operator's. Either disables the merchant.
@@ -16,12 +16,10 @@ export function setMerchantDisabled(
   ctx: Pick<Context, 'db' | 'clock'>,
   actor: Actor,
   scope: Scope,
-  accountId: string,
-  by: Switch,
-  disabled: boolean,
+  { accountId, by, disabled }: DisabledSwitch,
 ): Promise<boolean> {
   return ctx.db.scoped(scope, async (tx) => {
-    if (!(await updateDisabled(tx, scope, accountId, by, disabled))) return false;
+    if (!(await updateDisabled(tx, scope, { accountId, by, disabled }))) return false;
     const action = disabled ? 'merchant.disabled' : 'merchant.enabled';
     await audit(ctx, tx, actor, { ...scope, action, object: { kind: 'merchant', id: accountId }, details: { by } });
     return true;

@@ -22,6 +22,9 @@ export type ProfileOutcome = { changed: string[]; currency: string } | { faults:
 
 type Typed = Record<string, string | undefined>;
 
+/** A submitted profile. `notice`: the mail to the earlier address, if the address changes. */
+export type ProfileChange = { accountId: string; typed: Typed; notice: Omit<NewMail, 'recipient'> };
+
 /**
  * Per merchant and day (UTC). Each change mails the earlier address, and nobody has proved that it is the merchant's.
  */
@@ -30,16 +33,13 @@ const maxEmailChanges = 10;
 /**
  * Changes a merchant's profile. If its e-mail address changes, the earlier address is notified.
  *
- * @param notice the mail to the earlier address
  * @throws Refusal not_found
  */
 export async function changeProfile(
   ctx: Pick<Context, 'config' | 'db' | 'clock'>,
   actor: Actor,
   scope: Scope,
-  accountId: string,
-  typed: Typed,
-  notice: Omit<NewMail, 'recipient'>,
+  { accountId, typed, notice }: ProfileChange,
 ): Promise<ProfileOutcome> {
   const { profile, faults } = readProfile(typed);
   if (!(await isKnownCurrency(ctx.db, profile.display_currency))) faults.display_currency = 'notACurrency';

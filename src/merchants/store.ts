@@ -100,14 +100,13 @@ export function selectMerchants(sql: Tag, scope: Scope, filter: MerchantFilter):
 export async function updateDisabled(
   tx: Tx,
   scope: Scope,
-  id: string,
-  by: 'partner' | 'operator',
-  disabled: boolean,
+  { accountId, by, disabled }: { accountId: string; by: 'partner' | 'operator'; disabled: boolean },
 ): Promise<boolean> {
   const column = identifiers(`disabled_by_${by}`);
   const { count } = await tx`
     update merchants set ${column} = ${disabled}
-    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${id} and ${column} <> ${disabled}`;
+    where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and id = ${accountId}
+      and ${column} <> ${disabled}`;
   return count === 1;
 }
 

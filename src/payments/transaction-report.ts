@@ -165,7 +165,7 @@ async function askToRead(
   const place = { chainId: chain.chainId, testMode: scope.testMode };
   for (const { tokenAddress, to } of transfersIn(receipt)) {
     if (!own.has(to) || named(chain, tokenAddress).symbol === null) continue;
-    await requestReread(ctx.db, place, to, null, [receipt]);
+    await requestReread(ctx.db, place, { wallet: to, transactions: [receipt], sinceBlock: null });
     return isYetToBeRead(ctx.db, chain.chainId, receipt);
   }
   return false;

@@ -11,14 +11,19 @@ import { selectActive } from './mandates/store.ts';
 import { afterPause, dayOf, startOf } from './rules.ts';
 import { courseOf, lockPlan, type PlanRow, updateEnded, updatePaused, updateResumed } from './store.ts';
 
+/** A change of a plan's state, which is allowed in the states `from`. */
+type StateChange = {
+  action: 'plan.paused' | 'plan.resumed' | 'plan.ended';
+  from: PlanRow['state'][];
+  work(tx: Tx, plan: PlanRow): Promise<unknown>;
+};
+
 /** Changes a plan under its lock; false if its state does not allow the change. */
 async function change(
   ctx: Context,
   actor: Actor,
-  action: 'plan.paused' | 'plan.resumed' | 'plan.ended',
   { scope, accountId, id }: PlanOf,
-  from: PlanRow['state'][],
-  work: (tx: Tx, plan: PlanRow) => Promise<unknown>,
+  { action, from, work }: StateChange,
 ): Promise<boolean> {
   if (!isUuid(id)) throw refuse('not_found');
   return ctx.db.scoped(scope, async (tx) => {
@@ -41,9 +46,13 @@ export type PlanOf = { scope: Scope; accountId: string; id: string };
  * @throws Refusal not_found
  */
 export function pausePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
-  return change(ctx, actor, 'plan.paused', plan, ['active'], async (tx, { id }) => {
-    await updatePaused(tx, plan.scope, id);
-    await stopCollecting(tx, plan.scope, id, 'plan_paused', ctx.clock.now());
+  return change(ctx, actor, plan, {
+    action: 'plan.paused',
+    from: ['active'],
+    work: async (tx, { id }) => {
+      await updatePaused(tx, plan.scope, id);
+      await stopCollecting(tx, plan.scope, id, 'plan_paused', ctx.clock.now());
+    },
   });
 }
 
@@ -54,9 +63,13 @@ export function pausePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boo
  * @throws Refusal not_found
  */
 export function resumePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
-  return change(ctx, actor, 'plan.resumed', plan, ['paused'], (tx, row) => {
-    const next = afterPause(courseOf(row), dayOf(ctx.clock.now()));
-    return updateResumed(tx, plan.scope, row.id, { ...next, dueAt: startOf(next.nextOn) });
+  return change(ctx, actor, plan, {
+    action: 'plan.resumed',
+    from: ['paused'],
+    work: (tx, row) => {
+      const next = afterPause(courseOf(row), dayOf(ctx.clock.now()));
+      return updateResumed(tx, plan.scope, row.id, { ...next, dueAt: startOf(next.nextOn) });
+    },
   });
 }
 
@@ -68,11 +81,15 @@ export function resumePlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<bo
  */
 export function endPlan(ctx: Context, actor: Actor, plan: PlanOf): Promise<boolean> {
   const { scope } = plan;
-  return change(ctx, actor, 'plan.ended', plan, ['active', 'paused'], async (tx, { id }) => {
-    await updateEnded(tx, scope, id, ctx.clock.now());
-    await stopCollecting(tx, scope, id, 'plan_ended', ctx.clock.now());
-    const mandate = await selectActive(tx, scope, id);
-    const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
-    if (mandate) await endMandate(inner, actor, scope, mandate.id, 'plan_ended');
+  return change(ctx, actor, plan, {
+    action: 'plan.ended',
+    from: ['active', 'paused'],
+    work: async (tx, { id }) => {
+      await updateEnded(tx, scope, id, ctx.clock.now());
+      await stopCollecting(tx, scope, id, 'plan_ended', ctx.clock.now());
+      const mandate = await selectActive(tx, scope, id);
+      const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
+      if (mandate) await endMandate(inner, actor, scope, mandate.id, { reason: 'plan_ended' });
+    },
   });
 }

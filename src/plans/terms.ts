@@ -48,7 +48,7 @@ export async function changeTerms(
         await updateTerms(tx, scope, id, { ...change, fiatCode: currency }, ctx.clock.now());
         const mandate = await selectActive(tx, scope, id);
         const reason = mandate && endedBy(mandate, change, currency);
-        if (mandate && reason) await endMandate(inner, actor, scope, mandate.id, reason);
+        if (mandate && reason) await endMandate(inner, actor, scope, mandate.id, { reason });
         const facts = await selectPlanFacts(tx, scope, id);
         // If there was a mandate, its end has already asked the customer.
         const isNew = !mandate && change.collect === 'automatic' && plan.collect === 'link';

@@ -17,15 +17,18 @@ import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
  * @throws AccessChanged if the acting user was removed, or given another role, since the act began
  */
 export function changeRole(ctx: Context, team: Scope, userId: string, role: Role, actor: Actor): Promise<User> {
-  return change(ctx, team, userId, actor, { to: { role }, takesAway: role !== 'owner' }, (before, after) =>
-    before.role === after.role
-      ? null
-      : {
-          ...about(team, after),
-          action: 'user.role_changed',
-          details: { email: after.email, from: before.role, to: role },
-        },
-  );
+  return change(ctx, team, userId, actor, {
+    to: { role },
+    takesAway: role !== 'owner',
+    entryOf: (before, after) =>
+      before.role === after.role
+        ? null
+        : {
+            ...about(team, after),
+            action: 'user.role_changed',
+            details: { email: after.email, from: before.role, to: role },
+          },
+  });
 }
 
 /**
@@ -42,12 +45,18 @@ export function setUserDisabled(
   disabled: boolean,
   actor: Actor,
 ): Promise<User> {
-  const at = disabled ? ctx.clock.now() : null;
-  return change(ctx, team, userId, actor, { to: { disabled_at: at }, takesAway: disabled }, (before, after) =>
-    (before.disabled_at === null) === !disabled
-      ? null
-      : { ...about(team, after), action: disabled ? 'user.disabled' : 'user.enabled', details: { email: after.email } },
-  );
+  return change(ctx, team, userId, actor, {
+    to: { disabled_at: disabled ? ctx.clock.now() : null },
+    takesAway: disabled,
+    entryOf: (before, after) =>
+      (before.disabled_at !== null) === disabled
+        ? null
+        : {
+            ...about(team, after),
+            action: disabled ? 'user.disabled' : 'user.enabled',
+            details: { email: after.email },
+          },
+  });
 }
 
 const about = (team: Team, { id }: User) => ({
@@ -56,13 +65,20 @@ const about = (team: Team, { id }: User) => ({
   object: { kind: 'user' as const, id },
 });
 
+type UserChange = {
+  to: Partial<Pick<User, 'role' | 'disabled_at'>>;
+  /** Whether the user has fewer permissions afterwards. */
+  takesAway: boolean;
+  /** The entry of the audit log; null if nothing changed. */
+  entryOf(before: User, after: User): AuditEntry | null;
+};
+
 async function change(
   ctx: Context,
   team: Team,
   userId: string,
   actor: Actor,
-  { to, takesAway }: { to: Partial<Pick<User, 'role' | 'disabled_at'>>; takesAway: boolean },
-  entryOf: (before: User, after: User) => AuditEntry | null,
+  { to, takesAway, entryOf }: UserChange,
 ): Promise<User> {
   const partnerId = partnerOf(team);
   const work = async (inner: Context) => {

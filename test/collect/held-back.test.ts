@@ -237,7 +237,7 @@ test('A request that was cancelled is not charged', async () => {
 test('A customer who stops between two attempts is asked by link', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
-  await endMandate(of.ctx, theService, of.scope, (await of.mandateOf(plan)).id, 'stopped_by_customer');
+  await endMandate(of.ctx, theService, of.scope, (await of.mandateOf(plan)).id, { reason: 'stopped_by_customer' });
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['asked', 'no_mandate']);
   assert.equal(await of.balance(payer.address), 100_000_000n);

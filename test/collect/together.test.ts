@@ -169,7 +169,7 @@ test('One merchant’s customers agree and stop again and again → telling the 
   const payer = await of.payer(100_000_000n);
   for (let turn = 0; turn < 24; turn++) {
     const { id } = await of.agree(plan, payer, { permitMicro: null });
-    await endMandate(ctx, theService, party.scope, id, 'stopped_by_customer');
+    await endMandate(ctx, theService, party.scope, id, { reason: 'stopped_by_customer' });
   }
   await of.db.sql`update mandates set revoke_due_at = ${of.clock.now()} where plan_id = ${plan.id}`;
   for (let pass = 0; pass < 3; pass++) await revokeStopped(ctx, running);

@@ -235,7 +235,7 @@ export async function refund(stage: Stage, [which = 0]: readonly number[]): Prom
       payment.refund = 'no';
       throw error;
     });
-    const started = await startRefund(stage.ctx, theService, scope, order.merchant.id, key, final);
+    const started = await startRefund(stage.ctx, theService, scope, { accountId: order.merchant.id, key, final });
     // Claimed meanwhile: what came too much is not what is sent back here.
     const isWhole = started.kind === 'started' ? started.requestId === null : started.kind === 'again';
     payment.refund = isWhole ? 'yes' : 'no';

@@ -169,7 +169,9 @@ test('A refused or failed action leaves no row, and an action that cannot be log
 
   const merchant = await makeMerchant(app.db, scope);
   const nameless = { ...ada, email: 'not \0 storable' } as Actor;
-  await assert.rejects(setMerchantDisabled(app.ctx, nameless, scope, merchant.id, 'partner', true));
+  await assert.rejects(
+    setMerchantDisabled(app.ctx, nameless, scope, { accountId: merchant.id, by: 'partner', disabled: true }),
+  );
   const [row] = await app.db.sql`select disabled_by_partner from merchants where id = ${merchant.id}`;
   assert.equal(row?.disabled_by_partner, false, 'the act was taken back with its row');
 });
@@ -177,7 +179,7 @@ test('A refused or failed action leaves no row, and an action that cannot be log
 test('an entry of the audit log → says who did it, from where, when, and to what', async () => {
   const { partner, test: scope } = await makePartner(app.db);
   const merchant = await makeMerchant(app.db, scope);
-  await setMerchantDisabled(app.ctx, ada, scope, merchant.id, 'partner', true);
+  await setMerchantDisabled(app.ctx, ada, scope, { accountId: merchant.id, by: 'partner', disabled: true });
   const { rows } = await readLog(app.ctx, scope, {}, 10);
   const [row] = rows;
   assert.ok(row && Math.abs(row.at.getTime() - Date.now()) < 60_000);
@@ -387,7 +389,7 @@ test('Acts of many kinds at the same time wait for each other and never for good
   const flip = (i: number) => {
     const { test: scope } = partners[i % 2] as (typeof partners)[number];
     const { id } = merchants[i % 2] as (typeof merchants)[number];
-    return setMerchantDisabled(app.ctx, ada, scope, id, 'partner', i % 4 < 2);
+    return setMerchantDisabled(app.ctx, ada, scope, { accountId: id, by: 'partner', disabled: i % 4 < 2 });
   };
   const failing = (at: Date) => app.db.sql`update webhook_endpoints set failing_since = ${at}, disabled_at = null`;
   const [long, key] = [new Date(Date.now() - 200 * 3_600_000), { by: 'email' as const, value: 'many@example.com' }];

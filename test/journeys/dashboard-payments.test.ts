@@ -193,7 +193,11 @@ test('No page reveals our RPC addresses of a network, only what wallets may know
 test('A disabled merchant keeps all pages of its dashboard, which say what is disabled', async () => {
   const merchant = await makeOnboarded(fixtures.ctx, fixtures.scope);
   const visitor = await fixtures.signedIn(fixtures.scope, merchant);
-  await setMerchantDisabled(fixtures.ctx, theService, fixtures.scope, merchant.id, 'partner', true);
+  await setMerchantDisabled(fixtures.ctx, theService, fixtures.scope, {
+    accountId: merchant.id,
+    by: 'partner',
+    disabled: true,
+  });
   for (const place of ['', '/payments', '/ask', '/cashier', '/unmatched', '/profile', '/sessions']) {
     assert.equal((await visitor.open(`/dashboard${place}`)).status, 200, place);
   }

@@ -154,14 +154,11 @@ test('Refunding and claiming a payment in the same moment: one of them has it', 
   for (let round = 0n; round < 6n; round++) {
     const { request, txHash, from } = await stray(8_000_000n + round * 100_000n);
     const final = await readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
-    const starting = startRefund(
-      fixtures.ctx,
-      theService,
-      fixtures.scope,
-      fixtures.merchant.id,
-      keyFor(txHash),
+    const starting = startRefund(fixtures.ctx, theService, fixtures.scope, {
+      accountId: fixtures.merchant.id,
+      key: keyFor(txHash),
       final,
-    ).catch((error) => {
+    }).catch((error) => {
       assert.equal(error.code, 'not_found');
       return null;
     });

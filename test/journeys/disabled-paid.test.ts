@@ -26,8 +26,8 @@ test('a partner and its merchant are disabled → earlier requests are still ver
   await setUrl(sending, theService, scope, receiver.url);
   const request = await fixtures.request();
   const [partner] = await db.sql<{ slug: string }[]>`select slug from partners where id = ${scope.partnerId}`;
-  await setMerchantDisabled(ctx, theService, scope, merchant.id, 'partner', true);
-  await setMerchantDisabled(ctx, theService, scope, merchant.id, 'operator', true);
+  await setMerchantDisabled(ctx, theService, scope, { accountId: merchant.id, by: 'partner', disabled: true });
+  await setMerchantDisabled(ctx, theService, scope, { accountId: merchant.id, by: 'operator', disabled: true });
   await setPartnerDisabled(ctx, theService, partner?.slug ?? '', true);
   await fixtures.pay(request);
   await fixtures.node.mine(3);

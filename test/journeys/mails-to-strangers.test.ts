@@ -182,7 +182,7 @@ test('A change of the profile › takes no second connection while it holds one'
   };
   const typed = { email: 'after@example.com', display_currency: 'EUR', business_name: 'A', country: 'DE' };
   const notice = { subject: '', body: '' };
-  const outcome = await changeProfile({ ...app.ctx, db }, theService, scope, id, typed, notice);
+  const outcome = await changeProfile({ ...app.ctx, db }, theService, scope, { accountId: id, typed, notice });
   assert.ok('changed' in outcome && outcome.changed.includes('email'), JSON.stringify(outcome));
 });
 

@@ -237,12 +237,12 @@ test('A disabled merchant keeps its dashboard, which says what is disabled and b
   const { id, account } = await makeOnboarded(app.ctx, fixtures.test);
   const { visitor, dashboard } = await signInMerchant(app.url, account);
   assert.match(dashboard.html, /You are ready to receive payments/);
-  await setMerchantDisabled(app.ctx, theService, fixtures.test, id, 'partner', true);
+  await setMerchantDisabled(app.ctx, theService, fixtures.test, { accountId: id, by: 'partner', disabled: true });
   const page = await visitor.open('/dashboard');
   assert.match(page.html, /New requests are disabled/);
   assert.match(page.html, /Corner Shops Ltd disabled your account/);
   assert.ok(isIn(page));
-  await setMerchantDisabled(app.ctx, theService, fixtures.test, id, 'operator', true);
+  await setMerchantDisabled(app.ctx, theService, fixtures.test, { accountId: id, by: 'operator', disabled: true });
   assert.match((await visitor.open('/dashboard')).html, /We disabled your account/);
   assert.ok(isIn((await signInMerchant(app.url, account)).dashboard), 'and can sign in');
 });

@@ -298,7 +298,7 @@ test('the audit log › newest first, by filters and pages, as CSV; nobody else�
 test('the audit log › merchants, keys and users by name, each with its page where there is one', async () => {
   const { test: scope, owner } = await newPartner();
   const merchant = await makeMerchant(app.db, scope);
-  await setMerchantDisabled(ctx, theService, scope, merchant.id, 'partner', true);
+  await setMerchantDisabled(ctx, theService, scope, { accountId: merchant.id, by: 'partner', disabled: true });
   const stranger = await makeMerchant(app.db, (await makePartner(app.db)).test);
   await app.db.transaction(async (tx) => {
     for (const id of [merchant.id, stranger.id]) {

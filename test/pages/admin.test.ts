@@ -119,7 +119,11 @@ test('the pages Overview, Partners, Users and Merchants work in the browser', as
     await invitePartnerUser(fixtures.ctx, one, 'viewer');
     await makeMerchant(fixtures.db, one.live);
     const off = await makeMerchant(fixtures.db, one.test);
-    await setMerchantDisabled(fixtures.ctx, theService, one.test, off.id, 'operator', true);
+    await setMerchantDisabled(fixtures.ctx, theService, one.test, {
+      accountId: off.id,
+      by: 'operator',
+      disabled: true,
+    });
   }
   const fault = 'connect ECONNREFUSED 10.0.0.7:587';
   await raiseAlarm(fixtures.db.sql, { kind: 'mail_failing', subject: '', details: { fault } });

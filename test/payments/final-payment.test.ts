@@ -29,7 +29,13 @@ const offered = async (txHash: string) =>
 const finalOf = (txHash: string) =>
   readFinalPayment(fixtures.ctx, fixtures.scope, fixtures.merchant.id, keyFor(txHash));
 const start = async (txHash: string, final: Awaited<ReturnType<typeof finalOf>>) =>
-  (await startRefund(fixtures.ctx, theService, fixtures.scope, fixtures.merchant.id, keyFor(txHash), final)).kind;
+  (
+    await startRefund(fixtures.ctx, theService, fixtures.scope, {
+      accountId: fixtures.merchant.id,
+      key: keyFor(txHash),
+      final,
+    })
+  ).kind;
 
 async function stray(usdcMicro: bigint, from = fixtures.node.wallet()): Promise<string> {
   const txHash = await fixtures.node.pay({ from, to: fixtures.merchant.wallet, usdcMicro });
@@ -108,9 +114,12 @@ test('another merchant’s payment that is locked → not found, and not waited 
     await assert.rejects(cancelRefund(fixtures.ctx, theService, fixtures.scope, other.id, keyFor(txHash)), {
       code: 'not_found',
     });
-    await assert.rejects(startRefund(fixtures.ctx, theService, fixtures.scope, other.id, keyFor(txHash), null), {
-      code: 'not_found',
-    });
+    await assert.rejects(
+      startRefund(fixtures.ctx, theService, fixtures.scope, { accountId: other.id, key: keyFor(txHash), final: null }),
+      {
+        code: 'not_found',
+      },
+    );
   });
 });
 
@@ -161,7 +170,7 @@ test('a partial payment that is confirmed after the surplus was refunded → bri
   await database.db.sql`update requests set proof_status = 'attached' where id = ${request.id}`;
   assert.equal(await verifyFinal(ctx), 1);
   const final = await readFinalPayment(ctx, scope, merchant.id, keyFor(paid));
-  await startRefund(ctx, theService, scope, merchant.id, keyFor(paid), final);
+  await startRefund(ctx, theService, scope, { accountId: merchant.id, key: keyFor(paid), final });
   const refunded = () => database.db.sql`
     update returns set state = 'confirmed', return_tx_hash = ${`0x${'d2'.repeat(32)}`}`;
   const status = () => readPortalStatus(ctx, scope, request.id);
@@ -178,7 +187,7 @@ test('a partial payment that is confirmed after the surplus was refunded → bri
   assert.deepEqual([usdcMicro, data !== null], [due - 1n, true]);
   assert.equal(await status(), 'overpaid');
   const finalLate = await readFinalPayment(ctx, scope, merchant.id, keyFor(late, 31340));
-  await startRefund(ctx, theService, scope, merchant.id, keyFor(late, 31340), finalLate);
+  await startRefund(ctx, theService, scope, { accountId: merchant.id, key: keyFor(late, 31340), final: finalLate });
   await refunded();
   assert.equal(await status(), 'paid');
   const { surpluses } = await readProgress(ctx, scope, request.id);

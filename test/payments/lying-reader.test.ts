@@ -250,13 +250,17 @@ test('a transaction that one endpoint made up → sought for a day, then given u
   const [block] = await fixtures.db.sql<{ hash: string; number: string }[]>`
     select hash, number from chain_blocks order by number desc limit 1`;
   assert.ok(block);
-  const pointed = { txHash: `0x${'ab'.repeat(32)}`, blockHash: block.hash, blockNumber: Number(block.number) };
+  const transaction = { txHash: `0x${'ab'.repeat(32)}`, blockHash: block.hash, blockNumber: Number(block.number) };
   const place = { chainId: fixtures.node.chain.chainId, testMode: true };
-  await requestReread(fixtures.db, place, request.wallet_address, null, [pointed]);
-  const left = () => fixtures.db.sql`select tries from unread_transactions where tx_hash = ${pointed.txHash}`;
+  await requestReread(fixtures.db, place, {
+    wallet: request.wallet_address,
+    transactions: [transaction],
+    sinceBlock: null,
+  });
+  const left = () => fixtures.db.sql`select tries from unread_transactions where tx_hash = ${transaction.txHash}`;
   await until('it was sought again', async () => (await left())[0]?.tries > 0);
   await fixtures.db.sql`
-    update unread_transactions set seen_at = now() - interval '25 hours', look_at = now() where tx_hash = ${pointed.txHash}`;
+    update unread_transactions set seen_at = now() - interval '25 hours', look_at = now() where tx_hash = ${transaction.txHash}`;
   await until('it is given up', async () => (await left()).length === 0);
 });
 

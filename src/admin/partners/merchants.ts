@@ -72,7 +72,7 @@ export function merchantsPages(pages: AdminPages, ctx: Context): void {
     const scope = isUuid(id) ? await scopeOfMerchant(ctx.db, id) : null;
     const off = to === 'off';
     if (!scope || !to) return sendNotFound(call.reply);
-    await setMerchantDisabled(ctx, call.actor, scope, id, 'operator', off);
+    await setMerchantDisabled(ctx, call.actor, scope, { accountId: id, by: 'operator', disabled: off });
     return call.done(`${path}?q=${id}`, off ? 'off' : 'on');
   });
 }

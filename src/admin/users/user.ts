@@ -48,9 +48,9 @@ export function userPages(pages: AdminPages, ctx: Context): void {
       const team: Team | null =
         user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);
       if (team === null) return 'gone';
-      const place = user.partner_name ?? serviceName;
+      const removal = { isHolder: ({ id }: { id: string }) => id === user.id, place: user.partner_name ?? serviceName };
       const actor = userActor(call.operator, call.request);
-      const removed = await removePasskeysOf(ctx, team, ({ id }) => id === user.id, place, actor, call.words);
+      const removed = await removePasskeysOf(ctx, team, removal, actor, call.words);
       return removed > 0 ? 'passkeys' : 'gone';
     }),
   );

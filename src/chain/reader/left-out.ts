@@ -40,8 +40,10 @@ export async function setAside(reader: Reader, { from }: Range, reported: readon
   for (const [host, own] of Map.groupBy(unknown, ({ by }) => by)) {
     const room = Math.max(0, maxPerHost - (counts.get(host) ?? 0));
     const logs = own.slice(0, room).map(({ log }) => log);
-    for (const [wallet, paying] of Map.groupBy(logs, (log) => paidBy(log) ?? ''))
-      added += await requestReread(db, { chainId, testMode }, wallet, from - 1, paying, { isKnown: true, host });
+    for (const [wallet, transactions] of Map.groupBy(logs, (log) => paidBy(log) ?? '')) {
+      const reread = { wallet, transactions, sinceBlock: from - 1, isKnown: true, host };
+      added += await requestReread(db, { chainId, testMode }, reread);
+    }
     if (own.length <= room) continue;
     isComplete = false;
     comparison.full = new Set([...comparison.full, host]);

@@ -76,35 +76,42 @@ export async function putOffUnread(db: Database, chainId: number, row: UnreadRow
     where chain_id = ${chainId} and block_hash = ${row.block_hash} and tx_hash = ${row.tx_hash}`;
 }
 
-/** A transaction that pays a watched wallet, as an endpoint reports it. */
-export type Pointed = { txHash: string; blockHash: string; blockNumber: number };
+/** A transaction in its block, as an endpoint reports it. */
+export type MinedTransaction = { txHash: string; blockHash: string; blockNumber: number };
 
 /** At most this many per endpoint wait: it can invent any number of them. */
 export const maxPerHost = 1_000;
+
+/** Transactions that pay a watched wallet and are to be read again. */
+export type Reread = {
+  wallet: string;
+  transactions: readonly MinedTransaction[];
+  /** Blocks after it were read, including those no longer stored; null if that is unknown. */
+  sinceBlock: number | null;
+  /** Whether more is known to exist, so that they are read again although something is stored for the wallet. */
+  isKnown?: boolean;
+  /** The endpoint that reports them unasked, if one does. */
+  host?: string;
+};
 
 /**
  * Sets aside transactions of which nothing is stored for the wallet although their block was read. They have no logs,
  * as nobody has read any. Their payments to others may already be stored, because a provider can return a part of a
  * transaction. One that was stored without its calldata, and removed since, is set aside again.
  *
- * @param sinceBlock blocks after it were read, including those no longer stored; null if that is unknown
- * @param details `isKnown`: also if something is stored for the wallet, because more is known to exist; `host`: the
- * endpoint that reports them unasked, if one does
  * @returns how many were set aside that were not before
  */
 export async function requestReread(
   { sql }: Database,
   chain: { chainId: number; testMode: boolean },
-  wallet: string,
-  sinceBlock: number | null,
-  pointed: readonly Pointed[],
-  { isKnown = false, host }: { isKnown?: boolean; host?: string } = {},
+  { wallet, transactions, sinceBlock, isKnown = false, host }: Reread,
 ): Promise<number> {
   const { count } = await sql`
     insert into unread_transactions (chain_id, block_number, block_hash, block_time, tx_hash, logs, owners, told_by)
     select c.chain_id, p.number, p.block_hash, coalesce(b.block_time, now()), p.tx_hash, '[]', '{}', ${host ?? null}
-    from unnest(${pointed.map(({ txHash }) => txHash)}::text[], ${pointed.map(({ blockHash }) => blockHash)}::text[],
-        ${pointed.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (tx_hash, block_hash, number)
+    from unnest(${transactions.map(({ txHash }) => txHash)}::text[],
+        ${transactions.map(({ blockHash }) => blockHash)}::text[],
+        ${transactions.map(({ blockNumber }) => blockNumber)}::bigint[]) as p (tx_hash, block_hash, number)
       join chain_cursors c on c.chain_id = ${chain.chainId} and c.number >= p.number
       left join chain_blocks b on b.chain_id = c.chain_id and b.number = p.number
     where case when b.number is null
@@ -187,7 +194,11 @@ export async function isSetAside(
 }
 
 /** Whether a transaction will still be read: its block has not been reached, or it was set aside. */
-export async function isYetToBeRead({ sql }: Pick<Database, 'sql'>, chainId: number, at: Pointed): Promise<boolean> {
+export async function isYetToBeRead(
+  { sql }: Pick<Database, 'sql'>,
+  chainId: number,
+  at: MinedTransaction,
+): Promise<boolean> {
   const ahead = await sql`select from chain_cursors where chain_id = ${chainId} and number < ${at.blockNumber}`;
   return ahead.length > 0 || (await isSetAside({ sql }, chainId, at));
 }

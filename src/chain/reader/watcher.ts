@@ -53,7 +53,7 @@ function watching(
     ctx.log.info({ chain: chain.chainId, fence: lease.fence }, 'leading the chain');
     const over = new AbortController();
     const both = AbortSignal.any([leading, over.signal]);
-    const reader = await makeReader(ctx, chain, testMode, lease, hooks, both);
+    const reader = await makeReader(ctx, { chain, testMode }, lease, hooks, both);
     const readBlocks = async () => (await loopPass(`read blocks of ${chain.chainId}`, () => poll(reader))).waitMs;
     const reading = repeat(both, report, readBlocks).finally(() => over.abort());
     const readAgain = async () => {
@@ -78,8 +78,7 @@ export function leaseName(chain: ChainConfig): string {
 /** A reader for the holder of a chain's lease; from now on no earlier holder can write. */
 export async function makeReader(
   ctx: Pick<Context, 'db' | 'log'>,
-  chain: ChainConfig,
-  testMode: boolean,
+  { chain, testMode }: { chain: ChainConfig; testMode: boolean },
   lease: Lease,
   hooks: WatchHooks,
   signal: AbortSignal,

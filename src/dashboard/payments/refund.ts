@@ -73,7 +73,7 @@ async function start(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
   if (!isAllowed(ctx, visit)) return sendTooMany(visit.reply);
   // Outside the transaction: the chain may be slow.
   const final = await readFinalPayment(ctx, scope, accountId, key);
-  await startRefund(ctx, merchantActor(visit), scope, accountId, key, final);
+  await startRefund(ctx, merchantActor(visit), scope, { accountId, key, final });
   return visit.reply.redirect(`${path}/${writeTransferKey(key)}`, 303);
 }
 

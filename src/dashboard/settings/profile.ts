@@ -38,7 +38,7 @@ async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const branding = await readMailBranding(ctx, scope.partnerId);
   const notice = writeNotice({ words, branding, subject, body, values: { partner: merchant.partner_name } });
-  const outcome = await changeProfile(ctx, merchantActor(visit), scope, accountId, fields, notice);
+  const outcome = await changeProfile(ctx, merchantActor(visit), scope, { accountId, typed: fields, notice });
   if ('faults' in outcome) return showForm(ctx, visit, outcome.faults);
   return reply.redirect(`${path}?done=saved`, 303);
 }

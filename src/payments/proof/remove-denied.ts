@@ -31,8 +31,13 @@ async function remove(ctx: Context, chain: ChainConfig, row: TransferRow): Promi
     await undoRemoved(tx, [toRemoved(chainId, row)]);
     const blockNumber = Number(row.block_number);
     const place = { chainId, testMode: row.test_mode };
-    const pointed = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
-    await requestReread(nestedIn(tx, ctx.db), place, row.to_address, blockNumber - 1, [pointed], { isKnown: true });
+    const transaction = { txHash: row.tx_hash, blockHash: row.block_hash, blockNumber };
+    await requestReread(nestedIn(tx, ctx.db), place, {
+      wallet: row.to_address,
+      transactions: [transaction],
+      sinceBlock: blockNumber - 1,
+      isKnown: true,
+    });
     return true;
   });
 }

@@ -24,5 +24,5 @@ export async function rereadIfMissing(
   const start = request.start_blocks[String(chain.chainId)];
   // After a reorganisation its block can have a lower number than the newest one at the create.
   const sinceBlock = start === undefined ? null : Math.min(start, receipt.blockNumber - 1);
-  await requestReread(ctx.db, place, request.wallet_address, sinceBlock, [receipt]);
+  await requestReread(ctx.db, place, { wallet: request.wallet_address, transactions: [receipt], sinceBlock });
 }

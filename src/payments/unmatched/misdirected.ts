@@ -175,9 +175,8 @@ async function scanChain(ctx: Context, chain: ChainConfig, row: PayPageRow, sinc
     try {
       const found = await findIncoming(rpc, row.wallet_address, sinceBlock, accepted);
       const place = { chainId: chain.chainId, testMode: row.test_mode };
-      const details = { host: rpc.host };
-      if (found.accepted.length > 0)
-        await requestReread(ctx.db, place, row.wallet_address, null, found.accepted, details);
+      const reread = { wallet: row.wallet_address, transactions: found.accepted, sinceBlock: null, host: rpc.host };
+      if (found.accepted.length > 0) await requestReread(ctx.db, place, reread);
       return { rpc, incoming: found.others };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;

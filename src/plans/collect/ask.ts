@@ -41,7 +41,9 @@ export async function requestByLinkInstead(
   const endReason = endReasons[reason];
   if (mandate === null || endReason === null) return;
   // Last: the end of the audit log stays locked until commit.
-  await endMandate({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, theService, scope, mandate.id, endReason);
+  await endMandate({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, theService, scope, mandate.id, {
+    reason: endReason,
+  });
 }
 
 type ChargeNews = Omit<Parameters<typeof chargeMail>[1], 'branding' | 'to' | 'reason'> & { reason: MailedReason };

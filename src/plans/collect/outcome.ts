@@ -113,7 +113,7 @@ export async function fail(ctx: Context, { row, mandate }: ClaimedCharge, reason
     }
     // The end of the audit log stays locked from here until commit.
     const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
-    if (mandate) await endMandate(inner, theService, scope, mandate.id, 'past_due');
+    if (mandate) await endMandate(inner, theService, scope, mandate.id, { reason: 'past_due' });
     const object = { kind: 'plan' as const, id: plan.id };
     if (ends) await audit(ctx, tx, theService, { ...scope, action: 'plan.ended', object, details: {} });
   });

@@ -13,7 +13,7 @@ const overOnChain: readonly EndReason[] = ['revoked_on_chain', 'expired'];
  * Ends a mandate at once and permanently: nothing is charged under it from then on. The same transaction queues mails
  * to customer and merchant. If the chain would still allow charges, the loop that revokes will revoke it there.
  *
- * @param stopSignature the payer's signature of its revocation, if there is one
+ * @param end `stopSignature` is the payer's signature of its revocation, if there is one
  * @returns the mandate; null if it was no longer in use
  */
 export function endMandate(
@@ -21,8 +21,7 @@ export function endMandate(
   actor: Actor,
   scope: Scope,
   mandateId: string,
-  reason: EndReason,
-  stopSignature: Buffer | null = null,
+  { reason, stopSignature = null }: { reason: EndReason; stopSignature?: Buffer | null },
 ): Promise<MandateRow | null> {
   return withAuditIn(
     ctx,

@@ -32,7 +32,7 @@ const asksAgain: readonly EndReason[] = ['wallet_changed', 'above_cap', 'currenc
 
 /** Asks a plan's customer to agree to automatic charges. */
 export function queueAskMail(ctx: MailContext, tx: Tx, scope: Scope, facts: PlanFactsRow): Promise<void> {
-  return queueToCustomer(ctx, tx, scope, facts, 'ask', () => []);
+  return queueToCustomer(ctx, tx, scope, facts, { kind: 'ask', more: () => [] });
 }
 
 /** Tells a plan's customer what was agreed, and how to stop it: whoever held the link may have agreed. */
@@ -43,11 +43,14 @@ export function queueAgreedMail(
   facts: PlanFactsRow,
   mandate: MandateRow,
 ): Promise<void> {
-  return queueToCustomer(ctx, tx, scope, facts, 'agreed', (words, { page: t }) => [
-    [t.max, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
-    [t.payer, mandate.payer],
-    [t.until, instantText(words, mandate.ends_at), instant(words, mandate.ends_at)],
-  ]);
+  return queueToCustomer(ctx, tx, scope, facts, {
+    kind: 'agreed',
+    more: (words, { page: t }) => [
+      [t.max, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
+      [t.payer, mandate.payer],
+      [t.until, instantText(words, mandate.ends_at), instant(words, mandate.ends_at)],
+    ],
+  });
 }
 
 /**
@@ -63,9 +66,10 @@ export async function queueEndMails(
   if (reason === 'customer_erased') return;
   const again = asksAgain.includes(reason) && facts.state !== 'ended';
   if (reason === 'expired' && !again) return;
-  await queueToCustomer(ctx, tx, scope, facts, again ? 'again' : 'stopped', (_, t) => [
-    [t.mails.reason, t.ended[reason]],
-  ]);
+  await queueToCustomer(ctx, tx, scope, facts, {
+    kind: again ? 'again' : 'stopped',
+    more: (_, t) => [[t.mails.reason, t.ended[reason]]],
+  });
   // The merchant knows what it has just done itself.
   if (reason !== 'stopped_by_merchant' && reason !== 'plan_ended') await queueToMerchant(ctx, tx, facts, reason, again);
 }
@@ -75,8 +79,7 @@ async function queueToCustomer(
   tx: Tx,
   scope: Scope,
   facts: PlanFactsRow,
-  kind: Kind,
-  more: (words: Words, texts: MandateTexts) => CustomerMailFact[],
+  { kind, more }: { kind: Kind; more: (words: Words, texts: MandateTexts) => CustomerMailFact[] },
 ): Promise<void> {
   if (facts.customer_email === null || facts.mails_stopped_at !== null) return;
   if (!(await takePlanMail(ctx, tx, scope, facts, facts.customer_email))) return;

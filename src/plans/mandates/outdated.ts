@@ -18,7 +18,7 @@ export async function endOutdated(ctx: Context, signal: AbortSignal): Promise<nu
   for (const one of await selectOutdated(ctx.db.sql, ctx.clock.now(), batch)) {
     if (signal.aborted) break;
     try {
-      if (await endMandate(ctx, theService, scopeOfRow(one), one.id, one.reason)) ended++;
+      if (await endMandate(ctx, theService, scopeOfRow(one), one.id, { reason: one.reason })) ended++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
       ctx.log.error({ err: error, mandate_id: one.id }, 'a mandate could not be ended');

@@ -38,8 +38,9 @@ export async function stopByCustomer(
 ): Promise<boolean> {
   const mandate = await ctx.db.scoped(scope, (tx) => selectActive(tx, scope, facts.id));
   if (!mandate) return false;
-  const kept = signature === null ? null : await checked(ctx, mandate, signature);
-  return (await endMandate(ctx, theService, scope, mandate.id, 'stopped_by_customer', kept)) !== null;
+  const stopSignature = signature === null ? null : await checked(ctx, mandate, signature);
+  const end = { reason: 'stopped_by_customer', stopSignature } as const;
+  return (await endMandate(ctx, theService, scope, mandate.id, end)) !== null;
 }
 
 async function checked(ctx: Context, mandate: MandateRow, typed: string): Promise<Buffer | null> {
@@ -63,5 +64,5 @@ export async function stopByMerchant(ctx: Context, actor: Actor, { scope, accoun
     return selectActive(tx, scope, id);
   });
   if (!mandate) return false;
-  return (await endMandate(ctx, actor, scope, mandate.id, 'stopped_by_merchant')) !== null;
+  return (await endMandate(ctx, actor, scope, mandate.id, { reason: 'stopped_by_merchant' })) !== null;
 }

@@ -50,7 +50,7 @@ export function merchantDetail(pages: PortalPages, ctx: Context): void {
       async (call) => {
         const { scope } = call;
         const { id } = await mustRead(ctx, call);
-        await setMerchantDisabled(ctx, call.actor, scope, id, 'partner', disabled);
+        await setMerchantDisabled(ctx, call.actor, scope, { accountId: id, by: 'partner', disabled });
         return call.done(`${path}/${id}`, disabled ? 'disabled' : 'enabled');
       },
     );

@@ -85,8 +85,8 @@ export function teamPages(pages: PortalPages, ctx: Context): void {
   change('passkeys', async ({ scope, user, request, words }, id) => {
     // A user removes their own passkeys on the page of their sessions, which requires a passkey or a fresh sign-in.
     if (id === user.userId) throw refuse('not_found');
-    const isMeant = (one: User) => one.id === id;
-    await removePasskeysOf(ctx, scope, isMeant, user.partner.name, userActor(user, request), words);
+    const removal = { isHolder: (one: User) => one.id === id, place: user.partner.name };
+    await removePasskeysOf(ctx, scope, removal, userActor(user, request), words);
     return 'passkeys_removed';
   });
 }

@@ -62,7 +62,7 @@ export function signInWithPasskey(
   { answer, client, earlier, language }: PasskeySignIn,
 ): Promise<Entered | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
-    const holder = await prove(ctx, tx, { kind: realm.kind, host }, null, answer, client);
+    const holder = await prove(ctx, tx, { kind: realm.kind, host }, { session: null, answer, client });
     if (typeof holder === 'string') return { refused: holder };
     await updateSignedIn(tx, holder.user_id, ctx.clock.now());
     await updateUserLanguage(tx, holder.user_id, language);
@@ -92,7 +92,7 @@ export function confirmWithPasskey(
   client: Client,
 ): Promise<{ token: string } | { refused: PasskeyRefusalReason }> {
   return ctx.db.transaction(async (tx) => {
-    const holder = await prove(ctx, tx, { kind: person.kind, host }, person.sessionId, answer, client);
+    const holder = await prove(ctx, tx, { kind: person.kind, host }, { session: person.sessionId, answer, client });
     if (typeof holder === 'string') return { refused: holder };
     if (holder.user_id !== person.userId) return { refused: 'unknown' };
     return { token: await confirmSession(ctx, tx, person.sessionId) };
@@ -107,12 +107,10 @@ async function prove(
   ctx: Context,
   tx: Tx,
   place: PasskeyPlace,
-  session: string | null,
-  typed: unknown,
-  client: Client,
+  { session, answer: sent, client }: { session: string | null; answer: unknown; client: Client },
 ): Promise<HolderRow | PasskeyRefusalReason> {
   const party = relyingParty(ctx.config, place.host);
-  const answer = readAnswer(typed);
+  const answer = readAnswer(sent);
   if (!party || !answer) return 'unknown';
   const taken = await takeChallenge(ctx, tx, useFor(party, place, session), answer.challenge);
   if (taken !== 'taken') return taken;

@@ -59,8 +59,8 @@ export function passkeyPages<K extends UserKind>(
   options(path, (person, request) => offerPasskey(ctx, person, host(request)));
   // The actions check the session themselves, so that their refusals are shown beside the passkeys.
   form(path, 'always', async ({ request, words, person, typed }) => {
-    const made = { answer: typed('passkey'), name: typed('name') || browserOf(request) };
-    return (await addPasskey(ctx, person, host(request), made, userActor(person, request), words)) ?? 'added';
+    const made = { host: host(request), answer: typed('passkey'), name: typed('name') || browserOf(request) };
+    return (await addPasskey(ctx, person, made, userActor(person, request), words)) ?? 'added';
   });
   options(`${path}/confirm`, (person, request) => {
     const place = { kind: realm.kind, host: host(request) };

@@ -63,20 +63,19 @@ const addingIn = ({ sessionId }: Person, origin: string): PasskeyUse => ({
  * Stores a passkey that the browser created. From then on a mailed link alone no longer signs this user in. The user is
  * notified by mail.
  *
- * @param made `answer` is the browser's response, as JSON
+ * @param made on the page of `host`; `answer` is the browser's response, as JSON
  * @returns null if it was stored
  */
 export function addPasskey(
   ctx: Context,
   person: Person,
-  host: HostOwner,
-  made: { answer: unknown; name: string },
+  made: { host: HostOwner; answer: unknown; name: string },
   actor: Actor,
   words: Words,
 ): Promise<PasskeyRefusalReason | null> {
   const name = [...made.name.replace(/\p{C}/gu, '').trim()].slice(0, maxNameLength).join('');
   const keep = async (inner: Context): Promise<PasskeyRefusalReason | null> => {
-    const party = relyingParty(ctx.config, host);
+    const party = relyingParty(ctx.config, made.host);
     const answer = readAnswer(made.answer);
     if (!party || !answer) return 'not_made';
     const use = addingIn(person, party.origin);
@@ -135,23 +134,21 @@ export async function passkeyHolders(ctx: Pick<Context, 'db'>, team: Scope): Pro
 /**
  * Removes all passkeys of a user who has lost them: the next mailed link signs in. The user is notified by mail.
  *
- * @param wanted the user of the team
- * @param place the name of the portal or the administration in the mail
+ * @param removal `isHolder` finds the user in the team; `place` is the name of the portal or the administration in the mail
  * @returns how many there were
  * @throws UserRefusal user_unknown
  */
 export async function removePasskeysOf(
   ctx: Context,
   team: Team,
-  wanted: (user: User) => boolean,
-  place: string,
+  { isHolder, place }: { isHolder: (user: User) => boolean; place: string },
   actor: Actor,
   words: Words,
 ): Promise<number> {
   const partnerId = partnerOf(team);
   const take = async (inner: Context) => {
     const { user, count } = await inTeam(inner, team, async (tx) => {
-      const user = (await selectUsers(tx, partnerId, maxTeam)).find(wanted);
+      const user = (await selectUsers(tx, partnerId, maxTeam)).find(isHolder);
       if (!user) throw new UserRefusal('user_unknown');
       return { user, count: await deletePasskeysOf(tx, partnerId, user.id) };
     });

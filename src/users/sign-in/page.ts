@@ -9,21 +9,17 @@ import type { PasskeyRefusalReason } from '../passkeys/refusal.ts';
 import { passkeySignIn } from '../passkeys/sections.ts';
 import type { Realm } from '../realm.ts';
 
+/** `rejected`: what was typed and is no e-mail address; `unsaved`: whether a form was sent without a session. */
+type AskState = { branding: Branding | null; rejected?: string; unsaved?: boolean };
+
 /** The page for signing in: with a mailed link, or with a passkey. */
-export function askPage(
-  words: Words,
-  realm: Realm,
-  branding: Branding | null,
-  typed: string,
-  fault: boolean,
-  unsaved = false,
-): Html {
+export function askPage(words: Words, realm: Realm, { branding, rejected, unsaved = false }: AskState): Html {
   const { signInUser: t } = signInTexts(words);
   return html`
     ${branding && logoOf(branding)}
     <h1>${signInTitle(words, realm)}</h1>
     ${unsaved && html`<p class="warning" role="status">${signInTexts(words).signIn.unsaved}</p>`}
-    ${card(html`<p>${t.rest}</p>${askForm(words, realm, typed, fault)}${passkeySignIn(words, realm, false)}`)}
+    ${card(html`<p>${t.rest}</p>${askForm(words, realm, rejected)}${passkeySignIn(words, realm, false)}`)}
   `;
 }
 
@@ -32,15 +28,15 @@ export function signInTitle(words: Words, realm: Realm): string {
   return realm.kind === 'operator' ? t.adminTitle : t.portalTitle;
 }
 
-function askForm(words: Words, realm: Realm, typed: string, fault: boolean): Html {
+function askForm(words: Words, realm: Realm, rejected?: string): Html {
   const { signInUser: t } = signInTexts(words);
   return html`
     <form method="post" action="${realm.path}/sign-in" novalidate>
       ${field({
         name: 'email',
         label: t.email,
-        value: typed,
-        fault: fault ? t.notAnEmail : undefined,
+        value: rejected ?? '',
+        fault: rejected === undefined ? undefined : t.notAnEmail,
         attributes: 'type="email" autocomplete="email" required maxlength="254"',
       })}
       <button>${t.send}</button>
@@ -66,7 +62,7 @@ export function againPage(
   const { signInUser: t } = signInTexts(words);
   return card(
     stateLine(why === 'otherBrowser' ? 'attention' : 'ended', t[why], t[`${why}Rest`], 'h1'),
-    why !== 'enough' && askForm(words, realm, '', false),
+    why !== 'enough' && askForm(words, realm),
   );
 }
 
@@ -76,7 +72,7 @@ export function refusedPage(words: Words, realm: Realm, reason: PasskeyRefusalRe
   return card(
     stateLine('attention', t.refused, t.refusals[reason], 'h1'),
     passkeySignIn(words, realm, false),
-    askForm(words, realm, '', false),
+    askForm(words, realm),
   );
 }
 

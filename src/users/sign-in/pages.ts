@@ -76,13 +76,8 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
 
   get('/sign-in', async (request, reply, place) => {
     if (await signedIn(ctx, realm, request)) return reply.redirect(realm.path, 303);
-    return show(
-      reply,
-      realm,
-      place,
-      200,
-      askPage(wordsFor(request), realm, place.branding, '', false, isUnsaved(request)),
-    );
+    const state = { branding: place.branding, unsaved: isUnsaved(request) };
+    return show(reply, realm, place, 200, askPage(wordsFor(request), realm, state));
   });
   get('/sign-in/sent', async (request, reply, place) =>
     show(reply, realm, place, 200, sentPage(wordsFor(request), realm)),
@@ -103,14 +98,12 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
   post('/link/:token', opens, async (request, reply, place) => {
     const user = request.body?.user;
     const entered = isUuid(user)
-      ? await signInWithLink(
-          ctx,
-          opened(ctx, realm, request),
-          user,
-          clientOf(request),
-          earlierOf(request),
-          languageFor(request),
-        )
+      ? await signInWithLink(ctx, opened(ctx, realm, request), {
+          userId: user,
+          client: clientOf(request),
+          earlier: earlierOf(request),
+          language: languageFor(request),
+        })
       : null;
     return entered ? letIn(reply, entered) : open(ctx, realm, request, reply, place); // says why not
   });
@@ -162,7 +155,8 @@ async function ask(
   const answer = await askForLink(ctx, realm, asking, words);
   if (answer === 'asked') return reply.redirect(`${realm.path}/sign-in/sent`, 303);
   if (answer === 'exhausted') return show(reply, realm, place, 429, againPage(words, realm, 'enough'));
-  return show(reply, realm, place, 400, askPage(words, realm, place.branding, email, true));
+  const state = { branding: place.branding, rejected: email };
+  return show(reply, realm, place, 400, askPage(words, realm, state));
 }
 
 const opened = (ctx: Context, realm: Realm, request: Visit): LinkOpened => ({

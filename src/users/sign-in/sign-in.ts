@@ -65,20 +65,25 @@ export async function askForLink(
   });
 }
 
+/** What a browser sends to sign in with a link. */
+type LinkSignIn = {
+  userId: string;
+  client: Client;
+  /** The session token that the browser still has; null if it has none. */
+  earlier: string | null;
+  /** The user's language, also for mails from now on. */
+  language: Language;
+};
+
 /**
  * Signs in with a link, as the user chosen among those of its address.
  *
- * @param earlier the session token that the browser still has; null if it has none
- * @param language the user's language, also for mails from now on
  * @returns null if the link is no longer valid here
  */
 export function signInWithLink(
   ctx: Context,
   opened: LinkOpened,
-  userId: string,
-  client: Client,
-  earlier: string | null,
-  language: Language,
+  { userId, client, earlier, language }: LinkSignIn,
 ): Promise<Entered | null> {
   return ctx.db.transaction(async (tx) => {
     const user = await useLink(ctx, tx, opened, userId);

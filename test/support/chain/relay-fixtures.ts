@@ -107,7 +107,13 @@ async function readOnce(ctx: Context, chain: ChainConfig): Promise<void> {
   await ctx.db.sql`update leases set held_until = now() where name = ${leaseName(chain)}`;
   const lease = await acquireLease(ctx.db, leaseName(chain), randomUUID());
   if (!lease) throw new Error('the lease is not free');
-  const reader = await makeReader(ctx, chain, true, lease, { onRemoved: async () => {} }, new AbortController().signal);
+  const reader = await makeReader(
+    ctx,
+    { chain, testMode: true },
+    lease,
+    { onRemoved: async () => {} },
+    new AbortController().signal,
+  );
   const { hash } = (await callRpc(chain.rpcUrls[0] ?? '', 'eth_getBlockByNumber', ['latest', false])) as { hash: Hex };
   const isRead = async () => {
     const rows = await ctx.db.sql`select from chain_blocks where chain_id = ${chain.chainId} and hash = ${hash}`;

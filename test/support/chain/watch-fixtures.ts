@@ -62,7 +62,7 @@ export async function watchFixtures() {
     /** A reader that leads this chain through the given endpoints, without its own loop. */
     reader: async (rpcUrls = node.chain.rpcUrls, changes: Partial<ChainConfig> = {}): Promise<Reader> => {
       const chain = { ...node.chain, ...changes, rpcUrls };
-      return makeReader(ctx, chain, true, await fixtures.lease(), hooks, new AbortController().signal);
+      return makeReader(ctx, { chain, testMode: true }, await fixtures.lease(), hooks, new AbortController().signal);
     },
     transfers: () =>
       database.db.sql<TransferRow[]>`

@@ -96,7 +96,7 @@ async function workTogether({ ctx, db, scope }: DashboardFixtures, partner: Part
   }
   await inviteOperator(ctx);
   for (let i = 0; i < 3; i++) await makeKey(db, scope);
-  await setMerchantDisabled(ctx, theService, scope, off, 'operator', true);
+  await setMerchantDisabled(ctx, theService, scope, { accountId: off, by: 'operator', disabled: true });
   await setPartnerSettings(ctx, theService, {
     slug: partner.slug,
     name: 'Corner Shops Ltd',
