@@ -14,7 +14,6 @@ import {
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
-import { giveToOwner, isHalfRestored } from './db/owner-policies.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
@@ -132,7 +131,6 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
   try {
     try {
       await refuseEncoding(owner);
-      if (await isHalfRestored(owner)) await giveToOwner(owner);
       await migrate(owner, undefined, stopping);
     } catch (error) {
       throw await asPermissionFault(owner, error);

@@ -3,8 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { beginningOf } from '../lib/processes.ts';
 import type { Sql, Tx } from './connection.ts';
 import { createGroups } from './logins.ts';
+import { inTurn } from './migrate.ts';
 import { giveToOwner, isHalfRestored } from './owner-policies.ts';
-import { addressOf, BackupFault, findProgram, type Running, runProgram, withFile } from './programs.ts';
+import { addressOf, BackupFault, findProgram, type Running, runProgram, stopped, withFile } from './programs.ts';
 import { refuseEncoding } from './suited.ts';
 
 /** How a long run reports its progress: the bytes so far, each time that this many milliseconds have passed. */
@@ -106,12 +107,20 @@ async function withProgress<T>({ everyMs, report }: Progress, measure: () => Pro
 }
 
 /**
- * Restores a backup into an empty database, completely or not at all. The caller creates the logins.
+ * Restores a backup into an empty database, completely or not at all. The caller creates the logins. A node that starts
+ * meanwhile waits for the end.
  *
  * @returns when the backup was begun, as its file says (`2026-01-31 12:00:00 UTC`)
  * @throws BackupFault if the file is no backup of this service, or the database is not empty
  */
 export async function restoreDatabase(owner: Sql, file: string, copying: Copying): Promise<string> {
+  const { stopping } = copying;
+  return inTurn(owner, stopping, () => restoreInto(owner, file, copying)).catch((error) => {
+    throw stopping.aborted && error === stopping.reason ? new BackupFault(stopped, { cause: error }) : error;
+  });
+}
+
+async function restoreInto(owner: Sql, file: string, copying: Copying): Promise<string> {
   const program = await findProgram(owner, 'pg_restore');
   await refuseEncoding(owner);
   const [table] = await owner`

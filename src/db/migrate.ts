@@ -3,9 +3,10 @@ import { basename, join } from 'node:path';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 import { type Sql, sqlState } from './connection.ts';
+import { giveToOwner, isHalfRestored } from './owner-policies.ts';
 
 const ownFolder = join(import.meta.dirname, '../../migrations');
-/** The key of the advisory lock that lets only one node migrate at a time: an arbitrary constant. */
+/** The key of the advisory lock that lets only one process change the schema at a time: an arbitrary constant. */
 export const migrationLock = 7_188_254;
 /** The limit for one migration, and for waiting for another node's. */
 export const migrationSeconds = 3_600;
@@ -51,7 +52,8 @@ export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{
 }
 
 /**
- * Migrates the database to this version, each migration in its own transaction unless it says otherwise.
+ * Migrates the database to this version, each migration in its own transaction unless it says otherwise. Before that,
+ * it does the last step of a restore that was killed.
  *
  * @param sql one connection, which is not shared by a pooler
  * @param folder the migrations of this version
@@ -67,13 +69,28 @@ export async function migrate(
   stopping?: AbortSignal,
   attempts = lockAttempts,
 ): Promise<string[]> {
-  await takeTurn(sql, stopping);
-  try {
+  return inTurn(sql, stopping, async () => {
+    if (await isHalfRestored(sql)) await giveToOwner(sql);
     await sql`create table if not exists schema_migrations (name text primary key, applied_at timestamptz default now())`;
     const { pending, ahead } = await compareMigrations(sql, folder);
     if (ahead.length > 0) throw new StartFault(newerSchema(ahead));
     for (const name of pending) await apply(sql, join(folder, name), attempts);
     return pending;
+  });
+}
+
+/**
+ * Runs work that changes the schema while no other process does.
+ *
+ * @param sql one connection, which is not shared by a pooler
+ * @param stopping ends the wait for the others
+ * @throws StartFault if another process takes longer than a migration may
+ * @throws the reason of `stopping`
+ */
+export async function inTurn<T>(sql: Sql, stopping: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  await takeTurn(sql, stopping);
+  try {
+    return await work();
   } finally {
     await sql`select pg_advisory_unlock(${migrationLock})`.catch(() => {}); // a lost connection has lost its lock
   }

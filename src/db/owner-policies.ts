@@ -2,7 +2,7 @@ import type { Sql } from './connection.ts';
 
 /**
  * Creates the missing policies of the tables' current owner, all at once, and its default privileges, as migration 0043
- * does.
+ * does. Two processes must not do this at once: see `inTurn`.
  */
 export async function giveToOwner(owner: Sql): Promise<void> {
   await owner.unsafe(`do $$ declare t text; begin

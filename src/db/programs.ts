@@ -109,4 +109,5 @@ async function runStoppable(
   }
 }
 
-const stopped = 'It was stopped before its end, and has left nothing behind. Run it again.';
+/** What a command says that a signal has ended. */
+export const stopped = 'It was stopped before its end, and has left nothing behind. Run it again.';

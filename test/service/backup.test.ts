@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { openOwner, type Sql } from '../../src/db/connection.ts';
 import { dumpDatabase, restoreDatabase } from '../../src/db/dump.ts';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
-import { migrationLock } from '../../src/db/migrate.ts';
+import { migrate, migrationLock } from '../../src/db/migrate.ts';
 import { dumpSchema } from '../../src/db/schema-dump.ts';
 import { identifiers } from '../../src/db/sql.ts';
 import { listCommands } from '../../src/lib/processes.ts';
@@ -249,16 +249,28 @@ describe('a backup', { skip }, () => {
     await owner.end();
   });
 
-  test('a restore that was killed before its last step → another one says so, and the start does that step', async () => {
-    const [target, file] = [await newDatabase('unfinished'), join(folder, 'backup.dump')];
-    assert.equal((await quittance(target, 'restore', file)).code, 0);
-    const owner = openDatabase('unfinished');
+  /** Leaves a restored database as a restore that is killed before its last step does. */
+  async function undoLastStep(name: string): Promise<void> {
+    const owner = openDatabase(name);
     await owner.unsafe(`do $$ declare t text; begin
       for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relrowsecurity loop
         execute format('drop policy owner on %I', t);
       end loop;
     end $$`);
     await owner.end();
+  }
+
+  /** Waits until this many sessions of an owner have come as far as a statement, such as one that waits for a lock. */
+  const untilAt = (owner: string, statement: RegExp, sessions: number) =>
+    until(async () => {
+      const rows = await admin<{ query: string }[]>`select query from pg_stat_activity where usename = ${owner}`;
+      return rows.filter(({ query }) => statement.test(query)).length >= sessions;
+    }, `${sessions} sessions at ${statement}`);
+
+  test('a restore that was killed before its last step → another one says so, and the start does that step', async () => {
+    const [target, file] = [await newDatabase('unfinished'), join(folder, 'backup.dump')];
+    assert.equal((await quittance(target, 'restore', file)).code, 0);
+    await undoLastStep('unfinished');
     const again = await quittance(target, 'restore', file);
     assert.equal(again.code, 1);
     assert.match(again.stderr, /ended before its last step\. All its data is here: start the service/);
@@ -268,6 +280,50 @@ describe('a backup', { skip }, () => {
       await schemaOf('unfinished'),
       (await schemaOf('first')).replaceAll('to first using', 'to unfinished using'),
     );
+  });
+
+  test('three nodes that start at once after such a restore → one does the last step, and none fails', async () => {
+    const env = await newDatabase('together');
+    assert.equal((await quittance(env, 'restore', join(folder, 'backup.dump'))).code, 0);
+    await undoLastStep('together');
+    const holder = openDatabase('together');
+    const owners = Array.from({ length: 3 }, () => openOwner(env.DATABASE_URL ?? ''));
+    const started = await holder.begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`;
+      await tx`lock table scope_keys in access share mode`; // holds up whoever does the step
+      const starting = Promise.allSettled(owners.map((owner) => migrate(owner)));
+      await untilAt('together', /^do \$\$|pg_try_advisory_lock/, 3);
+      return { starting };
+    });
+    assert.deepEqual(
+      (await started.starting).map((end) => (end.status === 'rejected' ? end.reason : end.value)),
+      [[], [], []],
+    );
+    for (const owner of [holder, ...owners]) await owner.end();
+    assert.equal(
+      await schemaOf('together'),
+      (await schemaOf('first')).replaceAll('to first using', 'to together using'),
+    );
+  });
+
+  test('a node that starts during a restore → it waits, and finds everything restored', async () => {
+    const env = await newDatabase('awaited');
+    const [holder, owner] = [openDatabase('awaited'), openOwner(env.DATABASE_URL ?? '')];
+    const both = await holder.begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`;
+      // A function of this name, not committed yet, holds up the restore at its first statement.
+      await tx`savepoint before`;
+      await tx`create function is_of_service() returns int language sql return 1`;
+      const restoring = quittance(env, 'restore', join(folder, 'backup.dump'));
+      await untilAt('awaited', /^CREATE FUNCTION public\.is_of_service/, 1);
+      const starting = migrate(owner).catch((error: Error) => error);
+      await untilAt('awaited', /pg_try_advisory_lock|schema_migrations/, 1);
+      await tx`rollback to before`;
+      return { restoring, starting };
+    });
+    const restored = await both.restoring;
+    assert.deepEqual([restored.code, restored.stderr, await both.starting], [0, '', []]);
+    await Promise.all([holder.end(), owner.end()]);
   });
 
   test('a backup of a database without tables, or that a node is migrating → refused in a sentence', async () => {
