@@ -64,8 +64,9 @@ const unreachable =
 /** Whether an error says that the database could not be reached, is shutting down, or lacks resources. */
 export function isUnreachable(error: unknown): boolean {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
-  // A pooler uses this code for any reason why it cannot reach its server.
-  if (code === '08P01') return severity === 'FATAL';
+  // A pooler uses the first for any reason why it cannot reach its server. With the second, PostgreSQL 15 ends a
+  // session that it cannot open, such as when the disk is full.
+  if (code === '08P01' || code === 'XX000') return severity === 'FATAL';
   return typeof code === 'string' && unreachable.test(code);
 }
 
