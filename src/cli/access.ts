@@ -14,7 +14,7 @@ import { defaultExpiryMinutes, expiryMinutes } from '../partners/rules.ts';
 import { setPartnerDisabled } from '../partners/settings.ts';
 import type { Partner } from '../partners/store.ts';
 import { isKnownCurrency } from '../rates/known.ts';
-import { commandLine, mustReadPartner } from './acting.ts';
+import { commandLine, mustReadPartner, unknownPartner } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 import { recoveryCommands } from './recovery.ts';
 
@@ -56,7 +56,7 @@ async function create(ctx: Context, args: Arguments) {
 const switchPartner = (disabled: boolean) => async (ctx: Context, args: Arguments) => {
   const slug = word(args, 0, 'The slug');
   const done = await setPartnerDisabled(ctx, commandLine, slug, disabled);
-  if (!done) throw new Error(`There is no partner "${slug}".`);
+  if (!done) throw unknownPartner(slug);
   return view(done);
 };
 
@@ -65,7 +65,7 @@ async function email(ctx: Context, args: Arguments) {
   const address = word(args, 1, 'The address');
   const wanted = address === 'none' ? null : address;
   const partner = await setPartnerEmail(ctx, commandLine, slug, wanted);
-  if (!partner) throw new Error(`There is no partner "${slug}".`);
+  if (!partner) throw unknownPartner(slug);
   return view(partner);
 }
 
@@ -95,7 +95,7 @@ async function changeBranding(ctx: Context, args: Arguments) {
     ...(logo !== undefined && { logo: logo === null ? null : await readLogoFile(logo) }),
   };
   const partner = await setBranding(ctx, commandLine, slug, wanted);
-  if (!partner) throw new Error(`There is no partner "${slug}".`);
+  if (!partner) throw unknownPartner(slug);
   return view(partner);
 }
 

@@ -1,14 +1,8 @@
-import { isOnThisMachine } from '../config/database.ts';
 import { misspeltAdvice } from '../config/misspelt.ts';
 import { reachOf } from '../config/sandbox.ts';
 import type { Context } from '../context.ts';
 import { alarmName, alarmSentence } from '../db/alarm-kinds.ts';
 import { listAlarms } from '../db/alarms.ts';
-import { connect } from '../db/connection.ts';
-import { accessOf, permissionsOf } from '../db/logins.ts';
-import { compareMigrations, newerSchema } from '../db/migrate.ts';
-import { sharedSessions, sharesSessions } from '../db/pooler.ts';
-import { readerWaits, type Unused, whyUnused } from '../db/reader.ts';
 import { findKeyFaults } from '../db/secret-keys.ts';
 import { findUnreadable, type Unreadable } from '../db/unreadable-secrets.ts';
 import { modeOf } from '../lib/mode.ts';
@@ -16,6 +10,7 @@ import { listRates } from '../rates/list.ts';
 import { checkChains } from './chains-check.ts';
 import type { Command } from './command.ts';
 import { checkContracts } from './contracts.ts';
+import { checkDatabase, checkPooler, checkReader } from './database-check.ts';
 import { type Finding, replaceSecretAdvice } from './finding.ts';
 import { checkRelayer } from './relayer.ts';
 import { isWithoutDatabase, reasonOf } from './running.ts';
@@ -54,82 +49,6 @@ async function checkService({ config }: Context): Promise<Finding[]> {
   );
   const advice = `${baseUrl} does not answer from here. Start the service, or set BASE_URL and PORT as it was started with.`;
   return [{ check: `service at ${baseUrl}`, state: answers ? 'ok' : 'attention', advice: answers ? '' : advice }];
-}
-
-function migrationFinding(pending: string[], ahead: string[]): Finding {
-  const check = 'migrations';
-  if (ahead.length > 0) return { check, state: 'failed', advice: newerSchema(ahead) };
-  if (pending.length === 0) return { check, state: 'ok', advice: '' };
-  return { check, state: 'failed', advice: `Restart the service to apply ${pending.join(', ')}.` };
-}
-
-async function checkDatabase(ctx: Context): Promise<Finding[]> {
-  const [row] = await ctx.db.sql<{ now: Date; version: string; ssl: boolean }[]>`
-    select now() as now, current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
-  const { databaseUrl } = ctx.config;
-  const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(new URL(databaseUrl), {});
-  const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
-  const { pending, ahead } = await compareMigrations(ctx.db.sql);
-  const logins = await Promise.all(ctx.db.pools.map(permissionsOf));
-  return [
-    {
-      check: `database, PostgreSQL ${row?.version}`,
-      state: isExposed ? 'attention' : 'ok',
-      advice: isExposed
-        ? 'The database is on another machine without TLS: use sslmode=verify-full in DATABASE_URL.'
-        : '',
-    },
-    ...logins.map(({ name, powers }) => ({
-      check: `login ${name}`,
-      state: powers.length === 0 ? ('ok' as const) : ('failed' as const),
-      advice:
-        powers.length === 0 ? '' : `This login ${powers.join(' and ')}: revoke that, or drop the login and restart.`,
-    })),
-    migrationFinding(pending, ahead),
-    skewMs < 2000
-      ? { check: 'clock', state: 'ok', advice: '' }
-      : {
-          check: 'clock',
-          state: 'attention',
-          advice: `This clock is ${skewMs} ms off the database’s; synchronise both (NTP).`,
-        },
-  ];
-}
-
-const readerAdvice: Record<Unused, string> = {
-  'of another database':
-    'DATABASE_READ_URL leads to another database: no list is read there. Point it at a standby of the database of DATABASE_URL.',
-  'no standby of this primary':
-    'The server of DATABASE_READ_URL is not a standby of this primary at the moment, or follows an older timeline. Lists are read from the primary.',
-  behind: 'The standby of DATABASE_READ_URL is behind. Lists are read from the primary meanwhile.',
-  unreachable: 'The standby of DATABASE_READ_URL does not answer. Lists are read from the primary.',
-};
-
-/** Checks the standby that answers lists, if one is configured. */
-async function checkReader({ db, config }: Context): Promise<Finding[]> {
-  const { databaseReadUrl, secretKeys } = config;
-  if (!databaseReadUrl) return [];
-  const check = 'reader of DATABASE_READ_URL';
-  await db.sql`select`; // a reader is compared with the primary
-  const reader = connect(accessOf(databaseReadUrl, secretKeys), { service: 1, scoped: 1 }, readerWaits);
-  try {
-    const unused = await whyUnused(db, reader);
-    if (!unused) return [{ check, state: 'ok', advice: '' }];
-    const state = unused === 'of another database' ? 'failed' : 'attention';
-    return [{ check, state, advice: readerAdvice[unused] }];
-  } catch (error) {
-    return [{ check, state: 'attention', advice: `${readerAdvice.unreachable} It says: ${(error as Error).message}` }];
-  } finally {
-    await reader.close();
-  }
-}
-
-/** Checks that no pooler shares sessions, unless one in transaction mode is configured. */
-async function checkPooler({ config }: Context): Promise<Finding[]> {
-  const { databaseUrl, databasePoolMode, secretKeys } = config;
-  if (!databaseUrl || databasePoolMode === 'transaction') return [];
-  const isShared = await sharesSessions(accessOf(databaseUrl, secretKeys).service);
-  return isShared ? [{ check: 'pooler', state: 'failed', advice: sharedSessions }] : [];
 }
 
 async function checkRates(ctx: Context): Promise<Finding[]> {

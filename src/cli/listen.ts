@@ -23,8 +23,9 @@ const maxBodyBytes = 1_000_000;
 
 /**
  * Receives a partner's events on a loopback port of this machine and prints them, until a signal, until it has
- * received `count`, or until nobody reads them. Meanwhile the endpoint's URL points here; it is restored at the end. A request without a valid
- * signature gets 400 and is neither printed nor counted, because any program on this machine can post here.
+ * received `count`, or until nobody reads them. Meanwhile the endpoint's URL points here; it is restored at the end. A
+ * request without a valid signature gets 400 and is neither printed nor counted, because any program on this machine
+ * can post here.
  *
  * @returns how many events were received
  * @throws Error with a sentence if the endpoint's URL may not be a loopback address, or if no key decrypts its secret

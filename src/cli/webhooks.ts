@@ -7,7 +7,7 @@ import { parseInstant } from '../lib/time.ts';
 import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webhooks/delivery-log.ts';
 import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
 import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
-import { commandLine } from './acting.ts';
+import { commandLine, unknownPartner } from './acting.ts';
 import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
 import { replaceSecretAdvice } from './finding.ts';
 import { listen } from './listen.ts';
@@ -18,7 +18,7 @@ const where = '--partner <slug> --mode test|live';
 async function scopeOption(ctx: Context, args: Arguments): Promise<Scope> {
   const slug = option(args, 'partner');
   const scope = await scopeOfPartner(ctx.db, slug, testModeOption(args));
-  if (!scope) throw new Error(`There is no partner "${slug}".`);
+  if (!scope) throw unknownPartner(slug);
   return scope;
 }
 
