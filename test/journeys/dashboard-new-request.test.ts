@@ -167,7 +167,7 @@ test('The cashier’s screen shows the amount and the code, then that it was pai
   await fixtures.node.mine(3);
   await fixtures.turn();
   const paid = await fixtures.visitor.open(`/dashboard/cashier/${row?.id}`);
-  assert.match(paid.html, /data-standing="paid"/);
+  assert.match(paid.html, /data-status="paid"/);
   assert.ok(!paid.html.includes('Scan to pay'));
   assert.match(paid.html, /Next customer/);
 });

@@ -57,7 +57,7 @@ test('A cashier types an amount on a phone’s keypad, the customer scans, and t
   await customer.goto(`${fixtures.url}/pay/${id}`);
   await page.getByText('Your customer has opened the page').waitFor();
   await settle(id);
-  await page.locator('.verdict[data-standing="paid"]').waitFor();
+  await page.locator('.verdict[data-status="paid"]').waitFor();
   await assertAccessible(page);
   await photograph(page, 'dashboard-cashier-paid');
   await page.getByRole('link', { name: 'Next customer' }).click();

@@ -114,7 +114,7 @@ async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyRepl
         ${largeAmount(formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language))}
         <p class="coin"><bdi>${groupMicro(words, BigInt(row.usdc_micro))} USDC</bdi></p>
         ${displayStatus === 'open' && qr(payment.url, cashier.scan, cashier.scanRest)}
-        <div class="verdict" role="status" data-standing="${displayStatus}">${verdict(words, payment)}</div>
+        <div class="verdict" role="status" data-status="${displayStatus}">${verdict(words, payment)}</div>
         <p>
           <a class="button large${displayStatus !== 'open' && html` primary`}" href="${path}">${cashier.next}</a>
         </p>
