@@ -11,6 +11,7 @@ import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { notice, sendShell } from '../web/shell.ts';
+import { viewSwitch } from '../web/table.ts';
 import type { PortalVisit } from './route.ts';
 
 /** The navigation of the portal, with the permission that each item needs. */
@@ -53,11 +54,11 @@ export async function sendPortal(
   const { app } = commonTexts(words);
   const portal = portalTexts(words);
   const seen = places.filter(([, , permission]) => permissions[permission][mode].some((role) => role === user.role));
-  const modeLinks = modes.map((one) =>
-    one === mode
-      ? html`<a href="${path}?mode=${one}" aria-current="true">${app[one]}</a>`
-      : html`<a href="${otherModePath ?? path}?mode=${one}">${app[one]}</a>`,
-  );
+  const modeLinks = modes.map((one) => ({
+    name: app[one],
+    href: `${one === mode ? path : (otherModePath ?? path)}?mode=${one}`,
+    current: one === mode,
+  }));
   const off = user.partner.disabled && notice('attention', fill(t.partnerOff, { partner: user.partner.name }));
   return sendShell(reply, status ?? 200, {
     words,
@@ -65,7 +66,7 @@ export async function sendPortal(
     branding: await readBranding(ctx, user.partner.id),
     home: { path: '/portal', label: user.partner.name },
     places: seen.map(([place, name]) => ({ path: place, label: portal.places[name] })),
-    modeSwitch: html`<nav class="switch" aria-label="${app.mode}">${modeLinks}</nav>`,
+    modeSwitch: viewSwitch(app.mode, modeLinks),
     aside: html`
       <p class="quiet">
         <a href="/portal/sessions">${fill(t.signedInAs, { email: user.email })}</a>

@@ -69,6 +69,17 @@ export function linkWith(path: string, query: Record<string, string>, change: Re
   return text === '' ? path : `${path}?${text}`;
 }
 
+/** Links to choose one of several views, of which the current one is marked. */
+export function viewSwitch(label: string, links: { name: string; href: string; current: boolean }[]): Html {
+  return html`
+    <nav class="switch" aria-label="${label}">
+      ${links.map(
+        ({ name, href, current }) => html`<a href="${href}"${current && html` aria-current="true"`}>${name}</a>`,
+      )}
+    </nav>
+  `;
+}
+
 /** Links to the next page and back to the first. `after` is the cursor after which a page begins. */
 export function pager(words: Words, path: string, query: Record<string, string>, next: string | null): Html | null {
   const { app } = commonTexts(words);

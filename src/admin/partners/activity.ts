@@ -16,7 +16,7 @@ import { fillCount, type Words } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { oneOf } from '../../web/query.ts';
-import { badge, linkWith, table } from '../../web/table.ts';
+import { badge, linkWith, table, viewSwitch } from '../../web/table.ts';
 import { type DeliveryHealth, maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
 import type { AdminPages } from '../route.ts';
 
@@ -41,15 +41,16 @@ export function partnerActivity(pages: AdminPages, ctx: Context): void {
       browseKeys(ctx.db, scope, null),
     ]);
     const { app } = commonTexts(words);
-    const links = modes.map((one) => {
-      const current = one === mode && html` aria-current="true"`;
-      return html`<a href="${linkWith(pathOf(partner.slug), {}, { mode: one })}"${current}>${app[one]}</a>`;
-    });
+    const links = modes.map((one) => ({
+      name: app[one],
+      href: linkWith(pathOf(partner.slug), {}, { mode: one }),
+      current: one === mode,
+    }));
     return call.show({
       path: `/admin/partners/${partner.slug}`,
       title: `${partner.name} · ${adminTexts(words).partners.activity}`,
       body: html`
-        <nav class="switch" aria-label="${app.mode}">${links}</nav>
+        ${viewSwitch(app.mode, links)}
         ${volume(words, figures)}
         ${webhook(words, health)}
         ${keys.rows.length > 0 && keyTable(words, keys.rows, ctx.clock.now())}

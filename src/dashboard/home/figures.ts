@@ -7,7 +7,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { chart } from '../../ui/chart.ts';
 import { formatUnit, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
-import { linkWith } from '../../web/table.ts';
+import { linkWith, viewSwitch } from '../../web/table.ts';
 import { dayCounts, dayOf, latestMonths, monthName, type Period } from './period.ts';
 
 /** All payments of a month as CSV. */
@@ -30,36 +30,31 @@ export function figures(words: Words, input: FiguresInput): Html {
   const { home } = dashboardTexts(words);
   const totals = totalsOf(sums);
   const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
-  const choice = (label: string, links: { name: string; change: Record<string, string | null>; current: boolean }[]) =>
-    html`
-      <nav class="switch" aria-label="${label}">
-        ${links.map(
-          ({ name, change, current }) =>
-            html`<a href="${linkWith(path, query, change)}"${current && html` aria-current="true"`}>${name}</a>`,
-        )}
-      </nav>
-    `;
-  const days = choice(
+  const days = viewSwitch(
     home.period,
     dayCounts.map((one) => ({
       name: formatUnit(words, Number(one), 'day'),
-      change: { days: one, month: null },
+      href: linkWith(path, query, { days: one, month: null }),
       current: one === period.days,
     })),
   );
-  const months = choice(
+  const months = viewSwitch(
     home.month,
     latestMonths(now).map((one) => ({
       name: monthName(words, one),
-      change: { month: one, days: null },
+      href: linkWith(path, query, { month: one, days: null }),
       current: one === period.month,
     })),
   );
   const currencies =
     totals.length > 1 &&
-    choice(
+    viewSwitch(
       dashboardTexts(words).currency,
-      totals.map(({ code }) => ({ name: code, change: { currency: code }, current: code === shown?.code })),
+      totals.map(({ code }) => ({
+        name: code,
+        href: linkWith(path, query, { currency: code }),
+        current: code === shown?.code,
+      })),
     );
   return html`
     <section class="list">

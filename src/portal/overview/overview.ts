@@ -11,7 +11,7 @@ import { chart } from '../../ui/chart.ts';
 import { formatRemaining, formatUnit } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
-import { emptyState, linkWith } from '../../web/table.ts';
+import { emptyState, linkWith, viewSwitch } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import { requestTable } from '../requests/requests.ts';
 import type { PortalCall, PortalPages } from '../route.ts';
@@ -87,23 +87,23 @@ function figuresSection(words: Words, figures: Figures, { days, currency: wanted
   const totals = totalsOf(figures);
   const currency = totals.find(({ code }) => code === wanted)?.code ?? totals[0]?.code;
   const query = { days, ...(wanted !== undefined && { currency: wanted }) };
-  const choice = (label: string, links: [string, string, boolean][]) =>
-    html`
-      <nav class="switch" aria-label="${label}">
-        ${links.map(
-          ([name, href, current]) => html`<a href="${href}"${current && html` aria-current="true"`}>${name}</a>`,
-        )}
-      </nav>
-    `;
-  const period = choice(
+  const period = viewSwitch(
     overview.period,
-    periods.map((one) => [formatUnit(words, Number(one), 'day'), linkWith(path, query, { days: one }), one === days]),
+    periods.map((one) => ({
+      name: formatUnit(words, Number(one), 'day'),
+      href: linkWith(path, query, { days: one }),
+      current: one === days,
+    })),
   );
   const currencies =
     totals.length > 1 &&
-    choice(
+    viewSwitch(
       overview.currency,
-      totals.map(({ code }) => [code, linkWith(path, query, { currency: code }), code === currency]),
+      totals.map(({ code }) => ({
+        name: code,
+        href: linkWith(path, query, { currency: code }),
+        current: code === currency,
+      })),
     );
   return html`
     <div class="row">${period}${currencies}</div>
