@@ -9,7 +9,7 @@ const grounds = { light: ['#fbfaf8', '#ffffff'], dark: ['#111419', '#191d24'] };
 
 const anyHex = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 const pattern =
-  /^:root\{--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})\}@media \(prefers-color-scheme:dark\)\{:root\{--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})\}\}$/;
+  /^:root\{--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})\}@media screen and \(prefers-color-scheme:dark\)\{:root\{--accent:(#[0-9a-f]{6});--on-accent:(#[0-9a-f]{6})\}\}$/;
 
 test('accentStyle › any colour is readable in light and in dark mode, and so is text on it', () => {
   fc.assert(

@@ -25,7 +25,7 @@ function groundsOf(half: string): string[] {
 }
 
 const [light = '', dark = ''] = readFileSync(new URL('./style.css', import.meta.url), 'utf8').split(
-  '@media (prefers-color-scheme: dark)',
+  '@media screen and (prefers-color-scheme: dark)',
 );
 const lightGrounds = groundsOf(light);
 const darkGrounds = groundsOf(dark);
@@ -49,7 +49,7 @@ export function accentStyle(wanted: string): string {
     const { accent, onAccent } = accentFor(grounds, wanted);
     return `:root{--accent:${accent};--on-accent:${onAccent}}`;
   };
-  return `${root(lightGrounds)}@media (prefers-color-scheme:dark){${root(darkGrounds)}}`;
+  return `${root(lightGrounds)}@media screen and (prefers-color-scheme:dark){${root(darkGrounds)}}`;
 }
 
 /** A partner's logo; null if it has none. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { callRpc } from '../../src/chain/rpc.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
@@ -125,8 +126,15 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   assert.ok(!(await page.getByRole('link', { name: 'Back to the payment' }).isVisible()));
   assert.ok(await page.getByText('Receipt number').isVisible());
   assert.ok(await page.getByText('No real money moves').isVisible(), 'nobody shows a test receipt as a real one');
+  assert.ok(!(await page.getByRole('link', { name: 'Skip to content' }).isVisible()));
+  const onPaper = await colorsOf(page);
   await photograph(page, 'receipt-print');
-  await page.emulateMedia({ media: null });
+  // From a device in dark mode, too, paper is white and its text dark.
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  assert.deepEqual(await colorsOf(page), onPaper);
+  await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+  assert.notDeepEqual(await colorsOf(page), onPaper);
+  await page.emulateMedia({ media: null, colorScheme: null });
   let printed = 0;
   await page.exposeFunction('countPrint', () => printed++);
   await page.evaluate(() => {
@@ -143,3 +151,11 @@ test('the receipt stays at its own link, long after the request: for everybody, 
   await context.close();
   await close();
 });
+
+/** The colours of a page's ground and text. */
+function colorsOf(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { backgroundColor, color, colorScheme } = getComputedStyle(document.body);
+    return [backgroundColor, color, colorScheme];
+  });
+}
