@@ -8,6 +8,7 @@ import { cancelRequest } from '../../src/requests/cancel.ts';
 import { signCall } from '../../src/sandbox/wallet.ts';
 import { type PayPageFixtures, payPageFixtures, statusMessageOf } from '../support/browser/pay-page.ts';
 import { startProxy } from '../support/net/proxy.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 
 let fixtures: PayPageFixtures;
 before(async () => {
@@ -199,6 +200,25 @@ test('a phone that slept while its connection died silently → shows on waking 
   proxy.behave('forward');
   await sleep(false);
   await says('Paid');
+  await close();
+});
+
+test('paid, then paid again by mistake → whoever returns to the page that stayed open reads of the second payment', async () => {
+  const request = await fixtures.request();
+  const { page, says, close } = await fixtures.open(request);
+  await says('Waiting for your payment');
+  await fixtures.pay(request);
+  await says('of 3 confirmations');
+  await fixtures.node.mine(2);
+  await says('There is nothing left to do');
+  await fixtures.pay(request);
+  await until('the second payment is recorded', async () => {
+    const rows = await fixtures.db.sql`select 1 from transfers where reason = 'already_paid'`;
+    return rows.length > 0;
+  });
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await says('A second payment');
+  assert.equal(await page.getByText('nothing left to do').count(), 0);
   await close();
 });
 

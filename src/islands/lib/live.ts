@@ -15,7 +15,7 @@ const answerMs = 8_000;
 
 /**
  * Receives each change by server-sent events. If these do not get through, it polls. Ends when the payment's state is
- * final.
+ * final: from then on it asks only when somebody returns to the page, because a second payment may have arrived.
  *
  * @param silence called when nothing can be received, and with null when it can again
  * @returns a function that polls at once
@@ -38,8 +38,12 @@ export function followState(
     failures = 0;
     silence(null);
   };
+  /** A page in its final state needs no connection. */
+  const tell = (why: Silence) => {
+    if (!over) silence(why);
+  };
   const take = (state: LiveState) => {
-    if (over) return;
+    if (over && !state.over) return; // an answer that was under way when the final state came
     alive();
     hear(state);
     if (!state.over) return;
@@ -66,7 +70,7 @@ export function followState(
     };
   };
   const ask = async () => {
-    if (asking || over) return;
+    if (asking) return;
     asking = true;
     try {
       const answer = await fetch(`${path}/state`, { cache: 'no-store', signal: AbortSignal.timeout(answerMs) });
@@ -74,8 +78,8 @@ export function followState(
       take((await answer.json()) as LiveState);
     } catch {
       failures++;
-      if (!navigator.onLine) silence('offline');
-      else if (failures > 1) silence('unreachable');
+      if (!navigator.onLine) tell('offline');
+      else if (failures > 1) tell('unreachable');
     }
     asking = false;
     askAt = Date.now() + waitMs;
@@ -90,15 +94,15 @@ export function followState(
   };
   /** A phone that slept, or a browser that was offline, has missed changes. */
   const wake = () => {
-    if (over || document.hidden) return;
+    if (document.hidden) return;
     waitMs = firstWaitMs;
-    connect();
+    if (!over) connect();
     void ask();
   };
 
   document.addEventListener('visibilitychange', wake);
   addEventListener('online', wake);
-  addEventListener('offline', () => over || silence('offline'));
+  addEventListener('offline', () => tell('offline'));
   addEventListener('pageshow', ({ persisted }) => persisted && wake());
   const ticking = setInterval(tick, tickMs);
   askAt = Date.now() + firstWaitMs;
