@@ -10,7 +10,7 @@ import { connectRpc } from '../src/chain/rpc.ts';
 import { readSignature } from '../src/chain/signature.ts';
 import { readSymbol } from '../src/chain/token-facts.ts';
 import { readConfig } from '../src/config.ts';
-import { parseAmount } from '../src/lib/amount.ts';
+import { readAmount } from '../src/lib/amount.ts';
 import { isAddress, isUuid } from '../src/lib/ids.ts';
 import { parseDecimal } from '../src/lib/money.ts';
 import { placeOf } from '../src/lib/paging.ts';
@@ -126,7 +126,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'form: address': isAddress,
   'form: e-mail': isOneAddress,
   'form: e-mail of a person': emailFrom,
-  'form: amount': (text) => parseAmount(text, 2),
+  'form: amount': (text) => readAmount(text, 'EUR'),
   'form: colour': parseHex,
   'form: details': (text) => readDetails(inFields(['email', 'display_name', 'country', 'phone', 'website'], text)),
   'form: receipt number': parseReceiptNumber,

@@ -1,14 +1,49 @@
+import { currencyExponent } from './money.ts';
+import { withLatinDigits } from './text/digits.ts';
+
 /**
- * An amount as people type it, in minor units: `12.50` and `12,5` are 1250n where the exponent is 2. No grouping:
- * `1,250` could mean two things.
- *
- * @param exponent ISO 4217 exponent of the currency
- * @returns null for what is no amount, or has more digits after the point than the currency
+ * Why a text is no amount. `amount`: it has none, or not above zero; `separators`: separators or decimals that the
+ * currency does not have, so that it could mean two amounts; `notOnlyNumber`: words or the sign of another currency.
  */
-export function parseAmount(text: string, exponent: number): bigint | null {
-  const match = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.trim());
-  if (!match) return null;
-  const [, whole = '', fraction = ''] = match;
-  if (fraction.length > exponent) return null;
-  return BigInt(whole + fraction.padEnd(exponent, '0'));
+export type AmountFault = 'amount' | 'separators' | 'notOnlyNumber';
+
+/** More would only cost time: a field takes 16 characters. */
+const maxLength = 40;
+const shape = /^(?<before>[^\d\s.,'’٬+-]*)\s*(?<number>[\d.,'’٬\s]*[\d.,])\s*(?<after>[^\d\s.,'’٬+-]*)$/u;
+
+/**
+ * Reads an amount as people type it: `12.50`, `12,5`, `.5` and, for euros, `12.50 €` and `EUR 12.50`; also in the
+ * digits of Arabic, Hindi and Japanese keyboards. It does not guess: `1,250` could mean two amounts, and `$` is taken
+ * for US dollars only.
+ *
+ * @param currency ISO 4217 code of the amount
+ * @returns minor units above zero, or what is wrong
+ */
+export function readAmount(text: string, currency: string): { minor: bigint } | { fault: AmountFault } {
+  if (text.length > maxLength) return { fault: 'amount' };
+  const parts = shape.exec(plainly(text))?.groups;
+  if (!parts) return { fault: 'amount' };
+  const { before = '', number = '', after = '' } = parts;
+  if (![before, after].every((sign) => sign === '' || isSignOf(currency, sign))) return { fault: 'notOnlyNumber' };
+  const [, whole = '', fraction = ''] = /^(\d*)(?:[.,](\d*))?$/.exec(number) ?? [];
+  const exponent = currencyExponent(currency) ?? 2;
+  if (whole + fraction === '') return { fault: /\d/.test(number) ? 'separators' : 'amount' };
+  if (fraction.length > exponent) return { fault: 'separators' };
+  const minor = BigInt(whole + fraction.padEnd(exponent, '0'));
+  return minor === 0n ? { fault: 'amount' } : { minor };
+}
+
+/** The text with Latin digits, a point for the Arabic one, and without marks of direction or surrounding blanks. */
+function plainly(text: string): string {
+  return withLatinDigits(text.normalize('NFKC'))
+    .replace(/[\u200e\u200f\u061c]/g, '')
+    .replaceAll('٫', '.')
+    .trim();
+}
+
+/** Whether it is the currency's code, or its sign where English gives that sign to no other currency. */
+function isSignOf(currency: string, sign: string): boolean {
+  if (sign.toUpperCase() === currency) return true;
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+  return format.formatToParts(0).some(({ type, value }) => type === 'currency' && value === sign);
 }

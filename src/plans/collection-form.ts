@@ -1,5 +1,4 @@
-import { parseAmount } from '../lib/amount.ts';
-import { currencyExponent } from '../lib/money.ts';
+import { readAmount } from '../lib/amount.ts';
 
 /** How a plan's charges are paid. */
 export type Collection = {
@@ -39,7 +38,7 @@ export function readCollection(
 ): Collection {
   if (typed.collect !== 'automatic') return byLink;
   const capText = (typed.cap ?? '').trim();
-  const cap = capText === '' ? amount : parseAmount(capText, currencyExponent(currency) ?? 2);
+  const cap = capText === '' ? amount : amountOf(capText, currency);
   if (capText !== '') {
     if (cap === null || (amount !== null && cap < amount)) report('cap', 'cap');
     else if (cap > maxFiatInt) report('cap', 'tooMuch');
@@ -54,4 +53,9 @@ export function readCollection(
     reservePercent: reserve,
     afterPastDue: typed.past_due === 'end' ? 'end' : 'link',
   };
+}
+
+function amountOf(text: string, currency: string): bigint | null {
+  const read = readAmount(text, currency);
+  return 'minor' in read ? read.minor : null;
 }

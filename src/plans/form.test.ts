@@ -67,7 +67,8 @@ test('Each broken rule is reported under its field', () => {
     [{ customer_email: 'a@b.example, c@d.example' }, { customer_email: 'email' }],
     [{ customer_phone: '1'.repeat(51) }, { customer_phone: 'phone' }],
     [{ amount: '0' }, { amount: 'amount' }],
-    [{ amount: '1.005' }, { amount: 'amount' }],
+    [{ amount: '1.005' }, { amount: 'separators' }],
+    [{ amount: '5 USD' }, { amount: 'notOnlyNumber' }],
     [{ amount: '99999999999' }, { amount: 'tooMuch' }],
     [{ every: '0' }, { every: 'every' }],
     [{ every: '25' }, { every: 'every' }],
@@ -133,5 +134,5 @@ test('Metadata is read line by line in its order, and by the rules of the API', 
 test('The amount is read in the digits of the currency', () => {
   const fiat = (amount: string, currency: string) => read({ amount }, currency).plan?.fiatInt;
   assert.deepEqual([fiat('500', 'JPY'), fiat('1,5', 'KWD'), fiat('12.50', 'EUR')], [500, 1500, 1250]);
-  assert.deepEqual(read({ amount: '1.5' }, 'JPY').faults, { amount: 'amount' });
+  assert.deepEqual(read({ amount: '1.5' }, 'JPY').faults, { amount: 'separators' });
 });

@@ -1,5 +1,4 @@
-import { parseAmount } from '../lib/amount.ts';
-import { currencyExponent } from '../lib/money.ts';
+import { type AmountFault, readAmount } from '../lib/amount.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { isStorable } from '../lib/text/storable.ts';
 import {
@@ -44,10 +43,11 @@ export type NewPlan = Collection & {
   metadata: string;
 };
 
+/** What can be wrong with the amount. */
+export type PlanAmountFault = AmountFault | 'tooMuch';
 export type PlanFault =
   | 'name'
-  | 'amount'
-  | 'tooMuch'
+  | PlanAmountFault
   | 'customer'
   | 'email'
   | 'phone'
@@ -57,6 +57,15 @@ export type PlanFault =
   | 'metadata'
   | CollectionFault;
 export type PlanFaults = Partial<Record<PlanField, PlanFault>>;
+
+const amountFaults: readonly string[] = [
+  'amount',
+  'separators',
+  'notOnlyNumber',
+  'tooMuch',
+] satisfies PlanAmountFault[];
+/** Whether a fault is one of the amount, which a request's amount has as well. */
+export const isAmountFault = (fault: PlanFault): fault is PlanAmountFault => amountFaults.includes(fault);
 
 /** The longest text that each field takes, in Unicode code points. */
 export const longest = { name: 200, customer_name: 200, customer_email: 254, customer_phone: 50 } as const;
@@ -122,9 +131,10 @@ function readMoney(
   currency: string,
   faults: PlanFaults,
 ): { amount: bigint | null; collection: Collection } {
-  const amount = parseAmount(typed.amount ?? '', currencyExponent(currency) ?? 2);
-  if (amount === null || amount === 0n) faults.amount = 'amount';
-  else if (amount > maxFiatInt) faults.amount = 'tooMuch';
+  const read = readAmount(typed.amount ?? '', currency);
+  const amount = 'minor' in read ? read.minor : null;
+  if ('fault' in read) faults.amount = read.fault;
+  else if (read.minor > maxFiatInt) faults.amount = 'tooMuch';
   const collection = readCollection(typed, { currency, amount: faults.amount ? null : amount }, (field, fault) => {
     faults[field] = fault;
   });

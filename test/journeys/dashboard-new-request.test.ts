@@ -22,7 +22,7 @@ const idIn = ({ html }: Visit) =>
 test('A request made manually is that of the API: amount reserved, rate and its source kept, and it is audited', async () => {
   const form = await fixtures.visitor.open('/dashboard/ask');
   assert.match(form.html, /<p class="quiet" id="expiry-hint">Default: 15 minutes, or 7 days for an invoice\.<\/p>/);
-  const page = await fixtures.visitor.send(form, '/ask', { amount: '12,50', memo: 'Table 4', expiry: '60' });
+  const page = await fixtures.visitor.send(form, '/ask', { amount: ' 12,50 €', memo: 'Table 4', expiry: '60' });
   assert.match(page.html, /The request is ready/);
   const [row] = await requests();
   assert.deepEqual(
@@ -93,7 +93,9 @@ test('A value that breaks a rule is refused beside its field, and nothing is sto
   for (const [typed, said] of [
     [{ amount: '' }, /Enter an amount above zero, such as 12\.50/],
     [{ amount: '0' }, /Enter an amount/],
-    [{ amount: '1,250' }, /Enter an amount/],
+    [{ amount: '1,250' }, /Leave out thousands separators and extra decimals, as in 12\.50/],
+    [{ amount: '12.505' }, /Leave out thousands separators and extra decimals, as in 12\.50/],
+    [{ amount: '12.50 $' }, /Enter only the amount in EUR, such as 12\.50/],
     [{ amount: '99999999999' }, /more than a single request allows/],
     [{ amount: '5', memo: 'x'.repeat(501) }, /At most 500 characters/],
     [{ amount: '5', customer_name: 'x'.repeat(201) }, /At most 200 characters/],

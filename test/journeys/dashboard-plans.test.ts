@@ -73,6 +73,7 @@ test('A value that breaks a rule is refused beside its field, typed values stay,
   for (const [fault, said] of [
     [{ name: '' }, /Say what it is for/],
     [{ amount: '0' }, /Enter an amount above zero, such as 12\.50/],
+    [{ amount: '12.505' }, /Leave out thousands separators and extra decimals, as in 12\.50/],
     [{ every: '25' }, /Enter a whole number within these limits/],
     [{ first_on: '2020-01-01' }, /Choose a day from/],
     [{ ends: 'after', charges: '0' }, /Enter a number from 1 to 999/],

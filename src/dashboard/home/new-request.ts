@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
-import { parseAmount } from '../../lib/amount.ts';
+import { readAmount } from '../../lib/amount.ts';
 import { currencyExponent } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/create-in-scope.ts';
@@ -40,13 +40,13 @@ export const formKey = () => randomBytes(24).toString('base64url');
 export async function createFromForm(ctx: Context, visit: MerchantVisit): Promise<Created> {
   const { fields, session, merchant } = visit;
   const currency = merchant.display_currency;
-  const amount = parseAmount(fields.amount ?? '', currencyExponent(currency) ?? 2);
-  if (amount === null || amount === 0n) return { faults: { amount: 'amount' }, status: 400 };
-  if (amount > maxFiatInt) return { faults: { amount: 'tooMuch' }, status: 400 };
+  const amount = readAmount(fields.amount ?? '', currency);
+  if ('fault' in amount) return { faults: { amount: amount.fault }, status: 400 };
+  if (amount.minor > maxFiatInt) return { faults: { amount: 'tooMuch' }, status: 400 };
   const { scope, accountId } = session;
   const order = {
     account_id: accountId,
-    fiat_amount_int: Number(amount),
+    fiat_amount_int: Number(amount.minor),
     // The amount was typed for the currency that the form showed.
     fiat_currency_code: fields.currency ?? currency,
     idempotency_key: fields.key ?? formKey(),
@@ -114,6 +114,7 @@ export function requestFaultText(words: Words, visit: MerchantVisit, fault: Faul
   const { merchant } = visit;
   return fill(dashboardTexts(words).faults[fault], {
     example: exampleOf(merchant.display_currency),
+    currency: merchant.display_currency,
     partner: merchant.partner_name,
     limit: 200,
   });

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { decimalOf } from '../../lib/money.ts';
 import { html } from '../../lib/text/html.ts';
 import { usualReserve } from '../../plans/collection-form.ts';
-import { type PlanFaults, type PlanFields, readPlanChange } from '../../plans/form.ts';
+import { isAmountFault, type PlanFaults, type PlanFields, readPlanChange } from '../../plans/form.ts';
 import { type PlanRow, readPlan } from '../../plans/read.ts';
 import { changeTerms } from '../../plans/terms.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -102,7 +102,7 @@ function showForm(
                 label: fill(newRequest.amount, { currency }),
                 hint: fill(newRequest.amountHint, { example: exampleOf(currency) }),
                 value: typed.amount ?? '',
-                fault: fault === 'amount' || fault === 'tooMuch' ? requestFaultText(words, visit, fault) : undefined,
+                fault: fault && isAmountFault(fault) ? requestFaultText(words, visit, fault) : undefined,
                 attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
               })}
               ${collectionFields(words, currency, typed, faults, noAutomatic(ctx, visit))}

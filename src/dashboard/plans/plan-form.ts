@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
-import { longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
+import { isAmountFault, longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
 import { chargesLimit, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { field, hiddenField, isWrong } from '../../ui/components.ts';
@@ -102,7 +102,7 @@ function faultText(
   const fault = faults[name];
   if (fault === undefined) return undefined;
   if (fault === 'cap' || fault === 'reserve') return undefined; // shown beside their own fields
-  if (fault === 'amount' || fault === 'tooMuch') return requestFaultText(words, visit, fault);
+  if (isAmountFault(fault)) return requestFaultText(words, visit, fault);
   const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), max: chargesLimit };
   return fill(dashboardTexts(words).plans.faults[fault], limits);
 }

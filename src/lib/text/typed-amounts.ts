@@ -15,7 +15,7 @@ const grouped = /^\d{1,3}(?:([.,'’\s])\d{3})(?:\1\d{3}){0,3}$|^\d{1,2}(?:,\d{2
 
 /**
  * Reads an amount as people type it into a search: `12.50`, `12,5`, `€1,200.00`, `1.200,00 EUR`, `14.501162 USDC`.
- * A form, which must not guess, reads with `parseAmount`.
+ * A form, which must not guess, reads with `readAmount`.
  *
  * @returns null for what is no amount
  */

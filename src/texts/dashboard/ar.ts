@@ -196,6 +196,8 @@ export const ar: DashboardTexts<'ar'> = {
   },
   faults: {
     amount: 'أدخل مبلغًا أكبر من الصفر، مثل {example}.',
+    separators: 'اكتب المبلغ دون فواصل للآلاف ودون منازل عشرية زائدة، مثل {example}.',
+    notOnlyNumber: 'أدخل المبلغ بعملة {currency} فقط، مثل {example}.',
     tooMuch: 'هذا أكثر مما يسمح به طلب واحد.',
     customer_name: 'أدخل اسم العميل للفاتورة.',
     customerTooLong: 'الحد الأقصى 200 حرف.',

@@ -205,6 +205,8 @@ export const de: DashboardTexts<'de'> = {
   },
   faults: {
     amount: 'Geben Sie einen Betrag über null ein, etwa {example}.',
+    separators: 'Bitte ohne Tausendertrennzeichen und ohne überzählige Nachkommastellen, etwa {example}.',
+    notOnlyNumber: 'Geben Sie nur den Betrag in {currency} ein, etwa {example}.',
     tooMuch: 'Das ist mehr, als eine einzelne Anforderung zulässt.',
     customer_name: 'Geben Sie für eine Rechnung den Namen des Kunden ein.',
     customerTooLong: 'Höchstens 200 Zeichen.',

@@ -193,6 +193,8 @@ export const en = {
   },
   faults: {
     amount: 'Enter an amount above zero, such as {example}.',
+    separators: 'Leave out thousands separators and extra decimals, as in {example}.',
+    notOnlyNumber: 'Enter only the amount in {currency}, such as {example}.',
     tooMuch: 'This is more than a single request allows.',
     customer_name: 'Enter the customer’s name for an invoice.',
     customerTooLong: 'At most 200 characters.',

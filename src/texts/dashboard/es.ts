@@ -200,6 +200,8 @@ export const es: DashboardTexts<'es'> = {
   },
   faults: {
     amount: 'Introduzca un importe mayor que cero, por ejemplo {example}.',
+    separators: 'Escríbalo sin separadores de miles ni decimales de más, por ejemplo {example}.',
+    notOnlyNumber: 'Introduzca solo el importe en {currency}, por ejemplo {example}.',
     tooMuch: 'Es más de lo que permite una sola solicitud.',
     customer_name: 'Introduzca el nombre del cliente para una factura.',
     customerTooLong: 'Como máximo 200 caracteres.',

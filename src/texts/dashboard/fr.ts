@@ -207,6 +207,8 @@ export const fr: DashboardTexts<'fr'> = {
   },
   faults: {
     amount: 'Saisissez un montant supérieur à zéro, par exemple {example}.',
+    separators: 'Saisissez-le sans séparateur de milliers ni décimale en trop, par exemple {example}.',
+    notOnlyNumber: 'Saisissez uniquement le montant en {currency}, par exemple {example}.',
     tooMuch: 'C’est plus que le maximum autorisé pour une demande.',
     customer_name: 'Saisissez le nom du client pour une facture.',
     customerTooLong: '200 caractères au maximum.',

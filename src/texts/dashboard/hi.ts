@@ -190,6 +190,8 @@ export const hi: DashboardTexts<'hi'> = {
   },
   faults: {
     amount: 'शून्य से ज़्यादा रकम डालें, जैसे {example}।',
+    separators: 'हज़ार के विभाजक और अतिरिक्त दशमलव अंक न लिखें, जैसे {example}।',
+    notOnlyNumber: 'सिर्फ़ {currency} में रकम डालें, जैसे {example}।',
     tooMuch: 'यह एक अनुरोध की सीमा से ज़्यादा है।',
     customer_name: 'इनवॉइस के लिए ग्राहक का नाम डालें।',
     customerTooLong: 'ज़्यादा से ज़्यादा 200 अक्षर।',

@@ -194,6 +194,8 @@ export const ja: DashboardTexts<'ja'> = {
   },
   faults: {
     amount: '{example} のように、0 より大きい金額を入力してください。',
+    separators: '{example} のように、桁区切りや余分な小数を付けずに入力してください。',
+    notOnlyNumber: '{example} のように、{currency} の金額だけを入力してください。',
     tooMuch: '1 件の請求の上限を超えています。',
     customer_name: '請求書にはお客様の名前が必要です。',
     customerTooLong: '200 文字以内で入力してください。',

@@ -202,6 +202,8 @@ export const pt: DashboardTexts<'pt'> = {
   },
   faults: {
     amount: 'Informe um valor maior que zero, como {example}.',
+    separators: 'Escreva sem separador de milhar nem casas decimais a mais, como {example}.',
+    notOnlyNumber: 'Informe apenas o valor em {currency}, como {example}.',
     tooMuch: 'É mais do que uma única cobrança permite.',
     customer_name: 'Informe o nome do cliente na fatura.',
     customerTooLong: 'No máximo 200 caracteres.',
