@@ -25,8 +25,8 @@ export type StartedRefund = { kind: 'started'; requestId: string | null; usdcMic
  * refund, nothing applies the payment to a request: no rule, no signature of its sender, and not the merchant.
  *
  * @param actor who is named in the audit log
- * @param payment `accountId` is the merchant who decides: the payment must be theirs; `final` is what `readFinalPayment`
- * found of it, before any transaction
+ * @param payment `accountId` is the merchant who decides: the payment must be theirs; `final` is what
+ * `readFinalPayment` found of it, before any transaction
  * @returns `again` when its refund is started already, `too_early` while it is not final
  * @throws Refusal not_found, also when there is nothing to refund
  */
