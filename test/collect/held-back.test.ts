@@ -49,6 +49,17 @@ async function agreed(details: Parameters<typeof of.plan>[0] = {}) {
   return { plan, payer };
 }
 
+/** Pays the plan's request in full from another wallet, not final yet. Returns the amount in micro units. */
+async function payManually(plan: { id: string }): Promise<bigint> {
+  const { usdc_micro, wallet_address: to, reference } = await requestOf(plan);
+  const usdcMicro = BigInt(usdc_micro);
+  await of.node.pay({ from: of.node.wallet(), to, usdcMicro, reference });
+  await of.caughtUp();
+  await matchPending(of.ctx);
+  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  return usdcMicro;
+}
+
 const actOn = (plan: PlanRow) => ({ scope: of.scope, accountId: plan.account_id, id: plan.id });
 
 test('After a manual partial payment the rest is charged, and the sum is exact', async () => {
@@ -112,12 +123,7 @@ test('A payment that its sender has signed for is mined again after a reorganisa
 test('A request that was paid manually in full is not charged', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
-  const request = await requestOf(plan);
-  const usdcMicro = BigInt(request.usdc_micro);
-  await of.node.pay({ from: of.node.wallet(), to: request.wallet_address, usdcMicro, reference: request.reference });
-  await of.caughtUp();
-  await matchPending(of.ctx);
-  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  await payManually(plan);
   await collectDue(of.ctx, of.chain, running);
   assert.deepEqual(await stateOf(plan), ['waiting', 'payment_seen']);
   await of.node.mine(2);
@@ -132,12 +138,7 @@ test('A request that was paid manually in full is not charged', async () => {
 test('A payment that a reorganisation removed holds a charge back, for an hour at most', async () => {
   const { plan, payer } = await agreed();
   await chargeDue(of.ctx, running);
-  const request = await requestOf(plan);
-  const usdcMicro = BigInt(request.usdc_micro);
-  await of.node.pay({ from: of.node.wallet(), to: request.wallet_address, usdcMicro, reference: request.reference });
-  await of.caughtUp();
-  await matchPending(of.ctx);
-  assert.equal((await requestOf(plan)).proof_status, 'attached');
+  const usdcMicro = await payManually(plan);
   await of.node.reorg(1);
   await of.caughtUp();
   assert.equal((await requestOf(plan)).proof_status, 'none');
