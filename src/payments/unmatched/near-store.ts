@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { Fragment } from '../../db/sql.ts';
+import { dayMs } from '../../lib/durations.ts';
 import { graceMs, producerSkewMs, type Reason } from '../rules.ts';
 import type { TransferRow } from '../transfers.ts';
 
@@ -7,7 +8,7 @@ import type { TransferRow } from '../transfers.ts';
 const namesNone: Reason[] = ['no_match', 'ambiguous', 'before_request'];
 const maxMeanwhile = 50;
 /** The longest expiry and the grace after it, with a day to spare for clocks. */
-const maxOpenDays = 32;
+const maxOpenMs = 32 * dayMs;
 
 /** A transfer, and the amount that a request asked for at that time. */
 type MeanwhileRow = TransferRow & { asked_micro: string };
@@ -74,6 +75,7 @@ export type Arrived = { blockTime: Date; fromMicro: bigint; toMicro: bigint };
  * before. A wallet can have any number of requests and every view of a page asks, so all payments are compared with the
  * same requests, and those are limited.
  *
+ * @param arrived at least one
  * @param examined how many requests of that time are looked at
  * @returns null if there are more
  */
@@ -87,6 +89,9 @@ export async function countOtherRequests(
   const paid = arrived.map(({ blockTime, fromMicro, toMicro }, place) => ({
     ...{ place, at: blockTime, from_micro: fromMicro.toString(), to_micro: toMicro.toString() },
   }));
+  const times = arrived.map(({ blockTime }) => blockTime.getTime());
+  const since = new Date(Math.min(...times) - maxOpenMs);
+  const until = new Date(Math.max(...times) + dayMs);
   const isAsked = (micro: Fragment) => tx`${micro} between p.from_micro and p.to_micro`;
   const counts = await tx<{ count: number; is_cut: boolean }[]>`
     with paid as materialized (
@@ -97,8 +102,7 @@ export async function countOtherRequests(
       from requests r
       where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode}
         and r.wallet_address = ${walletAddress} and r.id <> ${requestId}
-        and r.created_at >= (select min(at) from paid) - ${maxOpenDays} * interval '1 day'
-        and r.created_at <= (select max(at) from paid) + interval '1 day'
+        and r.created_at between ${since} and ${until} -- as values: computed in SQL, PostgreSQL 15 may not use the index
       limit ${examined + 1} -- in no order: sorting would read them all
     ), open as materialized (
       select p.place, p.from_micro, p.to_micro, p.at, r.id, r.usdc_micro, r.proof_status
