@@ -156,7 +156,8 @@ async function logIn(
   prepared: string | null,
 ): Promise<void> {
   if (databaseUrl) await checkSessions(access, sql);
-  if (prepared !== null && ![prepared, null].includes(await identify(sql)))
+  const used = prepared && (await identify(sql));
+  if (used && used !== prepared)
     throw new StartFault('DATABASE_OWNER_URL and DATABASE_URL lead to two databases. Name the same one in both.');
   for (const { name, powers } of await Promise.all(pools.map(permissionsOf))) {
     if (powers.length > 0)
