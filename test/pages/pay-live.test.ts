@@ -182,6 +182,35 @@ test('an event source that is refused → the page asks now and then; let in aga
   await close();
 });
 
+test('an answer that was asked for before a payment and arrives after it → the page still shows the payment', async () => {
+  const request = await fixtures.request();
+  const isAsked = Promise.withResolvers<void>();
+  const isPaid = Promise.withResolvers<void>();
+  const { page, says, close } = await fixtures.open(request);
+  await says('Waiting for your payment');
+  await page.route(
+    '**/state',
+    async (route) => {
+      const response = await route.fetch();
+      isAsked.resolve();
+      await isPaid.promise;
+      await route.fulfill({ response });
+    },
+    { times: 1 },
+  );
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await isAsked.promise;
+  await fixtures.pay(request);
+  await says('1 of 3 confirmations');
+  const late = page.waitForEvent('requestfinished', (call) => call.url().endsWith('/state'));
+  isPaid.resolve();
+  await late;
+  // The page handles answers in the order in which they arrive.
+  await page.evaluate(async () => (await fetch(`${location.pathname}/state`)).json());
+  assert.match((await statusMessageOf(page).allTextContents()).join(), /1 of 3 confirmations/);
+  await close();
+});
+
 test('a phone that slept while its connection died silently → shows on waking what happened meanwhile', async (t) => {
   const proxy = await startProxy(fixtures.app.url);
   t.after(() => proxy.close());

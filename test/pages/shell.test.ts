@@ -358,3 +358,38 @@ test('a part that somebody has unfolded → stays open when the page renews itse
   );
   await page.unrouteAll({ behavior: 'ignoreErrors' }); // another renewal may be under way
 });
+
+test('a slow answer to an earlier renewal does not put back what a later renewal has replaced', async () => {
+  const { url, paid } = fixtures;
+  const address = `${url}/dashboard/payments/${paid.id}`;
+  const isFirstAsked = Promise.withResolvers<void>();
+  const isSecondShown = Promise.withResolvers<void>();
+  let connections = 0;
+  await page.route('**/dashboard/events*', async (route) => {
+    // The page renews itself for each connection: here for two of them.
+    if (++connections > 2) return;
+    if (connections === 2) await isFirstAsked.promise;
+    await route.fulfill({ contentType: 'text/event-stream', body: 'retry: 10\ndata: 1\n\n' });
+  });
+  let renewals = 0;
+  await page.route(address, async (route) => {
+    if (route.request().resourceType() !== 'fetch') return route.continue();
+    const turn = ++renewals;
+    const response = await route.fetch();
+    if (turn === 1) {
+      isFirstAsked.resolve();
+      await isSecondShown.promise;
+    }
+    const body = (await response.text()).replace('data-region="payment">', `$&<p>Renewal ${turn}</p>`);
+    await route.fulfill({ response, body });
+  });
+  await page.goto(address);
+  await page.getByText('Renewal 2').waitFor();
+  const late = page.waitForEvent('requestfinished', (call) => call.url() === address);
+  isSecondShown.resolve();
+  await late;
+  await page.evaluate(async (path) => (await fetch(path)).text(), `${url}/healthz`);
+  assert.equal(await page.getByText('Renewal 1').count(), 0);
+  assert.equal(await page.getByText('Renewal 2').count(), 1);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});

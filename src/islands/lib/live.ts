@@ -33,6 +33,7 @@ export function followState(
   let askAt = 0;
   let asking = false;
   let failures = 0;
+  let streamed = 0;
 
   const alive = () => {
     failures = 0;
@@ -61,6 +62,7 @@ export function followState(
       alive();
     };
     source.onmessage = ({ data }) => {
+      streamed++;
       heard();
       take(JSON.parse(data) as LiveState);
     };
@@ -72,10 +74,14 @@ export function followState(
   const ask = async () => {
     if (asking) return;
     asking = true;
+    const before = streamed;
     try {
       const answer = await fetch(`${path}/state`, { cache: 'no-store', signal: AbortSignal.timeout(answerMs) });
       if (!answer.ok) throw new Error(String(answer.status));
-      take((await answer.json()) as LiveState);
+      const state = (await answer.json()) as LiveState;
+      // What the stream sent meanwhile may be newer, and the stream repeats nothing.
+      if (streamed === before) take(state);
+      else alive();
     } catch {
       failures++;
       if (!navigator.onLine) tell('offline');

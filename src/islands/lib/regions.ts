@@ -38,8 +38,12 @@ function leave(): void {
   location.replace(location.pathname + location.search);
 }
 
+let asked = 0;
+let newestShown = 0;
+
 /** @returns whether a changed region was not replaced because somebody uses it */
 async function renew(): Promise<boolean> {
+  const turn = ++asked;
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
   // The session has ended, so the page's content must not stay visible. A form's address leads to its page.
   if (answer.redirected && new URL(answer.url).pathname.endsWith('/sign-in')) {
@@ -47,13 +51,17 @@ async function renew(): Promise<boolean> {
     return false;
   }
   if (!answer.ok) return false;
-  let waits = false;
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const html = await answer.text();
+  // A slow answer to an earlier request would put back what a later one has replaced.
+  if (turn < newestShown) return waits;
+  newestShown = turn;
+  let kept = false;
+  const fresh = new DOMParser().parseFromString(html, 'text/html');
   for (const region of document.querySelectorAll<HTMLElement>('[data-region]')) {
     const next = fresh.querySelector<HTMLElement>(`[data-region="${region.dataset.region}"]`);
     if (!next || next.innerHTML === serverHtml.get(region)) continue;
     if (inUse(region)) {
-      waits = true;
+      kept = true;
       continue;
     }
     keepUnfolded(region, serverHtml.get(region) ?? '', () => {
@@ -62,7 +70,7 @@ async function renew(): Promise<boolean> {
     serverHtml.set(region, next.innerHTML);
     for (const listener of listeners) listener(region);
   }
-  return waits;
+  return kept;
 }
 
 let timer = 0;
