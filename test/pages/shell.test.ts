@@ -151,6 +151,7 @@ test('The skip link is the first stop of the keyboard, and leads past the naviga
   const skip = page.getByRole('link', { name: 'Skip to content' });
   assert.ok(await skip.evaluate((one) => one === document.activeElement && one.getBoundingClientRect().top >= 0));
   await page.keyboard.press('Enter');
+  await page.waitForURL(/#/);
   await page.keyboard.press('Tab');
   assert.ok(await page.evaluate(() => document.querySelector('main')?.contains(document.activeElement)));
 });
@@ -391,5 +392,27 @@ test('a slow answer to an earlier renewal does not put back what a later renewal
   await page.evaluate(async (path) => (await fetch(path)).text(), `${url}/healthz`);
   assert.equal(await page.getByText('Renewal 1').count(), 0);
   assert.equal(await page.getByText('Renewal 2').count(), 1);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
+test('a renewal that the server cannot answer is asked for again, without another change', async () => {
+  const { url, paid } = fixtures;
+  const address = `${url}/dashboard/payments/${paid.id}`;
+  let connections = 0;
+  await page.route('**/dashboard/events*', async (route) => {
+    if (++connections > 1) return;
+    await route.fulfill({ contentType: 'text/event-stream', body: 'data: 1\n\n' });
+  });
+  let renewals = 0;
+  await page.route(address, async (route) => {
+    if (route.request().resourceType() !== 'fetch') return route.continue();
+    if (++renewals === 1) return route.fulfill({ status: 503, body: 'not now' });
+    const response = await route.fetch();
+    const body = (await response.text()).replace('data-region="payment">', '$&<p>Changed meanwhile</p>');
+    await route.fulfill({ response, body });
+  });
+  await page.goto(address);
+  await page.getByText('Changed meanwhile').waitFor();
+  assert.equal(renewals, 2);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });

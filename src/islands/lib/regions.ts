@@ -41,7 +41,10 @@ function leave(): void {
 let asked = 0;
 let newestShown = 0;
 
-/** @returns whether a changed region was not replaced because somebody uses it */
+/**
+ * @returns whether a changed region was not replaced because somebody uses it
+ * @throws Error if the server cannot be reached, or cannot answer now
+ */
 async function renew(): Promise<boolean> {
   const turn = ++asked;
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
@@ -50,6 +53,7 @@ async function renew(): Promise<boolean> {
     leave();
     return false;
   }
+  if (answer.status === 429 || answer.status >= 500) throw new Error(String(answer.status));
   if (!answer.ok) return false;
   const html = await answer.text();
   // A slow answer to an earlier request would put back what a later one has replaced.
@@ -75,11 +79,20 @@ async function renew(): Promise<boolean> {
 
 let timer = 0;
 let waits = false;
+let renewRetryMs = firstRetryMs;
 
 function renewIn(ms: number): void {
   clearTimeout(timer);
   timer = window.setTimeout(async () => {
-    waits = await renew().catch(() => false);
+    try {
+      waits = await renew();
+      renewRetryMs = firstRetryMs;
+    } catch {
+      // The server reports a change once, so the page asks again by itself.
+      renewIn(renewRetryMs);
+      renewRetryMs = Math.min(renewRetryMs * 2, maxRetryMs);
+      return;
+    }
     if (waits && document.querySelector('[data-region] .done')) renewIn(doneMs);
   }, ms);
 }
