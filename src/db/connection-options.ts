@@ -1,5 +1,6 @@
 import type { ListenOptions } from './listen.ts';
 import type { Waits } from './pool.ts';
+import type { Settings } from './session-settings.ts';
 
 /** Where a pool connects, how long it waits, and what its sessions are set to. */
 export type Address = {
@@ -7,7 +8,7 @@ export type Address = {
   url: string;
   waits: Waits;
   /** The settings of each session, named as for `set`. */
-  settings?: Record<string, string | number>;
+  settings?: Settings;
 };
 
 /** The options for connecting to a URL. Its parameters other than user, password and TLS become session settings. */

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { type Opening, openPool, type Pool, type Waits } from './pool.ts';
+import { loginDefaults, ownSessionSettings, statementMs } from './session-settings.ts';
 import { Fragment, type Statement, type Tag } from './sql.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -75,54 +76,23 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** The server itself ends a statement after this time, unless it can no longer be reached. */
-const statementMs = 30_000;
 export const usualWaits: Waits = { queue: 10, connect: 5, answer: statementMs / 1000 + 5 };
-/**
- * How the server plans. No statement of ours runs long enough for JIT to pay off. A random page costs little more than
- * a sequential one, so an index is used as soon as a table has a few pages. For tables that outgrow their plans, see
- * `statistics.ts`.
- */
-export const planning = { jit: 'off', random_page_cost: '1.1' };
-/** Every setting that affects an answer is set here, so neither the server nor a login can change it. */
-export const sessionSettings = {
-  client_encoding: 'UTF8',
-  datestyle: 'ISO, MDY',
-  intervalstyle: 'postgres',
-  timezone: 'UTC',
-  bytea_output: 'hex',
-  row_security: 'on',
-  default_transaction_isolation: 'read committed',
-  default_transaction_read_only: 'off',
-  default_transaction_deferrable: 'off',
-  lock_timeout: 0,
-  application_name: 'quittance',
-  statement_timeout: statementMs,
-  idle_in_transaction_session_timeout: 10_000,
-  ...planning,
-};
-
-/**
- * Settings that decide what a statement means, for sessions that no pooler shares. A pooler has only the logins' own
- * defaults, which stay as the previous release expects them.
- */
-const meaning = { search_path: 'public', standard_conforming_strings: 'on' };
-
-/** `search_path` is set explicitly too, because a login may change its own defaults. */
-export const scopedSettings = { ...sessionSettings, search_path: 'public' };
 
 /** One connection as the owner of the tables: for migrations, and for creating the logins. */
 export function openOwner(url: string, waits: Waits = usualWaits): Sql {
-  return openPool({ url, connections: 1, waits, settings: { ...sessionSettings, ...meaning } });
+  return openPool({ url, connections: 1, waits, settings: ownSessionSettings });
 }
 
 /** Also closes cursors: one that outlives its transaction (`with hold`) would keep the rows of its scope. */
 const beginInOwn = 'select public.begin_scoped(); close all';
 
-/** For a session that others use in between: `begin_scoped` resets it to the login's defaults; then ours are set. */
+/**
+ * For a session that others use in between: `begin_scoped` resets it to the login's defaults. They are then set again,
+ * because a login may change its own defaults.
+ */
 const beginInShared = [
   beginInOwn,
-  ...Object.entries(scopedSettings).map(([name, value]) => `set local ${name} = '${value}'`),
+  ...Object.entries(loginDefaults.scoped).map(([name, value]) => `set local ${name} = '${value}'`),
 ].join('; ');
 
 /**
@@ -160,10 +130,10 @@ export function connect(
   connections: Connections = { service: 8, scoped: 8 },
   waits: Waits = usualWaits,
 ): Database {
-  const [{ service, scoped, scopeKey, session: sessionUrl }, settings] = [access, { ...sessionSettings, ...meaning }];
-  const sql = openPool({ url: service, connections: connections.service, waits, settings, sessionUrl });
-  const kept = { settings: { ...scopedSettings, ...meaning }, maxPrepared };
-  const scopedPool = openPool({ url: scoped, connections: connections.scoped, waits, sessionUrl, ...kept });
+  const { service, scoped, scopeKey, session: sessionUrl } = access;
+  const common = { waits, sessionUrl, settings: ownSessionSettings };
+  const sql = openPool({ ...common, url: service, connections: connections.service });
+  const scopedPool = openPool({ ...common, url: scoped, connections: connections.scoped, maxPrepared });
   const proofs = new Map<string, string>();
   const prove = (scope: Scope) => {
     const text = scopeText(scope);

@@ -2,7 +2,8 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
-import { type Access, type Sql, scopedSettings, sessionSettings, sqlState, type Tx } from './connection.ts';
+import { type Access, type Sql, sqlState, type Tx } from './connection.ts';
+import { loginDefaults, type Settings } from './session-settings.ts';
 
 /** A role that the service logs in as. */
 export type Login = { name: string; password: string };
@@ -92,7 +93,7 @@ async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins, inDefau
   const members = { [service.name]: groups, [scoped.name]: ['quittance_app'] };
   const [here] = await tx<{ database: string }[]>`select quote_ident(current_database()) as database`;
   const database = here?.database;
-  const defaults = { [service.name]: sessionSettings, [scoped.name]: scopedSettings };
+  const defaults = { [service.name]: loginDefaults.service, [scoped.name]: loginDefaults.scoped };
   for (const { name, password } of [service, scoped]) {
     const [known] = await tx`select rolcanlogin from pg_roles where rolname = ${name}`;
     // The name contains only lower-case letters, digits and underscores, so it needs no quotes.
@@ -121,8 +122,6 @@ async function grantLogin(tx: Tx, { service, scoped, scopeKey }: Logins, inDefau
       has_database_privilege(${scoped.name}, current_database(), 'temporary') as open`;
   if (temporary?.open) await tx.unsafe(temporary.statement);
 }
-
-type Settings = Record<string, string | number>;
 
 const defaultsOf = (login: string, settings: Settings): string =>
   Object.entries(settings)
@@ -201,7 +200,9 @@ export function statementsFor(owner: string, secrets: SecretKey[], inDefaults: b
     ...groups.map((name) => `create role ${name} nologin;`),
     `grant ${groups.join(', ')} to "${owner.replaceAll('"', '""')}" with admin option;`,
     ...[service, scoped].map(({ name, password }) => `create role ${name} login password '${verifierOf(password)}';`),
-    ...(inDefaults ? [defaultsOf(service.name, sessionSettings), defaultsOf(scoped.name, scopedSettings)] : []),
+    ...(inDefaults
+      ? [defaultsOf(service.name, loginDefaults.service), defaultsOf(scoped.name, loginDefaults.scoped)]
+      : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { StartFault } from '../lib/start-fault.ts';
-import { type Access, type Sql, sessionSettings, sqlState, usualWaits } from './connection.ts';
+import { type Access, type Sql, sqlState, usualWaits } from './connection.ts';
 import { openPool } from './pool.ts';
+import { loginDefaults } from './session-settings.ts';
 
 /** duplicate_prepared_statement: another client has prepared a statement with this name in the same session. */
 const duplicateStatement = '42P05';
@@ -66,7 +67,7 @@ export async function checkSessions({ service, session }: Access, sql: Sql): Pro
         { cause: error },
       );
     });
-  const wanted = new Map(Object.entries(sessionSettings).map(([name, value]) => [name, String(value)]));
+  const wanted = new Map(Object.entries(loginDefaults.service).map(([name, value]) => [name, String(value)]));
   wanted.delete('application_name'); // the pooler sets it
   const rows = await sql<{ name: string; setting: string }[]>`
     select lower(name) as name, setting from pg_settings where lower(name) = any(${[...wanted.keys()]}::text[])`;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { doctorCommands } from '../../src/cli/doctor.ts';
 import { listenForChanges } from '../../src/db/changes.ts';
-import { connect, type Database, sessionSettings } from '../../src/db/connection.ts';
+import { connect, type Database } from '../../src/db/connection.ts';
 import { accessOf, ensureLogins } from '../../src/db/logins.ts';
 import { checkSessions, refuseSharedOwner, sharedSessions, sharesSessions } from '../../src/db/pooler.ts';
+import { loginDefaults } from '../../src/db/session-settings.ts';
 import { isWritable } from '../../src/db/writable.ts';
 import { buildMetricsServer } from '../../src/http/health.ts';
 import { send } from '../support/api/client.ts';
@@ -43,8 +44,8 @@ describe('behind pgbouncer in transaction mode', () => {
     const { test: other } = await makePartner(db);
     const merchant = await makeMerchant(db, scope);
     const request = await makeRequest(db, scope, merchant);
-    const names = Object.keys(sessionSettings).filter((name) => name !== 'application_name');
-    const wanted = names.map((name) => `${name}=${sessionSettings[name as 'jit']}`).sort();
+    const names = Object.keys(loginDefaults.service).filter((name) => name !== 'application_name');
+    const wanted = names.map((name) => `${name}=${loginDefaults.service[name as 'jit']}`).sort();
     await Promise.all(
       Array.from({ length: 300 }, async (_, index) => {
         const of = index % 2 ? scope : other;

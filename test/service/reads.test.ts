@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopeOf } from '../../src/auth/scope.ts';
-import {
-  connect,
-  type Database,
-  isUnreachable,
-  type Scope,
-  scopedSettings,
-  usualWaits,
-} from '../../src/db/connection.ts';
+import { connect, type Database, isUnreachable, type Scope, usualWaits } from '../../src/db/connection.ts';
 import { nestedIn, nestedInScope } from '../../src/db/nested.ts';
 import { type Opening, openPool, type Pool, type Waits } from '../../src/db/pool.ts';
+import { ownSessionSettings } from '../../src/db/session-settings.ts';
 import { constant, type Row, type Rows, type Statement, type Tag, type Value } from '../../src/db/sql.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeMerchant, makePartner } from '../support/fixtures.ts';
@@ -230,7 +224,7 @@ test('a proof of another scope, or none › the statement does not run, and the 
 });
 
 test('a statement that is slower than the session allows › ended by the server, and the session serves other scopes', async () => {
-  const settings = { ...scopedSettings, statement_timeout: 5_000 };
+  const settings = { ...ownSessionSettings, statement_timeout: 5_000 };
   const slow = { url: database.access.scoped, connections: 1, waits: usualWaits, settings, maxPrepared: 100 };
   const pool = openPool(slow);
   const read = <T>(scope: Scope, ask: (sql: Tag) => Statement<T>) =>

@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { type Database, sessionSettings, usualWaits } from '../../src/db/connection.ts';
+import { type Database, usualWaits } from '../../src/db/connection.ts';
 import { connectionOptions } from '../../src/db/connection-options.ts';
+import { ownSessionSettings } from '../../src/db/session-settings.ts';
 
 /** A statement as the service sent it. */
 export type Sent = { login: string; connection: number; text: string; parameters: unknown[] };
@@ -85,7 +86,7 @@ export type Explained = Map<string, Node[]>;
  */
 export function openExplainer(url: string) {
   const plans: Node[] = [];
-  const explaining = new pg.Client(connectionOptions({ url, waits: usualWaits, settings: sessionSettings }));
+  const explaining = new pg.Client(connectionOptions({ url, waits: usualWaits, settings: ownSessionSettings }));
   explaining.on('notice', ({ message = '' }) => {
     const plan = /plan:\s*(\{.*\})/s.exec(message)?.[1];
     if (plan) plans.push(JSON.parse(plan).Plan);
