@@ -11,14 +11,15 @@ import {
   sqlState,
   usualWaits,
 } from './db/connection.ts';
+import { readDatabaseId } from './db/database-id.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
+import { refuseEncoding } from './db/encoding.ts';
 import { accessOf, asPermissionFault, ensureLogins, permissionsOf } from './db/logins.ts';
 import { migrate, migrationSeconds } from './db/migrate.ts';
 import { checkSessions, refuseSharedOwner } from './db/pooler.ts';
 import { openPools, type Pools } from './db/pools.ts';
 import { readerWaits, withReader } from './db/reader.ts';
 import { refuseKeyFaults } from './db/secret-keys.ts';
-import { identify, refuseEncoding } from './db/suited.ts';
 import { makeLog } from './lib/log.ts';
 import { StartFault } from './lib/start-fault.ts';
 import { systemClock } from './lib/time.ts';
@@ -122,7 +123,7 @@ function accessTo({ databasePoolMode, databaseOwnerUrl, secretKeys }: Config, ur
 /**
  * Migrates and creates logins, over a connection of the owner that waits as long as a migration may take.
  *
- * @returns which database it was, where the owner may ask
+ * @returns the id of the database; null where it is not compared, or the owner may not read it
  */
 async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSignal): Promise<string | null> {
   const { databaseUrl, databaseOwnerUrl, databasePoolMode, secretKeys } = config;
@@ -138,7 +139,7 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
     // Before there are logins of these keys: with those, commands could work with keys that no node has.
     await refuseKeyFaults(owner, secretKeys);
     await ensureLogins(owner, secretKeys, databasePoolMode === 'transaction');
-    return databaseOwnerUrl ? await identify(owner) : null;
+    return databaseOwnerUrl ? await readDatabaseId(owner) : null;
   } finally {
     await owner.end();
   }
@@ -147,7 +148,7 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
 /**
  * Logs in once as each login, so that a missing permission is reported at start instead of by the first call.
  *
- * @param prepared which database was migrated; null if that is not known
+ * @param prepared the id of the database that was migrated; null if it is not known
  */
 async function logIn(
   { databaseUrl }: Config,
@@ -156,7 +157,7 @@ async function logIn(
   prepared: string | null,
 ): Promise<void> {
   if (databaseUrl) await checkSessions(access, sql);
-  const used = prepared && (await identify(sql));
+  const used = prepared && (await readDatabaseId(sql));
   if (used && used !== prepared)
     throw new StartFault('DATABASE_OWNER_URL and DATABASE_URL lead to two databases. Name the same one in both.');
   for (const { name, powers } of await Promise.all(pools.map(permissionsOf))) {

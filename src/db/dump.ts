@@ -2,11 +2,11 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { beginningOf } from '../lib/processes.ts';
 import type { Sql, Tx } from './connection.ts';
+import { refuseEncoding } from './encoding.ts';
 import { createGroups } from './logins.ts';
 import { inTurn } from './migrate.ts';
 import { giveToOwner, isHalfRestored } from './owner-policies.ts';
 import { addressOf, BackupFault, findProgram, type Running, runProgram, stopped, withFile } from './programs.ts';
-import { refuseEncoding } from './suited.ts';
 
 /** How a long run reports its progress: the bytes so far, each time that this many milliseconds have passed. */
 export type Progress = { everyMs: number; report(bytes: number): void };

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { minuteMs } from '../lib/durations.ts';
 import { AnswerClock } from './answer-clock.ts';
-import { lostError } from './broken.ts';
+import { lostError } from './connection-errors.ts';
 import { cutOff } from './listen.ts';
 import type { PoolOptions, Watching } from './pool.ts';
 import { sendOver } from './query.ts';

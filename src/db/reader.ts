@@ -1,7 +1,7 @@
 import { pause } from '../lib/time.ts';
 import { type Database, isUnreachable, planOnce, type Scope, type Sql, sqlState, type Tx } from './connection.ts';
+import { databaseId } from './database-id.ts';
 import type { Waits } from './pool.ts';
-import type { Fragment } from './sql.ts';
 
 /** Why a reader is not used for now. */
 export type Unused = 'behind' | 'unreachable' | 'no standby of this primary' | 'of another database';
@@ -12,7 +12,7 @@ export const readerWaits: Waits = { queue: 1, connect: 1, answer: 35 };
 const beginMs = 1_000;
 /** How long a call waits at most until the reader has replayed what the primary held when the call came. */
 const replayMs = 100;
-const lookMs = 5;
+const pollMs = 5;
 /** How long a reader is not used. */
 const restMs: Record<Unused, number> = {
   behind: 1_000,
@@ -26,18 +26,14 @@ const canceledByReplay = '40001';
 /** `cause` is the reader's error, if there was one. */
 type OnUnused = (unused: Unused | null, cause?: unknown) => void;
 
-class Left extends Error {
+/** Thrown when a reader cannot be used for a call, so that the primary answers instead. */
+class ReaderUnused extends Error {
   readonly why: Unused;
   constructor(why: Unused) {
     super(`the reader is ${why}`);
     this.why = why;
   }
 }
-
-/** Which database this is, on every server that follows the same primary; and on none that does not. */
-export const databaseId = (sql: Sql | Tx): Fragment => sql`
-  (select concat_ws(' ', s.system_identifier, d.oid) from pg_control_system() s
-    join pg_database d on d.datname = current_database())`;
 
 /** Where the primary's log ends, and of which database it is. */
 type Position = { at: string; timeline: number; database_id: string };
@@ -56,29 +52,29 @@ async function positionOf({ sql }: Database): Promise<Position> {
 }
 
 /** The state that a reader reports, compared with a primary's position. */
-type Standing = { same: boolean; follows: boolean; replayed: boolean };
+type ReaderState = { same: boolean; follows: boolean; replayed: boolean };
 
-async function standingOf(sql: Sql | Tx, { at, timeline, database_id: wanted }: Position): Promise<Standing> {
-  const [row] = await sql<Standing[]>`
+async function readerStateOf(sql: Sql | Tx, { at, timeline, database_id: wanted }: Position): Promise<ReaderState> {
+  const [row] = await sql<ReaderState[]>`
     select ${databaseId(sql)} = ${wanted} as same, pg_is_in_recovery() and timeline_id = ${timeline} as follows,
       coalesce(pg_last_wal_replay_lsn() >= ${at}::text::pg_lsn, false) as replayed from pg_control_checkpoint()`;
   if (!row) throw new Error('the reader did not identify itself');
   return row;
 }
 
-const whyNotOf = ({ same, follows }: Standing): Unused | null =>
+const whyUnusable = ({ same, follows }: ReaderState): Unused | null =>
   same ? (follows ? null : 'no standby of this primary') : 'of another database';
 
 /** Waits until the reader has replayed this position. Each statement of a transaction sees what is replayed by then. */
 async function waitForReplay(tx: Tx, position: Position): Promise<void> {
   const end = performance.now() + replayMs;
   for (;;) {
-    const standing = await standingOf(tx, position);
-    const whyNot = whyNotOf(standing);
-    if (whyNot) throw new Left(whyNot);
-    if (standing.replayed) return;
-    if (performance.now() >= end) throw new Left('behind');
-    await pause(lookMs);
+    const state = await readerStateOf(tx, position);
+    const why = whyUnusable(state);
+    if (why) throw new ReaderUnused(why);
+    if (state.replayed) return;
+    if (performance.now() >= end) throw new ReaderUnused('behind');
+    await pause(pollMs);
   }
 }
 
@@ -102,7 +98,7 @@ export function readFrom(primary: Database, reader: Database, onUnused: OnUnused
   };
   const onReader = async <T>(position: Position, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> => {
     const late = Promise.withResolvers<never>();
-    const clock = setTimeout(() => late.reject(new Left('unreachable')), beginMs);
+    const clock = setTimeout(() => late.reject(new ReaderUnused('unreachable')), beginMs);
     const answer = reader.scoped(scope, async (tx) => {
       await waitForReplay(tx, position);
       await Promise.race([late.promise, null]); // too late: the primary was asked meanwhile
@@ -125,7 +121,7 @@ export function readFrom(primary: Database, reader: Database, onUnused: OnUnused
     try {
       return await onReader(position, scope, beginWork);
     } catch (error) {
-      if (error instanceof Left) note(error.why);
+      if (error instanceof ReaderUnused) note(error.why);
       else if (!begun || isUnreachable(error) || sqlState(error) === canceledByReplay) note('unreachable', error);
       else throw error;
       return primary.scoped(scope, work);
@@ -135,8 +131,8 @@ export function readFrom(primary: Database, reader: Database, onUnused: OnUnused
 
 /** Why lists are not read from a reader now; null if they are. Throws the reader's error if it does not answer. */
 export async function whyUnused(primary: Database, reader: Database): Promise<Unused | null> {
-  const standing = await standingOf(reader.sql, await positionOf(primary));
-  return whyNotOf(standing);
+  const state = await readerStateOf(reader.sql, await positionOf(primary));
+  return whyUnusable(state);
 }
 
 /** A database whose reads go to a reader, which is closed with it. */

@@ -1,4 +1,4 @@
-import { isBroken } from './broken.ts';
+import { isBroken } from './connection-errors.ts';
 import type { Opening } from './pool.ts';
 import { type PoolConnections, sendTogether } from './pool-connections.ts';
 import { isPreparedOn } from './query.ts';

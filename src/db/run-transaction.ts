@@ -1,4 +1,4 @@
-import { isReadOnly, lostError } from './broken.ts';
+import { isReadOnly, lostError } from './connection-errors.ts';
 import type { Opening } from './pool.ts';
 import { type Acquired, type PoolConnections, sendTogether } from './pool-connections.ts';
 import { openTransaction, type Transaction } from './transaction.ts';

@@ -1,6 +1,5 @@
 import { StartFault } from '../lib/start-fault.ts';
-import { type Sql, sqlState } from './connection.ts';
-import { databaseId } from './reader.ts';
+import type { Sql } from './connection.ts';
 
 /**
  * Refuses a new database in which not every text can be stored, or in which texts are only bytes.
@@ -15,17 +14,4 @@ export async function refuseEncoding(owner: Sql): Promise<void> {
   throw new StartFault(
     `The database ${row.name} has the encoding ${row.encoding}. Create it again with UTF8: create database ${row.name} owner ${owner.user} encoding 'UTF8' template template0.`,
   );
-}
-
-const insufficientPrivilege = '42501';
-
-/** Which database this is, on its server and on no other; null where the login may not ask. */
-export async function identify(sql: Sql): Promise<string | null> {
-  try {
-    const [row] = await sql<{ id: string }[]>`select ${databaseId(sql)} as id`;
-    return row?.id ?? null;
-  } catch (error) {
-    if (sqlState(error) !== insufficientPrivilege) throw error;
-    return null;
-  }
 }

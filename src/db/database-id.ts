@@ -1,0 +1,23 @@
+import { type Sql, sqlState, type Tx } from './connection.ts';
+import type { Fragment } from './sql.ts';
+
+const insufficientPrivilege = '42501';
+
+/**
+ * An expression that identifies the database: the same on every server that follows the same primary, and another one
+ * everywhere else.
+ */
+export const databaseId = (sql: Sql | Tx): Fragment => sql`
+  (select concat_ws(' ', s.system_identifier, d.oid) from pg_control_system() s
+    join pg_database d on d.datname = current_database())`;
+
+/** The id of the database (`databaseId`); null where the login may not read it. */
+export async function readDatabaseId(sql: Sql): Promise<string | null> {
+  try {
+    const [row] = await sql<{ id: string }[]>`select ${databaseId(sql)} as id`;
+    return row?.id ?? null;
+  } catch (error) {
+    if (sqlState(error) !== insufficientPrivilege) throw error;
+    return null;
+  }
+}
