@@ -1,7 +1,7 @@
 import { formatEther } from 'viem';
 import { recurringAddress } from '../chain/recurring/contract.ts';
 import { DeployFault, deployRecurring } from '../chain/recurring/deploy.ts';
-import { askStanding, type ContractStanding } from '../chain/recurring/standing.ts';
+import { askContractState, type ContractState } from '../chain/recurring/deployed-code.ts';
 import { allChains, type ChainConfig } from '../config/chains.ts';
 import type { RelayerSigner } from '../config/relayer.ts';
 import type { Context } from '../context.ts';
@@ -38,7 +38,7 @@ async function show(ctx: Context, args: Arguments): Promise<Record<string, unkno
       mode,
       address: located(chain).recurringContract,
       configured: chain.recurringContract !== null,
-      code: await askStanding(located(chain)),
+      code: await askContractState(located(chain)),
     })),
   );
   return { address: recurringAddress(), note: unaudited, chains };
@@ -69,7 +69,7 @@ async function deployOn(ctx: Context, chain: ChainConfig): Promise<Record<string
   const about = { chain_id: chain.chainId, name: chain.name };
   try {
     const done = await deployRecurring(chain, await payerOn(ctx, chain));
-    const state = done.txHash === null ? 'stood already' : 'deployed';
+    const state = done.txHash === null ? 'already deployed' : 'deployed';
     return { ...about, state, tx_hash: done.txHash, sender: done.sender, fee: formatEther(done.feeWei), advice: '' };
   } catch (error) {
     if (!(error instanceof DeployFault)) throw error;
@@ -108,8 +108,8 @@ export const contractCommands: Command[] = [
 ];
 
 /** What `doctor` reports about a chain's contract. */
-const findings: Record<ContractStanding, (chain: ChainConfig) => Omit<Finding, 'check'>> = {
-  stands: () => ({ state: 'ok', advice: '' }),
+const findings: Record<ContractState, (chain: ChainConfig) => Omit<Finding, 'check'>> = {
+  deployed: () => ({ state: 'ok', advice: '' }),
   none: () => ({ state: 'ok', advice: 'RECURRING_CONTRACT is not set: plans are not charged automatically.' }),
   absent: ({ chainId }) => ({
     state: 'attention',
@@ -134,10 +134,10 @@ export async function checkContracts({ db, chains }: Context): Promise<Finding[]
   return Promise.all(
     allChains(chains).map(async (chain) => {
       const check = `automatic charges, chain ${chain.chainId}`;
-      const standing = await askStanding(chain);
-      const finding = findings[standing](chain);
+      const state = await askContractState(chain);
+      const finding = findings[state](chain);
       const many = Number(rows?.find(({ chain_id }) => Number(chain_id) === chain.chainId)?.many ?? 0);
-      if (many === 0 || (standing !== 'none' && standing !== 'absent')) return { check, ...finding };
+      if (many === 0 || (state !== 'none' && state !== 'absent')) return { check, ...finding };
       const agreed = `Customers have agreed to automatic charges here (${many}), but none can be made.`;
       return { check, state: 'failed' as const, advice: `${agreed} ${finding.advice}` };
     }),

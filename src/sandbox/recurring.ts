@@ -12,9 +12,9 @@ import { submit } from './wallet.ts';
  */
 export async function ensureRecurringContract(url: string, chainId: number): Promise<void> {
   const rpc = connectRpc(url);
-  const stands = async () => (await readDeployedCode(rpc, chainId, recurringAddress())) === 'stands';
-  if (await stands()) return;
+  const isDeployed = async () => (await readDeployedCode(rpc, chainId, recurringAddress())) === 'deployed';
+  if (await isDeployed()) return;
   const transaction = { from: minter, to: deterministicDeployer, data: deploymentCall(), gas: toHex(3_000_000) };
   await submit(url, () => callRpc(url, 'eth_sendTransaction', [transaction]));
-  if (!(await stands())) throw new Error('The contract for automatic charges could not be deployed.');
+  if (!(await isDeployed())) throw new Error('The contract for automatic charges could not be deployed.');
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hex } from '../../src/chain/rpc.ts';
 import type { SignedAuthorization } from '../../src/payments/authorized/authorization.ts';
-import { readStanding } from '../../src/payments/authorized/standing.ts';
+import { readAuthorizationOutcome } from '../../src/payments/authorized/outcome.ts';
 import type { RequestRow } from '../../src/requests/store.ts';
 import { type AuthorizedFixtures, authorizedFixtures } from '../support/payments/authorized-fixtures.ts';
 
@@ -94,7 +94,7 @@ test('less is signed and executed under the same nonce → counts as a failure o
     await f.follow();
     const nonce = Buffer.from(signed.nonce.slice(2), 'hex');
     const key = { chainId: f.chain.chainId, tokenAddress: f.token.address, authorizer: from.address, nonce };
-    assert.equal((await readStanding(f.ctx, f.scope, request.id, key))?.state, 'failed');
+    assert.equal((await readAuthorizationOutcome(f.ctx, f.scope, request.id, key))?.state, 'failed');
   }
   const fourth = await f.sign(request, from, { counter: 3 });
   assert.equal((await f.submit(request, fourth)).kind, 'too_often');

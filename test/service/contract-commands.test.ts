@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Hex } from 'viem';
 import { recurringAddress } from '../../src/chain/recurring/contract.ts';
-import { askStanding } from '../../src/chain/recurring/standing.ts';
+import { askContractState } from '../../src/chain/recurring/deployed-code.ts';
 import { callRpc, toHex } from '../../src/chain/rpc.ts';
 import { UsageFault } from '../../src/cli/command.ts';
 import { checkContracts, contractCommands } from '../../src/cli/contracts.ts';
@@ -63,16 +63,16 @@ async function run(name: string, ctx: Context, options: Record<string, string> =
 
 const one = { chain: '31337' };
 
-test('contracts deploy › by DEPLOYER_KEY on one chain → deployed, with the way on; again → it stood already', async () => {
+test('contracts deploy › by DEPLOYER_KEY on one chain → deployed, with the way on; again → it was already deployed', async () => {
   const ctx = context({ deployer });
   const first = await run('contracts deploy', ctx, one);
   const [line] = first.lines;
   assert.deepEqual([line?.state, line?.sender, first.failed], ['deployed', deployer?.address, false]);
   assert.equal(first.answer.next, 'The sandbox uses it automatically.');
   assert.match(String(first.answer.note), /not been audited/);
-  assert.equal(await askStanding(node.chain), 'stands');
+  assert.equal(await askContractState(node.chain), 'deployed');
   const again = await run('contracts deploy', ctx, one);
-  assert.deepEqual([again.lines[0]?.state, again.lines[0]?.tx_hash, again.failed], ['stood already', null, false]);
+  assert.deepEqual([again.lines[0]?.state, again.lines[0]?.tx_hash, again.failed], ['already deployed', null, false]);
 });
 
 test('contracts deploy › without DEPLOYER_KEY → the relayer pays; not while it has transactions under way', async () => {
@@ -121,7 +121,7 @@ test('contracts show › each chain with the address and the state of its code',
     ['absent', 'unreachable'],
   );
   await run('contracts deploy', context({ deployer }), one);
-  assert.equal((await run('contracts show', context(), one)).lines[0]?.code, 'stands');
+  assert.equal((await run('contracts show', context(), one)).lines[0]?.code, 'deployed');
 });
 
 test('contracts deploy › with chains of the operator’s own → names the setting that comes next', async () => {

@@ -1,6 +1,6 @@
 import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { askStanding } from './standing.ts';
+import { askContractState } from './deployed-code.ts';
 
 /**
  * At start, outside a sandbox, logs whether plans are charged automatically, and by which contract: the operator chose
@@ -26,10 +26,10 @@ export async function announceRecurring({ config, chains, log }: Pick<Context, '
     { contract: address },
     'plans are charged automatically by a contract that has not been audited by an outside party: docs/contracts.md says what it can and cannot do',
   );
-  const standings = await Promise.all(all.map(askStanding));
+  const states = await Promise.all(all.map(askContractState));
   for (const [i, { chainId }] of all.entries()) {
     const about = { chain: chainId, contract: address };
-    if (standings[i] === 'absent') log.warn(about, 'the contract for automatic charges is not deployed here');
-    if (standings[i] === 'foreign') log.error(about, 'RECURRING_CONTRACT is not this version’s code');
+    if (states[i] === 'absent') log.warn(about, 'the contract for automatic charges is not deployed here');
+    if (states[i] === 'foreign') log.error(about, 'RECURRING_CONTRACT is not this version’s code');
   }
 }

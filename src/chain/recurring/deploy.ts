@@ -9,7 +9,7 @@ import { signCall } from '../relay/sign.ts';
 import { simulateCall } from '../relay/simulate.ts';
 import { connectRpc, type Hex, type Receipt, RpcError } from '../rpc.ts';
 import { deploymentCall, deterministicDeployer, recurringAddress } from './contract.ts';
-import { askStanding, type ContractStanding } from './standing.ts';
+import { askContractState, type ContractState } from './deployed-code.ts';
 
 /** The result of a deployment. The sender is null if the contract was already deployed. */
 export type Deployment = { address: Hex; sender: Hex | null; txHash: Hex | null; feeWei: bigint };
@@ -38,9 +38,9 @@ export async function deployRecurring(
 ): Promise<Deployment> {
   const address = recurringAddress();
   const target = { ...chain, recurringContract: address };
-  const standing = await askStanding(target);
-  if (standing === 'stands') return { address, sender: null, txHash: null, feeWei: 0n };
-  if (standing !== 'absent') throw faultOf(standing, chain, address);
+  const state = await askContractState(target);
+  if (state === 'deployed') return { address, sender: null, txHash: null, feeWei: 0n };
+  if (state !== 'absent') throw faultOf(state, chain, address);
   if (!signer) throw new DeployFault('No key can pay for the deployment. Set DEPLOYER_KEY or RELAYER_KEYS.');
   await checkDeployer(chain);
   const hash = await send(chain, signer);
@@ -50,9 +50,9 @@ export async function deployRecurring(
   return { address, sender: signer.address, txHash: hash, feeWei: receipt.feeWei };
 }
 
-function faultOf(standing: ContractStanding, { chainId }: ChainConfig, address: Hex): DeployFault {
+function faultOf(state: ContractState, { chainId }: ChainConfig, address: Hex): DeployFault {
   return new DeployFault(
-    standing === 'foreign'
+    state === 'foreign'
       ? `The code at ${address} on chain ${chainId} is not this version’s contract, or an endpoint says so.`
       : `An endpoint of chain ${chainId} does not answer. Check rpc_urls in CHAINS_FILE, then run this again.`,
   );
@@ -111,12 +111,12 @@ function asSilence(error: unknown): null {
 
 async function waitUntilSeen(chain: ChainConfig, address: Hex, limitMs: number): Promise<void> {
   const seen = await repeat(limitMs, chain.pollMs, async () => {
-    const standing = await askStanding(chain);
-    return standing === 'absent' || standing === 'unreachable' ? null : standing;
+    const state = await askContractState(chain);
+    return state === 'absent' || state === 'unreachable' ? null : state;
   });
-  if (seen === 'stands') return;
+  if (seen === 'deployed') return;
   throw new DeployFault(
-    `The transaction was mined on chain ${chain.chainId}, but the contract does not stand at ${address} as expected.`,
+    `The transaction was mined on chain ${chain.chainId}, but the contract is not at ${address} as expected.`,
   );
 }
 

@@ -30,8 +30,10 @@ async function callFully(rpc: Rpc, contract: Hex, data: Hex, words: number): Pro
   return answer as Hex;
 }
 
-/** What is at an address: `stands`: the contract, exactly as in the artifact; `foreign`: other code; `absent`: none. */
-export type DeployedCode = 'stands' | 'foreign' | 'absent';
+/**
+ * What is at an address. `deployed`: the contract, exactly as in the artifact; `foreign`: other code; `absent`: none.
+ */
+export type DeployedCode = 'deployed' | 'foreign' | 'absent';
 
 /**
  * Compares the code at an address with the artifact's, byte by byte.
@@ -41,5 +43,5 @@ export type DeployedCode = 'stands' | 'foreign' | 'absent';
 export async function readDeployedCode(rpc: Rpc, chainId: number, contract: Hex): Promise<DeployedCode> {
   const code = await rpc.code(contract);
   if (code === '0x') return 'absent';
-  return code === recurringCode(chainId, contract) ? 'stands' : 'foreign';
+  return code === recurringCode(chainId, contract) ? 'deployed' : 'foreign';
 }

@@ -4,7 +4,7 @@ import { isAuthorizationPending, isAuthorizationUsed } from '../../chain/token-d
 import type { Context } from '../../context.ts';
 import { pause } from '../../lib/time.ts';
 import type { SignedAuthorization } from '../../payments/authorized/authorization.ts';
-import { readStanding, type Standing } from '../../payments/authorized/standing.ts';
+import { type AuthorizationOutcome, readAuthorizationOutcome } from '../../payments/authorized/outcome.ts';
 import { submitAuthorization } from '../../payments/authorized/submit.ts';
 import { type Checkout, readCheckout } from '../read.ts';
 import { payable } from '../state.ts';
@@ -44,12 +44,12 @@ export async function payByHeader(
   response: ServerResponse,
 ): Promise<Paid> {
   const place = placeOf(payment);
-  const before = place && (await standing(payer.ctx, checkout, place));
+  const before = place && (await outcomeOf(payer.ctx, checkout, place));
   if (place && before && before.state !== 'failed') return follow(payer, checkout, place, before, response);
   const paid = await settleFirstTime(payer, checkout, payment, response);
   if (!place || paid.kind !== 'refused' || paid.settlement?.transaction) return paid;
   // It may have been refused because the same header was sent a second time, and that call was faster.
-  const after = await standing(payer.ctx, checkout, place);
+  const after = await outcomeOf(payer.ctx, checkout, place);
   return after && after.state !== 'failed' ? follow(payer, checkout, place, after, response) : paid;
 }
 
@@ -91,8 +91,8 @@ function placeOf(payment: Payment): Place | null {
   return chainId ? { chainId: Number(chainId), tokenAddress, signed: toAuthorization(payment) } : null;
 }
 
-const standing = (ctx: Context, { scope, row }: Checkout, { chainId, tokenAddress, signed }: Place) =>
-  readStanding(ctx, scope, row.id, {
+const outcomeOf = (ctx: Context, { scope, row }: Checkout, { chainId, tokenAddress, signed }: Place) =>
+  readAuthorizationOutcome(ctx, scope, row.id, {
     ...{ chainId, tokenAddress, authorizer: signed.from },
     nonce: Buffer.from(signed.nonce.slice(2), 'hex'),
   });
@@ -126,7 +126,7 @@ async function submit(
     return code ? { kind: 'refused', code, checkout: await reread(ctx, checkout) } : { kind: 'not_now', checkout };
   }
   const place = { chainId: chain.chainId, tokenAddress: token.address, signed };
-  const sent: Standing = { state: 'sent', hash: null, valueMicro: signed.valueMicro };
+  const sent: AuthorizationOutcome = { state: 'sent', hash: null, valueMicro: signed.valueMicro };
   return follow(payer, checkout, place, sent, response);
 }
 
@@ -154,11 +154,11 @@ async function follow(
   payer: Payer,
   checkout: Checkout,
   place: Place,
-  first: Standing,
+  first: AuthorizationOutcome,
   response: ServerResponse,
 ): Promise<Paid> {
   const { ctx } = payer;
-  const last = await waitFor(payer, () => standing(ctx, checkout, place), first, response);
+  const last = await waitFor(payer, () => outcomeOf(ctx, checkout, place), first, response);
   const now = await reread(ctx, checkout);
   const settlement = settlementOf(place, last);
   if (last.state === 'mined') return { kind: 'mined', settlement: { ...settlement, success: true }, checkout: now };
@@ -179,10 +179,10 @@ async function follow(
 
 async function waitFor(
   payer: Payer,
-  ask: () => Promise<Standing | null>,
-  first: Standing,
+  ask: () => Promise<AuthorizationOutcome | null>,
+  first: AuthorizationOutcome,
   response: ServerResponse,
-): Promise<Standing> {
+): Promise<AuthorizationOutcome> {
   if (first.state !== 'sent' || payer.waiting >= maxWaiting) return first;
   const left = new AbortController();
   const leave = () => left.abort();
@@ -204,7 +204,7 @@ async function waitFor(
   }
 }
 
-function settlementOf({ chainId, signed }: Place, { hash, valueMicro }: Standing): Settlement {
+function settlementOf({ chainId, signed }: Place, { hash, valueMicro }: AuthorizationOutcome): Settlement {
   return {
     success: false,
     payer: signed.from,

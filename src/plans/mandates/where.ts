@@ -57,7 +57,7 @@ async function stands(chain: ChainConfig, contract: Hex): Promise<boolean> {
 async function ask(chain: ChainConfig, contract: Hex): Promise<boolean> {
   for (const url of chain.rpcUrls) {
     try {
-      return (await readDeployedCode(connectRpc(url, timeoutMs), chain.chainId, contract)) === 'stands';
+      return (await readDeployedCode(connectRpc(url, timeoutMs), chain.chainId, contract)) === 'deployed';
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
     }

@@ -1,12 +1,12 @@
 import type { Hex } from '../../chain/rpc.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { type SubmittedAuthorizationRow, selectSubmittedAuthorization } from './outcome-store.ts';
 import { hasFailed } from './progress.ts';
-import { type StandingRow, selectStanding } from './standing-store.ts';
 import type { AuthorizationKey } from './store.ts';
 
 /** The outcome of one authorization that was submitted for a request. */
-export type Standing = {
+export type AuthorizationOutcome = {
   /** `mined`: its money has moved. `failed`: it moved nothing, and is not being sent. */
   state: 'sent' | 'mined' | 'failed';
   /**
@@ -18,24 +18,24 @@ export type Standing = {
 };
 
 /** The outcome of an authorization; null if it was never submitted for this request. */
-export async function readStanding(
+export async function readAuthorizationOutcome(
   ctx: Context,
   scope: Scope,
   requestId: string,
   key: AuthorizationKey,
-): Promise<Standing | null> {
-  const row = await ctx.db.scoped(scope, (tx) => selectStanding(tx, scope, requestId, key));
-  return row && standingOf(row, ctx.clock.now());
+): Promise<AuthorizationOutcome | null> {
+  const row = await ctx.db.scoped(scope, (tx) => selectSubmittedAuthorization(tx, scope, requestId, key));
+  return row && outcomeOf(row, ctx.clock.now());
 }
 
 /** Judges what is stored. A failed call of ours means nothing if somebody else executed the authorization. */
-export function standingOf(row: StandingRow, now: Date): Standing {
+export function outcomeOf(row: SubmittedAuthorizationRow, now: Date): AuthorizationOutcome {
   const valueMicro = BigInt(row.value);
   if (row.transfer_hash) return { state: 'mined', hash: row.transfer_hash, valueMicro };
   return { state: stateOf(row, now), hash: row.hash, valueMicro };
 }
 
-function stateOf(row: StandingRow, now: Date): Standing['state'] {
+function stateOf(row: SubmittedAuthorizationRow, now: Date): AuthorizationOutcome['state'] {
   if (row.relay_state === null || hasFailed(row, now)) return 'failed';
   return row.relay_state === 'final' || (row.relay_state === 'mined' && row.succeeded) ? 'mined' : 'sent';
 }

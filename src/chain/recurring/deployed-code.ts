@@ -6,16 +6,15 @@ import { type DeployedCode, readDeployedCode } from './state.ts';
  * What a chain has at the contract's address. `none`: no address is configured. If endpoints disagree, the worse answer
  * counts.
  */
-export type ContractStanding = DeployedCode | 'none' | 'unreachable';
+export type ContractState = DeployedCode | 'none' | 'unreachable';
 
 const timeoutMs = 3_000;
-/** The worst first. */
-const order = ['foreign', 'absent', 'unreachable', 'stands'] as const;
+const worstFirst = ['foreign', 'absent', 'unreachable', 'deployed'] as const;
 
 /** Asks every endpoint of a chain what code the configured address has. Never throws for a chain in trouble. */
-export async function askStanding({ chainId, recurringContract, rpcUrls }: ChainConfig): Promise<ContractStanding> {
+export async function askContractState({ chainId, recurringContract, rpcUrls }: ChainConfig): Promise<ContractState> {
   if (recurringContract === null) return 'none';
-  const words = await Promise.all(
+  const states = await Promise.all(
     rpcUrls.map(async (url) => {
       try {
         return await readDeployedCode(connectRpc(url, timeoutMs), chainId, recurringContract);
@@ -25,5 +24,5 @@ export async function askStanding({ chainId, recurringContract, rpcUrls }: Chain
       }
     }),
   );
-  return order.find((word) => words.includes(word)) ?? 'unreachable';
+  return worstFirst.find((state) => states.includes(state)) ?? 'unreachable';
 }

@@ -4,7 +4,7 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import type { AuthorizationKey } from './store.ts';
 
 /** An authorization that was submitted, with the call that executes it and its transfer, if one was read. */
-export type StandingRow = {
+export type SubmittedAuthorizationRow = {
   valid_before: Date;
   value: string;
   relay_state: RelayState | null;
@@ -14,13 +14,13 @@ export type StandingRow = {
 };
 
 /** What was submitted for a request under this key; null for nothing. */
-export async function selectStanding(
+export async function selectSubmittedAuthorization(
   tx: Tx,
   scope: Scope,
   requestId: string,
   { chainId, tokenAddress, authorizer, nonce }: AuthorizationKey,
-): Promise<StandingRow | null> {
-  const [row] = await tx<StandingRow[]>`
+): Promise<SubmittedAuthorizationRow | null> {
+  const [row] = await tx<SubmittedAuthorizationRow[]>`
     select a.valid_before, a.value, r.state as relay_state, r.hash, r.succeeded,
       (select t.tx_hash from transfers t
         where t.partner_id = a.partner_id and t.test_mode = a.test_mode and t.from_address = a.authorizer

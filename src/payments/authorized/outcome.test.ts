@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { standingOf } from './standing.ts';
-import type { StandingRow } from './standing-store.ts';
+import { outcomeOf } from './outcome.ts';
+import type { SubmittedAuthorizationRow } from './outcome-store.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const [ours, theirs] = [`0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`] as const;
-const row: StandingRow = {
+const row: SubmittedAuthorizationRow = {
   valid_before: new Date(now.getTime() + 60_000),
   value: '13586957',
   relay_state: 'sent',
@@ -13,10 +13,10 @@ const row: StandingRow = {
   succeeded: null,
   transfer_hash: null,
 };
-const stateOf = (change: Partial<StandingRow>) => standingOf({ ...row, ...change }, now).state;
+const stateOf = (change: Partial<SubmittedAuthorizationRow>) => outcomeOf({ ...row, ...change }, now).state;
 
 test('an authorization whose call is not mined yet → sent, until its validity has been over for two minutes', () => {
-  assert.deepEqual(standingOf(row, now), { state: 'sent', hash: ours, valueMicro: 13_586_957n });
+  assert.deepEqual(outcomeOf(row, now), { state: 'sent', hash: ours, valueMicro: 13_586_957n });
   assert.equal(stateOf({ relay_state: 'allotted', hash: null }), 'sent');
   assert.equal(stateOf({ relay_state: 'mined', succeeded: null }), 'sent');
   assert.equal(stateOf({ relay_state: 'mined', succeeded: true }), 'mined');
@@ -31,9 +31,9 @@ test('an authorization whose call failed or was lost → failed; if somebody els
     { relay_state: 'reverted', succeeded: false },
     { relay_state: 'lost' },
     { relay_state: null, hash: null },
-  ] as Partial<StandingRow>[]) {
+  ] as Partial<SubmittedAuthorizationRow>[]) {
     assert.equal(stateOf(failed), 'failed', JSON.stringify(failed));
-    assert.deepEqual(standingOf({ ...row, ...failed, transfer_hash: theirs }, now), {
+    assert.deepEqual(outcomeOf({ ...row, ...failed, transfer_hash: theirs }, now), {
       state: 'mined',
       hash: theirs,
       valueMicro: 13_586_957n,
