@@ -32,6 +32,8 @@ const maxBodyBytes = 4096;
 const maxHeaderCharacters = 4096;
 /** The maximum number of interim responses (1xx). A receiver could send them endlessly and keep the process busy. */
 const maxInterim = 20;
+/** How many other connections are tried after reused ones that the receiver has closed. */
+const maxStale = 3;
 
 /** When the connection that failed with this error was opened. If that was before the POST, it was a reused one. */
 const connectedAt = new WeakMap<Error, number>();
@@ -56,11 +58,11 @@ export function createPoster(policy: OutboundPolicy, options: PosterOptions = {}
   return {
     post: async (url, headers, body) => {
       const startedAt = performance.now();
-      const deadline = startedAt + timeoutMs;
-      let outcome = await dispatch(clients, url, headers, body, startedAt, deadline);
+      const post = { ...partsOf(url), headers, body, startedAt, deadline: startedAt + timeoutMs };
+      let outcome = await dispatch(clients, post);
       // The receiver may close a reused connection at any time. That does not mean that it is down, so try another one.
-      for (let stale = 0; 'staleConnection' in outcome && stale < 3; stale++) {
-        outcome = await dispatch(clients, url, headers, body, startedAt, deadline);
+      for (let stale = 0; 'staleConnection' in outcome && stale < maxStale; stale++) {
+        outcome = await dispatch(clients, post);
       }
       return 'staleConnection' in outcome ? { durationMs: outcome.durationMs, error: 'connection' } : outcome;
     },
@@ -125,29 +127,24 @@ function partsOf(url: string): Parts {
   return parts;
 }
 
+/** A POST, and the times by `performance.now()` at which it began and must have a status. */
+type Post = Parts & { headers: Record<string, string>; body: string; startedAt: number; deadline: number };
+/** The reused connection was closed before there was a status. */
 type Stale = { durationMs: number; staleConnection: true };
+type Answered = Extract<PostOutcome, { statusCode: number }>;
 
-function dispatch(
-  clients: Clients,
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  startedAt: number,
-  deadline: number,
-): Promise<PostOutcome | Stale> {
-  const { origin, path } = partsOf(url);
+/** Sends a POST over one connection, which is kept only if the response was read to its end. */
+function dispatch(clients: Clients, { origin, path, headers, body, startedAt, deadline }: Post) {
   const kept = clients.take(origin);
-  return new Promise((settle) => {
-    let status: Omit<Extract<PostOutcome, { statusCode: number }>, 'responseBody'> | undefined;
-    const chunks: Buffer[] = [];
-    let received = 0;
+  return new Promise<PostOutcome | Stale>((settle) => {
+    const collected = new CollectedBody();
+    let status: Omit<Answered, 'responseBody'> | undefined;
     let interim = 0;
     let ended = false;
     const dispatchedAt = performance.now();
-    let timer = setTimeout(
-      () => end({ error: 'timeout', durationMs: since(startedAt) }),
-      Math.max(0, deadline - dispatchedAt),
-    );
+    const durationMs = () => Math.round(performance.now() - startedAt);
+    const fail = (error: PostFailure) => end({ error, durationMs: durationMs() });
+    let timer = setTimeout(() => fail('timeout'), Math.max(0, deadline - dispatchedAt));
 
     const end = (outcome: PostOutcome | Stale, isRead = false) => {
       if (ended) return;
@@ -158,7 +155,7 @@ function dispatch(
       settle(outcome);
     };
     const endWithStatus = (isRead: boolean) => {
-      if (status) end({ ...status, responseBody: readable(chunks) }, isRead);
+      if (status) end({ ...status, responseBody: collected.text() }, isRead);
     };
 
     kept.client.dispatch(
@@ -166,16 +163,9 @@ function dispatch(
       {
         onRequestStart: () => {},
         onResponseStart: (_controller, statusCode, responseHeaders) => {
-          if (statusCode < 200 && ++interim > maxInterim)
-            end({ error: 'invalid_response', durationMs: since(startedAt) });
+          if (statusCode < 200 && ++interim > maxInterim) fail('invalid_response');
           if (ended || statusCode < 200) return;
-          const retryAfter = responseHeaders['retry-after'];
-          status = {
-            statusCode,
-            retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
-            responseHeaders: headersForLog(responseHeaders),
-            durationMs: since(startedAt),
-          };
+          status = { statusCode, ...loggedHeaders(responseHeaders), durationMs: durationMs() };
           clearTimeout(timer);
           // Most bodies arrive together with the status. Only the others need a timer.
           queueMicrotask(() => {
@@ -183,16 +173,15 @@ function dispatch(
           });
         },
         onResponseData: (_controller, chunk) => {
-          chunks.push(chunk.subarray(0, maxBodyBytes - received));
-          received += chunk.length;
-          if (received > maxBodyBytes) endWithStatus(false);
+          collected.add(chunk);
+          if (collected.isFull) endWithStatus(false);
         },
         onResponseEnd: () => endWithStatus(true),
         onResponseError: (_controller, error) => {
+          const isStale = (connectedAt.get(error) ?? Infinity) < dispatchedAt;
           if (status) endWithStatus(false);
-          else if ((connectedAt.get(error) ?? Infinity) < dispatchedAt)
-            end({ staleConnection: true, durationMs: since(startedAt) });
-          else end({ error: kindOf(error), durationMs: since(startedAt) });
+          else if (isStale) end({ staleConnection: true, durationMs: durationMs() });
+          else fail(kindOf(error));
         },
       },
     );
@@ -211,26 +200,40 @@ function kindOf(error: Error & { code?: unknown }): PostFailure {
   return error.name === 'HTTPParserError' || invalidAnswer.test(code) ? 'invalid_response' : 'connection';
 }
 
-function since(startedAt: number): number {
-  return Math.round(performance.now() - startedAt);
-}
+type ResponseHeaders = Record<string, string | string[] | undefined>;
 
-/** The response headers for the log, in order, up to a total length. */
-function headersForLog(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const kept: Record<string, string> = {};
+/** The response headers for the log, in order, up to a total length; and `Retry-After`. */
+function loggedHeaders(headers: ResponseHeaders): Pick<Answered, 'retryAfter' | 'responseHeaders'> {
+  const retryAfter = headers['retry-after'];
+  const responseHeaders: Record<string, string> = {};
   let left = maxHeaderCharacters;
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? '';
     const text = makeStorable(typeof value === 'string' ? value : value.join(', '));
     left -= name.length + text.length;
-    if (left >= 0) kept[name] = text;
+    if (left >= 0) responseHeaders[name] = text;
   }
-  return kept;
+  return { retryAfter: typeof retryAfter === 'string' ? retryAfter : null, responseHeaders };
 }
 
-/** The body for the log; most are empty or one chunk. */
-function readable(chunks: Buffer[]): string {
-  const [first] = chunks;
-  if (!first) return '';
-  return makeStorable((chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8'));
+/** The beginning of a response's body, for the log; most are empty or one chunk. */
+class CollectedBody {
+  readonly #chunks: Buffer[] = [];
+  #received = 0;
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk.subarray(0, Math.max(0, maxBodyBytes - this.#received)));
+    this.#received += chunk.length;
+  }
+
+  /** Whether the body is longer than what is logged. */
+  get isFull(): boolean {
+    return this.#received > maxBodyBytes;
+  }
+
+  text(): string {
+    const [first] = this.#chunks;
+    if (!first) return '';
+    return makeStorable((this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks)).toString('utf8'));
+  }
 }
