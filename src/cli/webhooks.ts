@@ -96,7 +96,7 @@ const replay: Command = {
       if (!since) throw new UsageFault('--since must be a time like 2026-01-31T12:00:00Z.');
       const scope = await scopeOption(ctx, args);
       const report = (many: number) => process.stderr.write(`${many} so far …\n`);
-      return { replayed: await replayAllSince(ctx, commandLine, scope, since, report) };
+      return { replayed: await replayAllSince(ctx, commandLine, scope, { since, report }) };
     }
     const id = word(args, 0, 'The delivery id');
     const scope = isUuid(id) ? await scopeOfDelivery(ctx.db, id) : null;

@@ -38,26 +38,26 @@ export async function replaySince(
   return { ids, more: more && (await ctx.db.scoped(scope, (tx) => selectHasFailedAfter(tx, scope, last))) };
 }
 
+/** `report` receives how many were resent so far, after each full batch; it is awaited. */
+type ReplayAll = { since: Date; report: (replayed: number) => unknown; batchSize?: number };
+
 /**
  * The same for all of them, in batches. Each batch is kept, with its audit entry, whatever becomes of the next.
  *
- * @param report receives how many were resent so far, after each full batch; is awaited
  * @returns the delivery ids, oldest first
  */
 export async function replayAllSince(
   ctx: Context,
   actor: Actor,
   scope: Scope,
-  since: Date,
-  report: (replayed: number) => unknown,
-  limit = maxReplays,
+  { since, report, batchSize = maxReplays }: ReplayAll,
 ): Promise<string[]> {
   const all: string[] = [];
   for (;;) {
     // What fails again at once is behind `after`, so that this ends.
-    const batch = await replayBatch(ctx, actor, scope, { since, after: all.at(-1) ?? null, limit });
+    const batch = await replayBatch(ctx, actor, scope, { since, after: all.at(-1) ?? null, limit: batchSize });
     for (const id of batch) all.push(id);
-    if (batch.length < limit) return all;
+    if (batch.length < batchSize) return all;
     await report(all.length);
   }
 }

@@ -277,7 +277,7 @@ describe('the delivery loop', () => {
       return sql`update webhook_deliveries set attempts = 1 where id = any(${events}) and state = 'waiting'`;
     };
     const since = new Date(Date.now() - 86_400_000);
-    const replayed = await replayAllSince(made.ctx, theService, scope, since, failAgain, 3);
+    const replayed = await replayAllSince(made.ctx, theService, scope, { since, report: failAgain, batchSize: 3 });
     assert.deepEqual(replayed, events.toSorted());
     assert.deepEqual(told, [3, 6]);
     const left = await sql`select from webhook_deliveries where id = any(${events}) and state = 'exhausted'`;
