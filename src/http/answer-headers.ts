@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Config } from '../config.ts';
 import { docsPath } from '../web/docs-path.ts';
+import { isBelow } from './below.ts';
 
 /** Browser features that no page of ours uses are off, so that injected code could not use them either. */
 const permissions = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'midi']
@@ -20,8 +21,6 @@ const referencePolicy = (baseUrl: string) =>
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
   `connect-src ${new URL(baseUrl).origin}/api/; img-src 'self' data: blob:; font-src 'self' data:; ` +
   "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-same-origin allow-downloads";
-
-const isBelow = (path: string, paths: string[]) => paths.some((one) => path === one || path.startsWith(`${one}/`));
 
 type Hosts = Pick<Config, 'baseUrl' | 'payUrl' | 'hsts'>;
 

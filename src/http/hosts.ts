@@ -9,6 +9,7 @@ import { isUuid } from '../lib/ids.ts';
 import { keepNewest } from '../lib/keep-newest.ts';
 import { readPartner } from '../partners/read.ts';
 import { sendSlowDown } from '../web/slow-down.ts';
+import { isBelow } from './below.ts';
 
 /** Answered on any host, because probes may call a node by any name. */
 const everywhere = ['/healthz', '/readyz', '/metrics'];
@@ -20,9 +21,7 @@ const parts = ['/assets', '/logo', '/favicon.ico'];
 /** How many slugs and request ids are cached with their partner, which never changes. Unknown ones are not cached. */
 const maxKept = 10_000;
 
-const looksWindowMs = 10_000;
-
-const isBelow = (url: string, paths: string[]) => paths.some((path) => url === path || url.startsWith(`${path}/`));
+const lookupWindowMs = 10_000;
 
 /**
  * Answers 404 to pages that the requested host does not serve, and sets `request.ownHost`. A partner's own host serves
@@ -35,14 +34,14 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
   const partners = new Map<string, OwnHost>();
   const owners = new Map<string, string>();
   // Each unknown slug or id costs a query, so they are limited here, whatever limit the requested page has.
-  const lookupLimit = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
-  const idLooks = new AttemptLimit(ctx.config.pageLimit, looksWindowMs);
+  const slugLookups = new AttemptLimit(ctx.config.pageLimit, lookupWindowMs);
+  const idLookups = new AttemptLimit(ctx.config.pageLimit, lookupWindowMs);
   const partnerOf = async (slug: string): Promise<OwnHost | null> => {
     const known = partners.get(slug);
     if (known) return known;
     const partner = await readPartner(ctx.db, slug);
     const found = partner && { partnerId: partner.id, slug: partner.slug };
-    if (found && partners.size < maxKept) partners.set(slug, found);
+    if (found) keepNewest(partners, slug, found, maxKept);
     return found;
   };
 
@@ -66,13 +65,13 @@ export function guardHosts(app: FastifyInstance, ctx: Context): void {
     if (owner === null) return;
     const isNowhere = owner === undefined || isBelow(url, sharedOnly);
     const isNew = !isNowhere && !partners.has(owner);
-    if (isNew && !lookupLimit.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
+    if (isNew && !slugLookups.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
     const partner = isNowhere ? null : await partnerOf(owner);
     if (!partner) throw refuse('not_found');
     request.ownHost = partner;
     if (isPayPage) {
       const id = paramOf(request, 'request_id')?.toLowerCase() ?? '';
-      if (!owners.has(id) && !idLooks.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
+      if (!owners.has(id) && !idLookups.take(clientSubject(request.ip), ctx.clock.now())) return sendSlowDown(reply);
       if ((await ownerOf(id)) !== partner.partnerId) throw refuse('not_found');
     }
     if (isBelow(url, ['/logo']) && paramOf(request, 'slug') !== partner.slug) throw refuse('not_found');
