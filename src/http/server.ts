@@ -8,18 +8,15 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
-  type RouteOptions,
 } from 'fastify';
 import { adminPages } from '../admin/pages.ts';
 import { readApiBodies } from '../auth/api-body.ts';
-import { isForAgent } from '../checkout/agents/agent.ts';
 import { liveStates } from '../checkout/live.ts';
 import { payPages } from '../checkout/pages.ts';
 import type { Context } from '../context.ts';
 import { dashboardPages } from '../dashboard/pages.ts';
-import { asRefusal } from '../db/conflict.ts';
 import type { Database } from '../db/connection.ts';
-import { AccessChanged, errors, Refusal, refuse } from '../errors.ts';
+import { type Refusal, refuse } from '../errors.ts';
 import { areStorable } from '../lib/text/storable.ts';
 import { maxUserAgent } from '../lib/text/user-agent.ts';
 import { merchantRoutes } from '../merchants/routes.ts';
@@ -30,9 +27,9 @@ import { requestRoutes } from '../requests/routes.ts';
 import { adminRealm, portalRealm } from '../users/realm.ts';
 import { userSignInPages } from '../users/sign-in/pages.ts';
 import { assetRoutes } from '../web/assets.ts';
-import { errorPage, sendAccessChanged } from '../web/error-page.ts';
 import { iconRoutes } from '../web/icon.ts';
 import { isFromOwnPage } from '../web/origin.ts';
+import { answerError } from './answer-error.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { apiDocument } from './api-document.ts';
 import { followCalls } from './calls.ts';
@@ -41,6 +38,7 @@ import { closeWhenStopping } from './drain.ts';
 import { healthRoutes } from './health.ts';
 import { guardHosts } from './hosts.ts';
 import { limitPages } from './page-limit.ts';
+import { collectRoutes, pathOf, type RouteTable } from './route-table.ts';
 import { closeSilentSockets } from './silent-sockets.ts';
 
 /**
@@ -56,10 +54,36 @@ export async function buildServer(
 ): Promise<FastifyInstance> {
   const pages: Context = { ...ctx, db: pagesDb };
   const setHeaders = answerHeaders(ctx.config);
-  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+  const begin: Begin = (request, reply) => {
     reply.header('x-request-id', request.id);
     setHeaders(reply, pathOf(request));
   };
+  const app = createApp(ctx, begin);
+  // The order of what follows is the order of the checks of a call.
+  ignoreExpectations(app);
+  closeSilentSockets(app);
+  closeWhenStopping(app, stopping);
+  followCalls(app, ctx);
+  const routes = collectRoutes(app);
+  beginCalls(app, begin);
+  limitPages(app, ctx, (request) => !isForApi(request) && !allowedFor(routes, request).includes(request.method));
+  refuseUnknown(app, routes);
+  guardHosts(app, pages);
+  ctx.sandbox?.guardDev(app, ctx.config);
+  // Pages accept only forms. The API reads bodies by itself.
+  app.removeAllContentTypeParsers();
+  await app.register(formbody, { parser: parseForm });
+  refuseUnstorable(app);
+  forgetForeignNotices(app);
+  await addRoutes(app, ctx, pages, stopping);
+  await app.ready();
+  return app;
+}
+
+/** Sets the headers that every response has. */
+type Begin = (request: FastifyRequest, reply: FastifyReply) => void;
+
+function createApp(ctx: Context, begin: Begin): FastifyInstance {
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -81,14 +105,15 @@ export async function buildServer(
   });
   app.decorateRequest('reader', null);
   app.decorate('hasPlayMoney', ctx.config.sandbox && ctx.config.chains === null);
-  ignoreExpectations(app);
-  closeSilentSockets(app);
-  closeWhenStopping(app, stopping);
-  followCalls(app, ctx);
-  const routes = collectRoutes(app);
   // The routes validate by themselves, after the key was checked. Fastify's schemas only describe them.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
+  app.setNotFoundHandler((request, reply) => answerError(ctx, unknownAddress(request), request, reply));
+  return app;
+}
+
+function beginCalls(app: FastifyInstance, begin: Begin): void {
   app.addHook('onRequest', async (request, reply) => {
     // Node keeps a socket's address after it closes only if it was read before. The audit log needs the address even if
     // the client disconnects.
@@ -97,30 +122,25 @@ export async function buildServer(
     begin(request, reply);
     if (!hasOneHost(request)) throw refuse('malformed_http');
   });
-  const isForApi = ({ url }: FastifyRequest) => url.startsWith('/api/');
-  limitPages(
-    app,
-    ctx,
-    (request) => !isForApi(request) && !routes.allowedMethods(pathOf(request)).includes(request.method),
-  );
+}
+
+const isForApi = ({ url }: FastifyRequest) => url.startsWith('/api/');
+const allowedFor = (routes: RouteTable, request: FastifyRequest) => routes.allowedMethods(pathOf(request));
+
+/** Refuses unknown addresses, and methods that a known one does not have. */
+function refuseUnknown(app: FastifyInstance, routes: RouteTable): void {
   app.addHook('onRequest', async (request, reply) => {
-    const allowed = routes.allowedMethods(pathOf(request));
+    const allowed = allowedFor(routes, request);
     // Fastify also matches an empty id, escaped letters, and a whole URL. Here, a path that only resembles a route is
     // unknown, so headers, checks and errors that depend on the path agree with what is served.
     const isAlike = request.routeOptions.url !== undefined || isForApi(request);
     if (allowed.length === 0 && isAlike) throw unknownAddress(request);
     if (allowed.length > 0 && !allowed.includes(request.method)) throw methodNotAllowed(reply, allowed);
   });
-  guardHosts(app, pages);
-  ctx.sandbox?.guardDev(app, ctx.config);
-  app.setErrorHandler((error: FastifyError, request, reply) => answerError(ctx, error, request, reply));
-  app.setNotFoundHandler((request, reply) => answerError(ctx, unknownAddress(request), request, reply));
+}
 
-  // Pages accept only forms. The API reads bodies by itself.
-  app.removeAllContentTypeParsers();
-  await app.register(formbody, { parser: parseForm });
-  refuseUnstorable(app);
-  forgetForeignNotices(app);
+/** The map of the service. The API has its own connections, and its own parser of bodies. */
+async function addRoutes(app: FastifyInstance, ctx: Context, pages: Context, stopping: AbortSignal): Promise<void> {
   await apiDocument(app, ctx);
   await app.register(async (api) => {
     readApiBodies(api);
@@ -140,8 +160,6 @@ export async function buildServer(
   userSignInPages(app, pages, adminRealm);
   adminPages(app, pages);
   ctx.sandbox?.routes(app, pages);
-  await app.ready();
-  return app;
 }
 
 /**
@@ -162,10 +180,6 @@ function forgetForeignNotices(app: FastifyInstance): void {
   });
 }
 
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
-}
-
 /** HTTP/1.1 requires exactly one Host header. If there are two, a proxy in front may have used the other one. */
 function hasOneHost({ raw }: FastifyRequest): boolean {
   const hosts = raw.headersDistinct.host?.length ?? 0;
@@ -175,51 +189,6 @@ function hasOneHost({ raw }: FastifyRequest): boolean {
 /** Shortens the user agent, so that code that matches or stores it need not check its length. */
 function cutUserAgent({ raw: { headers } }: FastifyRequest): void {
   if (headers['user-agent'] !== undefined) headers['user-agent'] = headers['user-agent'].slice(0, maxUserAgent);
-}
-
-type Route = { pattern: RegExp; methods: string[]; fixed: boolean };
-
-/**
- * Checks that a route declares who may call it, and that a form of the portal or the administration declares whether it
- * needs more than the session.
- *
- * @throws Error if it does not
- */
-export function assertDeclared({ url, method, config }: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
-  if (config?.auth === undefined) throw new Error(`Route ${method} ${url} does not declare who may call it.`);
-  const isForm = method === 'POST' && config?.auth === 'session' && /^\/(?:portal|admin)\//.test(url);
-  if (isForm && config.fresh === undefined)
-    throw new Error(`Route POST ${url} does not declare whether it needs more than the session.`);
-}
-
-/**
- * Records the routes that are added, and their methods. A route that does not declare who may call it fails the start.
- * `allowedMethods` returns the methods of a path, none if the path is unknown.
- */
-function collectRoutes(app: FastifyInstance): { allowedMethods(path: string): string[] } {
-  const routes = new Map<string, Route>();
-  app.addHook('onRoute', ({ url, method, config }) => {
-    assertDeclared({ url, method, config });
-    const pattern = new RegExp(
-      `^${url
-        .replace(/(:[a-z_]+)\([^/]*\)/gi, '$1') // without a parameter's pattern
-        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-        .replace(/:[a-z_]+/gi, '[^/]+')
-        .replace('\\*', '.*')}$`,
-    );
-    const known = routes.get(url) ?? { pattern, methods: [], fixed: !url.includes(':') };
-    known.methods.push(...[method].flat());
-    routes.set(url, known);
-  });
-  return {
-    // A route without parameters takes precedence, whatever the method.
-    allowedMethods: (path) => {
-      const written = routes.get(path);
-      if (written?.fixed) return written.methods;
-      const matching = [...routes.values()].filter((route) => route.pattern.test(path));
-      return (matching.find((route) => route.fixed) ?? matching[0])?.methods ?? [];
-    },
-  };
 }
 
 function unknownAddress({ url }: FastifyRequest): Refusal {
@@ -232,36 +201,4 @@ function unknownAddress({ url }: FastifyRequest): Refusal {
 function methodNotAllowed(reply: FastifyReply, allowed: string[]): Refusal {
   reply.header('allow', [...new Set(allowed)].join(', '));
   return refuse('method_not_allowed');
-}
-
-/** Turns any error into a response: JSON for programs, a page for people. */
-function answerError(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = toRefusal(error);
-  const [status] = errors[refusal.code];
-  const { message } = refusal;
-  if (status >= 500) {
-    // The route instead of the URL, which can contain a link's secret token.
-    ctx.log.error({ err: error, route: request.routeOptions.url ?? null }, refusal.code);
-  }
-  reply.code(status);
-  if (refusal.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  if (refusal.code === 'body_too_large') reply.header('connection', 'close'); // the rest of the body is not read
-  // Pages need no key: a program that sends one has mistaken the address. A proxy's `Basic` says nothing.
-  const hasKey = /^Bearer /i.test(request.headers.authorization ?? '');
-  const isForProgram = request.url.startsWith('/api/') || hasKey || isForAgent(ctx.config, request);
-  if (!isForProgram && refusal instanceof AccessChanged) return sendAccessChanged(reply);
-  if (!isForProgram) return errorPage(reply, status, message);
-  return reply
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ ok: false, error: refusal.code, message, ...refusal.extra }));
-}
-
-function toRefusal(error: unknown): Refusal {
-  const known = asRefusal(error);
-  if (known instanceof Refusal) return known;
-  const status = (error as FastifyError).statusCode ?? 500;
-  if (status === 413) return refuse('body_too_large');
-  if (status === 415) return refuse('unsupported_media_type');
-  // Fastify itself refuses only URLs and forms that cannot be decoded.
-  return refuse(status >= 400 && status < 500 ? 'not_found' : 'internal_error');
 }

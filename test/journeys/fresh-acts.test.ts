@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { assertDeclared, buildServer } from '../../src/http/server.ts';
+import { assertDeclared } from '../../src/http/route-table.ts';
+import { buildServer } from '../../src/http/server.ts';
 import { latestMail } from '../../src/mail/outbox.ts';
 import { startApp } from '../support/app.ts';
 import { type Device, softwareDevice } from '../support/browser/passkeys.ts';
