@@ -7,7 +7,7 @@ import { minuteMs } from '../lib/durations.ts';
 import { jitter, pause } from '../lib/time.ts';
 import { attempt, createDeliveryDeps, type DeliveryDeps, type FinishedAttempt } from './attempt.ts';
 import { activateDueSecrets } from './endpoint.ts';
-import { makePace, type Pace } from './pace.ts';
+import { Pace } from './pace.ts';
 import { type ClaimedDelivery, claimDue, releaseLeases } from './queue-store.ts';
 import { recordFinished } from './record.ts';
 import { firstWindow, leaseMs, maxAhead, maxPosts, maxWindow } from './rules.ts';
@@ -43,7 +43,7 @@ const passMs = 15_000;
  */
 export async function deliverDue(ctx: Context, deps: DeliveryDeps): Promise<number> {
   await activateDueSecrets(ctx);
-  const pace = makePace(maxWindow);
+  const pace = new Pace(maxWindow);
   const work = startWork(ctx, deps, makeSleeper(), pace);
   const claimed = await claim(ctx, pace, maxPosts);
   await work.begin(claimed);
@@ -62,7 +62,7 @@ export async function startDelivering(
   pollMs = usualPollMs,
 ): Promise<void> {
   const sleeper = makeSleeper();
-  const pace = makePace(firstWindow);
+  const pace = new Pace(firstWindow);
   const work = startWork(ctx, deps, sleeper, pace);
   const onChange = ({ kind }: Change) => {
     if (kind === 'deliveries' || kind === 'anything') sleeper.wake();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { makePace } from './pace.ts';
+import { Pace } from './pace.ts';
 import type { ClaimedDelivery } from './queue-store.ts';
 import { firstWindow, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
 
@@ -35,7 +35,7 @@ function claimed(partner: string, count: number, last_success_at: Date | null = 
 /** A pace on a clock that is moved by hand. */
 function paced() {
   let at = 0;
-  const pace = makePace(firstWindow, () => at);
+  const pace = new Pace(firstWindow, () => at);
   const begin = () => {
     const begun: ClaimedDelivery[] = [];
     for (let row = pace.next(); row; row = pace.next()) begun.push(row);

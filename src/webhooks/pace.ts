@@ -1,44 +1,14 @@
+import { type EndpointQueue, EndpointQueues, type Trust } from './endpoint-queues.ts';
 import type { ClaimedDelivery, EndpointRoom } from './queue-store.ts';
-import { firstWindow, isProven, maxAhead, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
+import { firstWindow, maxAhead, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
 
-/**
- * A delivery that was claimed this long ago is given back instead of attempted, because its lease must outlast the
- * attempt.
- */
-const maxHoldMs = 5_000;
-/** Knowledge of an endpoint is forgotten after this long without work for it. */
-const rememberMs = 10_000;
 /** How often to look for slow attempts. */
 const moveEveryMs = 20;
 /** An endpoint that was slow counts as answering only once it has been quick for this long. */
 const distrustMs = 10_000;
 
-/** What this process knows of one endpoint. */
-type EndpointLane = {
-  partner_id: string;
-  test_mode: boolean;
-  /** Claimed and not attempted yet. */
-  queue: { row: ClaimedDelivery; since: number }[];
-  /** Under way; a failed attempt counts until it is recorded, so that the next claim knows of it. */
-  posts: number;
-  /** How many may be under way: one more after each success, few again after a failure. */
-  window: number;
-  /** Whether it is known to answer. Endpoints that are not share a part of the room. */
-  proven: boolean;
-  succeededAt: number;
-  /** When an attempt was last found slow. */
-  slowAt: number;
-  usedAt: number;
-};
-
-type Post = { lane: EndpointLane; startedAt: number; proven: boolean; isSlow: boolean };
-
-/** Names an endpoint within this process. */
-export function endpointKey(row: { partner_id: string; test_mode: boolean }): string {
-  return `${row.partner_id} ${row.test_mode}`;
-}
-
-export type Pace = ReturnType<typeof makePace>;
+/** An attempt under way. `proven`: whether its endpoint was known to answer when it began, and it is not slow. */
+type Post = { queue: EndpointQueue; startedAt: number; proven: boolean; isSlow: boolean };
 
 /**
  * Decides which of the claimed deliveries is attempted next, and how many more may be claimed for which endpoint.
@@ -47,175 +17,144 @@ export type Pace = ReturnType<typeof makePace>;
  * quick room. So receivers that hang, or answer just in time, leave room for quick ones, however many there are and
  * whoever owns them.
  */
-export function makePace(startWindow: number, now: () => number = () => performance.now()) {
-  const lanes = new Map<string, EndpointLane>();
+export class Pace {
+  /** How many attempts an unknown endpoint may have under way. */
+  readonly window: number;
+  readonly #now: () => number;
+  readonly #queues: EndpointQueues;
   // By claim, not by id: after a replay, or when a lease expired, one delivery can be under way twice.
-  const quick = new Map<ClaimedDelivery, Post>();
-  const slow = new Map<ClaimedDelivery, Post>();
-  const ready = { proven: new Set<EndpointLane>(), unproven: new Set<EndpointLane>() };
-  const returned: ClaimedDelivery[] = [];
-  const queued = { proven: 0, unproven: 0 };
-  let unprovenQuick = 0;
-  let movedAt = Number.NEGATIVE_INFINITY;
+  readonly #quick = new Map<ClaimedDelivery, Post>();
+  readonly #slow = new Map<ClaimedDelivery, Post>();
+  /** How many quick attempts are at endpoints that are not known to answer. */
+  #unprovenQuick = 0;
+  #movedAt = Number.NEGATIVE_INFINITY;
   /** The time of the last success, and when the latest attempt that has succeeded began. */
-  let answeredAt = Number.NEGATIVE_INFINITY;
-  let answeredStart = Number.NEGATIVE_INFINITY;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #answeredStart = Number.NEGATIVE_INFINITY;
 
-  const kindOf = (lane: EndpointLane) => (lane.proven ? 'proven' : 'unproven');
-  /** Adds an endpoint to the turns, or removes it while it has nothing to attempt. */
-  const place = (lane: EndpointLane) => {
-    const turn = ready[kindOf(lane)];
-    if (lane.queue.length === 0 || lane.posts >= lane.window) turn.delete(lane);
-    else turn.add(lane);
-  };
-  const setProven = (lane: EndpointLane, proven: boolean) => {
-    if (lane.proven === proven) return;
-    ready[kindOf(lane)].delete(lane);
-    queued[kindOf(lane)] -= lane.queue.length;
-    lane.proven = proven;
-    queued[kindOf(lane)] += lane.queue.length;
-  };
-  /** Deliveries claimed ahead for an endpoint in trouble are left for later, or for another process. */
-  const distrust = (lane: EndpointLane) => {
-    setProven(lane, false);
-    queued.unproven -= lane.queue.length;
-    for (const { row } of lane.queue.splice(0)) returned.push(row);
-    place(lane);
-  };
-  const laneOf = (row: ClaimedDelivery): EndpointLane => {
-    const key = endpointKey(row);
-    const known = lanes.get(key);
-    if (known) return known;
-    const { partner_id, test_mode } = row;
-    const proven = isProven(row.endpoint, new Date());
-    const lane: EndpointLane = {
-      ...{ partner_id, test_mode, queue: [], posts: 0, window: startWindow },
-      ...{ proven, succeededAt: Number.NEGATIVE_INFINITY, slowAt: Number.NEGATIVE_INFINITY, usedAt: now() },
-    };
-    lanes.set(key, lane);
-    return lane;
-  };
-  const leaveQuick = (row: ClaimedDelivery, post: Post) => {
-    quick.delete(row);
-    if (!post.proven) unprovenQuick--;
-  };
-  /** From now on it counts as not known to answer, even if the room of the slow ones is full. */
-  const markSlow = (post: Post, at: number) => {
-    const { lane, startedAt } = post;
-    post.isSlow = true;
-    if (post.proven) unprovenQuick++;
-    post.proven = false;
-    lane.slowAt = at;
-    if (lane.succeededAt < startedAt) distrust(lane);
-    else setProven(lane, false);
-    place(lane);
-  };
-  /** Attempts are in the order in which they began, so the first that is still quick ends the search. */
-  const moveSlow = (at: number) => {
-    if (at < movedAt + moveEveryMs) return;
-    movedAt = at;
-    // While all answers are late, as on a busy machine, only an attempt that later ones have overtaken is slow.
-    const before = (at - answeredAt < slowAfterMs ? answeredStart : at) - slowAfterMs;
-    for (const [row, post] of quick) {
-      if (post.startedAt > before) break;
-      if (!post.isSlow) markSlow(post, at);
-      if (slow.size >= maxSlow) continue;
-      leaveQuick(row, post);
-      slow.set(row, post);
+  constructor(window: number, now: () => number = () => performance.now()) {
+    this.window = window;
+    this.#now = now;
+    this.#queues = new EndpointQueues(window);
+  }
+
+  /** Takes over deliveries that were claimed. */
+  add(rows: ClaimedDelivery[]): void {
+    const now = this.#now();
+    for (const row of rows) this.#queues.add(row, now);
+  }
+
+  /** The next delivery to attempt, which counts as under way; null while there is none or no room. */
+  next(): ClaimedDelivery | null {
+    const startedAt = this.#now();
+    this.#moveSlow(startedAt);
+    for (let trust = this.#whoseTurn(); trust !== null; trust = this.#whoseTurn()) {
+      const taken = this.#queues.take(trust, startedAt);
+      if (!taken) continue;
+      const { row, queue } = taken;
+      if (!queue.proven) this.#unprovenQuick++;
+      this.#quick.set(row, { queue, startedAt, proven: queue.proven, isSlow: false });
+      return row;
     }
-  };
-  const turn = (): Set<EndpointLane> | null => {
-    if (quick.size >= maxPosts) return null;
-    if (ready.unproven.size > 0 && unprovenQuick < maxUnproven) return ready.unproven;
-    return ready.proven.size > 0 ? ready.proven : null;
-  };
+    return null;
+  }
 
-  return {
-    /** How many attempts an unknown endpoint may have under way. */
-    window: startWindow,
-    /** Takes over deliveries that were claimed. */
-    add: (rows: ClaimedDelivery[]) => {
-      const since = now();
-      for (const row of rows) {
-        const lane = laneOf(row);
-        lane.queue.push({ row, since });
-        lane.usedAt = since;
-        queued[kindOf(lane)]++;
-        place(lane);
-      }
-    },
-    /** The next delivery to attempt, which counts as under way; null while there is none or no room. */
-    next: (): ClaimedDelivery | null => {
-      const startedAt = now();
-      moveSlow(startedAt);
-      for (let turnSet = turn(); turnSet !== null; turnSet = turn()) {
-        const [lane] = turnSet;
-        const entry = lane?.queue.shift();
-        if (!lane || !entry) return null;
-        queued[kindOf(lane)]--;
-        turnSet.delete(lane);
-        if (startedAt - entry.since > maxHoldMs) returned.push(entry.row);
-        else {
-          lane.posts++;
-          if (!lane.proven) unprovenQuick++;
-          quick.set(entry.row, { lane, startedAt, proven: lane.proven, isSlow: false });
-        }
-        place(lane);
-        if (quick.has(entry.row)) return entry.row;
-      }
-      return null;
-    },
-    /** An attempt has ended. One that failed keeps its place at its endpoint until `recorded`. */
-    ended: (row: ClaimedDelivery, succeeded: boolean) => {
-      const post = quick.get(row) ?? slow.get(row);
-      if (!post) return;
-      const { lane } = post;
-      if (!slow.delete(row)) leaveQuick(row, post);
-      lane.usedAt = now();
-      if (!succeeded) {
-        lane.window = Math.min(lane.window, firstWindow);
-        distrust(lane);
-        return;
-      }
-      lane.posts--;
-      lane.succeededAt = lane.usedAt;
-      answeredAt = lane.usedAt;
-      answeredStart = Math.max(answeredStart, post.startedAt);
-      lane.window = Math.min(maxWindow, lane.window + 1);
-      if (post.isSlow) lane.slowAt = lane.usedAt;
-      setProven(lane, lane.usedAt - lane.slowAt >= distrustMs);
-      place(lane);
-    },
-    /** The outcome of a failed attempt is recorded in the database. */
-    recorded: (row: ClaimedDelivery) => {
-      const lane = lanes.get(endpointKey(row));
-      if (!lane) return;
-      lane.posts--;
-      place(lane);
-    },
-    /** How many more may be claimed: those under way, and as many ahead of them. */
-    free: () => {
-      moveSlow(now());
-      return maxPosts + maxAhead - quick.size - queued.proven - queued.unproven;
-    },
-    /** How many of them for endpoints that are not known to answer. */
-    freeUnproven: () => Math.max(0, maxUnproven - unprovenQuick - queued.unproven),
-    /** How many more may be claimed for each endpoint of which something is known. */
-    rooms: (): EndpointRoom[] => {
-      const forgetBefore = now() - rememberMs;
-      const known: EndpointRoom[] = [];
-      for (const [key, { partner_id, test_mode, queue, posts, window, proven, usedAt }] of lanes) {
-        const held = posts + queue.length;
-        if (held === 0 && usedAt < forgetBefore) lanes.delete(key);
-        else known.push({ partner_id, test_mode, held, room: (proven ? 2 : 1) * window - held, proven });
-      }
-      return known;
-    },
-    /** Deliveries that are not attempted after all; their leases must be released. */
-    takeBack: (): ClaimedDelivery[] => returned.splice(0),
-    /** Gives back everything that was not attempted yet. */
-    clear: () => {
-      for (const lane of lanes.values()) distrust(lane);
-    },
-  };
+  #whoseTurn(): Trust | null {
+    if (this.#quick.size >= maxPosts) return null;
+    if (this.#queues.hasTurn('unproven') && this.#unprovenQuick < maxUnproven) return 'unproven';
+    return this.#queues.hasTurn('proven') ? 'proven' : null;
+  }
+
+  /** An attempt has ended. One that failed keeps its place at its endpoint until `recorded`. */
+  ended(row: ClaimedDelivery, succeeded: boolean): void {
+    const post = this.#quick.get(row) ?? this.#slow.get(row);
+    if (!post) return;
+    const { queue } = post;
+    if (!this.#slow.delete(row)) this.#leaveQuick(row, post);
+    queue.usedAt = this.#now();
+    if (succeeded) this.#succeeded(post);
+    else {
+      queue.window = Math.min(queue.window, firstWindow);
+      this.#queues.distrust(queue);
+    }
+  }
+
+  #succeeded({ queue, startedAt, isSlow }: Post): void {
+    const now = queue.usedAt;
+    queue.posts--;
+    queue.succeededAt = now;
+    this.#answeredAt = now;
+    this.#answeredStart = Math.max(this.#answeredStart, startedAt);
+    queue.window = Math.min(maxWindow, queue.window + 1);
+    if (isSlow) queue.slowAt = now;
+    this.#queues.setProven(queue, now - queue.slowAt >= distrustMs);
+    this.#queues.place(queue);
+  }
+
+  /** The outcome of a failed attempt is recorded in the database. */
+  recorded(row: ClaimedDelivery): void {
+    const queue = this.#queues.find(row);
+    if (!queue) return;
+    queue.posts--;
+    this.#queues.place(queue);
+  }
+
+  /** How many more may be claimed: those under way, and as many ahead of them. */
+  free(): number {
+    this.#moveSlow(this.#now());
+    const held = this.#quick.size + this.#queues.count('proven') + this.#queues.count('unproven');
+    return maxPosts + maxAhead - held;
+  }
+
+  /** How many of them for endpoints that are not known to answer. */
+  freeUnproven(): number {
+    return Math.max(0, maxUnproven - this.#unprovenQuick - this.#queues.count('unproven'));
+  }
+
+  /** How many more may be claimed for each endpoint of which something is known. */
+  rooms(): EndpointRoom[] {
+    return this.#queues.rooms(this.#now());
+  }
+
+  /** Deliveries that are not attempted after all; their leases must be released. */
+  takeBack(): ClaimedDelivery[] {
+    return this.#queues.takeBack();
+  }
+
+  /** Gives back everything that was not attempted yet. */
+  clear(): void {
+    this.#queues.distrustAll();
+  }
+
+  #leaveQuick(row: ClaimedDelivery, post: Post): void {
+    this.#quick.delete(row);
+    if (!post.proven) this.#unprovenQuick--;
+  }
+
+  /** Attempts are in the order in which they began, so the first that is still quick ends the search. */
+  #moveSlow(now: number): void {
+    if (now < this.#movedAt + moveEveryMs) return;
+    this.#movedAt = now;
+    // While all answers are late, as on a busy machine, only an attempt that later ones have overtaken is slow.
+    const before = (now - this.#answeredAt < slowAfterMs ? this.#answeredStart : now) - slowAfterMs;
+    for (const [row, post] of this.#quick) {
+      if (post.startedAt > before) break;
+      if (!post.isSlow) this.#markSlow(post, now);
+      if (this.#slow.size >= maxSlow) continue;
+      this.#leaveQuick(row, post);
+      this.#slow.set(row, post);
+    }
+  }
+
+  /** From now on it counts as not known to answer, even if the room of the slow ones is full. */
+  #markSlow(post: Post, now: number): void {
+    const { queue, startedAt } = post;
+    post.isSlow = true;
+    if (post.proven) this.#unprovenQuick++;
+    post.proven = false;
+    queue.slowAt = now;
+    if (queue.succeededAt < startedAt) this.#queues.distrust(queue);
+    else this.#queues.setProven(queue, false);
+    this.#queues.place(queue);
+  }
 }

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../db/connection.ts';
 import { plainArray } from '../db/plain-array.ts';
 import type { MailSender } from '../partners/branding.ts';
-import { endpointKey } from './pace.ts';
+import { endpointKey } from './endpoint-key.ts';
 import { deadReason, type Health, leaseMs, type Next, probeAfterFailures, provenForMs } from './rules.ts';
 
 /** An endpoint as a claim found it. All deliveries that were claimed with it share this object. */
@@ -237,7 +237,7 @@ export type HealthUpdate = HealthRow & { probeWaitMs: number | null; keepsProbe:
 export async function updateHealth(tx: Tx, updates: HealthUpdate[]): Promise<void> {
   await tx`
     update webhook_endpoints e set failures = u.failures, failing_since = u.failing_since,
-      last_success_at = u.last_success_at, 
+      last_success_at = u.last_success_at,
       probe_at = case when u."keepsProbe" then e.probe_at else now() + u."probeWaitMs" * interval '1 ms' end,
       disabled_reason = u.disabled_reason, disabled_at = coalesce(e.disabled_at, u."disabledAt")
     from json_to_recordset(${JSON.stringify(updates)}::json) as u (partner_id uuid, test_mode boolean, failures int,

@@ -4,7 +4,7 @@ import { sqlState, type Tx } from '../db/connection.ts';
 import { type FinishedAttempt, tally } from './attempt.ts';
 import { createPartitions } from './attempt-partitions.ts';
 import { type Disabled, logDisabled, queueDisabledNotice } from './disabled.ts';
-import { endpointKey } from './pace.ts';
+import { endpointKey } from './endpoint-key.ts';
 import { type HealthRow, lockHealth, recordAttempts, updateHealth } from './queue-store.ts';
 import { isUnchanged, judgeHealth, probeAfterFailures, type Tally } from './rules.ts';
 
