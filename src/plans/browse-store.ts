@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { shownName } from '../db/shown-name.ts';
 import type { Fragment, Statement, Tag } from '../db/sql.ts';
 import { namesOfPage } from '../merchants/names.ts';
-import type { PlanFilter, PlanRow } from './store.ts';
+import { type PlanFilter, type PlanRow, planColumns } from './store.ts';
 
 /** A plan with its merchant's name. */
 export type BrowsedPlan = PlanRow & { merchant_name: string | null };
@@ -36,7 +36,7 @@ export function selectBrowsedPlans(
       : newest(account ? sql`and p.account_id = ${account}` : sql``);
   return sql<BrowsedPlan[]>`
     with page as materialized (${page}), ${namesOfPage(sql, scope)}
-    select p.*, p.first_on::text as first_on, p.next_on::text as next_on, s.merchant_name
+    select ${planColumns(sql)}, s.merchant_name
     from page p join shops s on s.shop_id = p.account_id
     order by p.created_at desc, p.id desc`;
 }
@@ -44,7 +44,7 @@ export function selectBrowsedPlans(
 /** One of them; null if the scope has no such plan. */
 export async function selectBrowsedPlan(tx: Tx, scope: Scope, id: string): Promise<BrowsedPlan | null> {
   const [row] = await tx<BrowsedPlan[]>`
-    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
+    select ${planColumns(tx)},
       ${shownName(tx)} as merchant_name
     from plans p join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
     where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${id}`;

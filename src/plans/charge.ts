@@ -22,8 +22,8 @@ import {
   courseOf,
   type DuePlan,
   insertCharge,
-  type LockedPlan,
   lockDue,
+  type NamedPlan,
   selectDue,
   updateCharged,
   updateChargeFailed,
@@ -80,7 +80,7 @@ type Outcome = 'made' | 'made to collect' | 'failed' | 'not due';
 
 async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome> {
   const scope = scopeOfRow(due);
-  let locked: LockedPlan | null = null;
+  let locked: NamedPlan | null = null;
   try {
     return await ctx.db.scoped(scope, async (tx) => {
       locked = await lockDue(tx, scope, due.id, now);
@@ -90,7 +90,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome
     });
   } catch (error) {
     if (isUnreachable(error)) throw error;
-    const plan = locked as LockedPlan | null;
+    const plan = locked as NamedPlan | null;
     const failure = failureOf(error);
     if (failure === 'other') ctx.log.error({ err: error, plan_id: due.id }, 'a plan could not be charged');
     if (!plan) return 'not due'; // nothing was even begun
@@ -107,7 +107,7 @@ async function chargeOne(ctx: Context, due: DuePlan, now: Date): Promise<Outcome
  * has no idempotency key, because an API call could use the same one first: the plan's lock and the charge's number
  * ensure that it is created once.
  */
-async function charge(inner: Context, tx: Tx, scope: Scope, plan: LockedPlan, now: Date): Promise<void> {
+async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now: Date): Promise<void> {
   const { name, customer_name, customer_phone, next_on } = plan;
   // Without the address no receipt is mailed either: whoever reads that mailbox may be a stranger.
   const customer_email = plan.mails_stopped_at === null ? plan.customer_email : null;

@@ -1,6 +1,7 @@
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import type { CustomerKey } from '../requests/customer.ts';
 import { endOfErased } from './mandates/store.ts';
+import { endedColumns } from './store.ts';
 
 /** A plan of a customer that contains personal data, of any partner and mode. Only for operators. */
 export type CustomerPlan = { partner_id: string; test_mode: boolean; id: string; created_at: Date };
@@ -58,9 +59,8 @@ export function findOldPlans(
  */
 export async function forgetPlans(tx: Tx, plans: CustomerPlan[], now: Date): Promise<CustomerPlan[]> {
   const forgotten = await tx<CustomerPlan[]>`
-    update plans p set name = null, customer_name = null, customer_email = null, customer_phone = null, state = 'ended',
-      ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
-      failed_at = null
+    update plans p set name = null, customer_name = null, customer_email = null, customer_phone = null,
+      ${endedColumns(tx, now)}
     where p.id = any(${plans.map(({ id }) => id)}::uuid[]) and ${isPersonal(tx)}
     returning p.partner_id, p.test_mode, p.id, p.created_at`;
   await endOfErased(

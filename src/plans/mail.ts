@@ -8,16 +8,16 @@ import type { RequestRow } from '../requests/store.ts';
 import { planTexts } from '../texts/plans.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { instant } from '../ui/formats.ts';
-import { fill, isLanguage, wordsOf } from '../ui/language.ts';
+import { fill, wordsKept } from '../ui/language.ts';
 import { stopMailsUrl } from './stop-mails.ts';
-import type { LockedPlan } from './store.ts';
+import type { NamedPlan } from './store.ts';
 
 /** A charge that its customer is asked to pay. */
-type ChargeMail = { plan: LockedPlan; request: RequestRow; branding: MailBranding; to: string };
+type ChargeMail = { plan: NamedPlan; request: RequestRow; branding: MailBranding; to: string };
 
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML with the partner's branding. */
 export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: ChargeMail): NewMail {
-  const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
+  const words = wordsKept(plan.language);
   const { planMail: t } = planTexts(words);
   const merchant = plan.merchant_name ?? plan.partner_name;
   const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);

@@ -1,4 +1,5 @@
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
+
 /** A day in UTC as `YYYY-MM-DD`. */
 export type Day = string;
 

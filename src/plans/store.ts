@@ -48,8 +48,8 @@ export type PlanRow = {
 export type PlanDisplayStatus = 'active' | 'failing' | 'paused' | 'ended';
 export const planDisplayStatuses: PlanDisplayStatus[] = ['active', 'failing', 'paused', 'ended'];
 
-/** Days as text: a date has no time zone. */
-const columns = (sql: Tag) => sql`p.*, p.first_on::text as first_on, p.next_on::text as next_on`;
+/** The columns of a plan `p`. Days as text: a date has no time zone. */
+export const planColumns = (sql: Tag) => sql`p.*, p.first_on::text as first_on, p.next_on::text as next_on`;
 const inScope = (sql: Tag, { partnerId, testMode }: Scope) =>
   sql`p.partner_id = ${partnerId} and p.test_mode = ${testMode}`;
 
@@ -78,7 +78,7 @@ export async function insertPlan(tx: Tx, scope: Scope, plan: StoredPlan): Promis
       ${plan.language}, ${plan.metadata}, ${plan.period}, ${plan.every}, ${plan.firstOn}, ${plan.maxCharges},
       ${plan.firstOn}, ${plan.dueAt}, ${plan.createdAt}, ${plan.collect}, ${plan.capFiatInt}, ${plan.reservePercent},
       ${plan.afterPastDue})
-    returning ${columns(tx)}`;
+    returning ${planColumns(tx)}`;
   if (!row) throw new Error('a plan was not stored');
   return row;
 }
@@ -109,21 +109,21 @@ export async function selectPlanOfForm(
   formKey: string,
 ): Promise<PlanRow | null> {
   const [row] = await tx<PlanRow[]>`
-    select ${columns(tx)} from plans p
+    select ${planColumns(tx)} from plans p
     where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.form_key = ${formKey}`;
   return row ?? null;
 }
 
 export async function selectPlan(tx: Tx, scope: Scope, accountId: string, id: string): Promise<PlanRow | null> {
   const [row] = await tx<PlanRow[]>`
-    select ${columns(tx)} from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.id = ${id}`;
+    select ${planColumns(tx)} from plans p where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.id = ${id}`;
   return row ?? null;
 }
 
 /** The plan that a request is a charge of; null for others. */
 export async function selectPlanOfRequest(tx: Tx, scope: Scope, requestId: string): Promise<PlanRow | null> {
   const [row] = await tx<PlanRow[]>`
-    select ${columns(tx)} from plan_charges c
+    select ${planColumns(tx)} from plan_charges c
       join plans p on (p.partner_id, p.test_mode, p.id) = (c.partner_id, c.test_mode, c.plan_id)
     where c.partner_id = ${scope.partnerId} and c.test_mode = ${scope.testMode} and c.request_id = ${requestId}`;
   return row ?? null;
@@ -132,7 +132,7 @@ export async function selectPlanOfRequest(tx: Tx, scope: Scope, requestId: strin
 /** Locked until the transaction ends, so that no charge is made meanwhile. */
 export async function lockPlan(tx: Tx, scope: Scope, accountId: string, id: string): Promise<PlanRow | null> {
   const [row] = await tx<PlanRow[]>`
-    select ${columns(tx)} from plans p
+    select ${planColumns(tx)} from plans p
     where ${inScope(tx, scope)} and p.account_id = ${accountId} and p.id = ${id} for update`;
   return row ?? null;
 }
@@ -153,7 +153,7 @@ export function selectPlans(
 ): Statement<PlanRow[]> {
   const state = displayStatus === 'failing' ? 'active' : displayStatus;
   return sql<PlanRow[]>`
-    select ${columns(sql)} from plans p
+    select ${planColumns(sql)} from plans p
     where ${inScope(sql, scope)} and p.account_id = ${accountId}
       ${state ? sql`and p.state = ${state}` : sql``}
       ${state === 'active' ? sql`and (p.failure is not null) = ${displayStatus === 'failing'}` : sql``}
@@ -200,14 +200,14 @@ export async function updateTerms(
 }
 
 /** The columns that change when a plan ends. */
-const ended = (tx: Sql | Tx, now: Date) => tx`
+export const endedColumns = (tx: Sql | Tx, now: Date) => tx`
   state = 'ended', ended_at = coalesce(p.ended_at, ${now}), next_on = null, due_at = null, failure = null, failures = 0,
   failed_at = null`;
 
 /** Ends a plan, unless it has already ended. */
 export async function updateEnded(tx: Tx, scope: Scope, id: string, now: Date): Promise<void> {
   await tx`
-    update plans p set ${ended(tx, now)} where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
+    update plans p set ${endedColumns(tx, now)} where ${inScope(tx, scope)} and p.id = ${id} and p.state <> 'ended'`;
 }
 
 /** Permanently stops the mails of a plan; false if they were already stopped, or it has ended. */
@@ -236,17 +236,27 @@ export function selectDue(db: Database, now: Date, limits: { ofOne: number; all:
     order by due.turn, random() limit ${limits.all}`;
 }
 
-/** A locked plan, with the names that its customer knows. */
-export type LockedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
+/** A plan with the names that its customer knows. */
+export type NamedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
+
+const namedPlan = (tx: Tx, scope: Scope, id: string) => tx`
+  select ${planColumns(tx)}, ${shownName(tx)} as merchant_name, w.name as partner_name
+  from plans p
+    join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
+    join partners w on w.id = p.partner_id
+  where ${inScope(tx, scope)} and p.id = ${id}`;
+
+/** Locked until the transaction ends, before any charge of the plan. */
+export async function lockNamedPlan(tx: Tx, scope: Scope, id: string): Promise<NamedPlan> {
+  const [row] = await tx<NamedPlan[]>`${namedPlan(tx, scope, id)} for update of p`;
+  if (!row) throw new Error(`there is no plan ${id}`); // plans are never deleted
+  return row;
+}
 
 /** A due plan, locked until the transaction ends; null when somebody else has locked it, or it is no longer due. */
-export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<LockedPlan | null> {
-  const [row] = await tx<LockedPlan[]>`
-    select ${columns(tx)}, ${shownName(tx)} as merchant_name, w.name as partner_name
-    from plans p
-      join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
-      join partners w on w.id = p.partner_id
-    where ${inScope(tx, scope)} and p.id = ${id} and p.due_at <= ${now} for update of p skip locked`;
+export async function lockDue(tx: Tx, scope: Scope, id: string, now: Date): Promise<NamedPlan | null> {
+  const [row] = await tx<NamedPlan[]>`
+    ${namedPlan(tx, scope, id)} and p.due_at <= ${now} for update of p skip locked`;
   return row ?? null;
 }
 
@@ -261,7 +271,7 @@ export async function updateCharged(
   const course = next
     ? tx`slot = ${next.slot}, next_on = ${next.nextOn}, due_at = ${next.dueAt}, failure = null, failures = 0,
         failed_at = null`
-    : ended(tx, now);
+    : endedColumns(tx, now);
   const { count } = await tx`
     update plans p set charges = p.charges + 1, ${course}
     where ${inScope(tx, scope)} and p.id = ${id} and p.state = 'active' and p.charges = ${charges}`;

@@ -7,9 +7,10 @@ import { readMailBranding } from '../../partners/branding.ts';
 import { takePlanMail } from '../mail-limit.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { EndReason, MandateRow } from '../mandates/read.ts';
+import type { NamedPlan } from '../store.ts';
 import { chargeMail, type MailedReason } from './mail.ts';
 import type { Uncovered } from './rules.ts';
-import type { MailedRequest, NamedPlan } from './store.ts';
+import type { MailedRequest } from './store.ts';
 
 /**
  * How a mandate ends that cannot serve for a charge. If a network is missing, it does not end: an operator may bring it

@@ -2,10 +2,11 @@ import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { MandateRow } from '../mandates/read.ts';
+import type { NamedPlan } from '../store.ts';
 import { requestByLinkInstead } from './ask.ts';
 import { isOffered, priceOf, termsOf } from './cover.ts';
 import { coverage } from './rules.ts';
-import { insertCollection, type NamedPlan } from './store.ts';
+import { insertCollection } from './store.ts';
 
 type Beginning = { plan: NamedPlan; request: RequestRow; mandate: MandateRow; number: number; now: Date };
 

@@ -10,11 +10,11 @@ import { queuePlanMail } from '../../mail/outbox.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { usableRate } from '../../rates/quote.ts';
 import { takePlanMail } from '../mail-limit.ts';
+import { lockNamedPlan } from '../store.ts';
 import { type After, type ComingRow, selectComing, updateForeseen } from './foresee-store.ts';
 import { holdingsOf } from './holdings.ts';
 import { aheadMail } from './mail.ts';
 import { foresee } from './rules.ts';
-import { lockNamedPlan } from './store.ts';
 
 /** How long before a date its customer is warned. */
 export const aheadMs = 72 * hourMs;

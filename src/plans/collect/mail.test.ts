@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
 import { languages, wordsOf } from '../../ui/language.ts';
+import type { NamedPlan } from '../store.ts';
 import { aheadMail, chargeMail, type MailedReason } from './mail.ts';
-import type { NamedPlan } from './store.ts';
 
 const ctx = {
   config: {

@@ -12,10 +12,11 @@ import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
 import { instant } from '../../ui/formats.ts';
-import { fill, isLanguage, type Words, wordsOf } from '../../ui/language.ts';
+import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { stopMailsUrl } from '../stop-mails.ts';
-import type { MailedRequest, NamedPlan } from './store.ts';
+import type { NamedPlan } from '../store.ts';
+import type { MailedRequest } from './store.ts';
 
 /** Why a charge failed or was not made, as the customer's mail says. */
 export type MailedReason = keyof ChargesTexts['yours'];
@@ -41,7 +42,7 @@ const time = (words: Words, at: Date): [string, ReturnType<typeof instant>] => [
 /** Tells a customer that a charge was not collected, why, whether it is tried again, and how to pay it by link. */
 export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail): NewMail {
   const { plan, request, branding, to, reason, payer, kind } = mail;
-  const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
+  const words = wordsKept(plan.language);
   const texts = chargesTexts(words);
   const t = texts.mail;
   const merchant = plan.merchant_name ?? plan.partner_name;
@@ -77,7 +78,7 @@ type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to' | 'reason'> & { pay
 /** Warns a customer that the next charge is likely to fail, while there is time to fix it. */
 export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
   const { plan, branding, to, reason, payer, dueAt } = mail;
-  const words = wordsOf(isLanguage(plan.language) ? plan.language : 'en');
+  const words = wordsKept(plan.language);
   const texts = chargesTexts(words);
   const t = texts.mail;
   const merchant = plan.merchant_name ?? plan.partner_name;

@@ -6,20 +6,12 @@ import { nestedInScope } from '../../db/nested.ts';
 import { updateRematchCharged } from '../../payments/transfers.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { MandateRow } from '../mandates/read.ts';
-import { updateEnded as updatePlanEnded } from '../store.ts';
+import { lockNamedPlan, updateEnded as updatePlanEnded } from '../store.ts';
 import { mailAboutCharge, requestByLinkInstead } from './ask.ts';
 import type { KnownRow } from './known-store.ts';
 import { type Delay, delayMs, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
-import {
-  lockNamedPlan,
-  selectMailed,
-  updateDelayed,
-  updateEnded,
-  updateFailed,
-  updateGivenBack,
-  updateMoved,
-} from './store.ts';
+import { selectMailed, updateDelayed, updateEnded, updateFailed, updateGivenBack, updateMoved } from './store.ts';
 
 /** How soon a charge for which there was no room is taken again. */
 const retryMs = 2_000;

@@ -1,8 +1,6 @@
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
-import { shownName } from '../../db/shown-name.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import type { MandateRow } from '../mandates/read.ts';
-import type { PlanRow } from '../store.ts';
 import type { CollectionReason, CollectionState } from './rules.ts';
 
 /** The data of a charge's request for a mail. */
@@ -54,6 +52,7 @@ export async function insertCollection(tx: Tx, scope: Scope, one: NewCollection)
     values (${scope.partnerId}, ${scope.testMode}, ${one.requestId}, ${one.planId}, ${one.accountId}, ${one.number},
       ${one.mandateId}, ${one.chainId}, ${one.now}, ${one.now})`;
 }
+
 /** Identifies a taken charge; an unchanged `due_at` (`leaseUntil`) shows that nobody else has taken it since. */
 export type Taken = { partner_id: string; test_mode: boolean; request_id: string; due_at: Date };
 
@@ -149,22 +148,6 @@ export async function stopWaiting(
   await tx`
     update collections c set state = 'stopped', due_at = null, ended_at = ${now}, reason = ${reason}, reason_at = ${now}
     where ${inScope(tx, scope)} and c.plan_id = ${planId} and c.state = 'waiting'`;
-}
-
-/** The plan of a charge, with the names that its customer knows. */
-export type NamedPlan = PlanRow & { merchant_name: string | null; partner_name: string };
-
-/** Locked until the transaction ends, before any charge of the plan. */
-export async function lockNamedPlan(tx: Tx, scope: Scope, id: string): Promise<NamedPlan> {
-  const [row] = await tx<NamedPlan[]>`
-    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
-      ${shownName(tx)} as merchant_name, w.name as partner_name
-    from plans p
-      join merchants m on (m.partner_id, m.test_mode, m.id) = (p.partner_id, p.test_mode, p.account_id)
-      join partners w on w.id = p.partner_id
-    where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} and p.id = ${id} for update of p`;
-  if (!row) throw new Error(`there is no plan ${id}`); // plans are never deleted
-  return row;
 }
 
 /** Reads the data of a charge's request for a mail. */

@@ -2,7 +2,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { shownName } from '../../db/shown-name.ts';
 import { type Quote, quoteOf } from '../../rates/quote.ts';
-import type { PlanRow } from '../store.ts';
+import { type PlanRow, planColumns } from '../store.ts';
 
 /** A plan with what its customer's page needs of merchant, partner and rate. */
 export type PlanFactsRow = PlanRow & {
@@ -26,7 +26,7 @@ export type PlanFactsRow = PlanRow & {
 
 export async function selectPlanFacts(tx: Tx, scope: Scope, planId: string): Promise<PlanFactsRow | null> {
   const [row] = await tx<PlanFactsRow[]>`
-    select p.*, p.first_on::text as first_on, p.next_on::text as next_on,
+    select ${planColumns(tx)},
       ${shownName(tx)} as merchant_name, m.email as merchant_email,
       m.language as merchant_language, w.name as partner_name, w.slug, w.accent, w.logo_hash,
       m.disabled_by_partner or m.disabled_by_operator or w.disabled_at is not null as is_off,

@@ -14,7 +14,7 @@ import { mailBrandingOf } from '../../partners/branding.ts';
 import { type MandateTexts, mandateTexts } from '../../texts/mandates.ts';
 import { planTexts } from '../../texts/plans.ts';
 import { everyText, instant, instantText } from '../../ui/formats.ts';
-import { fill, isLanguage, type Words, wordsKept, wordsOf } from '../../ui/language.ts';
+import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { takePlanMail } from '../mail-limit.ts';
 import { merchantOf, type PlanFactsRow } from './facts.ts';
@@ -83,7 +83,7 @@ async function queueToCustomer(
 ): Promise<void> {
   if (facts.customer_email === null || facts.mails_stopped_at !== null) return;
   if (!(await takePlanMail(ctx, tx, scope, facts, facts.customer_email))) return;
-  const words = wordsOf(isLanguage(facts.language) ? facts.language : 'en');
+  const words = wordsKept(facts.language);
   const texts = mandateTexts(words);
   const { mails: t, page } = texts;
   const { planMail } = planTexts(words);
