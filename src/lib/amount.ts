@@ -33,6 +33,9 @@ export function readAmount(text: string, currency: string): { minor: bigint } | 
   return minor === 0n ? { fault: 'amount' } : { minor };
 }
 
+/** The minor units of an amount that was read; null if it was none. */
+export const minorOf = (read: ReturnType<typeof readAmount>): bigint | null => ('minor' in read ? read.minor : null);
+
 /** The text with Latin digits, a point for the Arabic one, and without marks of direction or surrounding blanks. */
 function plainly(text: string): string {
   return withLatinDigits(text.normalize('NFKC'))

@@ -1,4 +1,4 @@
-import { readAmount } from '../lib/amount.ts';
+import { minorOf, readAmount } from '../lib/amount.ts';
 
 /** How a plan's charges are paid. */
 export type Collection = {
@@ -38,7 +38,7 @@ export function readCollection(
 ): Collection {
   if (typed.collect !== 'automatic') return byLink;
   const capText = (typed.cap ?? '').trim();
-  const cap = capText === '' ? amount : amountOf(capText, currency);
+  const cap = capText === '' ? amount : minorOf(readAmount(capText, currency));
   if (capText !== '') {
     if (cap === null || (amount !== null && cap < amount)) report('cap', 'cap');
     else if (cap > maxFiatInt) report('cap', 'tooMuch');
@@ -53,9 +53,4 @@ export function readCollection(
     reservePercent: reserve,
     afterPastDue: typed.past_due === 'end' ? 'end' : 'link',
   };
-}
-
-function amountOf(text: string, currency: string): bigint | null {
-  const read = readAmount(text, currency);
-  return 'minor' in read ? read.minor : null;
 }

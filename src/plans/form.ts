@@ -1,4 +1,4 @@
-import { type AmountFault, readAmount } from '../lib/amount.ts';
+import { type AmountFault, minorOf, readAmount } from '../lib/amount.ts';
 import { isOneAddress } from '../lib/text/email.ts';
 import { isStorable } from '../lib/text/storable.ts';
 import {
@@ -132,7 +132,7 @@ function readMoney(
   faults: PlanFaults,
 ): { amount: bigint | null; collection: Collection } {
   const read = readAmount(typed.amount ?? '', currency);
-  const amount = 'minor' in read ? read.minor : null;
+  const amount = minorOf(read);
   if ('fault' in read) faults.amount = read.fault;
   else if (read.minor > maxFiatInt) faults.amount = 'tooMuch';
   const collection = readCollection(typed, { currency, amount: faults.amount ? null : amount }, (field, fault) => {
