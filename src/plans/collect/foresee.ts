@@ -30,41 +30,42 @@ const maxBatches = 50;
  */
 export async function foreseeCharges(ctx: Context, chain: ChainConfig, signal: AbortSignal): Promise<number> {
   if (chain.recurringContract === null) return 0;
-  let seen = 0;
+  let checked = 0;
   let after: After | null = null;
   for (let i = 0; i < maxBatches && !signal.aborted; i++) {
     const now = ctx.clock.now();
     const before = new Date(now.getTime() + aheadMs);
     const rows: ComingRow[] = await selectComing(ctx.db.sql, chain.chainId, { now, before, after, limit: maxWallets });
     const last = rows.at(-1);
-    if (!last) return seen;
+    if (!last) return checked;
     after = { dueAt: last.plan_due_at, planId: last.plan_id };
     for (const group of Map.groupBy(rows, (row) => `${row.token_address} ${row.contract_address}`).values()) {
-      seen += await lookAt(ctx, chain, group);
+      checked += await checkWallets(ctx, chain, group);
     }
   }
-  return seen;
+  return checked;
 }
 
-async function lookAt(ctx: Context, chain: ChainConfig, rows: ComingRow[]): Promise<number> {
+/** Checks the wallets of plans with one token and contract. Returns how many. */
+async function checkWallets(ctx: Context, chain: ChainConfig, rows: ComingRow[]): Promise<number> {
   const [first] = rows;
   const payers = rows.map(({ payer }) => payer);
   const all = first ? await holdingsOf(chain, first, payers) : null;
   if (!all) return 0; // the chain does not answer: the next pass asks again
-  let seen = 0;
+  let checked = 0;
   for (const [i, row] of rows.entries()) {
     try {
-      if (await warn(ctx, row, all[i] as Holdings)) seen++;
+      if (await warnIfShort(ctx, row, all[i] as Holdings)) checked++;
     } catch (error) {
       if (isUnreachable(error)) throw error;
       ctx.log.error({ err: error, plan_id: row.plan_id }, 'a charge could not be looked at ahead');
     }
   }
-  return seen;
+  return checked;
 }
 
-/** False if there is no rate for the amount, or somebody was faster. */
-async function warn(ctx: Context, row: ComingRow, holdings: Holdings): Promise<boolean> {
+/** Warns a customer whose wallet will not suffice. False without a rate, or if another node was faster. */
+async function warnIfShort(ctx: Context, row: ComingRow, holdings: Holdings): Promise<boolean> {
   const now = ctx.clock.now();
   const rate = usableRate(row.quote, now);
   const exponent = currencyExponent(row.fiat_code);
