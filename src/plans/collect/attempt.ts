@@ -1,3 +1,4 @@
+import { bytesToHex } from 'viem';
 import { scopeOfRow } from '../../auth/scope.ts';
 import { chargeCall, type Permit, type Revert, readRevert, referenceWord } from '../../chain/recurring/calls.ts';
 import { type RelayCall, type Simulation, simulate, simulateMany } from '../../chain/relay/relay.ts';
@@ -67,7 +68,7 @@ async function selectPassing(
   const chargeable = all.flatMap((one) => {
     const { row, mandate } = one;
     const verdict = judge(factsOf(ctx, one, ready), ctx.clock.now());
-    if (verdict.kind !== 'charge' || !mandate || Number(mandate.chain_id) !== chain.chainId) return [];
+    if (verdict.kind !== 'charge' || !mandate || mandate.chain_id !== chain.chainId) return [];
     if (row.reverted || wallets.has(mandate.payer)) return [];
     wallets.add(mandate.payer);
     const { amountMicro } = verdict;
@@ -105,7 +106,7 @@ async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: Re
       break;
   }
   if (!mandate) throw new Error(`the charge of ${row.request_id} has no mandate`);
-  if (Number(mandate.chain_id) !== chain.chainId) {
+  if (mandate.chain_id !== chain.chainId) {
     await moveToChain(ctx, row, mandate);
     return false;
   }
@@ -160,7 +161,7 @@ const reasonOf = (result: Simulation): Revert | null => (result.kind === 'revert
 
 function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
   if (!permit || BigInt(permit.deadline) * 1000n <= BigInt(ctx.clock.now().getTime())) return null;
-  return { value: BigInt(permit.value), deadline: BigInt(permit.deadline), signature: hexOf(permit.signature) };
+  return { value: BigInt(permit.value), deadline: BigInt(permit.deadline), signature: bytesToHex(permit.signature) };
 }
 
 /**
@@ -169,8 +170,6 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
 const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
   mandate.uncharged ? usablePermit(ctx, permit) : null;
 
-const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
-
 function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, permit: Permit | null): RelayCall {
   const reference = referenceWord(row.reference);
   return {
@@ -178,7 +177,10 @@ function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, 
     chain,
     from: mandate.executor,
     to: mandate.contract_address,
-    data: chargeCall({ mandate: toMandate(mandate), signature: hexOf(mandate.signature), amount, reference }, permit),
+    data: chargeCall(
+      { mandate: toMandate(mandate), signature: bytesToHex(mandate.signature), amount, reference },
+      permit,
+    ),
     purpose: 'charge',
     subjectId: row.request_id,
     accountId: row.account_id,

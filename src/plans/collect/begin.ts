@@ -29,7 +29,7 @@ export async function beginCollecting(
     accountId: plan.account_id,
     number,
     mandateId: mandate.id,
-    chainId: Number(mandate.chain_id),
+    chainId: mandate.chain_id,
     now,
   });
 }

@@ -1,8 +1,7 @@
 import { relayerAddresses } from '../../chain/relay/relay.ts';
-import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
-import { modeOf } from '../../lib/mode.ts';
 import type { MandateRow } from '../mandates/read.ts';
+import { chainOf } from '../mandates/where.ts';
 import type { Price, Terms } from './rules.ts';
 
 /** A mandate as the rules read it. */
@@ -25,15 +24,6 @@ export const priceOf = (row: PricedRow): Price => ({
   fiatCode: row.fiat_code,
 });
 
-/** The chain of a mandate, if the mode still has it with the mandate's token and contract; otherwise null. */
-export function chainOf(ctx: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | null {
-  const chain = ctx.chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === Number(mandate.chain_id));
-  const stands =
-    chain?.recurringContract === mandate.contract_address &&
-    chain.tokens.some(({ address }) => address === mandate.token_address);
-  return stands ? chain : null;
-}
-
 /**
  * Whether a mandate can still be charged on its chain by the relayer's address that it names, and the request's wallet
  * can be paid there.
@@ -44,8 +34,11 @@ export function isOffered(
   { wallet_chain_ids: checkedOn }: { wallet_chain_ids: number[] | null },
 ): boolean {
   const chain = chainOf(ctx, mandate);
+  const isConfigured =
+    chain?.recurringContract === mandate.contract_address &&
+    chain.tokens.some(({ address }) => address === mandate.token_address);
   const addresses = relayerAddresses(ctx);
   // A node without any key waits for one. If there are other keys, this one was removed.
   const isKept = addresses.length === 0 || addresses.includes(mandate.executor);
-  return chain !== null && isKept && (checkedOn?.includes(chain.chainId) ?? true);
+  return isConfigured && isKept && (checkedOn?.includes(chain.chainId) ?? true);
 }

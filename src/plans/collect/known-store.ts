@@ -63,7 +63,7 @@ export type UsableMandate = MandateRow & { uncharged: boolean };
 /** The active mandates of the plans of taken charges. */
 export function selectMandates(sql: Sql, rows: { partner_id: string; test_mode: boolean; plan_id: string }[]) {
   return sql<UsableMandate[]>`
-    select a.*, not exists (select from collections o
+    select a.*, a.chain_id::float8 as chain_id, not exists (select from collections o
         where (o.partner_id, o.test_mode, o.plan_id, o.mandate_id) = (a.partner_id, a.test_mode, a.plan_id, a.id)
           and o.state = 'charged') as uncharged
     from unnest(${rows.map((one) => one.partner_id)}::uuid[], ${rows.map((one) => one.test_mode)}::boolean[],
@@ -72,12 +72,12 @@ export function selectMandates(sql: Sql, rows: { partner_id: string; test_mode: 
     where a.state = 'active'`;
 }
 
-export type PermitOf = PermitRow & { chain_id: string; token_address: Hex; payer: Hex; contract_address: Hex };
+export type PermitOf = PermitRow & { chain_id: number; token_address: Hex; payer: Hex; contract_address: Hex };
 
 /** The permits that the payers of these mandates signed last. */
 export function selectPermits(sql: Sql, rows: MandateRow[]) {
   return sql<PermitOf[]>`
-    select s.* from permits s
+    select s.*, s.chain_id::float8 as chain_id from permits s
     where (s.chain_id, s.token_address, s.payer, s.contract_address) in (
       select * from unnest(${rows.map((one) => one.chain_id)}::bigint[], ${rows.map((one) => one.token_address)}::text[],
         ${rows.map((one) => one.payer)}::text[], ${rows.map((one) => one.contract_address)}::text[]))`;
@@ -104,7 +104,7 @@ export async function lockToSend(
     where r.partner_id = ${partner_id} and r.test_mode = ${test_mode} and r.id = any(${requestIds}::uuid[])
     order by r.id for update`;
   // Separate statements, so that each sees what was committed while the one before it waited.
-  const standing = await tx<{ id: string }[]>`
+  const active = await tx<{ id: string }[]>`
     select a.id from mandates a where a.partner_id = ${partner_id} and a.test_mode = ${test_mode}
       and a.id = any(${charges.map(({ mandate }) => mandate.id)}::uuid[]) and a.state = 'active' order by a.id for share`;
   const wallets = new Set(charges.map(({ mandate }) => `charge ${mandate.chain_id} ${mandate.payer}`));
@@ -119,12 +119,12 @@ export async function lockToSend(
       join mandates a on (a.partner_id, a.test_mode, a.id) = (c.partner_id, c.test_mode, k.mandate_id)
     order by c.request_id for update of c`;
   const free = new Map(rows.flatMap((row) => (row.arriving || row.busy ? [] : [[row.request_id, row.counted_micro]])));
-  const stands = new Set(standing.map(({ id }) => id));
-  const serving = new Map(charges.map(({ row, mandate }) => [row.request_id, stands.has(mandate.id)]));
+  const usable = new Set(active.map(({ id }) => id));
+  const isUsable = new Map(charges.map(({ row, mandate }) => [row.request_id, usable.has(mandate.id)]));
   return new Map(
     requests.flatMap(({ id, ...request }) => {
       const counted = free.get(id);
-      return counted === undefined || !serving.get(id) ? [] : [[id, { ...request, counted_micro: counted }] as const];
+      return counted === undefined || !isUsable.get(id) ? [] : [[id, { ...request, counted_micro: counted }] as const];
     }),
   );
 }

@@ -5,7 +5,6 @@ import type { Context } from '../../context.ts';
 import { isUnreachable } from '../../db/connection.ts';
 import { workThrough } from '../../lib/concurrency/work-through.ts';
 import { minuteMs } from '../../lib/durations.ts';
-import type { PermitRow } from '../mandates/read.ts';
 import { type Attempt, attemptAll } from './attempt.ts';
 import { type PermitOf, selectKnown, selectMandates, selectPermits } from './known-store.ts';
 import { collectionsDue, selectDecided, takeDue, updateCharged, updateReturned } from './queue-store.ts';
@@ -45,7 +44,7 @@ export async function collectDue(ctx: Context, chain: ChainConfig, signal: Abort
     async (group) => {
       try {
         const more = await attemptAll(ctx, chain, group, ready);
-        sent += more;
+        sent += more; // after the wait, because groups run at once
       } catch (error) {
         // They are taken again once their lease is over.
         const level = isUnreachable(error) ? 'warn' : 'error';
@@ -86,16 +85,18 @@ async function take(ctx: Context, chain: ChainConfig): Promise<Attempt[][]> {
   return [...groups.values()];
 }
 
-const isOf = (permit: PermitOf & PermitRow, mandate: Attempt['mandate']) =>
+const isOf = (permit: PermitOf, mandate: Attempt['mandate']) =>
   mandate !== null &&
-  Number(permit.chain_id) === Number(mandate.chain_id) &&
+  permit.chain_id === mandate.chain_id &&
   permit.token_address === mandate.token_address &&
   permit.payer === mandate.payer &&
   permit.contract_address === mandate.contract_address;
 
 /**
- * Ends the charges that are final. Those whose transaction moved nothing are tried again, or the customer is told why
- * not.
+ * Ends the charges that are final. Those whose transaction moved nothing are tried again, unless their plan was paused
+ * or ended meanwhile.
+ *
+ * @returns how many the chain had decided
  */
 async function settleDecided(ctx: Context, chain: ChainConfig): Promise<number> {
   const rows = await selectDecided(ctx.db.sql, chain.chainId, decidedBatch);

@@ -16,8 +16,8 @@ import {
 } from './allowance.ts';
 import { isCount } from './offer.ts';
 import { signatureFault } from './signed.ts';
-import { chainOf } from './stop.ts';
 import { lockPayer, type MandateRow, selectActive, updateAllowed } from './store.ts';
+import { chainOf } from './where.ts';
 
 type Raising = { mandate: MandateRow; order: AllowanceOrder };
 
@@ -39,7 +39,7 @@ const raiseTypes = {
 
 function raiseTypedData(mandate: MandateRow, charges: number | null, until: Date) {
   return {
-    domain: { name: 'Quittance', version: '1', chainId: Number(mandate.chain_id) },
+    domain: { name: 'Quittance', version: '1', chainId: mandate.chain_id },
     types: raiseTypes,
     primaryType: 'AllowanceChange' as const,
     message: {

@@ -1,4 +1,4 @@
-import type { Hex } from '../../chain/rpc.ts';
+import { bytesToHex } from 'viem';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { type EndReason, type MandateRow, type PermitRow, selectActive, selectLatest } from './store.ts';
 
@@ -14,7 +14,6 @@ export const readLatestMandate = (tx: Tx, scope: Scope, planId: string): Promise
 
 /** The mandate as the wallet signed it, and as the contract expects it. */
 export function toMandate(row: MandateRow) {
-  const hex = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
   const { payer, payee, executor, token_address: token } = row;
   return {
     payer,
@@ -25,7 +24,7 @@ export function toMandate(row: MandateRow) {
     minIntervalSeconds: row.min_interval_s,
     startsAt: row.starts_at.getTime() / 1000,
     endsAt: row.ends_at.getTime() / 1000,
-    plan: hex(row.plan_ref),
-    salt: hex(row.salt),
+    plan: bytesToHex(row.plan_ref),
+    salt: bytesToHex(row.salt),
   };
 }

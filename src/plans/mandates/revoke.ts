@@ -1,3 +1,4 @@
+import { bytesToHex } from 'viem';
 import { scopeOfRow } from '../../auth/scope.ts';
 import { revokeBySignatureCall, revokeCall } from '../../chain/recurring/calls.ts';
 import { readMandateStatus } from '../../chain/recurring/state.ts';
@@ -10,16 +11,16 @@ import {
   relayerAddresses,
   simulate,
 } from '../../chain/relay/relay.ts';
-import { connectRpc, type Hex } from '../../chain/rpc.ts';
+import { connectRpc } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { isUnreachable, type Scope } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import { nestedIn } from '../../db/nested.ts';
 import { toMandate } from './read.ts';
-import { chainOf } from './stop.ts';
 import { lockRevoke, type MandateRow, readRevokeDue, selectRevokeDue, updateRevoke } from './store.ts';
 import { revokeRetryMs } from './terms.ts';
+import { chainOf } from './where.ts';
 
 const batch = { ofOne: 10, all: 100 };
 const timeoutMs = 5_000;
@@ -38,7 +39,7 @@ export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<
     if (signal.aborted) break;
     const scope = scopeOfRow(one);
     try {
-      await lookAfter(ctx, scope, one.id);
+      await followRevocation(ctx, scope, one.id);
     } catch (error) {
       if (isUnreachable(error)) throw error;
       ctx.log.error({ err: error, mandate_id: one.id }, 'a mandate could not be revoked');
@@ -49,39 +50,38 @@ export async function revokeStopped(ctx: Context, signal: AbortSignal): Promise<
   return due.length;
 }
 
-async function lookAfter(ctx: Context, scope: Scope, id: string): Promise<void> {
+async function followRevocation(ctx: Context, scope: Scope, id: string): Promise<void> {
   const mandate = await ctx.db.scoped(scope, (tx) => readRevokeDue(tx, scope, id));
   if (!mandate) return;
   // It can never be charged again.
-  if (mandate.ends_at <= ctx.clock.now()) return keep(ctx, scope, mandate, { dueAt: null });
+  if (mandate.ends_at <= ctx.clock.now()) return storeRevocation(ctx, scope, mandate, { dueAt: null });
   const chain = chainOf(ctx, mandate);
   // Other nodes may know the network, and so may this one later.
   if (!chain) return postpone(ctx, scope, mandate);
   if (await isRevoked(chain, mandate)) {
-    return keep(ctx, scope, mandate, { dueAt: null, revokedAt: ctx.clock.now(), failures: 0 });
+    return storeRevocation(ctx, scope, mandate, { dueAt: null, revokedAt: ctx.clock.now(), failures: 0 });
   }
   const sent = mandate.revoke_relay_id === null ? null : await readRelay(ctx.db.sql, mandate.revoke_relay_id);
   const isUnderWay = sent !== null && !['final', 'reverted', 'lost'].includes(sent.state);
-  if (isUnderWay) return keep(ctx, scope, mandate, { dueAt: new Date(ctx.clock.now().getTime() + followMs) });
+  if (isUnderWay)
+    return storeRevocation(ctx, scope, mandate, { dueAt: new Date(ctx.clock.now().getTime() + followMs) });
   // The call ended and the mandate is not revoked. The next call waits; otherwise each would be sent at once and cost a
   // fee.
   if (sent) return postpone(ctx, scope, { ...mandate, revoke_relay_id: null });
   const call = callOf(ctx, scope, chain, mandate);
   // A node without any key leaves it to others. If there are other keys, the executor's was removed.
   if (!call && relayerAddresses(ctx).length === 0) return postpone(ctx, scope, mandate);
-  if (!call) return keep(ctx, scope, mandate, { dueAt: null });
+  if (!call) return storeRevocation(ctx, scope, mandate, { dueAt: null });
   await send(ctx, scope, mandate, call);
 }
 
 /** Every endpoint must say so. */
 async function isRevoked(chain: ChainConfig, { contract_address: contract, hash }: MandateRow): Promise<boolean> {
-  const words = await Promise.all(
-    chain.rpcUrls.map((url) => readMandateStatus(connectRpc(url, timeoutMs), contract, hexOf(hash))),
+  const answers = await Promise.all(
+    chain.rpcUrls.map((url) => readMandateStatus(connectRpc(url, timeoutMs), contract, bytesToHex(hash))),
   );
-  return words.every(({ revoked }) => revoked);
+  return answers.every(({ revoked }) => revoked);
 }
-
-const hexOf = (bytes: Buffer): Hex => `0x${bytes.toString('hex')}`;
 
 /** The executor can revoke alone. If its key is gone, any address can with the payer's signature. */
 function callOf(ctx: Context, scope: Scope, chain: ChainConfig, mandate: MandateRow): RelayCall | null {
@@ -93,7 +93,7 @@ function callOf(ctx: Context, scope: Scope, chain: ChainConfig, mandate: Mandate
     return { ...same, from: mandate.executor, data: revokeCall(toMandate(mandate)) };
   }
   if (!mandate.stop_signature || addresses.length === 0) return null;
-  return { ...same, from: null, data: revokeBySignatureCall(toMandate(mandate), hexOf(mandate.stop_signature)) };
+  return { ...same, from: null, data: revokeBySignatureCall(toMandate(mandate), bytesToHex(mandate.stop_signature)) };
 }
 
 async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: RelayCall): Promise<void> {
@@ -124,14 +124,14 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
 function postpone(ctx: Context, scope: Scope, mandate: MandateRow): Promise<void> {
   const failures = mandate.revoke_failures + 1;
   const dueAt = new Date(ctx.clock.now().getTime() + revokeRetryMs(failures));
-  return keep(ctx, scope, mandate, { dueAt, failures });
+  return storeRevocation(ctx, scope, mandate, { dueAt, failures });
 }
 
-type Kept = { dueAt: Date | null; revokedAt?: Date; failures?: number };
+type Revocation = { dueAt: Date | null; revokedAt?: Date; failures?: number };
 
-function keep(ctx: Context, scope: Scope, mandate: MandateRow, kept: Kept): Promise<void> {
+function storeRevocation(ctx: Context, scope: Scope, mandate: MandateRow, next: Revocation): Promise<void> {
   const { revoke_relay_id: relayId, revoke_failures: before } = mandate;
-  const { dueAt, revokedAt = null, failures = before } = kept;
+  const { dueAt, revokedAt = null, failures = before } = next;
   return ctx.db.scoped(scope, (tx) => updateRevoke(tx, scope, mandate.id, { relayId, failures, dueAt, revokedAt }));
 }
 

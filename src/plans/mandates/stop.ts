@@ -2,11 +2,9 @@ import { hashTypedData } from 'viem';
 import type { Actor } from '../../audit/actions.ts';
 import { theService } from '../../audit/write.ts';
 import { revocationTypedData } from '../../chain/recurring/mandate.ts';
-import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { modeOf } from '../../lib/mode.ts';
 import type { PlanOf } from '../change.ts';
 import { selectPlan } from '../store.ts';
 import type { CustomersPlan } from './agree.ts';
@@ -14,11 +12,7 @@ import { endMandate } from './end.ts';
 import { toMandate } from './read.ts';
 import { readMandateSignature, signatureFault } from './signed.ts';
 import { type MandateRow, selectActive } from './store.ts';
-
-/** The chain of a mandate; undefined if it is no longer configured. */
-export function chainOf({ chains }: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | undefined {
-  return chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === mandate.chain_id);
-}
+import { chainOf } from './where.ts';
 
 /** The data that a payer signs to revoke a mandate, if a wallet is available. */
 export function revocationOf(mandate: MandateRow) {

@@ -1,14 +1,21 @@
+import { queryAny } from '../../chain/any-endpoint.ts';
 import { offeredChains } from '../../chain/offered.ts';
 import { readDeployedCode } from '../../chain/recurring/state.ts';
 import { relayerAddresses } from '../../chain/relay/relay.ts';
-import { connectRpc, type Hex, RpcError } from '../../chain/rpc.ts';
+import { type Hex, RpcError } from '../../chain/rpc.ts';
 import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { minuteMs } from '../../lib/durations.ts';
 import { modeOf } from '../../lib/mode.ts';
+import type { MandateRow } from './store.ts';
 
 /** A chain on which a wallet can be charged, with the contract and the relayer's address that charge there. */
 export type AutomaticChain = { chain: ChainConfig; contract: Hex; executor: Hex };
+
+/** The chain of a mandate; undefined if it is no longer configured. */
+export function chainOf({ chains }: Pick<Context, 'chains'>, mandate: MandateRow): ChainConfig | undefined {
+  return chains[modeOf(mandate.test_mode)].find(({ chainId }) => chainId === mandate.chain_id);
+}
 
 /** Why there are no automatic charges: no key that sends them, no contract that makes them, no chain for a wallet. */
 export type NoAutomatic = 'no_relayer' | 'no_contract' | 'no_chain';
@@ -36,31 +43,30 @@ export function automaticChains(
 }
 
 const timeoutMs = 3_000;
-/** A deployed contract stays; a missing one may be deployed at any time. */
-const keptMs = { stands: 60 * minuteMs, absent: 10_000 };
-const known = new WeakMap<ChainConfig, { stands: boolean; untilMs: number }>();
+/** How long an answer is kept. A deployed contract stays; a missing one may be deployed at any time. */
+const keptMs = { deployed: 60 * minuteMs, other: 10_000 };
+const known = new WeakMap<ChainConfig, { isDeployed: boolean; untilMs: number }>();
 
 /** Those of these chains on which the contract is deployed. One that does not answer is left out. */
 export async function withContract(chains: AutomaticChain[]): Promise<AutomaticChain[]> {
-  const standing = await Promise.all(chains.map(({ chain, contract }) => stands(chain, contract)));
-  return chains.filter((_, i) => standing[i]);
+  const deployed = await Promise.all(chains.map(isDeployed));
+  return chains.filter((_, i) => deployed[i]);
 }
 
-async function stands(chain: ChainConfig, contract: Hex): Promise<boolean> {
+async function isDeployed({ chain, contract }: AutomaticChain): Promise<boolean> {
   const kept = known.get(chain);
-  if (kept && performance.now() < kept.untilMs) return kept.stands;
-  const isThere = await ask(chain, contract);
-  known.set(chain, { stands: isThere, untilMs: performance.now() + (isThere ? keptMs.stands : keptMs.absent) });
-  return isThere;
+  if (kept && performance.now() < kept.untilMs) return kept.isDeployed;
+  const found = await askWhetherDeployed(chain, contract);
+  known.set(chain, { isDeployed: found, untilMs: performance.now() + (found ? keptMs.deployed : keptMs.other) });
+  return found;
 }
 
-async function ask(chain: ChainConfig, contract: Hex): Promise<boolean> {
-  for (const url of chain.rpcUrls) {
-    try {
-      return (await readDeployedCode(connectRpc(url, timeoutMs), chain.chainId, contract)) === 'deployed';
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-    }
+async function askWhetherDeployed(chain: ChainConfig, contract: Hex): Promise<boolean> {
+  try {
+    const code = await queryAny(chain, timeoutMs, (rpc) => readDeployedCode(rpc, chain.chainId, contract));
+    return code === 'deployed';
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
   }
-  return false;
 }
