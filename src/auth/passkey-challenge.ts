@@ -1,15 +1,12 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keyedHash, type SecretKey } from '../lib/encrypt.ts';
+import { makeDatedProof, readDatedProof } from './dated-proof.ts';
 
 /** How long a challenge is valid. */
 export const challengeMs = 5 * minuteMs;
-const saltBytes = 16;
-const timeBytes = 6;
-const macBytes = 32;
 
 /**
  * The purpose of a challenge: to sign in to a realm, to confirm an open session, or to add a passkey in one. `subject`
@@ -19,16 +16,14 @@ export type PasskeyUse = { purpose: 'sign_in' | 'confirm' | 'add'; subject: stri
 
 type ChallengeContext = { config: Pick<Config, 'secretKeys'>; clock: Context['clock'] };
 
-function macOf(secret: SecretKey, { purpose, subject, origin }: PasskeyUse, head: Buffer): Buffer {
-  return keyedHash(secret, 'passkey', JSON.stringify([purpose, subject, origin, head.toString('hex')]));
-}
+const macOf =
+  ({ purpose, subject, origin }: PasskeyUse) =>
+  (secret: SecretKey, head: string) =>
+    keyedHash(secret, 'passkey', JSON.stringify([purpose, subject, origin, head]));
 
 /** A single-use challenge: random, with its expiry and a proof that we made it. Nothing is stored until it is used. */
 export function makeChallenge({ config, clock }: ChallengeContext, use: PasskeyUse): Uint8Array<ArrayBuffer> {
-  const head = Buffer.alloc(saltBytes + timeBytes);
-  randomBytes(saltBytes).copy(head);
-  head.writeUIntBE(clock.now().getTime() + challengeMs, saltBytes, timeBytes);
-  return new Uint8Array(Buffer.concat([head, macOf(newest(config.secretKeys), use, head)]));
+  return new Uint8Array(makeDatedProof(config.secretKeys, clock.now().getTime() + challengeMs, macOf(use)));
 }
 
 /**
@@ -43,15 +38,13 @@ export async function takeChallenge(
   text: string,
 ): Promise<'taken' | 'unknown' | 'expired'> {
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.length !== saltBytes + timeBytes + macBytes) return 'unknown';
-  const [head, mac] = [bytes.subarray(0, saltBytes + timeBytes), bytes.subarray(saltBytes + timeBytes)];
-  if (!config.secretKeys.some((secret) => timingSafeEqual(macOf(secret, use, head), mac))) return 'unknown';
+  const proof = readDatedProof(config.secretKeys, bytes, macOf(use));
+  if (!proof) return 'unknown';
   const now = clock.now();
-  const expiresAt = new Date(head.readUIntBE(saltBytes, timeBytes));
-  if (expiresAt <= now) return 'expired';
+  if (proof.until <= now) return 'expired';
   const { count } = await tx`
     with forgotten as (
       delete from used_passkey_challenges where expires_at < ${now}::timestamptz - interval '1 hour')
-    insert into used_passkey_challenges (challenge, expires_at) values (${bytes}, ${expiresAt}) on conflict do nothing`;
+    insert into used_passkey_challenges (challenge, expires_at) values (${bytes}, ${proof.until}) on conflict do nothing`;
   return count === 1 ? 'taken' : 'expired';
 }
