@@ -6,6 +6,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { Config } from '../config.ts';
+import { bytesOfUuid } from '../lib/ids.ts';
 import { type HostOwner, hostAddress } from './host.ts';
 import { challengeMs } from './passkey-challenge.ts';
 
@@ -69,7 +70,7 @@ export async function registrationOptions(
 }
 
 /** The account that a passkey claims to belong to: the user's id. */
-const handleOf = (userId: string) => Buffer.from(userId.replaceAll('-', ''), 'hex');
+const handleOf = bytesOfUuid;
 
 /** A browser's response, parsed but not yet verified. */
 export type PasskeyAnswer = { credentialId: Buffer; challenge: string; response: unknown };

@@ -5,6 +5,13 @@ export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && uuidPattern.test(text);
 }
 
+/** The 16 bytes of a UUID. */
+export const bytesOfUuid = (id: string): Buffer => Buffer.from(id.replaceAll('-', ''), 'hex');
+
+/** The UUID of 16 bytes, in lower case. */
+export const uuidOfBytes = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
 const hash32Pattern = /^0x[0-9a-f]{64}$/;
 
 /** 32 bytes in lower-case hex, as hashes of transactions and nonces of authorizations have them. */

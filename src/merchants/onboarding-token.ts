@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { dayMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { bytesOfUuid, uuidOfBytes } from '../lib/ids.ts';
 
 /** An onboarding link is valid for seven days. Reading the merchant gives a new one. */
 const onboardingTokenMs = 7 * dayMs;
@@ -19,7 +20,7 @@ function mac(secret: SecretKey, head: Buffer): Buffer {
 /** An unguessable token for a merchant's onboarding: 64 characters of base64url. Nothing is stored. */
 export function makeOnboardingToken(secrets: SecretKey[], subject: OnboardingSubject, now: Date): string {
   const head = Buffer.alloc(headBytes);
-  Buffer.from(subject.id.replaceAll('-', ''), 'hex').copy(head);
+  bytesOfUuid(subject.id).copy(head);
   head.writeUInt32BE(Math.floor((now.getTime() + onboardingTokenMs) / 1000), 16);
   head.writeUInt32BE(subject.onboarding_epoch, 20);
   return Buffer.concat([head, mac(newest(secrets), head)]).toString('base64url');
@@ -40,8 +41,7 @@ export function readOnboardingToken(
   const head = bytes.subarray(0, headBytes);
   const given = bytes.subarray(headBytes);
   if (!secrets.some((secret) => timingSafeEqual(mac(secret, head), given))) return null;
-  const hex = head.toString('hex', 0, 16);
-  const accountId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const accountId = uuidOfBytes(head.subarray(0, 16));
   return { accountId, epoch: head.readUInt32BE(20), expired: head.readUInt32BE(16) * 1000 <= now.getTime() };
 }
 

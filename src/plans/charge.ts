@@ -7,6 +7,7 @@ import { nestedInScope } from '../db/nested.ts';
 import { Refusal } from '../errors.ts';
 import { mapFew } from '../lib/concurrency/map-few.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
+import { uuidOfBytes } from '../lib/ids.ts';
 import { parseStrictJson } from '../lib/text/strict-json.ts';
 import type { MailBranding } from '../mail/layout.ts';
 import { queueCustomerMail } from '../mail/outbox.ts';
@@ -159,7 +160,7 @@ function requestIdOf({ config }: Pick<Context, 'config'>, planId: string, dueOn:
   bytes.writeUIntBE(startOf(dueOn).getTime(), 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6); // version 7
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8); // the variant of RFC 9562
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return uuidOfBytes(bytes);
 }
 
 /** JavaScript moves keys that look like numbers to the front; the stored text keeps the order typed. */

@@ -16,6 +16,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { bytesOfUuid, uuidOfBytes } from '../lib/ids.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
 import { claimingWallet } from './claim.ts';
@@ -50,17 +51,14 @@ function linkProof(secret: SecretKey, link: RecoveryLink, id: string): Buffer {
 }
 
 function linkUrl({ config }: Context, link: RecoveryLink, id: string): string {
-  const bytes = Buffer.concat([
-    Buffer.from(id.replaceAll('-', ''), 'hex'),
-    linkProof(newest(config.secretKeys), link, id),
-  ]);
+  const bytes = Buffer.concat([bytesOfUuid(id), linkProof(newest(config.secretKeys), link, id)]);
   return `${config.baseUrl}/${link === 'veto' ? 'veto' : 'recover'}/${bytes.toString('base64url')}`;
 }
 
 function readLink({ config }: Context, link: RecoveryLink, token: string): string | null {
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length !== 32 || bytes.toString('base64url') !== token) return null;
-  const id = bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const id = uuidOfBytes(bytes.subarray(0, 16));
   const given = bytes.subarray(16);
   return config.secretKeys.some((secret) => timingSafeEqual(linkProof(secret, link, id), given)) ? id : null;
 }
