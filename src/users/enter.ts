@@ -33,6 +33,19 @@ async function readPerson<K extends UserKind>(
   return token === null ? null : readUserSession(ctx, kind, token, hostOwner(ctx.config, request.headers.host), inUse);
 }
 
+/** The user who is signed in, like `signedIn`. A visitor who is not is redirected to the sign-in: null. */
+export async function enter<K extends UserKind>(
+  ctx: Context,
+  realm: Realm<K>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<SignedIn<K> | null> {
+  const person = await signedIn(ctx, realm, request);
+  if (person) request.reader = readerOf(person);
+  else reply.redirect(signInAddress(`${realm.path}/sign-in`, request), 303);
+  return person;
+}
+
 /** Whether the session of a long-running call is still valid, and its user still has the same permissions. */
 export async function isStillIn(
   ctx: Context,
@@ -45,19 +58,6 @@ export async function isStillIn(
 }
 
 const roleOf = (person: PartnerUser | Operator) => (person.kind === 'partner_user' ? person.role : null);
-
-/** The same, but redirects a visitor who is not signed in to the sign-in, and returns null. */
-export async function enter<K extends UserKind>(
-  ctx: Context,
-  realm: Realm<K>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<SignedIn<K> | null> {
-  const person = await signedIn(ctx, realm, request);
-  if (person) request.reader = readerOf(person);
-  else reply.redirect(signInAddress(`${realm.path}/sign-in`, request), 303);
-  return person;
-}
 
 const readerOf = (person: PartnerUser | Operator): Reader => ({
   id: person.userId,

@@ -10,19 +10,13 @@ import {
   verifyAuthentication,
 } from '../../auth/passkey.ts';
 import { makeChallenge, type PasskeyUse, takeChallenge } from '../../auth/passkey-challenge.ts';
-import {
-  confirmSession,
-  createUserSession,
-  type Operator,
-  type PartnerUser,
-  type UserKind,
-} from '../../auth/user-session.ts';
+import { confirmSession, type Operator, type PartnerUser, type UserKind } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
 import type { Tx } from '../../db/connection.ts';
 import type { Language } from '../../ui/language.ts';
 import type { Realm } from '../realm.ts';
-import type { Entered } from '../sign-in/sign-in.ts';
-import { updateSignedIn, updateUserLanguage } from '../store.ts';
+import { type Entered, startUserSession } from '../sign-in/sign-in.ts';
+import { updateUserLanguage } from '../store.ts';
 import type { PasskeyRefusalReason } from './refusal.ts';
 import { type HolderRow, lockPasskey, updatePasskeyUsed } from './store.ts';
 
@@ -64,18 +58,10 @@ export function signInWithPasskey(
   return ctx.db.transaction(async (tx) => {
     const holder = await prove(ctx, tx, { kind: realm.kind, host }, { session: null, answer, client });
     if (typeof holder === 'string') return { refused: holder };
-    await updateSignedIn(tx, holder.user_id, ctx.clock.now());
     await updateUserLanguage(tx, holder.user_id, language);
-    const user = { id: holder.user_id, partnerId: holder.partner_id };
-    const token = await createUserSession(ctx, tx, user, client, earlier);
-    await audit(ctx, tx, actorOf(holder, realm.kind, client), {
-      action: 'session.started',
-      partnerId: holder.partner_id,
-      testMode: null,
-      object: { kind: 'user', id: holder.user_id },
-      details: {},
-    });
-    return { token, email: holder.email };
+    const { user_id: id, email, partner_id: partnerId } = holder;
+    const token = await startUserSession(ctx, tx, { kind: realm.kind, id, email, partnerId }, client, earlier);
+    return { token, email };
   });
 }
 
