@@ -71,7 +71,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     throw asListenFault('', config, error);
   });
   if (usesDataDir(config)) keepAddress(config);
-  const figures = await listenForOperators(ctx, ending.signal).catch(async (error) => {
+  const metricsServer = await listenForOperators(ctx, ending.signal).catch(async (error) => {
     await app.close();
     throw error;
   });
@@ -90,7 +90,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     ending.abort();
     // An embedded database and local chains are stopped in order, however long that takes.
     if (!usesDataDir(config)) endInTime(ctx.log);
-    await stopServers(app, figures, config.drainSeconds * 1000);
+    await stopServers(app, metricsServer, config.drainSeconds * 1000);
     await jobs;
   }
 }

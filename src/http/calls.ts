@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { inNetworks } from '../lib/networks.ts';
 import { openTrail, type RemoteSpan } from '../lib/trace.ts';
 import { inTrail, type Trail } from '../lib/trail.ts';
-import { recordAnswered } from './call-figures.ts';
+import { recordAnswered } from './call-metrics.ts';
 
 /**
  * Gives each call its trail: every log line of the call has its `x-request-id`, and if tracing is on, the call is a

@@ -7,7 +7,7 @@ import { cutExports } from '../web/download.ts';
 const cutAfterMs = 17_000;
 const maxStopMs = 20_000;
 /** How long a reader of metrics may take once the stop is complete. */
-const figuresMs = 1_000;
+const metricsMs = 1_000;
 
 /**
  * Once a stop has begun, closes the connection after each response, also if the request arrived before. Clients and
@@ -30,12 +30,12 @@ export function closeWhenStopping(app: FastifyInstance, stopping: AbortSignal): 
  */
 export async function stopServers(
   app: FastifyInstance,
-  figures: FastifyInstance | null,
+  metricsServer: FastifyInstance | null,
   drainMs: number,
 ): Promise<void> {
   await pause(drainMs);
   await closeWithin(app, cutAfterMs - drainMs);
-  if (figures) await closeWithin(figures, figuresMs);
+  if (metricsServer) await closeWithin(metricsServer, metricsMs);
 }
 
 async function closeWithin(app: FastifyInstance, limitMs: number): Promise<void> {

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
 import { isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
-import { callSeconds } from './call-figures.ts';
+import { callSeconds } from './call-metrics.ts';
 
 /** The metrics of this process and of the database, for Prometheus. Labels name no partner, merchant or request. */
 export function openRegistry(ctx: Context): Registry {

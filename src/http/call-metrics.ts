@@ -11,7 +11,7 @@ export const callSeconds = new Histogram({
   registers: [],
 });
 
-/** Caches counters, because looking one up by its labels takes longer than counting. */
+/** Caches histograms, because looking one up by its labels takes longer than counting. */
 const known = new Map<string, { observe(seconds: number): void }>();
 
 /**
@@ -24,10 +24,10 @@ export function recordAnswered(response: ServerResponse, route: string | null, s
   const name = route?.startsWith('/api/') ? route : 'pages';
   const status = `${Math.floor(response.statusCode / 100)}xx`;
   const key = `${status} ${name}`;
-  let figure = known.get(key);
-  if (!figure) {
-    figure = callSeconds.labels(name, status);
-    known.set(key, figure);
+  let histogram = known.get(key);
+  if (!histogram) {
+    histogram = callSeconds.labels(name, status);
+    known.set(key, histogram);
   }
-  figure.observe(seconds);
+  histogram.observe(seconds);
 }
