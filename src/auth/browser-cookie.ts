@@ -1,14 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { cookieName, readCookie, setOwnCookie } from './session-cookie.ts';
-import { isLinkToken, linkMs, newLinkToken } from './sign-in-link.ts';
+import { linkMs } from './sign-in-link.ts';
+import { isToken, newToken } from './token.ts';
 
 const name = 'sign-in';
 
 /** The token that a browser got when it requested a link; null if it has none. */
 export function browserToken(request: FastifyRequest, config: Config): string | null {
   const token = readCookie(request.headers.cookie, cookieName(config, name));
-  return isLinkToken(token) ? token : null;
+  return isToken(token) ? token : null;
 }
 
 /**
@@ -16,7 +17,7 @@ export function browserToken(request: FastifyRequest, config: Config): string | 
  * existing token is kept, so that earlier links still work.
  */
 export function bindBrowser(request: FastifyRequest, reply: FastifyReply, config: Config): string {
-  const token = browserToken(request, config) ?? newLinkToken();
+  const token = browserToken(request, config) ?? newToken();
   setOwnCookie(reply, config, name, token, linkMs);
   return token;
 }

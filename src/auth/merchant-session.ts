@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
@@ -6,6 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
+import { newToken } from './token.ts';
 
 /** A merchant's session ends after this idle time, and at the latest this long after sign-in. */
 export const merchantSession = { idleMs: 12 * hourMs, absoluteMs: 7 * dayMs } as const;
@@ -48,7 +49,7 @@ export async function createMerchantSession(
   earlier: string | null,
 ): Promise<string> {
   const { scope, accountId, walletAddress } = subject;
-  const token = randomBytes(32).toString('base64url');
+  const token = newToken();
   const now = ctx.clock.now();
   const expiresAt = new Date(now.getTime() + merchantSession.absoluteMs);
   const { sql } = ctx.db;

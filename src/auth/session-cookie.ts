@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
+import { isToken } from './token.ts';
 
 /** Kinds of sessions. Each has its own cookie, so one browser can have all three at once. */
 export type SessionKind = 'merchant' | 'partner_user' | 'operator';
@@ -30,8 +31,6 @@ export function setOwnCookie(
   );
 }
 
-const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
-
 /** Gives the browser a session's token. */
 export function setSessionCookie(
   reply: FastifyReply,
@@ -51,7 +50,7 @@ export function clearSessionCookie(reply: FastifyReply, config: Config, kind: Se
 /** The session token of one kind that a browser sent; null without one. */
 export function sessionToken(request: FastifyRequest, config: Config, kind: SessionKind): string | null {
   const token = readCookie(request.headers.cookie, cookieName(config, names[kind]));
-  return token !== null && tokenPattern.test(token) ? token : null;
+  return isToken(token) ? token : null;
 }
 
 /** All session tokens that a browser sent, as one text; empty without any. None of them need be valid. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Database, Sql, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
@@ -6,6 +5,7 @@ import { dayMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
 import type { HostOwner } from './host.ts';
 import type { Role } from './roles.ts';
+import { isToken, newToken } from './token.ts';
 import type { UserKind } from './user-session.ts';
 
 /** A link is valid this long, and for one sign-in. */
@@ -24,12 +24,6 @@ const linksForStrangers = 20;
 /** How long expired links are kept, so that pages can explain what happened to them. */
 const keptMs = dayMs;
 const forgottenAtOnce = 100;
-
-const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
-/** The token of a link, or of the browser that requests one: 32 random bytes. */
-export const newLinkToken = () => randomBytes(32).toString('base64url');
-/** Whether a text has the form of such a token. */
-export const isLinkToken = (text: string | null): text is string => text !== null && tokenPattern.test(text);
 
 type Purpose = 'link' | 'browser' | 'asker';
 const hashOf = (secret: SecretKey, purpose: Purpose, token: string) =>
@@ -109,7 +103,7 @@ export async function storeInvitation(
   sql: Tx | Sql,
   user: { id: string; email: string; partnerId: string | null },
 ): Promise<string | null> {
-  const token = newLinkToken();
+  const token = newToken();
   const now = ctx.clock.now();
   const kind: UserKind = user.partnerId === null ? 'operator' : 'partner_user';
   const { count } = await sql`
@@ -151,7 +145,7 @@ function fits({ sql }: Database, { kind, host }: LinkOpened) {
 
 /** What opening a link would do. It changes nothing, because programs that scan mails open links too. */
 export async function readLink(ctx: Pick<Context, 'config' | 'db' | 'clock'>, opened: LinkOpened): Promise<LinkState> {
-  if (!isLinkToken(opened.token)) return { state: 'unknown' };
+  if (!isToken(opened.token)) return { state: 'unknown' };
   const { sql } = ctx.db;
   type Row = { email: string; used: boolean; expired: boolean; own_browser: boolean; users: string };
   const [row] = await sql<Row[]>`
@@ -180,7 +174,7 @@ export async function useLink(
   opened: LinkOpened,
   userId: string,
 ): Promise<{ id: string; email: string; partnerId: string | null } | null> {
-  if (!isLinkToken(opened.token)) return null;
+  if (!isToken(opened.token)) return null;
   const now = ctx.clock.now();
   const [row] = await tx<{ id: string; email: string; partner_id: string | null }[]>`
     update sign_in_links l set used_at = ${now}

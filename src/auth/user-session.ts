@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
@@ -9,6 +9,7 @@ import type { HostOwner } from './host.ts';
 import { type Client, type SessionView, tokenHashes } from './merchant-session.ts';
 import type { Role } from './roles.ts';
 import { scopeOf } from './scope.ts';
+import { newToken } from './token.ts';
 
 /** A session ends after this idle time, and at the latest this long after sign-in. */
 export const userSessionLimits = {
@@ -59,7 +60,7 @@ export async function createUserSession(
   earlier: string | null,
 ): Promise<string> {
   const kind: UserKind = user.partnerId === null ? 'operator' : 'partner_user';
-  const token = randomBytes(32).toString('base64url');
+  const token = newToken();
   const now = ctx.clock.now();
   const { secretKeys } = ctx.config;
   await tx`
@@ -178,7 +179,7 @@ export async function confirmSession(
   tx: Tx,
   sessionId: string,
 ): Promise<string> {
-  const token = randomBytes(32).toString('base64url');
+  const token = newToken();
   await tx`
     update sessions set confirmed_at = ${ctx.clock.now()},
       token_hash = ${keyedHash(newest(ctx.config.secretKeys), 'session', token)}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
-import { newLinkToken } from '../../src/auth/sign-in-link.ts';
+import { newToken } from '../../src/auth/token.ts';
 import { startApp } from '../support/app.ts';
 
 const lines: string[] = [];
@@ -20,7 +20,7 @@ after(() => app.stop());
 
 test('an error while a sign-in link is opened → logged with the route, never with the token', async () => {
   await app.owner`alter table sign_in_links rename to sign_in_links_gone`;
-  const token = newLinkToken();
+  const token = newToken();
   const answer = await fetch(`${app.url}/portal/link/${token}`);
   assert.equal(answer.status, 500);
   const log = lines.join('');

@@ -1,7 +1,8 @@
 import { audit } from '../../audit/write.ts';
 import { hostAddress } from '../../auth/host.ts';
 import type { Client } from '../../auth/merchant-session.ts';
-import { type LinkOpened, newLinkToken, storeLink, useLink } from '../../auth/sign-in-link.ts';
+import { type LinkOpened, storeLink, useLink } from '../../auth/sign-in-link.ts';
+import { newToken } from '../../auth/token.ts';
 import { createUserSession, type UserKind } from '../../auth/user-session.ts';
 import type { Context } from '../../context.ts';
 import type { Tx } from '../../db/connection.ts';
@@ -46,7 +47,7 @@ export async function askForLink(
   const { partner, browser } = asking;
   const known = asking.knownAs(email);
   const asker = { subject: known ?? asking.network, known: known !== null };
-  const token = newLinkToken();
+  const token = newToken();
   const link = `${hostAddress(ctx.config, partner?.slug ?? null)}${realm.path}/link/${token}`;
   const branding = await readMailBranding(ctx, partner?.id ?? null);
   const mail = linkMail(words, branding, email, { place: partner?.name ?? serviceName, link });
