@@ -20,36 +20,22 @@ const listenings = new WeakMap<Database, Listening>();
 
 /** `GET /admin/events` (server-sent events): reports that something has changed, for any partner. */
 export function adminEvents(pages: AdminPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places(maxStreams, maxStreamsOfOne);
-  pages.page({ url: adminEventsPath }, async ({ operator, request, reply }) => {
-    // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
-    if (ending.aborted || !places.take(operator.userId)) return reply.code(204).send();
-    try {
-      await sendEvents(
-        reply,
-        ending,
-        (wake) => {
-          const ends = [wakeSoon(ctx, wake), watchTrouble(ctx, 'test', wake), watchTrouble(ctx, 'live', wake)];
-          return () => {
-            for (const end of ends) end();
-          };
-        },
-        () => isStillIn(ctx, adminRealm, request, operator),
-      );
-    } catch (error) {
-      logFailure(ctx)(error); // the browser reconnects automatically
-    } finally {
-      places.leave(operator.userId);
-    }
-    return reply;
-  });
+  const streams = { places: new Places(maxStreams, maxStreamsOfOne), ending, log: ctx.log };
+  pages.page({ url: adminEventsPath }, ({ operator, request, reply }) =>
+    sendEvents(reply, streams, [operator.userId], () => ({
+      watch: (wake, onError) => [
+        wakeSoon(ctx, wake, onError),
+        watchTrouble(ctx, 'test', wake),
+        watchTrouble(ctx, 'live', wake),
+      ],
+      goesOn: () => isStillIn(ctx, adminRealm, request, operator),
+    })),
+  );
 }
 
-const logFailure = (ctx: Context) => (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
-
 /** Each process listens once, however many pages are open, and only while a page is open. */
-function wakeSoon(ctx: Context, wake: () => void): () => void {
-  const listening = listenings.get(ctx.db) ?? begin(ctx);
+function wakeSoon(ctx: Context, wake: () => void, onError: (error: unknown) => void): () => void {
+  const listening = listenings.get(ctx.db) ?? begin(ctx, onError);
   listenings.set(ctx.db, listening);
   listening.wakes.add(wake);
   return () => {
@@ -60,7 +46,7 @@ function wakeSoon(ctx: Context, wake: () => void): () => void {
   };
 }
 
-function begin(ctx: Context): Listening {
+function begin(ctx: Context, onError: (error: unknown) => void): Listening {
   const wakes = new Set<() => void>();
   let timer: NodeJS.Timeout | null = null;
   const wakeAll = () => {
@@ -70,7 +56,7 @@ function begin(ctx: Context): Listening {
   const wakeSoon = () => {
     timer ??= setTimeout(wakeAll, gatherMs);
   };
-  const stopListening = listenForChanges(ctx.db, wakeSoon, logFailure(ctx));
+  const stopListening = listenForChanges(ctx.db, wakeSoon, onError);
   return {
     wakes,
     end: () => {

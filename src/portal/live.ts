@@ -7,8 +7,8 @@ import { modeOf } from '../lib/mode.ts';
 import { readRequest } from '../requests/read.ts';
 import { isStillIn } from '../users/enter.ts';
 import { portalRealm } from '../users/realm.ts';
-import { maxStreams, maxStreamsOfOne, sendEvents } from '../web/event-stream.ts';
-import type { PortalPages } from './route.ts';
+import { maxStreams, maxStreamsOfOne, type Reported, sendEvents } from '../web/event-stream.ts';
+import type { PortalCall, PortalPages } from './route.ts';
 
 /** A partner can invite any number of people, so all of them together also have a limit. */
 const maxOfPartner = 200;
@@ -25,43 +25,36 @@ export function merchantEventsPath(mode: string, accountId: string): string {
 
 /** `GET /portal/events` (server-sent events): reports that something of this partner and mode has changed. */
 export function portalEvents(pages: PortalPages, ctx: Context, ending: AbortSignal): void {
-  const places = new Places(maxStreams, maxOfPartner, maxStreamsOfOne);
-  pages.page({ url: '/portal/events', permission: 'read' }, async ({ user, scope, query, request, reply }) => {
-    const { request: id, account } = query(['request', 'account']);
-    const requestId = isUuid(id) ? id.toLowerCase() : null;
-    const isAttached = async () =>
-      requestId !== null && (await readRequest(ctx.db, scope, requestId)).proof_status === 'attached';
-    const watcher: Watcher = {
-      scope,
-      sessionId: user.sessionId,
-      userId: user.userId,
-      chains: await isAttached(),
-      wake: () => {},
-      ...(requestId && { requestId }),
-      ...(isUuid(account) && { accountId: account.toLowerCase() }),
-    };
-    // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
-    const holder = [scope.partnerId, user.userId];
-    if (ending.aborted || !places.take(...holder)) return reply.code(204).send();
-    const complain = (error: unknown) => ctx.log.warn({ err: error }, 'cannot listen for changes');
-    const begin = (wake: () => void) => {
+  const streams = { places: new Places(maxStreams, maxOfPartner, maxStreamsOfOne), ending, log: ctx.log };
+  pages.page({ url: '/portal/events', permission: 'read' }, (visit) =>
+    sendEvents(visit.reply, streams, [visit.scope.partnerId, visit.user.userId], () => reportTo(ctx, visit)),
+  );
+}
+
+async function reportTo(ctx: Context, { user, scope, query, request }: PortalCall): Promise<Reported> {
+  const { request: id, account } = query(['request', 'account']);
+  const requestId = isUuid(id) ? id.toLowerCase() : null;
+  // Only the page of one request shows confirmations, and only until the request is paid.
+  const isAttached = async () =>
+    requestId !== null && (await readRequest(ctx.db, scope, requestId)).proof_status === 'attached';
+  const watcher: Watcher = {
+    scope,
+    sessionId: user.sessionId,
+    userId: user.userId,
+    chains: await isAttached(),
+    wake: () => {},
+    ...(requestId && { requestId }),
+    ...(isUuid(account) && { accountId: account.toLowerCase() }),
+  };
+  return {
+    watch: (wake, onError) => {
       watcher.wake = wake;
-      const ends = [watchScope(ctx.db, watcher, complain), watchTrouble(ctx, modeOf(scope.testMode), wake)];
-      return () => {
-        for (const end of ends) end();
-      };
-    };
-    try {
-      await sendEvents(reply, ending, begin, async () => {
-        if (!(await isStillIn(ctx, portalRealm, request, user))) return false;
-        watcher.chains = await isAttached();
-        return true;
-      });
-    } catch (error) {
-      complain(error); // the browser reconnects automatically
-    } finally {
-      places.leave(...holder);
-    }
-    return reply;
-  });
+      return [watchScope(ctx.db, watcher, onError), watchTrouble(ctx, modeOf(scope.testMode), wake)];
+    },
+    goesOn: async () => {
+      if (!(await isStillIn(ctx, portalRealm, request, user))) return false;
+      watcher.chains = await isAttached();
+      return true;
+    },
+  };
 }

@@ -2,20 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import fastify from 'fastify';
+import { Places } from '../lib/concurrency/places.ts';
 import { sendEvents } from './event-stream.ts';
+
+const watch = () => [];
 
 /** The output of a stream that nothing wakes, up to the first text after `: here`. */
 async function firstOf(goesOn: boolean): Promise<string> {
   const app = fastify();
   const ending = new AbortController();
-  app.get('/', (_request, reply) =>
-    sendEvents(
-      reply,
-      ending.signal,
-      () => () => {},
-      async () => goesOn,
-    ),
-  );
+  const streams = { places: new Places(1, 1), ending: ending.signal, log: app.log };
+  app.get('/', (_request, reply) => sendEvents(reply, streams, ['a'], () => ({ watch, goesOn: async () => goesOn })));
   try {
     const answer = await fetch(await app.listen({ host: '127.0.0.1', port: 0 }));
     let text = '';
@@ -44,19 +41,61 @@ test('a browser that leaves before the stream begins → the stream ends at once
   timeout: 60_000,
 }, async () => {
   const app = fastify();
+  const places = new Places(1, 1);
+  const streams = { places, ending: new AbortController().signal, log: app.log };
   const leaving = new AbortController();
   const ended = Promise.withResolvers<void>();
   app.get('/', async (_request, reply) => {
     leaving.abort();
     await once(reply.raw, 'close');
-    const begin = () => () => {};
-    await sendEvents(reply, new AbortController().signal, begin, async () => true).then(ended.resolve, ended.reject);
+    await sendEvents(reply, streams, ['a'], () => ({ watch, goesOn: async () => true })).then(
+      () => ended.resolve(),
+      ended.reject,
+    );
   });
   try {
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     await assert.rejects(fetch(url, { signal: leaving.signal }));
     await ended.promise;
+    assert.equal(places.take('a'), true);
   } finally {
     await app.close();
   }
+});
+
+test('a stream that finds no place, or begins while the service stops → 204, and nothing is read for it', {
+  timeout: 60_000,
+}, async () => {
+  const app = fastify();
+  const ending = new AbortController();
+  const streams = { places: new Places(2, 1), ending: ending.signal, log: app.log };
+  let opened = 0;
+  app.get<{ Params: { holder: string } }>('/:holder', (request, reply) =>
+    sendEvents(reply, streams, [request.params.holder], () => {
+      opened++;
+      return { watch, goesOn: async () => true };
+    }),
+  );
+  try {
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const open = async (holder: string) => (await fetch(`${url}/${holder}`)).status;
+    assert.deepEqual([await open('a'), await open('a')], [200, 204]);
+    ending.abort();
+    assert.equal(await open('b'), 204);
+    assert.equal(opened, 1);
+  } finally {
+    ending.abort();
+    await app.close();
+  }
+});
+
+test('what a stream reports cannot be read → an ordinary error, and its place is free again', async () => {
+  const app = fastify();
+  const streams = { places: new Places(1, 1), ending: new AbortController().signal, log: app.log };
+  app.get('/', (_request, reply) =>
+    sendEvents(reply, streams, ['a'], () => Promise.reject(new Error('no such request'))),
+  );
+  assert.equal((await app.inject('/')).statusCode, 500);
+  assert.equal(streams.places.take('a'), true);
+  await app.close();
 });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { Places } from '../lib/concurrency/places.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { pause } from '../lib/time.ts';
 
@@ -33,19 +34,52 @@ export function openEventStream(reply: FastifyReply): ServerResponse {
   });
 }
 
+/** The event streams of one area's pages. They end when `ending` aborts. */
+export type EventStreams = { places: Places; ending: AbortSignal; log: Pick<FastifyBaseLogger, 'warn'> };
+
+/** What one stream reports. */
+export type Reported = {
+  /**
+   * Begins to wake the stream after each change. Returns functions that stop this.
+   *
+   * @param onError takes an error that comes while the stream goes on
+   */
+  watch: (wake: () => void, onError: (error: unknown) => void) => (() => void)[];
+  /** Asked before each message. If it returns false, the page gets a last message, and the stream ends. */
+  goesOn: () => Promise<boolean>;
+};
+
 /**
  * Responds with server-sent events: one message at the start, because earlier changes were missed, then one whenever
- * the stream is woken, until the browser leaves or the signal aborts. A message does not say what changed: the page
- * requests its content.
+ * the stream is woken, until the browser leaves. A message does not say what changed: the page requests its content.
+ * Streams that are open keep their places: a new one that finds none gets 204.
  *
- * @param begin gets a function that wakes the stream, and returns a function that stops waking it
- * @param goesOn called before each message; if it returns false, the page gets a last message, and the stream ends
+ * @param holder whose place the stream takes, after those within which it counts, such as its partner
+ * @param open called once the stream has a place, before it begins; what it throws is answered like any other fault
  */
 export async function sendEvents(
   reply: FastifyReply,
-  signal: AbortSignal,
-  begin: (wake: () => void) => () => void,
-  goesOn: () => Promise<boolean>,
+  { places, ending, log }: EventStreams,
+  holder: string[],
+  open: () => Reported | Promise<Reported>,
+): Promise<FastifyReply> {
+  // 204 ends an event source for good. Browser code then updates the page, and connects again after growing waits.
+  if (ending.aborted || !places.take(...holder)) return reply.code(204).send();
+  const complain = (error: unknown) => log.warn({ err: error }, 'cannot listen for changes');
+  try {
+    const reported = await open();
+    await report(reply, ending, reported, complain).catch(complain); // the browser reconnects automatically
+  } finally {
+    places.leave(...holder);
+  }
+  return reply;
+}
+
+async function report(
+  reply: FastifyReply,
+  ending: AbortSignal,
+  { watch, goesOn }: Reported,
+  onError: (error: unknown) => void,
 ): Promise<void> {
   const stream = openEventStream(reply);
   stream.write(': here\n\n');
@@ -57,8 +91,8 @@ export async function sendEvents(
   const gone = new AbortController();
   stream.once('close', () => gone.abort());
   if (stream.destroyed) gone.abort(); // left before the stream began
-  const over = AbortSignal.any([signal, gone.signal, AbortSignal.timeout(maxStreamMs)]);
-  const end = begin(wake);
+  const over = AbortSignal.any([ending, gone.signal, AbortSignal.timeout(maxStreamMs)]);
+  const ends = watch(wake, onError);
   try {
     while (!over.aborted) {
       const nap = new AbortController();
@@ -75,7 +109,7 @@ export async function sendEvents(
       if (!over.aborted) stream.write(lastChanged ? 'data: changed\n\n' : ': here\n\n');
     }
   } finally {
-    end();
+    for (const end of ends) end();
     stream.end();
   }
 }
