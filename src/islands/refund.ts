@@ -1,79 +1,79 @@
 /** Has the merchant's wallet send a prepared transfer, and stores its hash. */
 import './app.ts';
+import { announceIn } from './lib/announce.ts';
+import { moveTo } from './lib/move-to.ts';
+import { refusalFrom, WalletRefusal } from './lib/refusal.ts';
 import { fillText, type IslandTexts } from './lib/texts.ts';
-import {
-  askAccount,
-  changeChain,
-  type FoundWallet,
-  isDeclined,
-  type WalletChain,
-  watchWallets,
-} from './lib/wallets.ts';
+import { findWallets, markBusy, showWalletButtons } from './lib/wallet-buttons.ts';
+import { askAccount, type FoundWallet, hexId, type WalletChain } from './lib/wallets.ts';
 
 /** `from`: the sender's address, with its checksum for people. */
-type Order = { chain: WalletChain; token: string; from: string; data: string; texts: IslandTexts };
+type Order = { chain: WalletChain & { coin: string }; token: string; from: string; data: string; texts: IslandTexts };
 
-/** Wallets announce themselves at once. After this time, the page says that there is none. */
-const noneAfterMs = 600;
+/** Wallets are found sooner than this. After this time, the page says that there is none. */
+const noneAfterMs = 800;
 
 const list = document.querySelector<HTMLElement>('[data-refund]');
 if (list) start(list, JSON.parse(list.dataset.refund ?? '') as Order);
 
 function start(list: HTMLElement, order: Order): void {
+  const { texts } = order;
   const messageBox = list.nextElementSibling as HTMLElement;
-  const tell = (text: string | undefined, values: Record<string, string> = {}) => {
-    messageBox.hidden = !text;
-    messageBox.textContent = fillText(text, values);
-  };
-  const none = setTimeout(() => tell(order.texts.none), noneAfterMs);
-  watchWallets((wallets) => {
+  let wallets: FoundWallet[] = [];
+  let busy = false;
+
+  const none = setTimeout(() => announceIn(messageBox, texts.none ?? ''), noneAfterMs);
+  findWallets(texts.browserWallet ?? '', (found) => {
     clearTimeout(none);
-    if (messageBox.textContent === order.texts.none) tell('');
-    list.replaceChildren(
-      ...wallets.map((wallet) => {
-        const button = document.createElement('button');
-        button.type = 'button';
-        button.textContent = fillText(order.texts.send, { wallet: wallet.info.name });
-        button.addEventListener('click', () => void run(wallet, list, order, tell));
-        return button;
-      }),
-    );
-    list.hidden = false;
+    if (wallets.length === 0) announceIn(messageBox, '');
+    wallets = found;
+    showWalletButtons(list, wallets, ({ info }) => fillText(texts.send, { wallet: info.name }));
+  });
+  list.addEventListener('click', async ({ target }) => {
+    const uuid = (target as Element).closest<HTMLElement>('[data-wallet]')?.dataset.wallet;
+    const wallet = wallets.find(({ info }) => info.uuid === uuid);
+    if (!wallet || busy) return;
+    const tell = (text: string, values: Record<string, string> = {}, isFault = false) => {
+      const known = { wallet: wallet.info.name, network: order.chain.name, coin: order.chain.coin };
+      announceIn(messageBox, fillText(texts[text], { ...known, ...values }), isFault);
+    };
+    busy = true;
+    markBusy(list, wallet);
+    try {
+      record(await send(wallet, order, tell));
+      tell('sent');
+      return; // the page changes, and must not offer the transfer again
+    } catch (error) {
+      const { text, values } = refusalFrom(error, 'failed');
+      tell(text, values, true);
+    }
+    busy = false;
+    markBusy(list, null);
   });
 }
 
-type Tell = (text: string | undefined, values?: Record<string, string>) => void;
-
-/** Asks a wallet to send. Meanwhile all wallets' buttons are disabled. */
-async function run(wallet: FoundWallet, list: HTMLElement, order: Order, tell: Tell): Promise<void> {
-  const buttons = [...list.querySelectorAll('button')];
-  for (const button of buttons) button.disabled = true;
-  try {
-    const sent = await send(wallet, order, tell);
-    if (sent) return; // the page changes, and must not offer the transfer again
-  } catch (error) {
-    const { message = '' } = (error ?? {}) as { message?: string };
-    const values = { wallet: wallet.info.name, reason: message.slice(0, 200) };
-    tell(isDeclined(error) ? order.texts.declined : order.texts.failed, values);
-  }
-  for (const button of buttons) button.disabled = false;
+/**
+ * Has the wallet send the transfer.
+ *
+ * @returns its hash
+ * @throws WalletRefusal
+ */
+async function send(wallet: FoundWallet, order: Order, tell: (text: string) => void): Promise<string> {
+  const { chain, token, from, data } = order;
+  tell('waiting');
+  const account = await askAccount(wallet).catch((error) => Promise.reject(refusalFrom(error, 'noAccount')));
+  if (account === null) throw new WalletRefusal('noAccount');
+  if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount', { address: from });
+  await moveTo(wallet, chain, () => tell('switching'));
+  tell('waiting');
+  const transaction = { from, to: token, data, value: '0x0', chainId: hexId(chain.chainId) };
+  return (await wallet.provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string;
 }
 
-async function send(wallet: FoundWallet, order: Order, tell: Tell): Promise<boolean> {
-  const { texts, chain, from, token, data } = order;
-  const name = { wallet: wallet.info.name };
-  tell(texts.waiting, name);
-  const account = await askAccount(wallet);
-  if (account === null) tell(texts.noAccount, name);
-  else if (account !== from.toLowerCase()) tell(texts.otherAccount, { ...name, address: from });
-  if (account !== from.toLowerCase()) return false;
-  await changeChain(wallet, chain);
-  const call = { from, to: token, data, value: '0x0' };
-  const hash = (await wallet.provider.request({ method: 'eth_sendTransaction', params: [call] })) as string;
-  tell(texts.sent);
+/** Sends the form that records the transaction. */
+function record(hash: string): void {
   const form = document.querySelector<HTMLFormElement>('form#note');
   const field = form?.querySelector<HTMLInputElement>('[name="return_tx_hash"]');
   if (field) field.value = hash;
   form?.requestSubmit();
-  return true;
 }

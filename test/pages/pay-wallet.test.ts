@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import { type PayPageFixtures, payPageFixtures } from '../support/browser/pay-page.ts';
-import { type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
+import { announceNothing, type PageWallet, pageWallet } from '../support/browser/wallet-in-page.ts';
 import { until } from '../support/payments/pay-fixtures.ts';
 
 let fixtures: PayPageFixtures;
@@ -253,18 +253,7 @@ test('a wallet that is only in window.ethereum is offered as well', async () => 
   const wallet = await funded();
   const { page, says, close } = await fixtures.open(request, {
     wallets: [wallet],
-    prepare: (context) =>
-      context.addInitScript(() => {
-        window.addEventListener(
-          'eip6963:announceProvider',
-          (event) => {
-            Object.assign(window, { ethereum: (event as CustomEvent).detail.provider });
-            event.stopImmediatePropagation();
-          },
-          true,
-        );
-        window.dispatchEvent(new Event('eip6963:requestProvider'));
-      }),
+    prepare: announceNothing,
   });
   const button = page.getByRole('button', { name: 'Pay with your browser wallet' });
   wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });

@@ -18,6 +18,7 @@ import {
 } from '../../refunds/refund.ts';
 import { startRefund } from '../../refunds/start.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
+import { payTexts } from '../../texts/pay.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, field, fullAddress, stateLine } from '../../ui/components.ts';
 import { copyable, copyableFact } from '../../ui/copyable.ts';
@@ -126,12 +127,16 @@ function faultText(words: Words, fault: RefundFault, { token }: PreparedRefund):
 function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Words): string {
   const { chainId, name, publicRpcUrl, coin, explorerUrl } = chain;
   const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = dashboardTexts(words).refund;
+  const { browserWallet, switching, wrongNetwork, pending, fee, away } = payTexts(words).wallet;
   return JSON.stringify({
-    chain: { chainId, name, publicRpcUrl, coin, explorerUrl },
+    chain: { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl },
     token: token.address,
     from: checksummed(fromAddress),
     data,
-    texts: { send, waiting, sent, none, noAccount, otherAccount, declined, failed },
+    texts: {
+      ...{ send, waiting, sent, none, noAccount, otherAccount, failed, rejected: declined },
+      ...{ browserWallet, switching, wrongNetwork, pending, fee, away },
+    },
   });
 }
 

@@ -1,5 +1,5 @@
-import { hexId, type PayOption } from './order.ts';
-import { currentChain, type FoundWallet, type WalletProvider } from './wallets.ts';
+import type { PayOption } from './order.ts';
+import { currentChain, type FoundWallet, hexId, type WalletProvider } from './wallets.ts';
 
 const answerMs = 4_000;
 

@@ -22,6 +22,3 @@ export type Orders = {
   rest: boolean;
   options: PayOption[];
 };
-
-/** A chain's id in hex, as wallets expect it. */
-export const hexId = (chainId: number) => `0x${chainId.toString(16)}`;

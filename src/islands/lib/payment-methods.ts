@@ -1,13 +1,14 @@
 import { announceIn } from './announce.ts';
 import { OptionChoice } from './choose-option.ts';
 import { type LazyOffer, LazyWallet } from './lazy-wallet.ts';
+import { moveTo } from './move-to.ts';
 import type { Orders, PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
-import { checkBalance, moveTo, sendPayment } from './send-payment.ts';
+import { checkBalance, sendPayment } from './send-payment.ts';
 import { askSignable, handIn, type Signable, signPayment } from './sign-payment.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
-import { askAccount, currentChain, type FoundWallet, knownAccounts } from './wallets.ts';
+import { askAccount, type FoundWallet, knownAccounts } from './wallets.ts';
 
 /** The provider may know a transaction later than the wallet's node, so its hash is submitted several times. */
 const reportAfterMs = [0, 3_000, 8_000, 20_000];
@@ -152,8 +153,7 @@ export class PaymentMethods {
       await this.#choice.preferFunded(section, wallet, account, options);
       option = this.#choice.chosen(options);
       if (!option || isOver()) return;
-      if ((await currentChain(wallet)) !== option.chain.chainId) tell('switching');
-      await moveTo(wallet, option);
+      await moveTo(wallet, option.chain, () => tell('switching'));
       await checkBalance(wallet, account, option);
       if (isOver()) return;
       this.#step = 'asking';

@@ -1,7 +1,7 @@
-import { hexId } from './order.ts';
+import { moveTo } from './move-to.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
-import { askAccount, changeChain, currentChain, type FoundWallet, isDeclined, type WalletChain } from './wallets.ts';
+import { askAccount, type FoundWallet, hexId, isDeclined, type WalletChain } from './wallets.ts';
 
 /** A network and token on which a plan can be charged. */
 export type PlanPlace = { chain: WalletChain & { coin: string }; token: string; symbol: string; contract: string };
@@ -50,7 +50,8 @@ const approvedTries = 150;
  */
 export async function runAct(act: PlanAct): Promise<string | null> {
   const account = await accountOf(act);
-  await moveTo(act);
+  // Common wallets sign typed data only while they are on its network.
+  await moveTo(act.wallet, act.place.chain, () => act.tell('switching'));
   if (act.act === 'agree') return agree(act, account);
   return act.act === 'raise' ? raise(act, account) : revoke(act, account);
 }
@@ -63,13 +64,6 @@ async function accountOf({ wallet, orders }: PlanAct): Promise<string> {
     throw new WalletRefusal('otherAccount', { address: `${payer.slice(0, 8)}…${payer.slice(-6)}` });
   }
   return account;
-}
-
-/** Switches the wallet's network: common wallets sign typed data only while they are on its network. */
-async function moveTo({ wallet, place, tell }: PlanAct): Promise<void> {
-  if ((await currentChain(wallet)) === place.chain.chainId) return;
-  tell('switching');
-  await changeChain(wallet, place.chain).catch((error) => Promise.reject(refusalFrom(error, 'wrongNetwork')));
 }
 
 async function agree(act: PlanAct, account: string): Promise<string> {

@@ -1,25 +1,13 @@
 import { askQuietly, balanceOf } from './funds.ts';
-import { hexId, type PayOption } from './order.ts';
+import type { PayOption } from './order.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
-import { changeChain, codeOf, currentChain, type FoundWallet } from './wallets.ts';
+import { codeOf, type FoundWallet, hexId } from './wallets.ts';
 
 /** Error codes of wallets that do not support `wallet_sendCalls` after all, or not the capability. */
 const notOffered = [4200, -32601, 5700];
 const statusEveryMs = 1_000;
 const statusTries = 300;
-
-/** Moves the wallet to an option's network. */
-export async function moveTo(wallet: FoundWallet, { chain }: PayOption): Promise<void> {
-  if ((await currentChain(wallet)) === chain.chainId) return;
-  await changeChain(wallet, chain).catch((error) => {
-    const refusal = refusalFrom(error, 'wrongNetwork');
-    // Who declines learns which network the payment needs.
-    throw refusal.text === 'rejected' ? new WalletRefusal('wrongNetwork') : refusal;
-  });
-  // Some wallets report success without switching.
-  if ((await currentChain(wallet)) !== chain.chainId) throw new WalletRefusal('wrongNetwork');
-}
 
 /** Throws WalletRefusal if the balance is too small, before the wallet asks its owner. An unknown balance passes. */
 export async function checkBalance(wallet: FoundWallet, account: string, option: PayOption): Promise<void> {

@@ -38,6 +38,9 @@ export async function knownAccounts({ provider }: FoundWallet): Promise<string[]
   return accounts.map((account) => account.toLowerCase());
 }
 
+/** A chain's id in hex, as wallets expect it. */
+export const hexId = (chainId: number) => `0x${chainId.toString(16)}`;
+
 /** The network the wallet is on. */
 export async function currentChain({ provider }: FoundWallet): Promise<number> {
   return Number(await provider.request({ method: 'eth_chainId' }));
@@ -45,7 +48,7 @@ export async function currentChain({ provider }: FoundWallet): Promise<number> {
 
 /** Switches the wallet to a network, and adds it if the wallet does not know it. Throws what the wallet throws. */
 export async function changeChain({ provider }: FoundWallet, chain: WalletChain): Promise<void> {
-  const chainId = `0x${chain.chainId.toString(16)}`;
+  const chainId = hexId(chain.chainId);
   try {
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
   } catch (error) {

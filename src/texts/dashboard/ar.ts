@@ -313,7 +313,7 @@ export const ar: DashboardTexts<'ar'> = {
     noAccount: 'لم تشارك {wallet} أي عنوان. افتح قفلها ثم حاول مرة أخرى.',
     otherAccount: 'تستخدم {wallet} حسابًا آخر. انتقل فيها إلى {address} ثم حاول مرة أخرى.',
     declined: 'رفضت في {wallet}. لم يُرسَل أي شيء.',
-    failed: 'لم ترسله {wallet}: {reason}. راجع آخر نشاط فيها قبل أن تحاول مرة أخرى.',
+    failed: 'لم ترسله {wallet}: {reason} راجع آخر نشاط فيها قبل أن تحاول مرة أخرى.',
   },
   refunded: {
     returning: 'نُحّيت لاستردادها',

@@ -336,7 +336,7 @@ export const de: DashboardTexts<'de'> = {
     otherAccount: '{wallet} verwendet ein anderes Konto. Wechseln Sie zu {address} und versuchen Sie es noch einmal.',
     declined: 'Sie haben in {wallet} abgelehnt. Es wurde nichts gesendet.',
     failed:
-      '{wallet} hat nicht gesendet: {reason}. Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
+      '{wallet} hat nicht gesendet: {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
   },
   refunded: {
     returning: 'Für eine Erstattung zurückgestellt',

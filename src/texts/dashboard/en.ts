@@ -318,7 +318,7 @@ export const en = {
     noAccount: '{wallet} did not share an address. Unlock it, then try again.',
     otherAccount: '{wallet} is using another account. Switch to {address}, then try again.',
     declined: 'You declined in {wallet}. Nothing was sent.',
-    failed: '{wallet} did not send it: {reason}. Check its recent activity before you try again.',
+    failed: '{wallet} did not send it: {reason} Check its recent activity before you try again.',
   },
   refunded: {
     returning: 'Set aside for a refund',

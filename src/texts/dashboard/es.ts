@@ -327,7 +327,7 @@ export const es: DashboardTexts<'es'> = {
     noAccount: '{wallet} no compartió ninguna dirección. Desbloquéela e inténtelo de nuevo.',
     otherAccount: '{wallet} está usando otra cuenta. Cambie a {address} e inténtelo de nuevo.',
     declined: 'Usted lo rechazó en {wallet}. No se envió nada.',
-    failed: '{wallet} no lo envió: {reason}. Compruebe su actividad reciente antes de volver a intentarlo.',
+    failed: '{wallet} no lo envió: {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
   },
   refunded: {
     returning: 'Apartado para un reembolso',

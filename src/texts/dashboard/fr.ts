@@ -334,7 +334,7 @@ export const fr: DashboardTexts<'fr'> = {
     noAccount: '{wallet} n’a pas communiqué d’adresse. Déverrouillez-le, puis réessayez.',
     otherAccount: '{wallet} utilise un autre compte. Sélectionnez {address}, puis réessayez.',
     declined: 'Vous avez refusé dans {wallet}. Rien n’a été envoyé.',
-    failed: '{wallet} n’a pas fait l’envoi : {reason}. Vérifiez-y l’activité récente avant de réessayer.',
+    failed: '{wallet} n’a pas fait l’envoi : {reason} Vérifiez-y l’activité récente avant de réessayer.',
   },
   refunded: {
     returning: 'Mis de côté pour un remboursement',

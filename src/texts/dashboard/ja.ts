@@ -318,7 +318,7 @@ export const ja: DashboardTexts<'ja'> = {
     noAccount: '{wallet} からアドレスを受け取れませんでした。ロックを解除して、もう一度お試しください。',
     otherAccount: '{wallet} で別のアカウントが使われています。{address} に切り替えて、もう一度お試しください。',
     declined: '{wallet} で拒否されました。何も送られていません。',
-    failed: '{wallet} から送信できませんでした：{reason}。もう一度試す前に、最新の履歴を確認してください。',
+    failed: '{wallet} から送信できませんでした：{reason} もう一度試す前に、最新の履歴を確認してください。',
   },
   refunded: {
     returning: '返金のために取り分け済み',

@@ -330,7 +330,7 @@ export const pt: DashboardTexts<'pt'> = {
     noAccount: '{wallet} não informou nenhum endereço. Desbloqueie e tente de novo.',
     otherAccount: '{wallet} está usando outra conta. Mude para {address} e tente de novo.',
     declined: 'Você recusou em {wallet}. Nada foi enviado.',
-    failed: '{wallet} não enviou: {reason}. Confira a atividade recente lá antes de tentar de novo.',
+    failed: '{wallet} não enviou: {reason} Confira a atividade recente lá antes de tentar de novo.',
   },
   refunded: {
     returning: 'Separado para reembolso',

@@ -77,6 +77,21 @@ export async function putWallets(context: BrowserContext, wallets: PageWallet[])
   await context.addInitScript(announce, infos);
 }
 
+/** Makes the wallets of this context like old ones: they are only in `window.ethereum` and announce nothing. */
+export function announceNothing(context: BrowserContext): Promise<unknown> {
+  return context.addInitScript(() => {
+    window.addEventListener(
+      'eip6963:announceProvider',
+      (event) => {
+        Object.assign(window, { ethereum: (event as CustomEvent).detail.provider });
+        event.stopImmediatePropagation();
+      },
+      true,
+    );
+    window.dispatchEvent(new Event('eip6963:requestProvider'));
+  });
+}
+
 type Info = { uuid: string; name: string; rdns: string; icon: string };
 
 /** Runs in the page before its scripts: EIP-1193 providers, announced once unasked and whenever the page asks. */
