@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify';
 import { adminPages } from '../admin/pages.ts';
 import { readApiBodies } from '../auth/api-body.ts';
-import { liveStates } from '../checkout/live.ts';
+import { liveStates } from '../checkout/live/routes.ts';
 import { payPages } from '../checkout/pages.ts';
 import type { Context } from '../context.ts';
 import { dashboardPages } from '../dashboard/pages.ts';
