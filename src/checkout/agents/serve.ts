@@ -58,7 +58,7 @@ export function serveAgents(app: FastifyInstance, ctx: Context): ServeAgent {
         ? sendFault(reply, 400, code, what)
         : answerState(reply, checkout, { refused: code });
     }
-    return answerPaid(reply, await payByHeader(payer, checkout, read.payment, reply.raw));
+    return answerPaid(reply, await payByHeader({ payer, checkout, payment: read.payment, response: reply.raw }));
   };
 }
 

@@ -22,8 +22,11 @@ export type Paid = { checkout: Checkout } & (
   | { kind: 'not_now' }
 );
 
-/** What paying needs. `waiting` counts the responses that wait for a block. */
+/** What all payments of this process share. `waiting` counts the responses that wait for a block. */
 export type Payer = { ctx: Context; ending: AbortSignal; waiting: number };
+
+/** A payment header, the request that it was sent for, and the response that waits for its result. */
+export type HeaderCall = { payer: Payer; checkout: Checkout; payment: Payment; response: ServerResponse };
 
 const maxWaitMs = 20_000;
 const maxWaiting = 500;
@@ -31,47 +34,37 @@ const firstPauseMs = 100;
 const maxPauseMs = 500;
 
 /** The chain and token that execute a payment's authorization, and the authorization itself. */
-type Place = { chainId: number; tokenAddress: string; signed: SignedAuthorization };
+type Place = { chainId: number; tokenAddress: Hex; signed: SignedAuthorization };
 
 /**
  * Pays a request by a payment header and returns the result. The same header is settled once, however often it is sent.
  * Waits for the block for at most 20 seconds.
  */
-export async function payByHeader(
-  payer: Payer,
-  checkout: Checkout,
-  payment: Payment,
-  response: ServerResponse,
-): Promise<Paid> {
-  const place = placeOf(payment);
-  const before = place && (await outcomeOf(payer.ctx, checkout, place));
-  if (place && before && before.state !== 'failed') return follow(payer, checkout, place, before, response);
-  const paid = await settleFirstTime(payer, checkout, payment, response);
+export async function payByHeader(call: HeaderCall): Promise<Paid> {
+  const place = placeOf(call.payment);
+  const before = place && (await outcomeOf(call, place));
+  if (place && before && before.state !== 'failed') return follow(call, place, before);
+  const paid = await settleFirstTime(call);
   if (!place || paid.kind !== 'refused' || paid.settlement?.transaction) return paid;
   // It may have been refused because the same header was sent a second time, and that call was faster.
-  const after = await outcomeOf(payer.ctx, checkout, place);
-  return after && after.state !== 'failed' ? follow(payer, checkout, place, after, response) : paid;
+  const after = await outcomeOf(call, place);
+  return after && after.state !== 'failed' ? follow(call, place, after) : paid;
 }
 
 /** Pays with a header that was not settled before, or whose settlement failed. */
-async function settleFirstTime(
-  payer: Payer,
-  checkout: Checkout,
-  payment: Payment,
-  response: ServerResponse,
-): Promise<Paid> {
-  const { ctx } = payer;
+async function settleFirstTime(call: HeaderCall): Promise<Paid> {
+  const { payer, checkout, payment } = call;
   if (payable(checkout.state) === 'no') return notSent(checkout, payment);
   const offers = agentOffers(checkout);
   if (offers.length === 0) return { kind: 'not_now', checkout };
   const judged = judgePayment(
     payment,
     offers.map(({ requirements }) => requirements),
-    { url: checkout.url, now: ctx.clock.now(), endsAt: checkout.row.expires_at },
+    { url: checkout.url, now: payer.ctx.clock.now(), endsAt: checkout.row.expires_at },
   );
   if (judged.kind === 'fault') return { kind: 'refused', code: judged.code, checkout };
   const offer = offers.find(({ requirements }) => requirements === judged.requirements) as AgentOffer;
-  return submit(payer, checkout, offer, payment, judged.signed, response);
+  return submit(call, offer, judged.signed);
 }
 
 /**
@@ -87,27 +80,23 @@ function notSent(checkout: Checkout, { accepted: { network, amount }, payload }:
 /** Null if the network is not an EVM chain. */
 function placeOf(payment: Payment): Place | null {
   const [, chainId] = /^eip155:([1-9]\d{0,14})$/.exec(payment.accepted.network) ?? [];
-  const tokenAddress = payment.accepted.asset.toLowerCase();
+  const tokenAddress = payment.accepted.asset.toLowerCase() as Hex;
   return chainId ? { chainId: Number(chainId), tokenAddress, signed: toAuthorization(payment) } : null;
 }
 
-const outcomeOf = (ctx: Context, { scope, row }: Checkout, { chainId, tokenAddress, signed }: Place) =>
-  readAuthorizationOutcome(ctx, scope, row.id, {
+const outcomeOf = ({ payer, checkout }: HeaderCall, { chainId, tokenAddress, signed }: Place) =>
+  readAuthorizationOutcome(payer.ctx, checkout.scope, checkout.row.id, {
     ...{ chainId, tokenAddress, authorizer: signed.from },
     nonce: Buffer.from(signed.nonce.slice(2), 'hex'),
   });
 
 /** Submits a payment that meets the rules, and follows it. */
-async function submit(
-  payer: Payer,
-  checkout: Checkout,
-  { chain, token, amountMicro }: AgentOffer,
-  payment: Payment,
-  signed: SignedAuthorization,
-  response: ServerResponse,
-): Promise<Paid> {
+async function submit(call: HeaderCall, offer: AgentOffer, signed: SignedAuthorization): Promise<Paid> {
+  const { payer, checkout, payment } = call;
   const { ctx } = payer;
-  const used = await isUsed(ctx, chain.chainId, token.address, signed, checkout);
+  const { chain, token, amountMicro } = offer;
+  const place = { chainId: chain.chainId, tokenAddress: token.address, signed };
+  const used = await isUsed(call, place);
   if (used === null) return { kind: 'not_now', checkout };
   // The nonce names no request. So if somebody is already sending this authorization, a stranger may have copied it
   // from there, and it was not made for this request.
@@ -125,41 +114,30 @@ async function submit(
     const code = refusalOf(outcome.kind);
     return code ? { kind: 'refused', code, checkout: await reread(ctx, checkout) } : { kind: 'not_now', checkout };
   }
-  const place = { chainId: chain.chainId, tokenAddress: token.address, signed };
-  const sent: AuthorizationOutcome = { state: 'sent', hash: null, valueMicro: signed.valueMicro };
-  return follow(payer, checkout, place, sent, response);
+  return follow(call, place, { state: 'sent', hash: null, valueMicro: signed.valueMicro });
 }
 
 /** Whether any endpoint reports the authorization as used or cancelled; null if one does not answer. */
 async function isUsed(
-  ctx: Context,
-  chainId: number,
-  token: Hex,
-  { from, nonce }: SignedAuthorization,
-  checkout: Checkout,
+  { payer, checkout }: HeaderCall,
+  { chainId, tokenAddress, signed }: Place,
 ): Promise<boolean | null> {
   const chain = checkout.chains.find((one) => one.chainId === chainId);
   if (!chain) return null;
   try {
-    return await isAuthorizationUsed(chain, { token, authorizer: from, nonce });
+    const key = { token: tokenAddress, authorizer: signed.from, nonce: signed.nonce };
+    return await isAuthorizationUsed(chain, key);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    ctx.log.warn({ err: error, chain_id: chainId }, 'an authorization could not be looked up');
+    payer.ctx.log.warn({ err: error, chain_id: chainId }, 'an authorization could not be looked up');
     return null;
   }
 }
 
 /** Waits until the payment is mined, while the client waits and for a limited time. */
-async function follow(
-  payer: Payer,
-  checkout: Checkout,
-  place: Place,
-  first: AuthorizationOutcome,
-  response: ServerResponse,
-): Promise<Paid> {
-  const { ctx } = payer;
-  const last = await waitFor(payer, () => outcomeOf(ctx, checkout, place), first, response);
-  const now = await reread(ctx, checkout);
+async function follow(call: HeaderCall, place: Place, first: AuthorizationOutcome): Promise<Paid> {
+  const last = await waitFor(call, place, first);
+  const now = await reread(call.payer.ctx, call.checkout);
   const settlement = settlementOf(place, last);
   if (last.state === 'mined') return { kind: 'mined', settlement: { ...settlement, success: true }, checkout: now };
   const pending: Paid = {
@@ -170,19 +148,14 @@ async function follow(
   if (last.state === 'sent') return pending;
   // Our transaction also fails if somebody else executed the authorization first. Then the money has moved, and the
   // reader will see it in a moment.
-  const { chainId, tokenAddress, signed } = place;
-  const used = await isUsed(ctx, chainId, tokenAddress as Hex, signed, checkout);
-  if (used !== false) return pending;
+  if ((await isUsed(call, place)) !== false) return pending;
   const code = 'invalid_transaction_state';
   return { kind: 'refused', code, settlement: { ...settlement, errorReason: code }, checkout: now };
 }
 
-async function waitFor(
-  payer: Payer,
-  ask: () => Promise<AuthorizationOutcome | null>,
-  first: AuthorizationOutcome,
-  response: ServerResponse,
-): Promise<AuthorizationOutcome> {
+/** Waits while the authorization is only sent. Returns its latest outcome. */
+async function waitFor(call: HeaderCall, place: Place, first: AuthorizationOutcome): Promise<AuthorizationOutcome> {
+  const { payer, response } = call;
   if (first.state !== 'sent' || payer.waiting >= maxWaiting) return first;
   const left = new AbortController();
   const leave = () => left.abort();
@@ -194,7 +167,7 @@ async function waitFor(
     let last = first;
     for (let pauseMs = firstPauseMs; last.state === 'sent'; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       await pause(pauseMs, signal);
-      last = (await ask()) ?? last;
+      last = (await outcomeOf(call, place)) ?? last;
       if (signal.aborted || performance.now() > until) break;
     }
     return last;
