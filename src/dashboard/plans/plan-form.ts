@@ -1,29 +1,31 @@
 import type { Context } from '../../context.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { isAmountFault, longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
-import { chargesLimit, periods, yearAfter } from '../../plans/rules.ts';
+import { chargesLimit, type Day, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { field, hiddenField, isWrong } from '../../ui/components.ts';
-import { fill, isLanguage, languageName, languages, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, isLanguage, type Language, languageName, languages } from '../../ui/language.ts';
 import { dayText } from '../../web/plan-words.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantVisit } from '../route.ts';
 import { collectionFields, noAutomatic } from './collection-fields.ts';
 
-/** The form of a new plan, with the input and its faults. */
+/**
+ * The form of a new plan, with the input and its faults.
+ *
+ * @param form `today`: the first day on which it can begin
+ */
 export function planForm(
   ctx: Context,
-  words: Words,
   visit: MerchantVisit,
-  faults: PlanFaults,
-  today: string,
-  action: string,
+  form: { action: string; faults: PlanFaults; today: Day },
 ): Html {
-  const { fields, merchant } = visit;
+  const { fields, merchant, words } = visit;
+  const { action, faults, today } = form;
   const { newRequest, plans: t } = dashboardTexts(words);
   const currency = merchant.display_currency;
   const example = exampleOf(currency);
-  const say = (name: PlanField) => faultText(words, visit, faults, name, today);
+  const say = (name: PlanField) => faultText(visit, faults[name], today);
   return html`
     <form method="post" action="${action}">
       ${hiddenField('key', fields.key ?? formKey())}
@@ -44,7 +46,7 @@ export function planForm(
         fault: say('amount'),
         attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',
       })}
-      ${rhythm(words, visit, say('every'))}
+      ${rhythm(visit, say('every'))}
       ${field({
         name: 'first_on',
         label: t.from,
@@ -53,7 +55,7 @@ export function planForm(
         fault: say('first_on'),
         attributes: `required type="date" min="${today}" max="${yearAfter(today)}"`,
       })}
-      ${endChoice(words, visit, say('charges'))}
+      ${endChoice(visit, say('charges'))}
       ${collectionFields(words, currency, fields, faults, noAutomatic(ctx, visit))}
       ${field({
         name: 'customer_name',
@@ -70,7 +72,7 @@ export function planForm(
         fault: say('customer_email'),
         attributes: `type="email" maxlength="${longest.customer_email}" autocomplete="off"`,
       })}
-      ${languageChoice(words, visit)}
+      ${languageChoice(visit)}
       ${field({
         name: 'customer_phone',
         label: t.phone,
@@ -92,14 +94,8 @@ export function planForm(
   `;
 }
 
-function faultText(
-  words: Words,
-  visit: MerchantVisit,
-  faults: PlanFaults,
-  name: PlanField,
-  today: string,
-): string | undefined {
-  const fault = faults[name];
+function faultText(visit: MerchantVisit, fault: PlanFaults[PlanField], today: Day): string | undefined {
+  const { words } = visit;
   if (fault === undefined) return undefined;
   if (fault === 'cap' || fault === 'reserve') return undefined; // shown beside their own fields
   if (isAmountFault(fault)) return requestFaultText(words, visit, fault);
@@ -108,7 +104,7 @@ function faultText(
 }
 
 /** The fields for the rhythm: a number and a period. */
-function rhythm(words: Words, { fields }: MerchantVisit, fault: string | undefined): Html {
+function rhythm({ words, fields }: MerchantVisit, fault: string | undefined): Html {
   const { plans } = dashboardTexts(words);
   const described = `every-hint${fault === undefined ? '' : ' every-fault'}`;
   const invalid = fault !== undefined && isWrong;
@@ -144,7 +140,7 @@ function rhythm(words: Words, { fields }: MerchantVisit, fault: string | undefin
   `;
 }
 
-function endChoice(words: Words, { fields }: MerchantVisit, fault: string | undefined): Html {
+function endChoice({ words, fields }: MerchantVisit, fault: string | undefined): Html {
   const { plans } = dashboardTexts(words);
   const kinds = [
     ['never', plans.never],
@@ -175,8 +171,8 @@ function endChoice(words: Words, { fields }: MerchantVisit, fault: string | unde
   `;
 }
 
-function languageChoice(words: Words, visit: MerchantVisit): Html {
-  const { plans } = dashboardTexts(words);
+function languageChoice(visit: MerchantVisit): Html {
+  const { plans } = dashboardTexts(visit.words);
   const chosen = languageIn(visit);
   return html`
     <div class="field">
@@ -194,6 +190,6 @@ function languageChoice(words: Words, visit: MerchantVisit): Html {
 }
 
 /** The language of mails to the customer: as chosen, otherwise the merchant's own. */
-export function languageIn({ fields, request }: MerchantVisit): Words['language'] {
-  return isLanguage(fields.language) ? fields.language : wordsFor(request).language;
+export function languageIn({ fields, words }: MerchantVisit): Language {
+  return isLanguage(fields.language) ? fields.language : words.language;
 }

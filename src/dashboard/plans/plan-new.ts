@@ -158,7 +158,7 @@ async function showForm(
       <div class="narrow">
         ${card(html`
           <p class="quiet">${t.rest}</p>
-          ${planForm(ctx, words, visit, faults, dayOf(ctx.clock.now()), path)}
+          ${planForm(ctx, visit, { action: path, faults, today: dayOf(ctx.clock.now()) })}
         `)}
       </div>
     `,
