@@ -8,7 +8,7 @@ import { refusalLine, refusalSentence } from '../onboarding/page.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { signInTexts } from '../texts/sign-in.ts';
 import { logoOf } from '../ui/branding.ts';
-import { card, shortAddress } from '../ui/components.ts';
+import { card, descriptionList, shortAddress } from '../ui/components.ts';
 import { chosenFirst, connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
 import { isUnsaved } from '../web/sign-in-address.ts';
@@ -82,14 +82,7 @@ function showSign(ctx: Context, reply: FastifyReply, fields: FormFields, refusal
         branding && logoOf(branding),
         html`<h1>${signInTexts(words).signIn.signHeading}</h1><p>${signInTexts(words).signIn.signRest}</p>`,
         refusalLine(words, refusal, ['signature_invalid']),
-        html`
-          <dl class="facts">
-            <div>
-              <dt>${dashboardTexts(words).wallet}</dt>
-              <dd>${shortAddress(address)}</dd>
-            </div>
-          </dl>
-        `,
+        descriptionList([[dashboardTexts(words).wallet, shortAddress(address)]]),
         signForm(words, {
           action: `${signInPath}/complete`,
           address: address.toLowerCase(),

@@ -3,8 +3,6 @@ import { type Html, html } from '../lib/text/html.ts';
 import type { Words } from '../ui/language.ts';
 import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
 
-export { oneLine } from './layout.ts';
-
 /** One line of the table in a customer's mail; readers of HTML see `shown` instead of `value`. */
 export type CustomerMailFact = [name: string, value: string, shown?: Html];
 

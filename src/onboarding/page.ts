@@ -8,7 +8,7 @@ import { onboardingTexts } from '../texts/onboarding.ts';
 import { walletTexts } from '../texts/wallets.ts';
 import { checksummed } from '../ui/address.ts';
 import { type Branding, logoOf } from '../ui/branding.ts';
-import { card, field, isWrong, shortAddress, stateLine } from '../ui/components.ts';
+import { card, descriptionList, field, isWrong, shortAddress, stateLine } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 import { connectForm, type OfferedChain, signForm } from '../ui/wallet-forms.ts';
@@ -235,12 +235,7 @@ export function signPage(page: StepPage, message: string, address: string, chain
     refusalLine(words, refusal, ['signature_invalid', 'terms_not_accepted']),
     html`
       <p>${onboard.signRest}</p>
-      <dl class="facts">
-        <div>
-          <dt>${onboard.wallet}</dt>
-          <dd>${shortAddress(address)}</dd>
-        </div>
-      </dl>
+      ${descriptionList([[onboard.wallet, shortAddress(address)]])}
     `,
     signForm(words, {
       action: `${path}/complete`,

@@ -1,12 +1,6 @@
 import { formatFiat } from '../lib/money.ts';
-import {
-  type CustomerMail,
-  type CustomerMailFact,
-  customerMailHtml,
-  customerMailText,
-  oneLine,
-} from '../mail/customer-mail.ts';
-import type { MailBranding } from '../mail/layout.ts';
+import { type CustomerMail, type CustomerMailFact, customerMailHtml, customerMailText } from '../mail/customer-mail.ts';
+import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { groupMicro, instant } from '../ui/formats.ts';

@@ -24,8 +24,10 @@ const shapes: Record<StateKind, string> = {
 
 /** The shape of a state without its word, for places that have one already. */
 export function shapeOf(kind: StateKind): Html {
-  return raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shapes[kind]}</svg>`);
+  return drawn(shapes[kind]);
 }
+
+const drawn = (shape: string) => raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${shape}</svg>`);
 
 /** A ring that fills, from 0 to 1. */
 const ring = (done: number) =>
@@ -45,8 +47,7 @@ export function stateLine(
   as: 'strong' | 'h1' = 'strong',
   done?: number,
 ): Html {
-  const drawing = done === undefined ? shapes[kind] : ring(done);
-  const shape = raw(`<svg class="shape" viewBox="0 0 24 24" aria-hidden="true">${drawing}</svg>`);
+  const shape = done === undefined ? shapeOf(kind) : drawn(ring(done));
   const title = as === 'h1' ? html`<h1>${headline}</h1>` : html`<p><strong>${headline}</strong></p>`;
   return html`<div class="state ${kind}">${shape}${title}${rest !== null && html`<p class="quiet">${rest}</p>`}</div>`;
 }

@@ -7,7 +7,7 @@ import { type MerchantRefusal, refusalStatus, refusalToShow, signAgain } from '.
 import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { walletTexts } from '../../texts/wallets.ts';
-import { card, shortAddress, stateLine } from '../../ui/components.ts';
+import { card, descriptionList, shortAddress, stateLine } from '../../ui/components.ts';
 import { fill, fillHtml, wordsFor } from '../../ui/language.ts';
 import { connectForm, signForm } from '../../ui/wallet-forms.ts';
 import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
@@ -58,12 +58,7 @@ async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRe
     recovery && recoveryLine(words, merchant, recovery),
     html`
       <p>${walletChange.rest}</p>
-      <dl class="facts">
-        <div>
-          <dt>${walletChange.now}</dt>
-          <dd>${wallet}</dd>
-        </div>
-      </dl>
+      ${descriptionList([[walletChange.now, wallet]])}
     `,
     refusalLine(words, refusal, ['wallet_malformed', 'wallet_same']),
     html`<h2>${walletChange.newWallet}</h2>`,
@@ -123,12 +118,7 @@ function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Prom
     refusalLine(words, refusal, ['signature_invalid']),
     html`
       <p>${fillHtml(rest, { wallet: shortAddress(address) })}</p>
-      <dl class="facts">
-        <div>
-          <dt>${step === 'hand-over' ? dashboard.wallet : walletChange.newWallet}</dt>
-          <dd>${shortAddress(signer)}</dd>
-        </div>
-      </dl>
+      ${descriptionList([[step === 'hand-over' ? dashboard.wallet : walletChange.newWallet, shortAddress(signer)]])}
     `,
     signForm(words, {
       action: `${path}/${step === 'hand-over' ? 'take-over' : 'apply'}`,
