@@ -29,18 +29,18 @@ export async function agreeInSandbox(
     token: endpointOf(chain).usdc,
     charges,
   });
-  if ('fault' in offered) throw new Error(wordsOf(offered.fault));
+  if ('fault' in offered) throw new Error(faultSentence(offered.fault));
   const { mandate, place } = offered.offer;
   await fund(chain, account.address, mandate.maxAmount * BigInt(charges));
   const signature = await account.signTypedData(mandateTypedData(mandate, chain.chainId, place.contract));
   const signed = { offer: offered.text, signature };
   const step = await stepAfterSigning(ctx, plan, signed);
-  if ('fault' in step) throw new Error(wordsOf(step.fault));
-  if (step.kind === 'approve') throw new Error(wordsOf('permit_refused'));
+  if ('fault' in step) throw new Error(faultSentence(step.fault));
+  if (step.kind === 'approve') throw new Error(faultSentence('permit_refused'));
   const permit: SubmittedPermit | null =
     step.kind === 'enough' ? null : { ...step, signature: await signJson(account, step.json) };
   const agreed = await agree(ctx, plan, { ...signed, permit });
-  if ('fault' in agreed) throw new Error(wordsOf(agreed.fault));
+  if ('fault' in agreed) throw new Error(faultSentence(agreed.fault));
   return agreed.mandate;
 }
 
@@ -51,7 +51,7 @@ function signJson(account: ReturnType<typeof privateKeyToAccount>, json: string)
   return account.signTypedData({ domain, types: own, primaryType, message });
 }
 
-function wordsOf(fault: string): string {
+function faultSentence(fault: string): string {
   if (fault !== 'none') return `The plan could not be agreed to: ${fault}.`;
   return 'There is nothing to agree to: the plan is not charged automatically, has ended, or its merchant cannot be paid.';
 }

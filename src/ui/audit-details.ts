@@ -35,7 +35,7 @@ const meaningfulNulls = ['email', 'accent', 'host', 'until', 'charges'];
  */
 export function auditDetails(words: Words, json: string, names: ObjectNames): Html | null {
   const { detailNames } = auditTexts(words);
-  const rows = descriptionList(words, JSON.parse(json) as Details, names);
+  const rows = detailRows(words, JSON.parse(json) as Details, names);
   if (rows.length === 0) return null;
   return html`
     <span dir="auto">
@@ -74,7 +74,7 @@ function nameOf(names: ObjectNames, kind: string, id: string): Html | null {
   return found ? html`<bdi title="${id}">${found.name}</bdi>` : null;
 }
 
-function descriptionList(words: Words, details: Details, names: ObjectNames): [name: string, value: Html | string][] {
+function detailRows(words: Words, details: Details, names: ObjectNames): [name: string, value: Html | string][] {
   const { amount, currency, every, period } = details;
   const rest = new Map(Object.entries(details));
   const first: [string, Html | string][] = [];

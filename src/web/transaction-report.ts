@@ -8,7 +8,7 @@ import { groupMicro } from '../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
 
 /** What differs between the pages that look a transaction up. */
-export type Places = {
+export type ReportPage = {
   path: string;
   request: (id: string) => string;
   unmatched: (row: StoredTransfer) => string;
@@ -36,16 +36,16 @@ export function lookUpForm(words: Words, path: string, typed = ''): Html {
 }
 
 /** Explains a transaction: its state, what it transferred, whom it concerns here, and what to do. */
-export function transactionReport(words: Words, report: TransactionReport, hash: string, places: Places): Html {
+export function transactionReport(words: Words, report: TransactionReport, hash: string, page: ReportPage): Html {
   const { lookUp: t } = commonTexts(words);
   const { state, chain, stored, moved } = report;
   const network = chain?.name ?? '';
-  const verdicts = stored.map((row) => storedVerdict(words, row, places));
+  const verdicts = stored.map((row) => storedVerdict(words, row, page));
   const isPublic = verdicts.length === 0 || state === 'limited' || state === 'unavailable';
   return card(
-    html`<p>${chain ? html`${network}: ` : null}${places.transaction(chain ?? undefined, hash)}</p>`,
+    html`<p>${chain ? html`${network}: ` : null}${page.transaction(chain ?? undefined, hash)}</p>`,
     html`${verdicts}`,
-    isPublic && publicVerdict(words, report, places),
+    isPublic && publicVerdict(words, report, page),
     moved.length > 0 &&
       html`
         <h2>${t.moved}</h2>
@@ -55,23 +55,23 @@ export function transactionReport(words: Words, report: TransactionReport, hash:
 }
 
 /** The verdict on a stored transfer: which request it pays, or why it pays none. */
-function storedVerdict(words: Words, row: StoredTransfer, places: Places): Html {
+function storedVerdict(words: Words, row: StoredTransfer, page: ReportPage): Html {
   const { lookUp: t } = commonTexts(words);
-  const toRequest = (id: string, text: string) => html`<a href="${places.request(id)}">${text}</a>`;
+  const toRequest = (id: string, text: string) => html`<a href="${page.request(id)}">${text}</a>`;
   if (row.request_id !== null) return stateLine('paid', t.paysRequest, toRequest(row.request_id, t.toRequest));
   if (row.judged_at === null) return stateLine('confirming', t.soon, t.soonRest);
-  const reason = fill(commonTexts(words).common.sentence, { text: places.reasons[row.reason ?? 'no_match'] });
+  const reason = fill(commonTexts(words).common.sentence, { text: page.reasons[row.reason ?? 'no_match'] });
   const candidate = row.candidate_request_id && html` ${toRequest(row.candidate_request_id, t.toCandidate)}`;
   if (row.isRefunded) return stateLine('ended', t.refunded, html`${reason}${candidate}`);
-  const link = html`<a href="${places.unmatched(row)}">${t.toUnmatched}</a>`;
+  const link = html`<a href="${page.unmatched(row)}">${t.toUnmatched}</a>`;
   return stateLine('attention', t.unmatched, html`${reason} ${link}${candidate}`);
 }
 
 /** The verdict on a transaction without a stored transfer, from the chains alone. */
-function publicVerdict(words: Words, report: TransactionReport, places: Places): Html {
+function publicVerdict(words: Words, report: TransactionReport, page: ReportPage): Html {
   const { state, chain, moved, isOtherMode } = report;
   const { lookUp: t } = commonTexts(words);
-  const values = { network: chain?.name ?? '', networks: places.networks };
+  const values = { network: chain?.name ?? '', networks: page.networks };
   const say = (kind: StateKind, [title, rest]: readonly [string, string]) =>
     stateLine(kind, fill(title, values), fill(rest, values));
   if (state === 'malformed') return say('attention', [t.malformed, t.malformedRest]);

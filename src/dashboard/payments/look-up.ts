@@ -26,7 +26,7 @@ export function lookUpPage(pages: MerchantPages, ctx: Context): void {
     const words = wordsFor(request);
     const { hash } = readQuery(request.query, ['hash']);
     const report = hash === undefined ? null : await reportTransaction(ctx, scope, hash, accountId);
-    const places = {
+    const page = {
       path: lookUpPath,
       request: (id: string) => `/dashboard/payments/${id}`,
       unmatched: (row: TransferRow) => `/dashboard/unmatched/${writeTransferKey(keyOf(row))}`,
@@ -42,7 +42,7 @@ export function lookUpPage(pages: MerchantPages, ctx: Context): void {
       title: commonTexts(words).lookUp.title,
       body: html`
         ${lookUpForm(words, lookUpPath, hash)}
-        ${report && transactionReport(words, report, (hash ?? '').trim(), places)}
+        ${report && transactionReport(words, report, (hash ?? '').trim(), page)}
       `,
     });
   });

@@ -18,7 +18,7 @@ export function lookUpPage(pages: PortalPages, ctx: Context): void {
     const { words, scope, mode, request, reply } = call;
     const { hash } = readQuery(request.query, ['hash']);
     const report = hash === undefined ? null : await reportTransaction(ctx, scope, hash, null);
-    const places = {
+    const page = {
       path: lookUpPath,
       request: (id: string) => `/portal/requests/${id}`,
       unmatched: (row: { account_id: string }) => `/portal/unmatched?account_id=${row.account_id}`,
@@ -34,7 +34,7 @@ export function lookUpPage(pages: PortalPages, ctx: Context): void {
       title: commonTexts(words).lookUp.title,
       body: html`
         ${lookUpForm(words, lookUpPath, hash)}
-        ${report && transactionReport(words, report, (hash ?? '').trim(), places)}
+        ${report && transactionReport(words, report, (hash ?? '').trim(), page)}
       `,
     });
   });
