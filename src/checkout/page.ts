@@ -55,6 +55,7 @@ function versionOf(name: string, fragment: Html | null, { state }: Checkout): st
   return createHash('sha256').update(text).digest('base64url').slice(0, 8);
 }
 
+/** The title of the page's tab: what happened or is to be done, and who is paid. */
 export function payPageTitle({ state, words, merchant }: Checkout): string {
   const { pay, statusMessage } = payTexts(words);
   if (state.kind === 'expired') return `${statusMessage.expired} · ${merchant}`;

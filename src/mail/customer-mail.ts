@@ -39,6 +39,7 @@ export function customerMailText({ heading, test, facts, link, why, stop }: Cust
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
+/** The same mail as HTML, with the partner's branding. */
 export function customerMailHtml({
   words,
   branding,

@@ -64,6 +64,7 @@ export async function updateChosenWallet(
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
 }
 
+/** Deletes what the merchant has submitted before the signature. */
 export async function deleteProgress(tx: Tx, scope: Scope, accountId: string): Promise<void> {
   await tx`
     delete from onboarding_progress
@@ -94,12 +95,14 @@ export async function upsertCode(
       set code_hash = excluded.code_hash, attempts = excluded.attempts, expires_at = excluded.expires_at`;
 }
 
+/** Sets how many wrong attempts were made on the merchant's code. */
 export async function updateCodeAttempts(tx: Tx, scope: Scope, accountId: string, attempts: number): Promise<void> {
   await tx`
     update onboarding_codes set attempts = ${attempts}
     where partner_id = ${scope.partnerId} and test_mode = ${scope.testMode} and account_id = ${accountId}`;
 }
 
+/** Deletes the merchant's e-mail code. */
 export async function deleteCode(tx: Tx, scope: Scope, accountId: string): Promise<void> {
   await tx`
     delete from onboarding_codes

@@ -19,6 +19,7 @@ export type DevChains = {
   stop(): Promise<void>;
 };
 
+/** The chain ids of the two local chains. */
 export const devChainIds = { test: 31337, live: 31338 } as const;
 const backupEveryMs = 5_000;
 

@@ -14,6 +14,11 @@ const gasLimit = 500_000n;
 /** Lower case, because viem would treat another casing as a wrong checksum. */
 const asHex = (address: string) => address.toLowerCase() as Hex;
 
+/**
+ * The first endpoint and the first token of a local chain.
+ *
+ * @throws Error if it has none
+ */
 export function endpointOf(chain: ChainConfig): { url: string; usdc: Hex } {
   const [url] = chain.rpcUrls;
   const [token] = chain.tokens;
@@ -143,6 +148,13 @@ export async function waitMined(url: string, hash: string): Promise<string | nul
   throw new Error(`The transaction ${hash} was not mined within 10 s.`);
 }
 
+/**
+ * Sends a transaction without waiting for its block. Tries again, up to 20 times, while another transaction of the
+ * wallet has taken its nonce.
+ *
+ * @returns its hash
+ * @throws RpcError if the chain refuses it for another reason
+ */
 export async function sendOnce(send: () => Promise<unknown>): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -15,6 +15,7 @@ export type Words = { language: Language; locale: string; direction: 'ltr' | 'rt
 
 const rightToLeft: string[] = ['ar'];
 
+/** The words of a language, where no HTTP request decides it, such as in mails. */
 export function wordsOf(language: Language, locale: string = language): Words {
   return { language, locale, direction: rightToLeft.includes(language) ? 'rtl' : 'ltr' };
 }
@@ -27,6 +28,7 @@ export function wordsKept(language: string | null, otherwise: Words = wordsOf('e
 /** The parts of a request that determine the language. */
 export type LanguageRequest = { headers: IncomingHttpHeaders; query?: unknown };
 
+/** The cookie in which a browser keeps the language that was chosen on a page. */
 export const languageCookie = 'lang';
 
 /**

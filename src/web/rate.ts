@@ -22,7 +22,7 @@ export function rateWithSource(words: Words, row: Rated, at: Date): Html {
   `;
 }
 
-/** @param source `override`, or names of sources separated by commas */
+/** @param source `override`, `fixed`, or names of sources separated by commas */
 function sourceText(words: Words, source: string): string {
   const { rateSource: t } = commonTexts(words).common;
   if (source === 'override') return t.override;

@@ -3,6 +3,7 @@ import type { KeptPairing } from './lazy-wallet.ts';
 /** Kept in this tab only, from the page that connects a wallet to the page on which it signs. */
 const key = 'pairing';
 
+/** Keeps a connection to a wallet for the next page of this tab. */
 export function keepPairing(kept: KeptPairing): void {
   sessionStorage.setItem(key, JSON.stringify(kept));
 }
