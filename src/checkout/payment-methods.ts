@@ -2,7 +2,8 @@ import { type Html, html } from '../lib/text/html.ts';
 import { payTexts } from '../texts/pay.ts';
 import { fill } from '../ui/language.ts';
 import { pageCode, walletApps, walletElsewhere } from '../web/phone-wallets.ts';
-import { type Option, payOptions, walletOrders } from './options.ts';
+import { networkChips } from './network-chips.ts';
+import { payOptions, walletOrders } from './options.ts';
 import { manualPayment } from './pay-manually.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
@@ -24,7 +25,7 @@ export function paymentMethodsOf(checkout: Checkout): Html | null {
     <section class="card ways" data-orders="${orders}">
       <h2>${checkout.state.kind === 'near' ? paymentMethods.headingNear : paymentMethods.heading}</h2>
       ${checkout.state.kind === 'sending' && html`<p class="warning">${paymentMethods.twice}</p>`}
-      ${options.length > 1 && networkChips(checkout, options)}
+      ${options.length > 1 && networkChips(checkout.words, options, true)}
       ${checkout.feeless.length > 0 && withoutFee(checkout)}
       <div class="wallets" hidden></div>
       ${walletApps(checkout)}
@@ -58,28 +59,4 @@ function withoutFee({ words, state }: Checkout): Html {
       </span>
     </label>
   `;
-}
-
-/** One chip for each network and token. Browser code hides what belongs to the others. */
-function networkChips({ words }: Checkout, options: Option[]): Html {
-  return html`
-    <fieldset class="chips" hidden>
-      <legend class="quiet">${payTexts(words).paymentMethods.network}</legend>
-      ${options.map(
-        ({ index, chain, token }) =>
-          html`
-            <label>
-              <input type="radio" name="option" value="${index}"${index === 0 && html` checked`}>
-              <span>${optionName(chain.name, token.symbol, options)}</span>
-            </label>
-          `,
-      )}
-    </fieldset>
-  `;
-}
-
-/** The network's name, with the token's if the options have different tokens. */
-function optionName(network: string, symbol: string, options: Option[]): string {
-  const symbols = new Set(options.map(({ token }) => token.symbol));
-  return symbols.size > 1 ? `${network} · ${symbol}` : network;
 }

@@ -1,5 +1,6 @@
 import { revokeCall } from '../../chain/recurring/calls.ts';
 import { walletJson } from '../../chain/typed-data.ts';
+import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type MandateRow, toMandate } from '../../plans/mandates/read.ts';
@@ -93,7 +94,7 @@ function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null
   if (!chain) return null;
   const call = revokeCall(toMandate(mandate));
   const order = JSON.stringify({
-    options: [placeOf(chain, { address: mandate.token_address, symbol: 'USDC' }, mandate.contract_address)],
+    options: [placeAgreed(chain, mandate)],
     payer: checksummed(mandate.payer),
     call,
   });
@@ -120,17 +121,20 @@ function onChain(ctx: Context, view: PlanView, mandate: MandateRow): Html | null
   `;
 }
 
+/** The network and token of an agreement, for browser code. */
+function placeAgreed(chain: ChainConfig, { token_address: address, contract_address: contract }: MandateRow): object {
+  const symbol = chain.tokens.find((token) => token.address === address)?.symbol ?? 'USDC';
+  return placeOf(chain, { address, symbol }, contract);
+}
+
 /** Sets the allowance again: the wallet signs this change and the allowance. The agreement stays. */
 function raise(ctx: Context, view: PlanView, mandate: MandateRow): Html | null {
   const { words } = view;
   const { page: t, wallet } = mandateTexts(words);
   const chain = chainOf(ctx, mandate);
   if (!chain) return null;
-  const token = chain.tokens.find(({ address }) => address === mandate.token_address);
   const order = JSON.stringify({
-    options: [
-      placeOf(chain, { address: mandate.token_address, symbol: token?.symbol ?? 'USDC' }, mandate.contract_address),
-    ],
+    options: [placeAgreed(chain, mandate)],
     payer: checksummed(mandate.payer),
   });
   return html`

@@ -5,12 +5,12 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { chargesAllowed, maxChargesInYear } from '../../plans/mandates/terms.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
-import { payTexts } from '../../texts/pay.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
 import { everyText, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
+import { networkChips } from '../network-chips.ts';
 import { knownToWallets } from '../options.ts';
 import type { PlanView } from './read.ts';
 
@@ -88,7 +88,7 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
         [t.payee, fullAddress(first.payee)],
         offered.length === 1 ? [t.network, first.chain.name] : null,
       ])}
-      ${offered.length > 1 && networkChips(view)}
+      ${offered.length > 1 && networkChips(words, offered, false)}
       ${allowanceChoice(view, 'agree')}
       <noscript><p class="warning">${t.noScript}</p></noscript>
       <div class="wallets" hidden></div>
@@ -102,25 +102,6 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
         <p class="quiet">${fill(t.howRest, { merchant })}</p>
       </div>
     </section>
-  `;
-}
-
-/** One chip for each network and token. */
-function networkChips({ words, offered }: PlanView): Html {
-  const symbols = new Set(offered.map(({ token }) => token.symbol));
-  return html`
-    <fieldset class="chips">
-      <legend class="quiet">${payTexts(words).paymentMethods.network}</legend>
-      ${offered.map(
-        ({ chain, token }, index) =>
-          html`
-            <label>
-              <input type="radio" name="option" value="${index}"${index === 0 && raw(' checked')}>
-              <span>${symbols.size > 1 ? `${chain.name} · ${token.symbol}` : chain.name}</span>
-            </label>
-          `,
-      )}
-    </fieldset>
   `;
 }
 
