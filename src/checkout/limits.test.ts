@@ -5,7 +5,7 @@ import { postLimits } from './limits.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');
 
-test('A network posts ten clients’ worth for all requests together, however many addresses it has', () => {
+test('a network that posts from many addresses → ten clients’ worth for all requests together', () => {
   const limits = postLimits({ perClient: 60, perClientAndRequest: 10, perRequest: 100 }, minuteMs);
   let posted = 0;
   for (let client = 1; client <= 100; client++) {

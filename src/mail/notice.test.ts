@@ -41,7 +41,7 @@ function noticesIn(language: Language) {
   return texts.map((text) => writeNotice({ words, branding, ...text, values, figures, links, button: 'Press' }));
 }
 
-test('Every mail can be written in every language, from the right where it is read so; nothing in it is HTML of others', () => {
+test('each mail in each language → written whole, from the right where it is read so; nothing in it is HTML of others', () => {
   for (const language of languages) {
     const direction = language === 'ar' ? 'rtl' : 'ltr';
     const notices = noticesIn(language);
@@ -57,7 +57,7 @@ test('Every mail can be written in every language, from the right where it is re
   }
 });
 
-test('An address of ours that is a paragraph becomes a button and can be read, and one in a sentence a link; a code is large, a sentence of ours is not', () => {
+test('an address of ours as a paragraph → a button, and readable; in a sentence → a link; a code → large, a sentence of ours not', () => {
   const [code, , started, , , , disabled, , signIn, invitation] = noticesIn('en');
   assert.match(code?.html ?? '', /font-size:28px[^>]*>012345</);
   assert.match(disabled?.html ?? '', /<p style="[^"]*"><bdi>Because\.<\/bdi><\/p>/);
@@ -73,7 +73,7 @@ test('An address of ours that is a paragraph becomes a button and can be read, a
   );
 });
 
-test('A mail’s subject begins with the code in every language, so that a locked screen shows it', () => {
+test('a mail with a code → its subject begins with the code in every language, so that a locked screen shows it', () => {
   for (const language of languages) assert.match(mailTexts(wordsOf(language)).code.subject, /^\{code\}/);
 });
 

@@ -9,12 +9,12 @@ const accepted: Record<string, string> = {
   1: '7efc7a9d335a8dade6ff1f64fd697a037c2c58d524d0dd4270e22e69f47a6bf3',
 };
 
-test('The terms that bind are those of their version, to the letter', () => {
+test('a change to the binding terms without a new version → noticed, to the letter', () => {
   const hash = createHash('sha256').update(JSON.stringify(bindingTerms())).digest('hex');
   assert.equal(hash, accepted[terms.version]);
 });
 
-test('Each language has every section of the terms, in its own words', () => {
+test('the terms in another language → every section, in its own words', () => {
   const [english, ...others] = languages.map((language) => termsIn(wordsOf(language)));
   for (const sections of others) {
     assert.equal(sections.length, english?.length);

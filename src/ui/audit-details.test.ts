@@ -16,7 +16,7 @@ const read = (details: object, language?: (typeof languages)[number]) =>
     ?.replace(/<[^>]*>/g, '')
     .replace(/[\u00a0\u202f]/g, ' ');
 
-test('money, times, roles and lists are formatted in the reader’s language', () => {
+test('money, times, roles and lists in the log → formatted in the reader’s language', () => {
   const cases: [details: object, en: string, de: string][] = [
     [{ usdc_micro: '12500000' }, 'Amount 12.50 USDC', 'Betrag 12,50 USDC'],
     [
@@ -58,7 +58,7 @@ test('money, times, roles and lists are formatted in the reader’s language', (
   assert.equal(shown({ currency: null }), null);
 });
 
-test('addresses, hashes and numbers are shortened, with the whole in the title; nothing of them is markup', () => {
+test('addresses, hashes and IDs in the log → shortened, with the whole in the title; nothing of them is markup', () => {
   const cells = shown({ from: address, transaction: hash }) ?? '';
   for (const whole of [checksummed(address), hash]) assert.ok(cells.includes(`title="${whole}"`), whole);
   assert.match(read({ from: address }) ?? '', /^Before 0xABaBaB…aBABaB$/);
@@ -77,7 +77,7 @@ test('the object of a rate’s entry → its currency; of a refresh → Rates', 
   assert.equal(target('all'), 'Rates');
 });
 
-test('every detail that the log can hold has a name in every language', () => {
+test('each detail that the log can hold → has a name in every language', () => {
   const names = new Set<string>(Object.values(actions).flat());
   // Shown together with the amount and the frequency, as one detail.
   for (const together of ['period']) names.delete(together);

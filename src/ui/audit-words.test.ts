@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { actName, objectName, whoName } from './audit-words.ts';
 import { languages, wordsOf } from './language.ts';
 
-test('actors are shown in the reader’s language; people and wallets by their own names', () => {
+test('an actor of the log → in the reader’s language; people and wallets by their own names', () => {
   const shown = (kind: string, name: string) => whoName(wordsOf('de'), { actor_kind: kind, actor_name: name });
   assert.equal(shown('command_line', 'command line'), 'Kommandozeile');
   assert.equal(shown('service', 'the service'), 'System');
@@ -12,7 +12,7 @@ test('actors are shown in the reader’s language; people and wallets by their o
   assert.equal(shown('merchant', '0xabc'), '0xabc');
 });
 
-test('an action or target without a text is shown by its name, in every language', () => {
+test('an action or target without a text → shown by its name, in every language', () => {
   for (const language of languages) {
     const words = wordsOf(language);
     assert.equal(actName(words, 'thing.done'), 'thing.done');

@@ -28,7 +28,7 @@ test('a chart › leaves room for the longest figure of its scale', () => {
   assert.ok(grid > 'KWD 123,456,2.5.000'.length * 7, `the lines begin at ${grid}`);
 });
 
-test('a chart without values, or without columns, is still drawn', () => {
+test('a chart without values, or without columns → still drawn', () => {
   for (const bars of [[], [{ label: 'x', values: [0] }]]) {
     const { text } = chart(wordsOf('en'), { title: 'Paid', series: ['Shop'], bars, format });
     assert.ok(text.includes('<svg') && !text.includes('NaN'));

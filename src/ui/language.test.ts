@@ -32,7 +32,7 @@ function exact(language: Language): string[] {
 }
 
 for (const language of languages) {
-  test(`${language}: every text is there, in every form, with the same placeholders`, async () => {
+  test(`${language} › each English text → is there, in every form, with the same placeholders`, async () => {
     const own = flat(await allTexts(language));
     const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
     assert.deepEqual([...own.keys()].sort(), [...english.keys()].sort());
@@ -51,7 +51,7 @@ for (const language of languages) {
 }
 
 for (const language of languages.filter((name) => name !== 'en')) {
-  test(`${language}: sentences are translated`, async () => {
+  test(`${language} › each English sentence → is translated`, async () => {
     const own = flat(await allTexts(language));
     const same = [...english]
       .map(([key, { other = '' }]) => [key, other] as const)
@@ -62,7 +62,7 @@ for (const language of languages.filter((name) => name !== 'en')) {
   });
 }
 
-test('the language is the one chosen, then the one kept, then the first accepted one that we have', () => {
+test('a request for a page → the language chosen, else the one kept, else the first accepted one that we have', () => {
   const ask = (accept: string, cookie?: string, lang?: string) =>
     languageFor({ headers: { 'accept-language': accept, cookie }, query: { lang } });
   assert.equal(ask('fr;q=0.5, de-AT, en;q=0.8'), 'de');
@@ -74,7 +74,7 @@ test('the language is the one chosen, then the one kept, then the first accepted
   assert.equal(ask('de', 'lang=nonsense', 'nonsense'), 'de');
 });
 
-test('each language is named in itself, and Arabic runs from right to left', () => {
+test('a list of languages → each is named in itself, and Arabic runs from right to left', () => {
   assert.deepEqual(languages.map(languageName).slice(0, 4), ['English', 'Deutsch', 'Español', 'Français']);
   assert.equal(wordsOf('ar').direction, 'rtl');
   assert.equal(wordsOf('hi').direction, 'ltr');

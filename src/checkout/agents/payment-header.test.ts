@@ -64,7 +64,7 @@ test('a payment header of another version of x402 → distinguished from a malfo
   assert.equal(faultOf(encode({})), 'invalid_x402_version');
 });
 
-test('Every part of an authorization is checked for its type and form', () => {
+test('a payment header with any part of the wrong type or form → refused', () => {
   const { accepted, payload } = payment;
   const { authorization } = payload;
   const broken = [

@@ -51,7 +51,7 @@ const codeOf = (change: Change) => {
   return judged.kind === 'fault' ? judged.code : judged.kind;
 };
 
-test('A payment of exactly what is due, to the wallet, in time, is valid in any casing', () => {
+test('a payment of exactly what is due, to the wallet, in time → valid in any casing', () => {
   const judged = judge();
   assert.equal(judged.kind, 'valid');
   if (judged.kind !== 'valid') return;
@@ -79,7 +79,7 @@ test('an x402 payment leaves out fields of the offer → they have the values th
   }
 });
 
-test('A payment that accepted something else than is offered now is refused', () => {
+test('a payment that accepted something else than is offered now → refused', () => {
   const mismatch = 'invalid_payment_requirements';
   for (const [change, code] of [
     [{ accepted: { scheme: 'upto' } }, 'unsupported_scheme'],
@@ -115,7 +115,7 @@ test('an authorization of another sum, to another wallet, or from the merchant�
   }
 });
 
-test('An authorization is valid now, long enough to be mined, and no longer than the request can be paid', () => {
+test('an authorization that is not valid yet, too short to be mined, or longer than the request can be paid → refused', () => {
   const [after, before] = [
     'invalid_exact_evm_payload_authorization_valid_after',
     'invalid_exact_evm_payload_authorization_valid_before',
