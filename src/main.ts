@@ -12,7 +12,8 @@ import { buildMetricsServer } from './http/health.ts';
 import { buildServer } from './http/server.ts';
 import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/data-dir-lock.ts';
-import { StartFault } from './lib/start-fault.ts';
+import { RunFault, StartFault } from './lib/start-fault.ts';
+import { watchParts } from './parts.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { openService, type RunningService } from './service.ts';
@@ -56,7 +57,7 @@ async function traceIfAsked({ config, chains, log }: Context): Promise<(() => Pr
 /** Whether the service keeps data on this machine: not if the operator provides both the database and the chains. */
 const usesDataDir = ({ databaseUrl, chains }: Config): boolean => databaseUrl === null || chains === null;
 
-async function serve({ ctx, pools }: RunningService, ending: AbortController): Promise<void> {
+async function serve({ ctx, pools, parts }: RunningService, ending: AbortController): Promise<void> {
   const { config } = ctx;
   for (const misspelt of config.misspelt) ctx.log.warn(misspelt, misspeltAdvice(misspelt));
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
@@ -76,11 +77,13 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     throw error;
   });
   const jobs = runJobs({ ...ctx, db: pools.loops }, ending.signal);
-  // `await jobs` below throws the error again, once the server is closed.
-  jobs.catch(() => {
-    process.exitCode = 1;
-    ending.abort();
-  });
+  const watched = watchParts(parts, ending.signal);
+  // Awaiting them below throws the error again, once the server is closed.
+  for (const work of [jobs, watched])
+    work.catch(() => {
+      process.exitCode = 1;
+      ending.abort();
+    });
   try {
     // In production, standard output contains only log lines.
     if (ctx.sandbox) process.stdout.write(await ctx.sandbox.welcome(ctx, await ctx.sandbox.seedDemo(ctx)));
@@ -92,6 +95,7 @@ async function serve({ ctx, pools }: RunningService, ending: AbortController): P
     if (!usesDataDir(config)) endInTime(ctx.log);
     await stopServers(app, metricsServer, config.drainSeconds * 1000);
     await jobs;
+    await watched;
   }
 }
 
@@ -134,7 +138,8 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const known = error instanceof ConfigError || error instanceof StartFault;
-  process.stderr.write(`Quittance cannot start. ${known ? error.message : (error as Error).stack}\n`);
+  const known = error instanceof ConfigError || error instanceof StartFault || error instanceof RunFault;
+  const what = error instanceof RunFault ? 'Quittance has stopped.' : 'Quittance cannot start.';
+  process.stderr.write(`${what} ${known ? error.message : (error as Error).stack}\n`);
   process.exitCode = 1;
 });

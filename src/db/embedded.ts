@@ -26,6 +26,7 @@ import { pause } from '../lib/time.ts';
 /** A PostgreSQL server whose data is under the data folder. */
 export type EmbeddedPostgres = {
   url: string;
+  pid: number;
   /** False if the server was already running: whoever started it also stops it. */
   started: boolean;
   stop(): Promise<void>;
@@ -181,7 +182,8 @@ export async function startEmbedded(folder: string, installed: string | null = n
     const child = adopted === null ? launch(runner, settings.port, join(dataDir, 'postgres.log')) : null;
     const runs = () => (child ? child.exitCode === null && child.signalCode === null : isServer(adopted ?? 0, runner));
     const url = embeddedUrl(dataDir) as string;
-    if (await waitForAnswer(url, runs)) return { url, started: child !== null, stop: () => stop(runner) };
+    const pid = adopted ?? child?.pid ?? 0;
+    if (await waitForAnswer(url, runs)) return { url, pid, started: child !== null, stop: () => stop(runner) };
     if (runs()) {
       await stop(runner);
       break;

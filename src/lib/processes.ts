@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { pause } from './time.ts';
 
 const hasProc = existsSync('/proc/self/cmdline');
 
@@ -35,6 +36,31 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** Whether a process exists that this user may signal. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false; // gone, or its id belongs to another user's process now
+  }
+}
+
+const lookEveryMs = 1_000;
+
+/** Waits until one of the processes has ended. Null once the signal aborts, or if there is none to wait for. */
+export async function firstToEnd<T extends { pid: number }>(
+  processes: readonly T[],
+  signal: AbortSignal,
+): Promise<T | null> {
+  while (processes.length > 0 && !signal.aborted) {
+    const ended = processes.find(({ pid }) => !isRunning(pid));
+    if (ended) return ended;
+    await pause(lookEveryMs, signal);
+  }
+  return null;
 }
 
 function readProc(pid: number, file: string): string | null {

@@ -14,6 +14,7 @@ import { deployUsdc, devUsdcAddress, hasUsdc, mineOnArrival } from './usdc.ts';
  */
 export type DevChains = {
   chains: Record<Mode, ChainConfig[]>;
+  pids: Record<Mode, number>;
   /** False if both were already running: another process may still use them. */
   started: boolean;
   stop(): Promise<void>;
@@ -43,6 +44,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
   const stopBackups = startBackups([test.stateFile, live.stateFile]);
   return {
     chains: readChains(JSON.stringify(entries), recurringAddress()),
+    pids: { test: test.pid, live: live.pid },
     started: test.started || live.started,
     stop: async () => {
       stopBackups();

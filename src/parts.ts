@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import type { EmbeddedPostgres } from './db/embedded.ts';
+import { firstToEnd } from './lib/processes.ts';
+import { RunFault } from './lib/start-fault.ts';
+import type { DevChains } from './sandbox/chain.ts';
+
+/** A server of the sandbox: its embedded database or a local chain. */
+export type Part = { name: string; pid: number; data: string; log: string; kept: string };
+
+/** The servers that run for this service alone, and would be missed for ever if they ended. */
+export function partsOf(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  database: EmbeddedPostgres | null,
+  chains: DevChains | null,
+): Part[] {
+  const chainOf = (mode: 'test' | 'live', pid: number): Part => {
+    const data = join(dataDir, 'chains', `${mode}.json`);
+    const kept = 'Nothing is lost, except what it mined in its last second.';
+    return { name: `local ${mode} chain`, pid, data, log: `${data}.log`, kept };
+  };
+  const log = join(dataDir, 'postgres.log');
+  return [
+    ...(database ? [{ name: 'database', pid: database.pid, data: dataDir, log, kept: 'Nothing is lost.' }] : []),
+    ...(chains ? [chainOf('test', chains.pids.test), chainOf('live', chains.pids.live)] : []),
+  ];
+}
+
+/**
+ * Waits until a part ends by itself, or the signal aborts.
+ *
+ * @throws RunFault if a part has ended: without it every call would fail until the next start
+ */
+export async function watchParts(parts: readonly Part[], signal: AbortSignal): Promise<void> {
+  const ended = await firstToEnd(parts, signal);
+  if (!ended) return;
+  const { name, pid, data, log, kept } = ended;
+  const rest = existsSync(data)
+    ? `${kept} Its log is ${log}. Run npm start to continue.`
+    : `${data} was removed while it ran. Run npm start to begin afresh.`;
+  throw new RunFault(`The sandbox’s ${name} (process ${pid}) stopped unexpectedly. ${rest}`);
+}
