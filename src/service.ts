@@ -11,6 +11,7 @@ import {
   sqlState,
   usualWaits,
 } from './db/connection.ts';
+import { DatabaseClock } from './db/database-clock.ts';
 import { readDatabaseId } from './db/database-id.ts';
 import { type EmbeddedPostgres, embeddedUrl, startEmbedded } from './db/embedded.ts';
 import { refuseEncoding } from './db/encoding.ts';
@@ -72,10 +73,15 @@ export async function openService(config: Config, stopping?: AbortSignal): Promi
     await logIn(config, access, pools.api, prepared).catch((error) => {
       throw asLoginFault(error, access);
     });
+    const clock = new DatabaseClock();
+    await clock.measure(pools.api.sql);
+    const unfollow = new AbortController();
+    void clock.follow(pools.loops.sql, log, unfollow.signal);
+    stops.push(async () => unfollow.abort());
     const chains = config.chains ?? (devChains as NonNullable<typeof devChains>).chains;
     const sandbox = await loadSandbox(config);
     return {
-      ctx: { config, db: pools.api, clock: systemClock, log, chains, sandbox },
+      ctx: { config, db: pools.api, clock, log, chains, sandbox },
       pools,
       parts: partsOf(config, embedded, devChains),
       close,
@@ -208,8 +214,11 @@ export async function joinService(config: Config): Promise<Service> {
   const db = connect(accessTo(config, url), { service: 2, scoped: 2 });
   const own = config.chains ?? (await import('./sandbox/chain.ts')).readDevChains(config.dataDir);
   const chains = own ?? { test: [], live: [] };
+  const clock = new DatabaseClock();
+  // Without the database each command says so itself, and `doctor` goes on.
+  await clock.measure(db.sql).catch(() => null);
   // A command serves no pages. One that uses the sandbox imports what it needs.
-  const ctx = { config, db, clock: systemClock, log: makeLog(config.logLevel), chains, sandbox: null };
+  const ctx = { config, db, clock, log: makeLog(config.logLevel), chains, sandbox: null };
   return { ctx, close: () => db.close() };
 }
 

@@ -1,6 +1,7 @@
 import { isOnThisMachine } from '../config/database.ts';
 import type { Context } from '../context.ts';
 import { connect } from '../db/connection.ts';
+import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
 import { accessOf, permissionsOf } from '../db/logins.ts';
 import { compareMigrations, newerSchema } from '../db/migrate.ts';
 import { sharedSessions, sharesSessions } from '../db/pooler.ts';
@@ -16,11 +17,11 @@ function migrationFinding(pending: string[], ahead: string[]): Finding {
 
 /** Checks the database, its logins, its migrations and its clock. */
 export async function checkDatabase(ctx: Context): Promise<Finding[]> {
-  const [row] = await ctx.db.sql<{ now: Date; version: string; ssl: boolean }[]>`
-    select now() as now, current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+  const [row] = await ctx.db.sql<{ version: string; ssl: boolean }[]>`
+    select current_setting('server_version') as version, ssl from pg_stat_ssl where pid = pg_backend_pid()`;
   const { databaseUrl } = ctx.config;
   const isExposed = databaseUrl !== null && !row?.ssl && !isOnThisMachine(new URL(databaseUrl), {});
-  const skewMs = Math.abs((row?.now.getTime() ?? 0) - ctx.clock.now().getTime());
+  const skewMs = Math.abs(machineAheadMs(ctx.clock));
   const { pending, ahead } = await compareMigrations(ctx.db.sql);
   const logins = await Promise.all(ctx.db.pools.map(permissionsOf));
   return [
@@ -38,12 +39,12 @@ export async function checkDatabase(ctx: Context): Promise<Finding[]> {
         powers.length === 0 ? '' : `This login ${powers.join(' and ')}: revoke that, or drop the login and restart.`,
     })),
     migrationFinding(pending, ahead),
-    skewMs < 2000
+    skewMs < wrongFromMs
       ? { check: 'clock', state: 'ok', advice: '' }
       : {
           check: 'clock',
           state: 'attention',
-          advice: `This clock is ${skewMs} ms off the database’s; synchronise both (NTP).`,
+          advice: `This machine’s clock is ${Math.round(skewMs / 1000)} s off the database’s, which the service follows; synchronise both (NTP).`,
         },
   ];
 }

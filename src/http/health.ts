@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { type ChainStatus, chainStatus } from '../chain/status.ts';
 import type { Context } from '../context.ts';
+import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import { isOfSharedSession, sharedSessions } from '../db/pooler.ts';
 import { isWritable } from '../db/writable.ts';
@@ -32,7 +33,14 @@ async function askDatabase(ctx: Context): Promise<Readiness> {
   const { pending, ahead } = await compareMigrations(ctx.db.sql);
   if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
   if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
-  return { ready: Object.values(parts).every((state) => state === 'ok'), parts };
+  // A wrong clock makes nothing unready: the service follows the database's.
+  return { ready: Object.values(parts).every((state) => state === 'ok'), parts: { ...parts, clock: clockState(ctx) } };
+}
+
+function clockState({ clock }: Context): string {
+  const aheadMs = machineAheadMs(clock);
+  if (Math.abs(aheadMs) < wrongFromMs) return 'ok';
+  return `this machine’s is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database’s, which counts`;
 }
 
 /** A function that checks whether this node can work, and answers within `answerMs`. */

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type RelayerStatus, relayerStatus } from '../chain/relay/status.ts';
 import type { Context } from '../context.ts';
 import { countAlarms } from '../db/alarms.ts';
+import { machineAheadMs } from '../db/database-clock.ts';
 import { isWritable } from '../db/writable.ts';
 import { within } from '../lib/time.ts';
 import { callSeconds } from './call-metrics.ts';
@@ -27,6 +28,7 @@ export function openRegistry(ctx: Context): Registry {
       },
     });
   databaseGauge(ctx, registry);
+  clockGauge(ctx, registry);
   gauge(
     'quittance_chain_lag_blocks',
     'Blocks between the provider’s head and the last block read',
@@ -65,6 +67,17 @@ function databaseGauge(ctx: Context, registry: Registry): void {
     async collect() {
       const isUp = await inTime(isWritable(ctx.db.sql)).catch(() => false);
       this.set(isUp ? 1 : 0);
+    },
+  });
+}
+
+function clockGauge({ clock }: Context, registry: Registry): void {
+  new Gauge({
+    name: 'quittance_clock_ahead_seconds',
+    help: 'How far this machine’s clock is ahead of the database’s; negative if it is behind',
+    registers: [registry],
+    collect() {
+      this.set(machineAheadMs(clock) / 1000);
     },
   });
 }

@@ -75,6 +75,7 @@ test('METRICS_TOKEN › opens /metrics and the details of /readyz; what only res
       ok: true,
       database: 'ok',
       migrations: 'ok',
+      clock: 'ok',
       'chain 31337': 'no provider answers',
       'chain 31338': 'no provider answers',
     });
