@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { mock, test } from 'node:test';
@@ -29,6 +30,47 @@ test('standard output on a full disk → lines are lost, and the process works o
   } finally {
     closeSync(output);
   }
+});
+
+test('standard output is a pipe that nobody reads for a while → the process works on, and what waits is written later', async () => {
+  const program = `
+    import { makeLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
+    const log = makeLog('info');
+    for (let line = 0; line < 20_000; line++) log.info({ line }, 'a line that nobody reads');
+    process.stderr.write('works on');
+    process.stdin.resume();`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  try {
+    const [said] = await once(child.stderr, 'data', { signal: AbortSignal.timeout(60_000) });
+    assert.equal(String(said), 'works on');
+    setTimeout(() => child.kill('SIGKILL'), 60_000).unref(); // ends the loop below
+    let read = 0;
+    for await (const chunk of child.stdout) {
+      read += chunk.length;
+      if (read >= 1_000_000) break; // as much as waits, beside what the pipe held
+    }
+    assert.ok(read >= 1_000_000);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('standard output is a pipe whose reader is gone, as after `| head` → what else is printed there ends nothing', async () => {
+  const program = `
+    import { makeLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
+    const log = makeLog('info');
+    process.stdin.once('data', () => {
+      process.stdout.write('welcome');
+      log.info('a line that nobody reads');
+      setTimeout(() => process.stderr.write('works on', () => process.exit()), 10);
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  child.stdout.destroy();
+  await once(child.stdout, 'close');
+  child.stdin.write('now');
+  const [said] = await once(child.stderr, 'data');
+  assert.equal(String(said), 'works on');
+  await once(child, 'close');
 });
 
 /** A log, and the lines that it has written. */

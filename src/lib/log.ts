@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { kindOf, limitFloods } from './log-floods.ts';
-import { trailFields } from './trail.ts';
+import { outsideTrails, trailFields } from './trail.ts';
 
 /** The database's message about a row that it refused contains the row itself: addresses, links, codes. */
 const redacted = ['req.headers.authorization', 'err.detail', 'err.where'];
@@ -8,13 +8,29 @@ const redacted = ['req.headers.authorization', 'err.detail', 'err.where'];
 /** How many characters wait for an output that takes none, such as a file on a full disk. Further lines are dropped. */
 const maxWaiting = 1_000_000;
 
+const ignore = () => {};
+
+/** How long to wait for a reader that takes nothing, such as a paused collector of logs. */
+const readerWaitMs = 200;
+
 /**
  * Standard output, which may fail at any time without harm: pino by itself would hang the process for ever on a full
- * disk. What waits is written with the next line that finds room.
+ * disk, or as long as nobody reads a full pipe. What waits is written with the next line that finds room, and to a pipe
+ * soon after it has room again.
  */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: 1, sync: true, maxLength: maxWaiting });
-  return output.on('error', () => {});
+  // Opening the stream makes writes to a pipe return at once. Its reader may go away, as in `npm start | head`.
+  if (!process.stdout.listeners('error').includes(ignore)) process.stdout.on('error', ignore);
+  const output = pino.destination({ dest: 1, sync: true, maxLength: maxWaiting, retryEAGAIN: () => false });
+  let timer: NodeJS.Timeout | undefined;
+  const waitForReader = ({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'EAGAIN') return;
+    clearTimeout(timer);
+    outsideTrails(() => {
+      timer = setTimeout(() => output.write(''), readerWaitMs).unref(); // writes what waits, or fails again
+    });
+  };
+  return output.on('error', waitForReader);
 }
 
 /** pino's number for `warn`. What is said less urgently has a level of its own, and is limited by that. */
