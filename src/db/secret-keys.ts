@@ -28,6 +28,14 @@ export async function findKeyFaults(sql: Sql, secrets: SecretKey[]): Promise<str
   });
 }
 
+/** The ids of keys that other nodes have started with since, and that these secrets lack. */
+export async function missingKeys(sql: Sql, secrets: SecretKey[]): Promise<string[]> {
+  const known = secrets.map(({ id }) => id);
+  const rows = await sql<{ key_id: string }[]>`
+    select key_id from secret_key_marks where forgotten_at is null and key_id <> all(${known}) order by key_id limit 10`;
+  return rows.map(({ key_id: id }) => id);
+}
+
 /** Whether a key is the earlier one: compares its mark or, if there is none yet, decrypts an example. */
 function isSame(secret: SecretKey, mark: Mark | undefined, use: KeyUse | undefined): boolean {
   if (mark?.mark) return markOf(secret).equals(mark.mark);

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { machineAheadMs, wrongFromMs } from '../db/database-clock.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import { isOfSharedSession, sharedSessions } from '../db/pooler.ts';
+import { missingKeys } from '../db/secret-keys.ts';
 import { isWritable } from '../db/writable.ts';
 import { cachedFor } from '../lib/cache.ts';
 import { within } from '../lib/time.ts';
@@ -33,8 +34,17 @@ async function askDatabase(ctx: Context): Promise<Readiness> {
   const { pending, ahead } = await compareMigrations(ctx.db.sql);
   if (pending.length > 0) parts.migrations = `not applied yet: ${pending.join(', ')}`;
   if (ahead.length > 0) parts.migrations = `made for a newer version: ${ahead.join(', ')}`;
-  // A wrong clock makes nothing unready: the service follows the database's.
-  return { ready: Object.values(parts).every((state) => state === 'ok'), parts: { ...parts, clock: clockState(ctx) } };
+  const ready = Object.values(parts).every((state) => state === 'ok');
+  // These make nothing unready: the service follows the database's clock, and what it knows by its own keys it serves.
+  const hints = { 'secret keys': await keyState(ctx), clock: clockState(ctx) };
+  return { ready, parts: { ...parts, ...hints } };
+}
+
+/** A start with a missing key is refused, but another node may start with a new one while this node runs. */
+async function keyState({ db: { sql }, config }: Context): Promise<string> {
+  const missing = await missingKeys(sql, config.secretKeys);
+  if (missing.length === 0) return 'ok';
+  return `another node uses ${missing.join(', ')}, which this one lacks, so it refuses API keys and sessions made there: restart it with the same SECRET_KEYS`;
 }
 
 function clockState({ clock }: Context): string {

@@ -7,14 +7,16 @@ import type { Context } from '../../src/context.ts';
 import type { Alarm } from '../../src/db/alarm-kinds.ts';
 import { raiseAlarm } from '../../src/db/alarms.ts';
 import { connect } from '../../src/db/connection.ts';
+import { checkSecretKeys } from '../../src/db/secret-keys.ts';
 import { buildMetricsServer } from '../../src/http/health.ts';
 import { buildServer } from '../../src/http/server.ts';
+import type { SecretKey } from '../../src/lib/encrypt.ts';
 import type { Mode } from '../../src/lib/mode.ts';
 import { send } from '../support/api/client.ts';
 import { idleChain, startApp, testConfig } from '../support/app.ts';
 import { accessTo } from '../support/database.ts';
 import { movedClock } from '../support/deliveries.ts';
-import { makePartner } from '../support/fixtures.ts';
+import { makePartner, testSecrets } from '../support/fixtures.ts';
 
 let app: Awaited<ReturnType<typeof startApp>>;
 const token = 'a-token-for-the-one-who-scrapes';
@@ -75,6 +77,7 @@ test('METRICS_TOKEN › opens /metrics and the details of /readyz; what only res
       ok: true,
       database: 'ok',
       migrations: 'ok',
+      'secret keys': 'ok',
       clock: 'ok',
       'chain 31337': 'no provider answers',
       'chain 31338': 'no provider answers',
@@ -86,6 +89,23 @@ test('METRICS_TOKEN › opens /metrics and the details of /readyz; what only res
       assert.equal((await send(url, 'GET', '/readyz', { headers: { authorization } })).text, '{"ok":true}');
     }
   });
+});
+
+test('GET /readyz › another node started with a key in front that this one lacks → named in the details until it has it', async () => {
+  const fresh = { id: 'fresh', key: Buffer.alloc(32, 9) };
+  await checkSecretKeys(app.db.sql, [fresh, ...testSecrets]);
+  const stateWith = async (secretKeys: SecretKey[]) => {
+    const ctx = { ...app.ctx, config: testConfig({ secretKeys, metrics: { host: '127.0.0.1', port: null, token } }) };
+    const node = await buildMetricsServer(ctx);
+    const answer = await node.inject({ url: '/readyz', headers: bearer.headers });
+    await node.close();
+    return [answer.statusCode, answer.json()['secret keys']];
+  };
+  const [status, state] = await stateWith(testSecrets);
+  assert.equal(status, 200);
+  assert.match(state, /^another node uses fresh, which this one lacks, .*: restart it with the same SECRET_KEYS$/);
+  assert.deepEqual(await stateWith([fresh, ...testSecrets]), [200, 'ok']);
+  await app.db.sql`delete from secret_key_marks where key_id = 'fresh'`;
 });
 
 test('METRICS_PORT › figures and details are there and nowhere else; with a token they ask for it there', async () => {
