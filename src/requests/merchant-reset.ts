@@ -1,13 +1,30 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { isWaiting } from './expiry.ts';
 
-/** Whether a merchant has received money, including money that is not final or belongs to no request. */
+/**
+ * Locks a merchant's unpaid requests until the transaction ends, in the order that everybody uses. Whoever sends a
+ * payment of one of them has come first, or comes too late.
+ */
+export async function lockUnpaidOf(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<void> {
+  await tx`
+    select from requests r where r.partner_id = ${partnerId} and r.test_mode = ${testMode} and r.account_id = ${accountId}
+      and ${isWaiting(tx)} order by r.id for update`;
+}
+
+/**
+ * Whether a merchant has received money, including money that is not final, that belongs to no request, or that the
+ * relayer is sending.
+ */
 export async function hasReceivedMoney(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<boolean> {
   const rows = await tx`
     select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
     union all
     select from requests where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
-      and proof_status <> 'none' limit 1`;
+      and proof_status <> 'none'
+    union all
+    select from relay_transactions where partner_id = ${partnerId} and test_mode = ${testMode}
+      and account_id = ${accountId} and purpose in ('charge', 'authorization') and state not in ('reverted', 'lost')
+    limit 1`;
   return rows.length > 0;
 }
 

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
+import type { Refusal } from '../../src/errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/lib/durations.ts';
+import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { upsertSubmitted } from '../../src/payments/submitted/store.ts';
@@ -233,6 +235,48 @@ test('A request that was cancelled is not charged', async () => {
   await of.collect();
   assert.deepEqual(await stateOf(plan), ['stopped', 'request_cancelled']);
   assert.equal(await of.balance(payer.address), 100_000_000n);
+});
+
+test('A charge is on its way › its request cannot be cancelled, nor its merchant reset, until the chain has decided', async () => {
+  const { plan, payer } = await agreed();
+  await chargeDue(of.ctx, running);
+  await collectDue(of.ctx, of.chain, running);
+  const { id, usdc_micro } = await requestOf(plan);
+  const cancel = () => cancelRequest(of.ctx, theService, of.scope, id);
+  const reset = () => resetOnboarding(of.ctx, theService, of.scope, plan.account_id);
+  const refused = ({ code, message, extra }: Refusal) => {
+    assert.equal(code, 'cannot_cancel');
+    assert.match(message, /on its way/);
+    assert.equal((extra.request as { status: string }).status, 'requested');
+    return true;
+  };
+  await assert.rejects(cancel, refused);
+  assert.equal(await reset(), false);
+  assert.equal((await requestOf(plan)).status, 'requested');
+
+  // Final before its transfer is read, as while the watcher is behind.
+  const relayed = (state: string) =>
+    of.db.sql`update relay_transactions set state = ${state}, ended_at = case when ${state} = 'final' then now() end
+      where subject_id = ${id}`;
+  const [before] = await of.db.sql`select state from relay_transactions where subject_id = ${id}`;
+  await relayed('final');
+  await assert.rejects(cancel, refused);
+  assert.equal(await reset(), false);
+  await relayed(before?.state);
+
+  await of.collect();
+  assert.deepEqual(await stateOf(plan), ['charged', null]);
+  assert.equal((await requestOf(plan)).proof_status, 'verified');
+  assert.equal(await of.balance(payer.address), 100_000_000n - BigInt(usdc_micro));
+});
+
+test('A charge that moved nothing › its request can be cancelled', async () => {
+  const { plan } = await agreed();
+  await chargeDue(of.ctx, running);
+  await collectDue(of.ctx, of.chain, running);
+  const { id } = await requestOf(plan);
+  await of.db.sql`update relay_transactions set state = 'reverted', ended_at = now() where subject_id = ${id}`;
+  assert.equal((await cancelRequest(of.ctx, theService, of.scope, id)).status, 'voided');
 });
 
 test('A customer who stops between two attempts is asked by link', async () => {

@@ -10,6 +10,7 @@ import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { resetOnboarding } from '../../src/onboarding/reset.ts';
 import { startApp, testConfig } from '../support/app.ts';
 import { makePartner, testSecrets } from '../support/fixtures.ts';
+import { until } from '../support/payments/pay-fixtures.ts';
 import { visit } from '../support/people/forms.ts';
 import { makeOnboarded, messageOn, newAccount, signInMerchant, signOn } from '../support/people/merchants.ts';
 import { startVisitor } from '../support/people/visitor.ts';
@@ -253,6 +254,28 @@ test('A reset ends the sessions of the merchant, and its wallet signs nobody in'
   assert.equal(await resetOnboarding(app.ctx, theService, fixtures.test, id), true);
   assert.ok(!isIn(await visitor.open('/dashboard')));
   assert.match((await signInMerchant(app.url, account)).dashboard.html, /No merchant uses this wallet/);
+});
+
+test('A reset while a request is created › waits for the create, and neither fails', async () => {
+  const { id, wallet } = await makeOnboarded(app.ctx, fixtures.test);
+  const { partnerId, testMode } = fixtures.test;
+  let reset = Promise.resolve(false);
+  await app.db.transaction(async (tx) => {
+    // As a create does: it holds the wallet, and then its foreign key waits for the merchant.
+    await tx`select from wallets where address = ${wallet} for key share`;
+    reset = resetOnboarding(app.ctx, theService, fixtures.test, id);
+    reset.catch(() => {});
+    await until('the reset waits', async () => {
+      const waiting = await app.db.sql`
+        select from pg_locks l join pg_database d on d.oid = l.database
+        where d.datname = current_database() and l.locktype = 'tuple' and l.relation = 'wallets'::regclass`;
+      return waiting.length > 0;
+    });
+    await tx`
+      select from merchants where partner_id = ${partnerId} and test_mode = ${testMode} and id = ${id}
+      for key share nowait`;
+  });
+  assert.equal(await reset, true);
 });
 
 test('More than 120 forms a minute from one client are refused', async () => {

@@ -42,11 +42,14 @@ function obstacle({ status, proof_status }: RequestRow): keyof DashboardTexts['c
   return status === 'requested' ? null : status;
 }
 
-/** The notice after a refused cancellation: why the request, as it is now, cannot be cancelled. */
+/**
+ * The notice after a refused cancellation: why the request, as it is now, cannot be cancelled. If its state does not
+ * say why, the relayer sends its payment.
+ */
 export function refusedNotice(words: Words, row: RequestRow, done: unknown): Html | null {
   const dashboard = dashboardTexts(words);
-  const why = obstacle(row);
-  if (done !== 'refused' || why === null) return null;
+  const why = obstacle(row) ?? 'relayed';
+  if (done !== 'refused') return null;
   return notice('attention', fill(dashboard.cancel.refused, { why: dashboard.cancel.why[why] }));
 }
 

@@ -165,6 +165,7 @@ export const hi: DashboardTexts<'hi'> = {
       voided: 'यह पहले ही रद्द हो चुका था।',
       attached: 'भुगतान आ गया है और उसकी पुष्टि हो रही है।',
       verified: 'इसका भुगतान हो चुका है।',
+      relayed: 'इसका एक भुगतान आपके वॉलेट की ओर भेजा जा चुका था।',
     },
   },
   newRequest: {

@@ -189,7 +189,7 @@ export const de: PortalTexts<'de'> = {
       'Die Zahlungsseite sagt dem Kunden dann, dass er nicht zahlen soll. Das kann nicht rückgängig gemacht werden.',
     cancelled: 'Die Anforderung ist storniert.',
     cannotCancel:
-      'Sie wurde nicht storniert: Der Kunde hat sie geöffnet oder bezahlt, oder sie ist abgelaufen. Es wurde kein Geld bewegt.',
+      'Sie wurde nicht storniert: Der Kunde hat sie geöffnet oder bezahlt, eine Zahlung ist unterwegs, oder sie ist abgelaufen.',
     events: {
       created: 'Erstellt',
       opened: 'Vom Kunden geöffnet',

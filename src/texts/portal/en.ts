@@ -169,7 +169,8 @@ export const en = {
     cancelTitle: 'Cancel the {amount} request?',
     cancelRest: 'Its pay page will tell the customer not to pay. This cannot be undone.',
     cancelled: 'The request is cancelled.',
-    cannotCancel: 'It was not cancelled: the customer has opened it or paid, or it has expired. No money was moved.',
+    cannotCancel:
+      'It was not cancelled: the customer has opened it or paid, a payment is on its way, or it has expired.',
     events: {
       created: 'Created',
       opened: 'Opened by the customer',

@@ -203,7 +203,7 @@ export const es: PortalTexts<'es'> = {
     cancelTitle: '¿Cancelar la solicitud de {amount}?',
     cancelRest: 'Su página de pago dirá al cliente que no pague. Esta acción no se puede deshacer.',
     cancelled: 'La solicitud está cancelada.',
-    cannotCancel: 'No se canceló: el cliente la abrió o la pagó, o ha caducado. No se movió dinero.',
+    cannotCancel: 'No se canceló: el cliente la abrió o la pagó, hay un pago en camino, o ha caducado.',
     events: {
       created: 'Creada',
       opened: 'Abierta por el cliente',

@@ -205,7 +205,7 @@ export const fr: PortalTexts<'fr'> = {
     cancelRest: 'Sa page de paiement dira au client de ne pas payer. Cette action est irréversible.',
     cancelled: 'La demande est annulée.',
     cannotCancel:
-      'Elle n’a pas été annulée : le client l’a ouverte ou payée, ou elle a expiré. Aucun argent n’a été transféré.',
+      'Elle n’a pas été annulée : le client l’a ouverte ou payée, un paiement est en route, ou elle a expiré.',
     events: {
       created: 'Créée',
       opened: 'Ouverte par le client',

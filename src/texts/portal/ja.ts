@@ -159,7 +159,7 @@ export const ja: PortalTexts<'ja'> = {
     cancelTitle: '{amount} の請求を取り消しますか？',
     cancelRest: '支払いページで、支払わないようお客様に案内します。元に戻すことはできません。',
     cancelled: '請求を取り消しました。',
-    cannotCancel: '取り消していません。お客様が請求を開いたか支払い済み、または期限切れです。お金は動いていません。',
+    cannotCancel: '取り消していません。お客様が請求を開いたか支払い済み、支払いが送信中、または期限切れです。',
     events: {
       created: '作成',
       opened: 'お客様が開きました',

@@ -203,7 +203,7 @@ export const pt: PortalTexts<'pt'> = {
     cancelTitle: 'Cancelar a cobrança de {amount}?',
     cancelRest: 'A página de pagamento avisará o cliente para não pagar. Isso não pode ser desfeito.',
     cancelled: 'A cobrança foi cancelada.',
-    cannotCancel: 'Ela não foi cancelada: o cliente a abriu ou pagou, ou ela expirou. Nenhum valor foi movimentado.',
+    cannotCancel: 'Ela não foi cancelada: o cliente a abriu ou pagou, há um pagamento a caminho, ou ela expirou.',
     events: {
       created: 'Criada',
       opened: 'Aberta pelo cliente',
