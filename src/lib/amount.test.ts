@@ -12,6 +12,10 @@ test('Amounts are read with a point or a comma, to the digits that the currency 
     ['0.01', 'EUR', 1n],
     ['1200', 'JPY', 1200n],
     ['1.234', 'KWD', 1234n],
+    ['1,25', 'KWD', 1250n],
+    ['0,250', 'KWD', 250n],
+    [',250', 'KWD', 250n],
+    ['1234,500', 'KWD', 1234500n],
     ['1234567890123', 'EUR', 123456789012300n],
   ] as const) {
     assert.deepEqual(readAmount(text, currency), { minor }, text);
@@ -40,6 +44,9 @@ test('A text that could mean two amounts, or none, is refused with its reason', 
   for (const [text, currency, fault] of [
     ['1,250', 'EUR', 'separators'],
     ['1.250', 'EUR', 'separators'],
+    ['1,250', 'KWD', 'separators'],
+    ['12,500', 'TND', 'separators'],
+    ['125,000', 'OMR', 'separators'],
     ['12.505', 'EUR', 'separators'],
     ['1.250,00', 'EUR', 'separators'],
     ['1 250', 'EUR', 'separators'],

@@ -11,6 +11,9 @@ export type AmountFault = 'amount' | 'separators' | 'notOnlyNumber';
 const maxLength = 40;
 const shape = /^(?<before>[^\d\s.,'’٬+-]*)\s*(?<number>[\d.,'’٬\s]*[\d.,])\s*(?<after>[^\d\s.,'’٬+-]*)$/u;
 
+/** Thousands as well as decimals: `1,250` dinars are 1250 where English is written and 1.250 where French is. */
+const looksGrouped = /^[1-9]\d{0,2},\d{3}$/;
+
 /**
  * Reads an amount as people type it: `12.50`, `12,5`, `.5` and, for euros, `12.50 €` and `EUR 12.50`; also in the
  * digits of Arabic, Hindi and Japanese keyboards. It does not guess: `1,250` could mean two amounts, and `$` is taken
@@ -28,7 +31,7 @@ export function readAmount(text: string, currency: string): { minor: bigint } | 
   const [, whole = '', fraction = ''] = /^(\d*)(?:[.,](\d*))?$/.exec(number) ?? [];
   const exponent = currencyExponent(currency) ?? 2;
   if (whole + fraction === '') return { fault: /\d/.test(number) ? 'separators' : 'amount' };
-  if (fraction.length > exponent) return { fault: 'separators' };
+  if (fraction.length > exponent || looksGrouped.test(number)) return { fault: 'separators' };
   const minor = BigInt(whole + fraction.padEnd(exponent, '0'));
   return minor === 0n ? { fault: 'amount' } : { minor };
 }
