@@ -39,7 +39,7 @@ async function makeExpired(count: number) {
   await app.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
       to_address, value, partner_id, test_mode, account_id, reason, candidate_request_id, judged_at)
-    select 31337, '0x' || encode(sha256(id::text::bytea), 'hex'), 0, 1, '0x', now(), '0x', '0x', wallet_address, 5, partner_id,
+    select 31337, '0x' || encode(sha256(id::text::bytea), 'hex'), 0, 1, '0x', now(), '0x', '0x', wallet_address, 50000, partner_id,
       test_mode, account_id, 'late', id, now() from requests where id = any(${late}::uuid[])`;
   await app.db.sql`
     insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
@@ -63,6 +63,20 @@ test('the portal’s list of a state that some of its requests only seem to have
   const underpaid = part.filter((id) => !late.includes(id));
   assert.deepEqual((await listed(visitor, '/portal/requests?status=underpaid')).flat(), underpaid);
   assert.deepEqual((await listed(visitor, '/portal/requests?status=paid')).flat(), []);
+});
+
+test('money of less than a cent that came too late → does not make its request look paid late', async () => {
+  const { partner, late, part } = await makeExpired(12);
+  const whole = late.filter((id) => !part.includes(id));
+  const [dust, cent] = whole;
+  await app.db.sql`update transfers set value = 9999 where candidate_request_id = ${dust ?? ''}`;
+  await app.db.sql`update transfers set value = 10000 where candidate_request_id = ${cent ?? ''}`;
+  const visitor = await portalVisitor(app.ctx, app.url, partner.id, 'viewer');
+  assert.deepEqual(
+    (await listed(visitor, '/portal/requests?status=late')).flat(),
+    late.filter((id) => id !== dust),
+  );
+  assert.ok((await listed(visitor, '/portal/requests?status=expired')).flat().includes(`${dust}`));
 });
 
 test('the dashboard’s list of such a state → full pages, and partially paid requests have a list of their own', async () => {

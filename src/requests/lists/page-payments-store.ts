@@ -3,13 +3,19 @@ import { constant, type Fragment, identifiers, type Tag } from '../../db/sql.ts'
 import { refundedStates } from '../refunded.ts';
 
 /**
+ * What does not count is told from a cent on. Anybody can send any number of smaller transfers that name a request, and
+ * each view of a list would read them all. They are among the unmatched payments.
+ */
+const minStrayMicro = 10_000;
+
+/**
  * What is known of the payments of a page of requests, as queries that follow `with page as materialized (…)`. Each
  * reads once for the whole page: a query for each request would check the scope anew every time. There are few of them,
  * because the server takes longer to start each than to read what a page has.
  *
  * - `lacking`: the requests (`request_id`) of which only a part was paid
  * - `arrived`: the transfers that count for a request (`counts`; without proof, only those that are lacking have any),
- *   and those that were probably meant for it and do not count
+ *   and those that were probably meant for it and do not count, without dust
  * - `received`: of a request to which any belong, the micro units that count, those of them that are final, and those of
  *   a surplus that were refunded; the micro units that do not count and were not refunded (`stray_micro`), and why the
  *   largest of these does not count (`stray_reason`)
@@ -28,7 +34,8 @@ export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
       union all
       select false, t.candidate_request_id, ${shown} from transfers t
       where ${own} and t.candidate_request_id = any(array(select id from page)) and t.request_id is null
-        and t.judged_at is not null
+        and t.judged_at is not null and not ((t.reason = 'wrong_token') is true)
+        and t.value >= ${constant(minStrayMicro)}
     ), refunded as materialized (
       select t.chain_id, t.tx_hash, t.ordinal, t.usdc_micro from returns t
       where ${own} and t.state = any(${refundedStates}::text[])
