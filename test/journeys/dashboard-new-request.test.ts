@@ -115,6 +115,20 @@ const setSources = (age: string) => fixtures.db.sql`
     now() - ${age}::interval)
   on conflict (code) do update set fetched_at = excluded.fetched_at`;
 
+test('The example of an amount has the decimal sign of the page’s language, and is read as an amount', async () => {
+  const { visitor } = fixtures;
+  try {
+    const form = await visitor.open('/dashboard/ask?lang=de');
+    assert.match(form.html, /Zum Beispiel 12,50\./);
+    const refused = await visitor.send(form, '/ask', { amount: '12,50 $' });
+    assert.match(refused.html, /nur den Betrag in EUR[^<]* 12,50/);
+    assert.match((await visitor.open('/dashboard/plans/new')).html, /Zum Beispiel 12,50\./);
+    assert.match((await visitor.open('/dashboard/ask?lang=ar')).html, /12\.50/);
+  } finally {
+    await visitor.open('/dashboard/ask?lang=en');
+  }
+});
+
 test('a rate from sources → stored with the sources’ names', async () => {
   await fixtures.db.sql`delete from rate_overrides where code = 'EUR'`;
   await setSources('1 minute');

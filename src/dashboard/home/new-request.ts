@@ -102,10 +102,11 @@ function faultsOf({ code, extra }: Refusal): Created {
   }
 }
 
-/** An example amount with the currency's number of decimals, such as `12.50`. */
-export function exampleOf(currency: string): string {
+/** An example amount with the currency's number of decimals and the language's decimal sign: `12.50`, `12,50`. */
+export function exampleOf({ language }: Words, currency: string): string {
   const exponent = currencyExponent(currency) ?? 2;
-  return exponent === 0 ? '1200' : `12.${'5'.padEnd(exponent, '0')}`;
+  if (exponent === 0) return '1200';
+  return new Intl.NumberFormat(`${language}-u-nu-latn`, { minimumFractionDigits: exponent }).format(12.5);
 }
 
 /** A fault as a sentence. */
@@ -113,7 +114,7 @@ export function requestFaultText(words: Words, visit: MerchantVisit, fault: Faul
   if (fault === undefined) return undefined;
   const { merchant } = visit;
   return fill(dashboardTexts(words).faults[fault], {
-    example: exampleOf(merchant.display_currency),
+    example: exampleOf(words, merchant.display_currency),
     currency: merchant.display_currency,
     partner: merchant.partner_name,
     limit: 200,
@@ -150,7 +151,7 @@ async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, stat
               ${field({
                 name: 'amount',
                 label: fill(newRequest.amount, { currency: merchant.display_currency }),
-                hint: fill(newRequest.amountHint, { example: exampleOf(merchant.display_currency) }),
+                hint: fill(newRequest.amountHint, { example: exampleOf(words, merchant.display_currency) }),
                 value: fields.amount ?? '',
                 fault: say('amount'),
                 attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',

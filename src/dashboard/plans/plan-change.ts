@@ -100,7 +100,7 @@ function showForm(
               ${field({
                 name: 'amount',
                 label: fill(newRequest.amount, { currency }),
-                hint: fill(newRequest.amountHint, { example: exampleOf(currency) }),
+                hint: fill(newRequest.amountHint, { example: exampleOf(words, currency) }),
                 value: typed.amount ?? '',
                 fault: fault && isAmountFault(fault) ? requestFaultText(words, visit, fault) : undefined,
                 attributes: 'required inputmode="decimal" autocomplete="off" maxlength="16"',

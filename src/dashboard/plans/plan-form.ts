@@ -24,7 +24,7 @@ export function planForm(
   const { action, faults, today } = form;
   const { newRequest, plans: t } = dashboardTexts(words);
   const currency = merchant.display_currency;
-  const example = exampleOf(currency);
+  const example = exampleOf(words, currency);
   const say = (name: PlanField) => faultText(visit, faults[name], today);
   return html`
     <form method="post" action="${action}">
