@@ -12,6 +12,7 @@ import { readFindings } from '../payments/findings.ts';
 import type { PaymentProgress } from '../payments/proof/progress.ts';
 import { claimTypedDataJson } from '../payments/submitted/claim.ts';
 import type { MisdirectedPayment } from '../payments/unmatched/misdirected.ts';
+import { type RefundRow, readRefunds } from '../refunds/read.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/pay-page.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { effectiveStatus } from '../requests/rules.ts';
@@ -19,7 +20,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Branding } from '../ui/branding.ts';
 import type { Words } from '../ui/language.ts';
 import { payOptions } from './options.ts';
-import { type PayState, payState } from './state.ts';
+import { isEnded, type PayState, payState } from './state.ts';
 
 /** Everything that a customer's page shows. */
 export type Checkout = {
@@ -29,6 +30,8 @@ export type Checkout = {
   merchant: string;
   progress: PaymentProgress;
   state: PayState;
+  /** What the merchant refunds of money that was not needed, by `writeTransferKey`. */
+  refunds: Map<string, RefundRow>;
   /** The chains of the mode on which this merchant's wallet can be paid, also those that are not offered. */
   chains: ChainConfig[];
   /** The ways to pay by a signature alone, without coin for the network fee. */
@@ -83,6 +86,9 @@ export async function readCheckout(
     merchant: row.merchant_name ?? row.partner_name,
     progress,
     state,
+    refunds: isEnded(state)
+      ? await readRefunds(ctx.db, scope, [...progress.surpluses, ...progress.unmatched])
+      : new Map(),
     chains,
     feeless: await authorizedOffers(ctx, { scope, accountId: row.account_id }, dues),
     // A chain that was never read has just been configured. Its watcher tells the operator; the customer need not know.

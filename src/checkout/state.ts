@@ -18,7 +18,7 @@ export type PayState =
   | { kind: 'unsent'; open: 'whole' | 'rest'; missingMicro: bigint; holds: boolean }
   /** `needed` null: the chain itself reports when a block is final. */
   | { kind: 'confirming'; chainId: number; seen: number; needed: number | null }
-  | { kind: 'paid'; overMicro: bigint; late: boolean }
+  | { kind: 'paid'; late: boolean }
   | { kind: 'part'; paidMicro: bigint; missingMicro: bigint }
   | { kind: 'expired'; paidMicro: bigint }
   /** `paidMicro` arrived before the request was cancelled. */
@@ -50,10 +50,10 @@ const unsentShownMs = 30 * minuteMs;
 /** Decides what the customer must know now. What is proved comes before what was only reported. */
 export function payState(known: PaymentFacts): PayState {
   const { row, status, progress, submitted, misdirected, now } = known;
-  const { receivedMicro, undoubtedMicro, asked, overpaidMicro } = progress;
+  const { receivedMicro, undoubtedMicro, asked } = progress;
   if (row.proof_status === 'verified') {
     const late = progress.transfers.some(({ blockTime }) => blockTime > row.expires_at);
-    return { kind: 'paid', overMicro: overpaidMicro, late };
+    return { kind: 'paid', late };
   }
   if (row.proof_status === 'attached') return confirming(progress);
   const ended = progress.unmatched.filter(({ reason }) => reason === 'late' || reason === 'voided');
@@ -160,4 +160,9 @@ export function payable(state: PayState): 'whole' | 'rest' | 'no' {
 /** Whether the page no longer updates itself. */
 export function isOver(state: PayState): boolean {
   return state.kind === 'paid' || state.kind === 'voided' || state.kind === 'too_late';
+}
+
+/** Whether nothing more is expected from the customer: it is paid, or can no longer be. */
+export function isEnded(state: PayState): boolean {
+  return isOver(state) || state.kind === 'expired';
 }

@@ -9,10 +9,11 @@ import { groupMicro, joinWithOr } from '../ui/formats.ts';
 import { fill, fillCount } from '../ui/language.ts';
 import { foundPayment } from './found.ts';
 import type { Checkout } from './read.ts';
-import { isOver, likelyPayment, type PayState, payable } from './state.ts';
+import { refundSentences, sentRefundOf } from './refunded.ts';
+import { isEnded, isOver, likelyPayment, type PayState, payable } from './state.ts';
 import { explorerLink, transactionFact } from './transactions.ts';
 
-type StatusMessage = { shape: StateKind; title: string; rest: string };
+type StatusMessage = { shape: StateKind; title: string; rest: string | null };
 
 /** What is happening, in words, and what else the customer should know. */
 export function statusMessageOf(checkout: Checkout): Html {
@@ -87,7 +88,8 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
       return { shape: 'ended', title: statusMessage.voided, rest };
     }
     case 'too_late': {
-      const rest = fill(statusMessage.tooLateRest, { amount: usdc(state.micro), merchant });
+      const isRefunded = lateOf(checkout).every((late) => sentRefundOf(checkout, late));
+      const rest = isRefunded ? null : fill(statusMessage.tooLateRest, { amount: usdc(state.micro), merchant });
       return { shape: 'attention', title: state.voided ? statusMessage.voidedPaid : statusMessage.tooLate, rest };
     }
     case 'reorged':
@@ -132,15 +134,26 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
 }
 
 /**
- * A second payment of a request that was already paid. The largest counts, because anybody can send dust that names it.
+ * A second payment of a request that was already paid, unless it was refunded. The largest counts, because anybody can
+ * send dust that names it.
  */
-const secondOf = ({ progress }: Checkout): TransferProgress | undefined => {
-  const seconds = progress.unmatched.filter(({ reason }) => reason === 'already_paid');
+const secondOf = (checkout: Checkout): TransferProgress | undefined => {
+  const seconds = checkout.progress.unmatched.filter(
+    (transfer) => transfer.reason === 'already_paid' && !sentRefundOf(checkout, transfer),
+  );
   return seconds.find(({ usdcMicro }) => seconds.every((other) => other.usdcMicro <= usdcMicro));
 };
 
 /** Whether the customer can ask for money back. */
-const isOwed = (checkout: Checkout) => checkout.progress.overpaidMicro > 0n || secondOf(checkout) !== undefined;
+const isOwed = (checkout: Checkout) => surplusOf(checkout) > 0n || secondOf(checkout) !== undefined;
+
+/** The part of the surplus that was not refunded. */
+const surplusOf = (checkout: Checkout): bigint =>
+  checkout.progress.surpluses.reduce((sum, one) => (sentRefundOf(checkout, one) ? sum : sum + one.micro), 0n);
+
+/** What arrived after the request had ended. */
+const lateOf = ({ progress }: Checkout): TransferProgress[] =>
+  progress.unmatched.filter(({ reason }) => reason === 'late' || reason === 'voided');
 
 /**
  * States that anybody can cause at no cost, or that are no reason to pay again. They must not hide real money that
@@ -150,7 +163,7 @@ const besideNear = new Set<PayState['kind']>(['part', 'expired', 'stray', 'faile
 
 /** What belongs beside the state: the transactions under way, and money that was not needed or arrived late. */
 function extra(checkout: Checkout): Html | null {
-  const { state, progress, words, merchant, chains } = checkout;
+  const { state, progress, chains } = checkout;
   if (state.kind === 'confirming') return descriptionList([transactionFact(checkout)]);
   const sent = sentTransaction(state);
   const likely = besideNear.has(state.kind) ? likelyPayment(progress) : null;
@@ -158,15 +171,23 @@ function extra(checkout: Checkout): Html | null {
     const chain = chains.find(({ chainId }) => chainId === sent?.chainId);
     return html`${sent && html`<p>${explorerLink(chain, sent.txHash)}</p>`}${likely && foundPayment(checkout, likely)}`;
   }
-  if (state.kind !== 'paid') return null;
+  if (!isEnded(state)) return null;
+  const asking = state.kind === 'paid' ? askingLines(checkout, state.late) : [];
+  const lines = [...asking, ...refundSentences(checkout, [...progress.surpluses, ...progress.unmatched])];
+  return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
+}
+
+/** What the customer of a paid request should know: that the payment was late, and what to ask the merchant for. */
+function askingLines(checkout: Checkout, isLate: boolean): string[] {
+  const { words, merchant } = checkout;
   const { statusMessage } = payTexts(words);
+  const surplusMicro = surplusOf(checkout);
   const second = secondOf(checkout);
-  const lines = [
-    state.late && statusMessage.paidLate,
-    state.overMicro > 0n && fill(statusMessage.paidOver, { amount: groupMicro(words, state.overMicro), merchant }),
+  return [
+    isLate && statusMessage.paidLate,
+    surplusMicro > 0n && fill(statusMessage.paidOver, { amount: groupMicro(words, surplusMicro), merchant }),
     second && fill(statusMessage.alreadyPaid, { amount: groupMicro(words, second.usdcMicro), merchant }),
   ].filter((line) => typeof line === 'string');
-  return html`${lines.map((line) => html`<p class="quiet">${line}</p>`)}`;
 }
 
 /** A transaction that is or was under way. */

@@ -43,6 +43,9 @@ export const de: PayTexts<'de'> = {
     paidRest: '{merchant} hat Ihre Zahlung erhalten. Sie müssen nichts weiter tun.',
     paidOwedRest: '{merchant} hat Ihre Zahlung erhalten.',
     paidOver: 'Sie haben {amount} USDC zu viel gezahlt. Bitten Sie {merchant} um eine Erstattung.',
+    refunded: '{merchant} hat {amount} USDC erstattet.',
+    refunding: '{merchant} hat {amount} USDC zurückgesendet. Das Netzwerk muss es noch bestätigen.',
+    refundReported: 'Laut {merchant} wurden {amount} USDC erstattet.',
     paidLate: 'Sie kam nach Ablauf der Anforderung an, zählt aber noch.',
     partial: '{amount} USDC fehlen',
     partialRest:

@@ -44,6 +44,9 @@ export const fr: PayTexts<'fr'> = {
     paidRest: '{merchant} a reçu votre paiement. Vous n’avez plus rien à faire.',
     paidOwedRest: '{merchant} a reçu votre paiement.',
     paidOver: 'Vous avez payé {amount} USDC de trop. Demandez un remboursement à {merchant}.',
+    refunded: '{merchant} a remboursé {amount} USDC.',
+    refunding: '{merchant} a renvoyé {amount} USDC. Le réseau ne l’a pas encore confirmé.',
+    refundReported: 'Selon {merchant}, {amount} USDC ont été remboursés.',
     paidLate: 'Il est arrivé après l’expiration de la demande, mais il compte quand même.',
     partial: 'Il manque {amount} USDC',
     partialRest:

@@ -39,6 +39,9 @@ export const ja: PayTexts<'ja'> = {
     paidRest: '{merchant} がお支払いを受け取りました。これ以上の操作は必要ありません。',
     paidOwedRest: '{merchant} がお支払いを受け取りました。',
     paidOver: '{amount} USDC 多く支払われています。{merchant} に返金を依頼してください。',
+    refunded: '{merchant} が {amount} USDC を返金しました。',
+    refunding: '{merchant} が {amount} USDC を返送しました。ネットワークの承認を待っています。',
+    refundReported: '{merchant} によると、{amount} USDC は返金済みです。',
     paidLate: '請求の期限を過ぎて届きましたが、有効です。',
     partial: '{amount} USDC 不足しています',
     partialRest:

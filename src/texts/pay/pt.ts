@@ -43,6 +43,9 @@ export const pt: PayTexts<'pt'> = {
     paidRest: '{merchant} recebeu o seu pagamento. Você não precisa fazer mais nada.',
     paidOwedRest: '{merchant} recebeu o seu pagamento.',
     paidOver: 'Você pagou {amount} USDC a mais. Peça o reembolso a {merchant}.',
+    refunded: '{merchant} reembolsou {amount} USDC.',
+    refunding: '{merchant} devolveu {amount} USDC. A rede ainda está confirmando.',
+    refundReported: 'Segundo {merchant}, {amount} USDC foram reembolsados.',
     paidLate: 'O pagamento chegou depois que a cobrança expirou, mas conta mesmo assim.',
     partial: 'Faltam {amount} USDC',
     partialRest:

@@ -1,0 +1,28 @@
+import { type TransferKey, writeTransferKey } from '../payments/transfers.ts';
+import { isRefundSent, type RefundRow } from '../refunds/read.ts';
+import { payTexts } from '../texts/pay.ts';
+import { groupMicro } from '../ui/formats.ts';
+import { fill } from '../ui/language.ts';
+import type { Checkout } from './read.ts';
+
+/** The refund that the merchant sent of a payment; undefined while none was sent. */
+export function sentRefundOf({ refunds }: Checkout, key: TransferKey): RefundRow | undefined {
+  const refund = refunds.get(writeTransferKey(key));
+  return refund && isRefundSent(refund) ? refund : undefined;
+}
+
+/** What was sent back of these payments, a sentence each. It names no address, because anybody can open a pay page. */
+export function refundSentences(checkout: Checkout, keys: readonly TransferKey[]): string[] {
+  return keys.flatMap((key) => {
+    const refund = sentRefundOf(checkout, key);
+    return refund ? [refundSentence(checkout, refund)] : [];
+  });
+}
+
+function refundSentence({ words, merchant }: Checkout, { state, given_micro, usdc_micro }: RefundRow): string {
+  const { statusMessage: t } = payTexts(words);
+  // Of a transfer that no network shows, only the merchant's word is known.
+  const isSeen = state !== 'other' && given_micro !== null;
+  const text = !isSeen ? t.refundReported : state === 'confirmed' ? t.refunded : t.refunding;
+  return fill(text, { merchant, amount: groupMicro(words, BigInt((isSeen && given_micro) || usdc_micro)) });
+}
