@@ -13,14 +13,14 @@ import { paymentMethodsOf } from './payment-methods.ts';
 import { type Answer, proofForm } from './proof-form.ts';
 import type { Checkout } from './read.ts';
 import { receiptCard } from './receipt.ts';
-import { isOver, payable } from './state.ts';
+import { isEnded, isOver, payable } from './state.ts';
 import { statusMessageOf } from './status-message.ts';
 import { summary } from './summary.ts';
 
 /** A part of the page that is replaced separately when it changes. */
 export type Fragment = { name: string; version: string; html: string };
 
-type FragmentName = 'summary' | 'news' | 'ways' | 'waiting' | 'receipt' | 'proof' | 'test';
+type FragmentName = 'summary' | 'news' | 'ways' | 'waiting' | 'receipt' | 'proof' | 'test' | 'payee';
 
 function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> {
   return {
@@ -31,6 +31,7 @@ function renderFragments(checkout: Checkout): Record<FragmentName, Html | null> 
     receipt: checkout.state.kind === 'paid' ? receiptCard(checkout) : null,
     proof: proofForm(checkout, null),
     test: checkout.testPanel?.(checkout, null) ?? null,
+    payee: isEnded(checkout.state) ? null : payeeLine(checkout),
   };
 }
 
@@ -113,6 +114,7 @@ export function sendPayPage(
         ${fragment('receipt')}
         ${fragment('proof')}
         ${fragment('test')}
+        ${fragment('payee')}
       </div>
       ${footer(checkout)}
     `,
@@ -130,11 +132,14 @@ function islandTexts({ words }: Checkout): Record<string, string> {
   };
 }
 
-function footer({ row, words, merchant, branding }: Checkout): Html {
+/** To whom a payment goes; not where none is expected. */
+const payeeLine = ({ words, merchant }: Checkout): Html =>
+  html`<p class="foot">${fill(payTexts(words).pay.straight, { merchant })}</p>`;
+
+function footer({ row, words, branding }: Checkout): Html {
   const { pay } = payTexts(words);
   return html`
     <footer class="foot">
-      <p>${fill(pay.straight, { merchant })}</p>
       <p>
         ${row.merchant_name !== null && html`${fill(pay.through, { partner: branding.name })} · `}
         ${fillHtml(pay.details, { number: mono(row.id) })}

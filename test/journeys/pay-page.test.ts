@@ -50,6 +50,7 @@ test('The page shows who is paid, both amounts, the memo, the expiry, the addres
   for (const part of [
     'Ada’s Bakery',
     'Corner Shops Ltd',
+    'Your payment goes directly to Ada’s Bakery.',
     '€12.50',
     `${formatMicro(BigInt(row.usdc_micro))} USDC on Chain 31337`,
     '1 USDC = 0.92 EUR',
@@ -181,6 +182,7 @@ test('An expired request says so at once and asks for no money', async () => {
   });
   assert.match(html, /<strong>This request has expired/);
   assert.match(html, /<title>This request has expired · /);
+  assert.ok(!html.includes('Your payment goes directly to'), 'nobody should pay it');
   assert.ok(!html.includes('Send exactly'));
   assert.ok(!html.includes('QR code'));
 });
@@ -205,6 +207,7 @@ test('A voided request says so and asks for no money', async () => {
   const { html } = await pay(row.id);
   assert.match(html, /<strong>This request was cancelled/);
   assert.match(html, /<title>This request was cancelled · /);
+  assert.ok(!html.includes('Your payment goes directly to'));
   assert.ok(!html.includes('Send exactly'));
   assert.equal(await statusOf(row.id), 'voided');
 });
@@ -270,6 +273,7 @@ test('A paid request shows its receipt with the transaction, and links to the ex
   const plain = await pay(row.id);
   assert.match(plain.html, /<strong>Paid<\/strong>/);
   assert.ok(plain.html.includes(txHash));
+  assert.ok(!plain.html.includes('Your payment goes directly to'));
   assert.ok(!plain.html.includes('Send exactly'));
   assert.equal(plain.forms.length, 0);
   app.ctx.chains.test = [chain];
