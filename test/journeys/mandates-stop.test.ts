@@ -32,7 +32,7 @@ async function agreed(details: { fiatInt?: number } = {}) {
   const plan = await fixtures.plan({ customerEmail: address, ...details });
   const payer = await fixtures.payer(500_000_000n);
   assert.equal((await fixtures.agreeByPage(plan, payer)).answer.done, 'agreed');
-  return { plan, payer, mails: async () => (await fixtures.mails(address)).map(({ subject }) => subject) };
+  return { plan, payer, address, mails: async () => (await fixtures.mails(address)).map(({ subject }) => subject) };
 }
 
 const standingOf = async (plan: { id: string }) => {
@@ -241,7 +241,12 @@ test('The merchant stops it, or ends the plan → at once, and revoked; another 
   assert.deepEqual(await standingOf(second.plan), ['ended', 'plan_ended']);
   await revoke();
   assert.deepEqual([await onChain(plan), await onChain(second.plan)], [true, true]);
-  assert.match((await fixtures.open(second.plan)).html, /This plan has ended/);
+  const ended = (await fixtures.open(second.plan)).html;
+  assert.match(ended, /This plan has ended/);
+  assert.doesNotMatch(ended, /You pay each charge by link/, 'there are no further charges');
+  const [last] = (await fixtures.mails(second.address)).slice(-1);
+  assert.match(last?.body ?? '', /Nothing more is charged from your wallet\.\n/);
+  assert.doesNotMatch(last?.body ?? '', /further charge/);
 });
 
 test('A higher amount than agreed, or another currency → the agreement ends, the customer is asked again, and the page says why', async () => {
@@ -269,7 +274,7 @@ test('A higher amount than agreed, or another currency → the agreement ends, t
   });
 });
 
-test('The merchant is now uses another wallet, or the time is over → ended by the loop, and asked again', async () => {
+test('The merchant now uses another wallet, or the time is over → ended by the loop, and asked again', async () => {
   const { plan, mails } = await agreed();
   const before = fixtures.merchant.wallet;
   await fixtures.db.sql`
@@ -284,6 +289,26 @@ test('The merchant is now uses another wallet, or the time is over → ended by 
     update mandates set starts_at = starts_at - interval '2 years', ends_at = now() where plan_id = ${late.plan.id}`;
   assert.equal(await endOutdated(fixtures.ctx, running), 1);
   assert.deepEqual(await standingOf(late.plan), ['ended', 'expired']);
+});
+
+test('An agreement ends and no mail can go to its customer → the merchant is told to ask, and not that somebody did', async () => {
+  const before = fixtures.merchant.wallet;
+  const merchantMail = async () => (await fixtures.mails('ada@example.com')).at(-1)?.body ?? '';
+  const changed = async (plan: { account_id: string }) => {
+    await fixtures.db.sql`
+      update merchants set wallet_address = ${`0x${'ab'.repeat(20)}`} where id = ${plan.account_id}`;
+    assert.equal(await endOutdated(fixtures.ctx, running), 1);
+    await fixtures.db.sql`update merchants set wallet_address = ${before} where id = ${plan.account_id}`;
+  };
+  const asked = await agreed();
+  await changed(asked.plan);
+  assert.match(await merchantMail(), /\n\nGrace Hopper has been asked to agree again\./);
+  const silent = await agreed();
+  await fixtures.db.sql`update plans set customer_email = null where id = ${silent.plan.id}`;
+  await changed(silent.plan);
+  const told = await merchantMail();
+  assert.match(told, /\n\nGrace Hopper was not e-mailed about this\. Please send them the link on the plan’s page/);
+  assert.doesNotMatch(told, /has been asked/);
 });
 
 test('Erasing a customer ends the agreement, deletes the plan’s mails, and the page forgets who it was', async () => {

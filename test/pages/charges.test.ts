@@ -3,7 +3,9 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { buildServer } from '../../src/http/server.ts';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
+import { planPageUrl } from '../../src/plans/link.ts';
 import { chargesTexts } from '../../src/texts/charges.ts';
+import { mandateTexts } from '../../src/texts/mandates.ts';
 import { languages, wordsOf } from '../../src/ui/language.ts';
 import { assertAccessible } from '../support/browser/axe.ts';
 import { openBrowser, photograph, sizes } from '../support/browser/browser.ts';
@@ -82,6 +84,21 @@ test('A merchant sees in the list and on the plan’s page that a charge failed,
     await other.context().close();
   }
 
+  const path = new URL(planPageUrl(of.ctx.config, plan.id)).pathname;
+  for (const language of languages) {
+    const customers = await openAt(path, 'phone', language);
+    await customers.getByText(mandateTexts(wordsOf(language)).page.failed, { exact: true }).waitFor();
+    await customers.getByText(chargesTexts(wordsOf(language)).yours.balance_low).waitFor();
+    assert.ok((await overhang(customers)) <= 0, language);
+    if (language === 'en') {
+      await customers.getByText('Next attempt:').waitFor();
+      assert.equal(await customers.getByText('You do not need to do anything').count(), 0);
+      await assertAccessible(customers);
+    }
+    await photograph(customers, `charges-failed-customer-${language}`);
+    await customers.context().close();
+  }
+
   await of.node.fund(payer.address, 50_000_000n);
   await of.forward(dayMs + minuteMs);
   await of.collect();
@@ -90,6 +107,10 @@ test('A merchant sees in the list and on the plan’s page that a charge failed,
   await later.getByText('Charged', { exact: true }).nth(1).waitFor();
   assert.equal(await later.getByText('Retrying').count(), 0);
   await later.context().close();
+  const fine = await openAt(path, 'phone');
+  await fine.getByText('You do not need to do anything').waitFor();
+  assert.equal(await fine.getByText('A charge failed').count(), 0);
+  await fine.context().close();
 });
 
 test('The plan’s page says what is past due, requested, stopped or paid manually', async () => {
@@ -103,6 +124,10 @@ test('The plan’s page says what is past due, requested, stopped or paid manual
   }
   const page = await openAt(`/dashboard/plans/${plan.id}`, 'desktop');
   await page.getByText('Past due').waitFor();
+  const customers = await openAt(new URL(planPageUrl(of.ctx.config, plan.id)).pathname, 'phone');
+  await customers.getByText('Your wallet holds too little USDC.').waitFor();
+  assert.equal(await customers.getByText('Next attempt:').count(), 0);
+  await customers.context().close();
   await assertAccessible(page);
   await photograph(page, 'charges-past-due');
   for (const [state, reason, said] of [

@@ -13,6 +13,7 @@ import { card, descriptionList, fullAddress, stateLine } from '../../ui/componen
 import { instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { walletElsewhere } from '../../web/phone-wallets.ts';
+import { failedCard, newestFailed } from './failed-charge.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard, allowanceChoice, dayText, limitFacts, placeOf } from './terms-card.ts';
 
@@ -21,10 +22,12 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
   const { words, merchant, facts } = view;
   const { page: t } = mandateTexts(words);
   const next = facts.state === 'active' && facts.next_on !== null ? startOf(facts.next_on) : null;
-  const rest = facts.state === 'paused' ? t.paused : t.activeRest;
+  const failed = newestFailed(view);
+  const rest = facts.state === 'paused' ? t.paused : failed ? null : t.activeRest;
   return html`
+    ${failed && failedCard(view, failed)}
     ${card(
-      stateLine('paid', t.active, fill(rest, { merchant })),
+      stateLine('paid', t.active, rest && fill(rest, { merchant })),
       descriptionList([next && [t.next, dayText(words, next)]]),
       stopForm(view, mandate),
     )}

@@ -16,6 +16,7 @@ import { sendPage } from '../../web/layout.ts';
 import { relayOrigin } from '../../web/phone-wallets.ts';
 import { pager } from '../../web/table.ts';
 import { agreedCard, agreedFacts } from './agreed-card.ts';
+import { failedCharge, failedLines } from './failed-charge.ts';
 import type { PlanView } from './read.ts';
 import { agreeCard, dayText } from './terms-card.ts';
 
@@ -84,12 +85,13 @@ function standing(ctx: Context, view: PlanView): Html {
 }
 
 /** An agreement that is no longer used: why, and whether it is revoked on chain. */
-function past(ctx: Context, { mandate, words }: PlanView): Html | null {
+function past(ctx: Context, { mandate, facts, words }: PlanView): Html | null {
   if (mandate === null) return null;
   const { page: t, ended } = mandateTexts(words);
   const reason =
     mandate.end_reason === 'stopped_by_customer' ? t.youStopped : mandate.end_reason && ended[mandate.end_reason];
-  const why = reason === null ? t.stoppedRest : `${reason} ${t.stoppedRest}`;
+  const byLink = facts.state === 'ended' ? null : t.stoppedRest;
+  const why = [reason, byLink].filter((text) => text !== null).join(' ');
   const revocation = revocationText(mandate, t);
   return card(
     stateLine('ended', t.stopped, why),
@@ -127,12 +129,14 @@ function chargesCard(view: PlanView): Html {
       charges.map((row) => {
         const state = standingOf(row);
         const link = `${payPath}/${row.request_id}`;
+        const failed = failedCharge(view, row);
         return [
           dayText(words, startOf(row.due_on)),
           html`
             ${t.states[state]}
             ${state === 'paid' && html` · <a href="${link}/receipt">${t.receipt}</a>`}
             ${state === 'open' && html` · <a href="${link}">${t.pay}</a>`}
+            ${failed && failedLines(view, failed)}
           `,
         ];
       }),

@@ -13,6 +13,7 @@ import { queueMail, queuePlanMail } from '../../mail/outbox.ts';
 import { mailBrandingOf } from '../../partners/branding.ts';
 import { type MandateTexts, mandateTexts } from '../../texts/mandates.ts';
 import { planTexts } from '../../texts/plans.ts';
+import { checksummed } from '../../ui/address.ts';
 import { everyText, instant, instantText } from '../../ui/formats.ts';
 import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
@@ -21,8 +22,8 @@ import { merchantOf, type PlanFactsRow } from './facts.ts';
 import type { EndReason, MandateRow } from './store.ts';
 
 type MailContext = Pick<Context, 'config' | 'log'>;
-type Kind = 'ask' | 'again' | 'agreed' | 'stopped';
-type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy';
+type Kind = 'ask' | 'again' | 'agreed' | 'stopped' | 'ended';
+type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy' | 'endedWhy';
 
 /**
  * After these the plan continues and the customer did nothing to end the mandate, so the customer is asked to agree
@@ -31,23 +32,23 @@ type Why = 'askWhy' | 'againWhy' | 'agreedWhy' | 'stoppedWhy';
 const asksAgain: readonly EndReason[] = ['wallet_changed', 'above_cap', 'currency_changed', 'expired'];
 
 /** Asks a plan's customer to agree to automatic charges. */
-export function queueAskMail(ctx: MailContext, tx: Tx, scope: Scope, facts: PlanFactsRow): Promise<void> {
-  return queueToCustomer(ctx, tx, scope, facts, { kind: 'ask', more: () => [] });
+export async function queueAskMail(ctx: MailContext, tx: Tx, scope: Scope, facts: PlanFactsRow): Promise<void> {
+  await queueToCustomer(ctx, tx, scope, facts, { kind: 'ask', more: () => [] });
 }
 
 /** Tells a plan's customer what was agreed, and how to stop it: whoever held the link may have agreed. */
-export function queueAgreedMail(
+export async function queueAgreedMail(
   ctx: MailContext,
   tx: Tx,
   scope: Scope,
   facts: PlanFactsRow,
   mandate: MandateRow,
 ): Promise<void> {
-  return queueToCustomer(ctx, tx, scope, facts, {
+  await queueToCustomer(ctx, tx, scope, facts, {
     kind: 'agreed',
     more: (words, { page: t }) => [
       [t.max, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
-      [t.payer, mandate.payer],
+      [t.payer, checksummed(mandate.payer)],
       [t.until, instantText(words, mandate.ends_at), instant(words, mandate.ends_at)],
     ],
   });
@@ -64,25 +65,32 @@ export async function queueEndMails(
   reason: EndReason,
 ): Promise<void> {
   if (reason === 'customer_erased') return;
-  const again = asksAgain.includes(reason) && facts.state !== 'ended';
+  const hasEnded = facts.state === 'ended';
+  const again = asksAgain.includes(reason) && !hasEnded;
   if (reason === 'expired' && !again) return;
-  await queueToCustomer(ctx, tx, scope, facts, {
-    kind: again ? 'again' : 'stopped',
+  const isQueued = await queueToCustomer(ctx, tx, scope, facts, {
+    kind: again ? 'again' : hasEnded ? 'ended' : 'stopped',
     more: (_, t) => [[t.mails.reason, t.ended[reason]]],
   });
   // The merchant knows what it has just done itself.
-  if (reason !== 'stopped_by_merchant' && reason !== 'plan_ended') await queueToMerchant(ctx, tx, facts, reason, again);
+  if (reason !== 'stopped_by_merchant' && reason !== 'plan_ended')
+    await queueToMerchant(ctx, tx, facts, reason, merchantText(again, isQueued));
 }
 
+/** Only the merchant can ask a customer to whom no mail goes: for lack of an address, or who stopped the mails. */
+const merchantText = (again: boolean, isQueued: boolean) =>
+  !again ? 'merchantBody' : isQueued ? 'merchantAgain' : 'merchantAsk';
+
+/** @returns false when the customer gets no mail */
 async function queueToCustomer(
   ctx: MailContext,
   tx: Tx,
   scope: Scope,
   facts: PlanFactsRow,
   { kind, more }: { kind: Kind; more: (words: Words, texts: MandateTexts) => CustomerMailFact[] },
-): Promise<void> {
-  if (facts.customer_email === null || facts.mails_stopped_at !== null) return;
-  if (!(await takePlanMail(ctx, tx, scope, facts, facts.customer_email))) return;
+): Promise<boolean> {
+  if (facts.customer_email === null || facts.mails_stopped_at !== null) return false;
+  if (!(await takePlanMail(ctx, tx, scope, facts, facts.customer_email))) return false;
   const words = wordsKept(facts.language);
   const texts = mandateTexts(words);
   const { mails: t, page } = texts;
@@ -90,7 +98,7 @@ async function queueToCustomer(
   const merchant = oneLine(merchantOf(facts));
   const url = planPageUrl(ctx.config, facts.id);
   const why: Why = `${kind}Why`;
-  const heading = fill(t[kind], { merchant });
+  const heading = fill(t[kind === 'ended' ? 'stopped' : kind], { merchant });
   const subject = facts.test_mode ? fill(t.testSubject, { subject: heading }) : heading;
   const amount = formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language);
   const mail: CustomerMail = {
@@ -115,6 +123,7 @@ async function queueToCustomer(
     html: customerMailHtml(mail),
     unsubscribeUrl: `${url}/stop-mails`,
   });
+  return true;
 }
 
 async function queueToMerchant(
@@ -122,7 +131,7 @@ async function queueToMerchant(
   tx: Tx,
   facts: PlanFactsRow,
   reason: EndReason,
-  again: boolean,
+  body: ReturnType<typeof merchantText>,
 ): Promise<void> {
   if (facts.merchant_email === null) return;
   const words = wordsKept(facts.merchant_language);
@@ -131,7 +140,7 @@ async function queueToMerchant(
     words,
     branding: mailBrandingOf(ctx, { ...facts, name: facts.partner_name }),
     subject: t.merchantSubject,
-    body: again ? t.merchantAgain : t.merchantBody,
+    body: t[body],
     values: {
       plan: facts.name ?? facts.id,
       customer: facts.customer_name ?? t.nobody,

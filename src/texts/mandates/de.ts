@@ -118,6 +118,9 @@ export const de: MandateTexts<'de'> = {
     unavailableRest: 'Versuchen Sie es später noch einmal. Bis dahin bezahlen Sie jede Zahlung per Link.',
     active: 'Wird automatisch abgebucht',
     activeRest: '{merchant} darf wie unten vereinbart aus Ihrer Wallet abbuchen. Sie müssen nichts tun.',
+    failed: 'Eine Abbuchung ist fehlgeschlagen',
+    failedRest: 'Sie wird wiederholt. Sie können auch jetzt per Link bezahlen, unter „Zahlungen“.',
+    failedPayRest: 'Bitte bezahlen Sie per Link, unter „Zahlungen“.',
     paused: '{merchant} hat den Plan pausiert. Inzwischen wird nichts abgebucht.',
     agreed: 'Was Sie vereinbart haben',
     agreedAt: 'Zugestimmt',
@@ -205,6 +208,7 @@ export const de: MandateTexts<'de'> = {
     againWhy: 'Bis Sie erneut zustimmen, hat jede Zahlung ihren eigenen Link.',
     agreedWhy:
       'Sie können auf dieser Seite jederzeit mit einem Klick stoppen. Wenn nicht Sie zugestimmt haben, stoppen Sie dort.',
+    endedWhy: 'Aus Ihrer Wallet wird nichts mehr abgebucht.',
     stoppedWhy: 'Aus Ihrer Wallet wird nichts mehr abgebucht. Jede weitere Zahlung kommt mit einem eigenen Link.',
     reason: 'Grund',
     see: 'Bedingungen ansehen',
@@ -214,9 +218,11 @@ export const de: MandateTexts<'de'> = {
     merchantBody:
       '{reason}\n\nDer Plan von {customer} läuft weiter, sofern er nicht beendet ist: Jede Zahlung hat ihren eigenen Link.\n\n{link}',
     merchantAgain:
-      '{reason}\n\nIhr Kunde {customer} wurde um eine neue Zustimmung gebeten. Bis dahin hat jede Zahlung ihren eigenen Link.\n\n{link}',
+      '{reason}\n\nWir haben {customer} eine E-Mail mit der Bitte um neue Zustimmung gesendet. Bis dahin hat jede Zahlung ihren eigenen Link.\n\n{link}',
+    merchantAsk:
+      '{reason}\n\nWir haben {customer} dazu keine E-Mail gesendet. Bitte senden Sie den Link auf der Seite des Plans, damit erneut zugestimmt werden kann. Bis dahin hat jede Zahlung ihren eigenen Link.\n\n{link}',
     toPlan: 'Plan öffnen',
-    nobody: 'Ihr Kunde',
+    nobody: 'Ihrem Kunden',
   },
   test: {
     heading: 'Test-Wallet',

@@ -114,6 +114,9 @@ export const en = {
     unavailableRest: 'Try again later. Until then, you pay each charge by link.',
     active: 'Charged automatically',
     activeRest: '{merchant} may charge your wallet as agreed below. You do not need to do anything.',
+    failed: 'A charge failed',
+    failedRest: 'It is tried again. You can also pay it now by its link, under Charges.',
+    failedPayRest: 'Please pay it by its link, under Charges.',
     paused: '{merchant} has paused the plan. Nothing is charged in the meantime.',
     agreed: 'What you agreed to',
     agreedAt: 'Agreed',
@@ -195,6 +198,7 @@ export const en = {
       'Review the terms on that page and sign them with your wallet if you agree. Nothing is taken unless you do. If you do not recognise this, ignore this e-mail.',
     againWhy: 'Until you agree again, each charge is requested by link.',
     agreedWhy: 'You can stop at any time on that page, with one click. If it was not you who agreed, stop it there.',
+    endedWhy: 'Nothing more is charged from your wallet.',
     stoppedWhy: 'Nothing more is charged from your wallet. Any further charge comes with its own link.',
     reason: 'Reason',
     see: 'View terms',
@@ -204,9 +208,11 @@ export const en = {
     merchantBody:
       '{reason}\n\n{customer}’s plan continues unless it has ended: each charge is requested by link.\n\n{link}',
     merchantAgain:
-      '{reason}\n\nYour customer {customer} has been asked to agree again. Until then, each charge is requested by link.\n\n{link}',
+      '{reason}\n\n{customer} has been asked to agree again. Until then, each charge is requested by link.\n\n{link}',
+    merchantAsk:
+      '{reason}\n\n{customer} was not e-mailed about this. Please send them the link on the plan’s page, so that they can agree again. Until then, each charge is requested by link.\n\n{link}',
     toPlan: 'Open the plan',
-    nobody: 'your customer',
+    nobody: 'Your customer',
   },
   /** The sandbox's part of a plan's page. */
   test: {

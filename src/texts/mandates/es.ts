@@ -116,6 +116,9 @@ export const es: MandateTexts<'es'> = {
     unavailableRest: 'Inténtelo más tarde. Hasta entonces, paga cada cobro por enlace.',
     active: 'Se cobra automáticamente',
     activeRest: '{merchant} puede cobrar de su billetera según el acuerdo de abajo. No tiene que hacer nada.',
+    failed: 'Falló un cobro',
+    failedRest: 'Se intentará de nuevo. También puede pagarlo ahora con su enlace, en Cobros.',
+    failedPayRest: 'Páguelo con su enlace, en Cobros.',
     paused: '{merchant} ha pausado el plan. Mientras tanto no se cobra nada.',
     agreed: 'Lo que usted aceptó',
     agreedAt: 'Aceptado',
@@ -199,6 +202,7 @@ export const es: MandateTexts<'es'> = {
     againWhy: 'Hasta que vuelva a aceptar, cada cobro se pide por enlace.',
     agreedWhy:
       'Puede detenerlos en esa página en cualquier momento, con un clic. Si no fue usted quien aceptó, deténgalos allí.',
+    endedWhy: 'Ya no se cobra nada de su billetera.',
     stoppedWhy: 'Ya no se cobra nada de su billetera. Cualquier otro cobro llega con su propio enlace.',
     reason: 'Motivo',
     see: 'Ver las condiciones',
@@ -208,7 +212,9 @@ export const es: MandateTexts<'es'> = {
     merchantBody:
       '{reason}\n\nEl plan de {customer} continúa, salvo que haya terminado: cada cobro se pide por enlace.\n\n{link}',
     merchantAgain:
-      '{reason}\n\nSe ha pedido a su cliente {customer} que vuelva a aceptar. Hasta entonces, cada cobro se pide por enlace.\n\n{link}',
+      '{reason}\n\nSe ha pedido a {customer} que vuelva a aceptar. Hasta entonces, cada cobro se pide por enlace.\n\n{link}',
+    merchantAsk:
+      '{reason}\n\nNo se ha enviado ningún correo a {customer}. Envíe el enlace de la página del plan para que vuelva a aceptar. Hasta entonces, cada cobro se pide por enlace.\n\n{link}',
     toPlan: 'Abrir el plan',
     nobody: 'su cliente',
   },

@@ -123,6 +123,10 @@ export const fr: MandateTexts<'fr'> = {
     unavailableRest: 'Réessayez plus tard. D’ici là, vous payez chaque échéance par lien.',
     active: 'Prélevé automatiquement',
     activeRest: '{merchant} peut prélever sur votre portefeuille selon l’accord ci-dessous. Vous n’avez rien à faire.',
+    failed: 'Une échéance n’a pas pu être prélevée',
+    failedRest:
+      'Une nouvelle tentative aura lieu. Vous pouvez aussi la payer dès maintenant par son lien, sous Échéances.',
+    failedPayRest: 'Veuillez la payer par son lien, sous Échéances.',
     paused: '{merchant} a mis le plan en pause. Rien n’est prélevé entre-temps.',
     agreed: 'Ce que vous avez accepté',
     agreedAt: 'Accord donné',
@@ -210,6 +214,7 @@ export const fr: MandateTexts<'fr'> = {
     againWhy: 'D’ici à votre nouvel accord, chaque échéance est demandée par lien.',
     agreedWhy:
       'Vous pouvez les arrêter à tout moment sur cette page, en un clic. Si ce n’est pas vous qui avez accepté, arrêtez-les sur cette page.',
+    endedWhy: 'Plus rien n’est prélevé sur votre portefeuille.',
     stoppedWhy: 'Plus rien n’est prélevé sur votre portefeuille. Toute nouvelle échéance a son propre lien.',
     reason: 'Motif',
     see: 'Voir les conditions',
@@ -219,7 +224,9 @@ export const fr: MandateTexts<'fr'> = {
     merchantBody:
       '{reason}\n\nLe plan de {customer} continue, sauf s’il est terminé : chaque échéance est demandée par lien.\n\n{link}',
     merchantAgain:
-      '{reason}\n\nUn nouvel accord a été demandé à votre client {customer}. D’ici là, chaque échéance est demandée par lien.\n\n{link}',
+      '{reason}\n\nUn nouvel accord a été demandé à {customer}. D’ici là, chaque échéance est demandée par lien.\n\n{link}',
+    merchantAsk:
+      '{reason}\n\nAucun e-mail n’a été envoyé à {customer}. Envoyez le lien qui figure sur la page du plan pour obtenir un nouvel accord. D’ici là, chaque échéance est demandée par lien.\n\n{link}',
     toPlan: 'Ouvrir le plan',
     nobody: 'votre client',
   },

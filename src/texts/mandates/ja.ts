@@ -110,6 +110,9 @@ export const ja: MandateTexts<'ja'> = {
     unavailableRest: '後でもう一度お試しください。それまでは毎回リンクからお支払いください。',
     active: '自動で支払われます',
     activeRest: '{merchant} は、下の同意の範囲であなたのウォレットに請求できます。操作は必要ありません。',
+    failed: '自動支払いに失敗しました',
+    failedRest: '後ほど再試行します。「請求」のリンクから今すぐ支払うこともできます。',
+    failedPayRest: '「請求」のリンクからお支払いください。',
     paused: '{merchant} がプランを一時停止しています。その間は支払われません。',
     agreed: '同意した内容',
     agreedAt: '同意日時',
@@ -192,6 +195,7 @@ export const ja: MandateTexts<'ja'> = {
       'ページの条件を読み、同意する場合はウォレットで署名してください。署名しない限り何も支払われません。お心当たりがなければ、何もしないでください。',
     againWhy: '改めて同意いただくまでは、毎回リンクで請求します。',
     agreedWhy: 'このページでいつでもワンクリックで停止できます。同意した覚えがない場合は、そこで停止してください。',
+    endedWhy: '今後ウォレットからは支払われません。',
     stoppedWhy: '今後ウォレットからは支払われません。残りの請求は、それぞれのリンクで届きます。',
     reason: '理由',
     see: '条件を見る',
@@ -201,6 +205,8 @@ export const ja: MandateTexts<'ja'> = {
     merchantBody: '{reason}\n\n{customer} のプランは、終了していなければ続きます。毎回リンクで請求します。\n\n{link}',
     merchantAgain:
       '{reason}\n\n{customer} に改めて同意をお願いしました。同意までは、毎回リンクで請求します。\n\n{link}',
+    merchantAsk:
+      '{reason}\n\n{customer} にはメールを送っていません。プランのページのリンクを送り、改めて同意をお願いしてください。同意までは、毎回リンクで請求します。\n\n{link}',
     toPlan: 'プランを開く',
     nobody: 'お客様',
   },

@@ -115,6 +115,9 @@ export const pt: MandateTexts<'pt'> = {
     unavailableRest: 'Tente de novo mais tarde. Até lá, você paga cada cobrança por link.',
     active: 'Cobrado automaticamente',
     activeRest: '{merchant} pode cobrar da sua carteira conforme combinado abaixo. Você não precisa fazer nada.',
+    failed: 'Uma cobrança falhou',
+    failedRest: 'Haverá uma nova tentativa. Você também pode pagá-la agora pelo link, em Cobranças.',
+    failedPayRest: 'Pague-a pelo link, em Cobranças.',
     paused: '{merchant} pausou o plano. Nada é cobrado enquanto isso.',
     agreed: 'O que você autorizou',
     agreedAt: 'Autorizado em',
@@ -200,6 +203,7 @@ export const pt: MandateTexts<'pt'> = {
     againWhy: 'Até você autorizar de novo, cada cobrança é feita por link.',
     agreedWhy:
       'Você pode interromper a qualquer momento nessa página, com um clique. Se não foi você quem autorizou, interrompa por lá.',
+    endedWhy: 'Nada mais é debitado da sua carteira.',
     stoppedWhy: 'Nada mais é debitado da sua carteira. Qualquer nova cobrança chega com o próprio link.',
     reason: 'Motivo',
     see: 'Ver condições',
@@ -209,7 +213,9 @@ export const pt: MandateTexts<'pt'> = {
     merchantBody:
       '{reason}\n\nO plano de {customer} continua, a menos que tenha sido encerrado: cada cobrança é feita por link.\n\n{link}',
     merchantAgain:
-      '{reason}\n\nPedimos ao seu cliente {customer} uma nova autorização. Até lá, cada cobrança é feita por link.\n\n{link}',
+      '{reason}\n\nPedimos uma nova autorização a {customer}. Até lá, cada cobrança é feita por link.\n\n{link}',
+    merchantAsk:
+      '{reason}\n\nNenhum e-mail foi enviado a {customer}. Envie o link da página do plano para obter uma nova autorização. Até lá, cada cobrança é feita por link.\n\n{link}',
     toPlan: 'Abrir o plano',
     nobody: 'seu cliente',
   },
