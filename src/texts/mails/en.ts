@@ -11,7 +11,7 @@ export const en = {
     stop: 'Stop the recovery',
     changed: {
       subject: '{merchant}: your wallet was changed',
-      body: 'New requests are now paid to this wallet:\n\n{newWallet}\n\nUntil now they were paid to this one:\n\n{oldWallet}\n\nBoth wallets signed the change. Existing requests are still paid to the previous wallet.',
+      body: 'New requests are now paid to this wallet:\n\n{newWallet}\n\nUntil now they were paid to this one:\n\n{oldWallet}\n\nBoth wallets signed the change. Existing requests are still paid to the previous wallet. Automatic charges stop until each customer has agreed again.',
     },
     recovery_started: {
       subject: '{merchant}: a wallet recovery was started',
@@ -23,7 +23,7 @@ export const en = {
     },
     recovered: {
       subject: '{merchant}: your wallet was recovered',
-      body: 'New requests are now paid to this wallet:\n\n{newWallet}\n\nUntil now they were paid to this one, which did not object within 48 hours:\n\n{oldWallet}\n\nExisting requests are still paid to the previous wallet.',
+      body: 'New requests are now paid to this wallet:\n\n{newWallet}\n\nUntil now they were paid to this one, which did not object within 48 hours:\n\n{oldWallet}\n\nExisting requests are still paid to the previous wallet. Automatic charges stop until each customer has agreed again.',
     },
     displaced: {
       subject: '{merchant}: someone else signed in with its wallet',

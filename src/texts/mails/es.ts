@@ -12,7 +12,7 @@ export const es: MailTexts<'es'> = {
     stop: 'Detener la recuperación',
     changed: {
       subject: '{merchant}: se cambió su billetera',
-      body: 'Las solicitudes nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nHasta ahora se pagaban a esta:\n\n{oldWallet}\n\nLas dos billeteras firmaron el cambio. Las solicitudes existentes se siguen pagando a la billetera anterior.',
+      body: 'Las solicitudes nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nHasta ahora se pagaban a esta:\n\n{oldWallet}\n\nLas dos billeteras firmaron el cambio. Las solicitudes existentes se siguen pagando a la billetera anterior. Los cobros automáticos se detienen hasta que cada cliente vuelva a aceptar.',
     },
     recovery_started: {
       subject: '{merchant}: se inició una recuperación de la billetera',
@@ -24,7 +24,7 @@ export const es: MailTexts<'es'> = {
     },
     recovered: {
       subject: '{merchant}: se recuperó su billetera',
-      body: 'Las solicitudes nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nHasta ahora se pagaban a esta, que no se opuso en 48 horas:\n\n{oldWallet}\n\nLas solicitudes existentes se siguen pagando a la billetera anterior.',
+      body: 'Las solicitudes nuevas se pagan ahora a esta billetera:\n\n{newWallet}\n\nHasta ahora se pagaban a esta, que no se opuso en 48 horas:\n\n{oldWallet}\n\nLas solicitudes existentes se siguen pagando a la billetera anterior. Los cobros automáticos se detienen hasta que cada cliente vuelva a aceptar.',
     },
     displaced: {
       subject: '{merchant}: otra persona inició sesión con su billetera',

@@ -12,7 +12,7 @@ export const fr: MailTexts<'fr'> = {
     stop: 'Arrêter la récupération',
     changed: {
       subject: '{merchant} : votre portefeuille a été changé',
-      body: 'Les nouvelles demandes sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nJusqu’ici, elles l’étaient sur celui-ci :\n\n{oldWallet}\n\nLes deux portefeuilles ont signé ce changement. Les demandes existantes restent payées sur l’ancien portefeuille.',
+      body: 'Les nouvelles demandes sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nJusqu’ici, elles l’étaient sur celui-ci :\n\n{oldWallet}\n\nLes deux portefeuilles ont signé ce changement. Les demandes existantes restent payées sur l’ancien portefeuille. Les prélèvements automatiques s’arrêtent jusqu’à ce que chaque client ait donné un nouvel accord.',
     },
     recovery_started: {
       subject: '{merchant} : une récupération du portefeuille a été lancée',
@@ -24,7 +24,7 @@ export const fr: MailTexts<'fr'> = {
     },
     recovered: {
       subject: '{merchant} : votre portefeuille a été récupéré',
-      body: 'Les nouvelles demandes sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nJusqu’ici, elles l’étaient sur celui-ci, qui ne s’y est pas opposé sous 48 heures :\n\n{oldWallet}\n\nLes demandes existantes restent payées sur l’ancien portefeuille.',
+      body: 'Les nouvelles demandes sont désormais payées sur ce portefeuille :\n\n{newWallet}\n\nJusqu’ici, elles l’étaient sur celui-ci, qui ne s’y est pas opposé sous 48 heures :\n\n{oldWallet}\n\nLes demandes existantes restent payées sur l’ancien portefeuille. Les prélèvements automatiques s’arrêtent jusqu’à ce que chaque client ait donné un nouvel accord.',
     },
     displaced: {
       subject: '{merchant} : une autre personne s’est connectée avec son portefeuille',

@@ -12,7 +12,7 @@ export const ja: MailTexts<'ja'> = {
     stop: 'リカバリーを停止',
     changed: {
       subject: '{merchant}：ウォレットが変更されました',
-      body: '新しい請求は、今後このウォレットに支払われます：\n\n{newWallet}\n\nこれまでの支払い先：\n\n{oldWallet}\n\nこの変更には両方のウォレットが署名しました。既存の請求は、引き続き以前のウォレットに支払われます。',
+      body: '新しい請求は、今後このウォレットに支払われます：\n\n{newWallet}\n\nこれまでの支払い先：\n\n{oldWallet}\n\nこの変更には両方のウォレットが署名しました。既存の請求は、引き続き以前のウォレットに支払われます。自動支払いは、各お客様が改めて同意するまで止まります。',
     },
     recovery_started: {
       subject: '{merchant}：ウォレットのリカバリーが開始されました',
@@ -24,7 +24,7 @@ export const ja: MailTexts<'ja'> = {
     },
     recovered: {
       subject: '{merchant}：ウォレットのリカバリーが完了しました',
-      body: '新しい請求は、今後このウォレットに支払われます：\n\n{newWallet}\n\nこれまでの支払い先（48 時間以内に異議がありませんでした）：\n\n{oldWallet}\n\n既存の請求は、引き続き以前のウォレットに支払われます。',
+      body: '新しい請求は、今後このウォレットに支払われます：\n\n{newWallet}\n\nこれまでの支払い先（48 時間以内に異議がありませんでした）：\n\n{oldWallet}\n\n既存の請求は、引き続き以前のウォレットに支払われます。自動支払いは、各お客様が改めて同意するまで止まります。',
     },
     displaced: {
       subject: '{merchant}：別の人がこの加盟店のウォレットでサインインしました',

@@ -12,7 +12,7 @@ export const pt: MailTexts<'pt'> = {
     stop: 'Interromper a recuperação',
     changed: {
       subject: '{merchant}: a sua carteira foi trocada',
-      body: 'A partir de agora, as novas cobranças são pagas nesta carteira:\n\n{newWallet}\n\nAté agora, eram pagas nesta:\n\n{oldWallet}\n\nAs duas carteiras assinaram a troca. As cobranças já existentes continuam sendo pagas na carteira anterior.',
+      body: 'A partir de agora, as novas cobranças são pagas nesta carteira:\n\n{newWallet}\n\nAté agora, eram pagas nesta:\n\n{oldWallet}\n\nAs duas carteiras assinaram a troca. As cobranças já existentes continuam sendo pagas na carteira anterior. As cobranças automáticas param até que cada cliente autorize de novo.',
     },
     recovery_started: {
       subject: '{merchant}: foi iniciada uma recuperação de carteira',
@@ -24,7 +24,7 @@ export const pt: MailTexts<'pt'> = {
     },
     recovered: {
       subject: '{merchant}: a sua carteira foi recuperada',
-      body: 'A partir de agora, as novas cobranças são pagas nesta carteira:\n\n{newWallet}\n\nAté agora, eram pagas nesta, que não se opôs em 48 horas:\n\n{oldWallet}\n\nAs cobranças já existentes continuam sendo pagas na carteira anterior.',
+      body: 'A partir de agora, as novas cobranças são pagas nesta carteira:\n\n{newWallet}\n\nAté agora, eram pagas nesta, que não se opôs em 48 horas:\n\n{oldWallet}\n\nAs cobranças já existentes continuam sendo pagas na carteira anterior. As cobranças automáticas param até que cada cliente autorize de novo.',
     },
     displaced: {
       subject: '{merchant}: outra pessoa entrou com a carteira deste lojista',

@@ -571,7 +571,7 @@ export const de: PortalTexts<'de'> = {
       recover: {
         label: 'Verlorene Wallet wiederherstellen',
         title: 'Wallet-Wiederherstellung für {name} starten?',
-        rest: 'Sie bekommen einen Link für den Händler. Es ändert sich nichts, bis seine neue Wallet signiert hat und 48 Stunden vergangen sind.',
+        rest: 'Sie bekommen einen Link für den Händler. Es ändert sich nichts, bis seine neue Wallet signiert hat und 48 Stunden vergangen sind. Bis dahin gehen Zahlungen weiter an die aktuelle Wallet: Deaktivieren Sie den Händler so lange, wenn sie verloren ist.',
       },
       cancelRecovery: {
         label: 'Wiederherstellung abbrechen',

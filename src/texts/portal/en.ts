@@ -516,7 +516,7 @@ export const en = {
       recover: {
         label: 'Recover a lost wallet',
         title: 'Start a wallet recovery for {name}?',
-        rest: 'You get a link for the merchant. Nothing changes until their new wallet has signed and 48 hours have passed.',
+        rest: 'You get a link for the merchant. Nothing changes until their new wallet has signed and 48 hours have passed. Until then, requests are still paid to the current wallet: disable the merchant meanwhile if it is lost.',
       },
       cancelRecovery: {
         label: 'Cancel recovery',

@@ -578,7 +578,7 @@ export const es: PortalTexts<'es'> = {
       recover: {
         label: 'Recuperar una billetera perdida',
         title: '¿Iniciar la recuperación de la billetera de {name}?',
-        rest: 'Recibirá un enlace para el comercio. No cambia nada hasta que su billetera nueva haya firmado y hayan pasado 48 horas.',
+        rest: 'Recibirá un enlace para el comercio. No cambia nada hasta que su billetera nueva haya firmado y hayan pasado 48 horas. Hasta entonces se sigue pagando a la billetera actual: si se perdió, desactive el comercio mientras tanto.',
       },
       cancelRecovery: {
         label: 'Cancelar recuperación',

@@ -588,7 +588,7 @@ export const fr: PortalTexts<'fr'> = {
       recover: {
         label: 'Récupérer un portefeuille perdu',
         title: 'Lancer la récupération du portefeuille de {name} ?',
-        rest: 'Vous obtenez un lien pour le commerçant. Rien ne change tant que son nouveau portefeuille n’a pas signé et que 48 heures ne se sont pas écoulées.',
+        rest: 'Vous obtenez un lien pour le commerçant. Rien ne change tant que son nouveau portefeuille n’a pas signé et que 48 heures ne se sont pas écoulées. D’ici là, les paiements vont toujours au portefeuille actuel : s’il est perdu, désactivez le commerçant en attendant.',
       },
       cancelRecovery: {
         label: 'Annuler la récupération',

@@ -577,7 +577,7 @@ export const pt: PortalTexts<'pt'> = {
       recover: {
         label: 'Recuperar uma carteira perdida',
         title: 'Iniciar a recuperação da carteira de {name}?',
-        rest: 'Você recebe um link para o lojista. Nada muda até a nova carteira dele assinar e passarem 48 horas.',
+        rest: 'Você recebe um link para o lojista. Nada muda até a nova carteira dele assinar e passarem 48 horas. Até lá, os pagamentos continuam indo para a carteira atual: se ela se perdeu, desative o lojista enquanto isso.',
       },
       cancelRecovery: {
         label: 'Cancelar a recuperação',

@@ -151,7 +151,7 @@ export const de: WalletTexts<'de'> = {
     title: 'Wallet wechseln',
     heading: 'Wallet wechseln, in der Sie Zahlungen empfangen',
     now: 'Aktuelle Wallet',
-    rest: 'Dafür braucht es zwei Signaturen: Die aktuelle Wallet nennt die neue, dann stimmt die neue zu. Offene Anforderungen werden weiter an die aktuelle Wallet bezahlt.',
+    rest: 'Dafür braucht es zwei Signaturen: Die aktuelle Wallet nennt die neue, dann stimmt die neue zu. Offene Anforderungen werden weiter an die aktuelle Wallet bezahlt. Automatische Abbuchungen enden, bis jeder Kunde neu zugestimmt hat.',
     newWallet: 'Neue Wallet',
     step1: '1 von 2: mit der aktuellen Wallet signieren',
     step1Rest: 'Sie übergibt an {wallet}.',
@@ -161,7 +161,7 @@ export const de: WalletTexts<'de'> = {
     cancel: 'Abbrechen, Wallet behalten',
     done: 'Ihre Wallet wurde gewechselt',
     doneRest:
-      'Neue Anforderungen werden an {wallet} bezahlt. Anforderungen, die schon offen waren, werden weiter an die bisherige Wallet bezahlt.',
+      'Neue Anforderungen werden an {wallet} bezahlt. Anforderungen, die schon offen waren, werden weiter an die bisherige Wallet bezahlt. Automatische Abbuchungen enden, bis jeder Kunde neu zugestimmt hat.',
     back: 'Zurück zum Dashboard',
     lost: 'Aktuelle Wallet verloren? Bitten Sie {partner}, eine Wiederherstellung zu starten.',
     underWay: 'Ihre Wallet wird wiederhergestellt',

@@ -138,7 +138,7 @@ export const en = {
     title: 'Change wallet',
     heading: 'Change the wallet you receive payments in',
     now: 'Current wallet',
-    rest: 'It takes two signatures: the current wallet names the new one, then the new one agrees. Open requests are still paid to the current wallet.',
+    rest: 'It takes two signatures: the current wallet names the new one, then the new one agrees. Open requests are still paid to the current wallet. Automatic charges stop until each customer has agreed again.',
     newWallet: 'New wallet',
     step1: '1 of 2: sign with your current wallet',
     step1Rest: 'It hands over to {wallet}.',
@@ -148,7 +148,7 @@ export const en = {
     cancel: 'Cancel, keep my wallet',
     done: 'Your wallet was changed',
     doneRest:
-      'New requests are paid to {wallet}. Requests that were already open are still paid to the previous wallet.',
+      'New requests are paid to {wallet}. Requests that were already open are still paid to the previous wallet. Automatic charges stop until each customer has agreed again.',
     back: 'Back to the dashboard',
     lost: 'Lost your current wallet? Ask {partner} to start a recovery for you.',
     underWay: 'Your wallet is being recovered',

@@ -147,7 +147,7 @@ export const es: WalletTexts<'es'> = {
     title: 'Cambiar de billetera',
     heading: 'Cambiar la billetera en la que recibe los pagos',
     now: 'Billetera actual',
-    rest: 'Hacen falta dos firmas: la billetera actual designa a la nueva y después la nueva acepta. Las solicitudes abiertas se siguen pagando a la billetera actual.',
+    rest: 'Hacen falta dos firmas: la billetera actual designa a la nueva y después la nueva acepta. Las solicitudes abiertas se siguen pagando a la billetera actual. Los cobros automáticos se detienen hasta que cada cliente vuelva a aceptar.',
     newWallet: 'Billetera nueva',
     step1: '1 de 2: firme con su billetera actual',
     step1Rest: 'Cede el paso a {wallet}.',
@@ -157,7 +157,7 @@ export const es: WalletTexts<'es'> = {
     cancel: 'Cancelar y conservar mi billetera',
     done: 'Se cambió su billetera',
     doneRest:
-      'Las solicitudes nuevas se pagan a {wallet}. Las que ya estaban abiertas se siguen pagando a la billetera anterior.',
+      'Las solicitudes nuevas se pagan a {wallet}. Las que ya estaban abiertas se siguen pagando a la billetera anterior. Los cobros automáticos se detienen hasta que cada cliente vuelva a aceptar.',
     back: 'Volver al panel',
     lost: '¿Perdió su billetera actual? Pida a {partner} que inicie una recuperación.',
     underWay: 'Su billetera se está recuperando',

@@ -150,7 +150,7 @@ export const fr: WalletTexts<'fr'> = {
     title: 'Changer de portefeuille',
     heading: 'Changer le portefeuille qui reçoit vos paiements',
     now: 'Portefeuille actuel',
-    rest: 'Il faut deux signatures : le portefeuille actuel désigne le nouveau, puis le nouveau accepte. Les demandes ouvertes restent payées sur le portefeuille actuel.',
+    rest: 'Il faut deux signatures : le portefeuille actuel désigne le nouveau, puis le nouveau accepte. Les demandes ouvertes restent payées sur le portefeuille actuel. Les prélèvements automatiques s’arrêtent jusqu’à ce que chaque client ait donné un nouvel accord.',
     newWallet: 'Nouveau portefeuille',
     step1: '1 sur 2 : signez avec votre portefeuille actuel',
     step1Rest: 'Il passe la main à {wallet}.',
@@ -160,7 +160,7 @@ export const fr: WalletTexts<'fr'> = {
     cancel: 'Annuler et garder mon portefeuille',
     done: 'Votre portefeuille a été changé',
     doneRest:
-      'Les nouvelles demandes sont payées sur {wallet}. Celles qui étaient déjà ouvertes restent payées sur l’ancien portefeuille.',
+      'Les nouvelles demandes sont payées sur {wallet}. Celles qui étaient déjà ouvertes restent payées sur l’ancien portefeuille. Les prélèvements automatiques s’arrêtent jusqu’à ce que chaque client ait donné un nouvel accord.',
     back: 'Retour au tableau de bord',
     lost: 'Portefeuille actuel perdu ? Demandez à {partner} de lancer une récupération pour vous.',
     underWay: 'Votre portefeuille est en cours de récupération',

@@ -138,7 +138,7 @@ export const pt: WalletTexts<'pt'> = {
     title: 'Trocar de carteira',
     heading: 'Troque a carteira em que você recebe pagamentos',
     now: 'Carteira atual',
-    rest: 'São necessárias duas assinaturas: a carteira atual indica a nova, e depois a nova aceita. As cobranças abertas continuam sendo pagas na carteira atual.',
+    rest: 'São necessárias duas assinaturas: a carteira atual indica a nova, e depois a nova aceita. As cobranças abertas continuam sendo pagas na carteira atual. As cobranças automáticas param até que cada cliente autorize de novo.',
     newWallet: 'Nova carteira',
     step1: '1 de 2: assine com a carteira atual',
     step1Rest: 'Ela passa o recebimento para {wallet}.',
@@ -148,7 +148,7 @@ export const pt: WalletTexts<'pt'> = {
     cancel: 'Cancelar e manter a carteira',
     done: 'A sua carteira foi trocada',
     doneRest:
-      'As novas cobranças são pagas em {wallet}. As que já estavam abertas continuam sendo pagas na carteira anterior.',
+      'As novas cobranças são pagas em {wallet}. As que já estavam abertas continuam sendo pagas na carteira anterior. As cobranças automáticas param até que cada cliente autorize de novo.',
     back: 'Voltar ao painel',
     lost: 'Perdeu a carteira atual? Peça a {partner} que inicie uma recuperação para você.',
     underWay: 'A sua carteira está sendo recuperada',
