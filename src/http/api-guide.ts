@@ -1,5 +1,6 @@
 import { type ErrorCode, errors } from '../errors.ts';
 import { createSnippet, receiverSnippet, type SnippetLanguage, snippetLanguages } from '../portal/overview/snippets.ts';
+import { syncSnippet } from '../portal/overview/sync-snippet.ts';
 
 const names: Record<SnippetLanguage, [heading: string, fence: string]> = {
   curl: ['curl and a shell', 'sh'],
@@ -103,8 +104,18 @@ Hand over the goods when \`proof_status\` is \`verified\`, whatever \`status\` s
 # Paging
 
 Lists are sorted by \`created_at\`, oldest first. \`limit\` is 1 to 100 (50 by default), and \`has_more\` says whether another page
-follows. To follow new requests, pass the last \`created_at\` that you saw as \`since\`: it is inclusive, so skip ids that you
-know. No request is missed, however many are created meanwhile.
+follows: it begins at \`offset\` + \`limit\`. Parameters that this document does not name, such as \`page\`, are ignored.
+
+- **New requests.** Pass the last \`created_at\` that you saw as \`since\`: it is inclusive, so skip IDs that you know, and use a
+  \`limit\` of 2 or more. No request is missed, however many are created meanwhile.
+- **Payments.** A request that is paid later keeps its \`created_at\`, so the loop above does not return it again. Webhooks tell
+  you. Without them, also read the list with \`proof_status=verified\`, since the \`created_at\` of the oldest request that you
+  still wait for, page by page. Wait until at least an hour after \`expires_at\`, because a payment up to 30 minutes late counts
+  and then has to become final. A merchant can attach an even later payment at any time; only the webhook tells you about it.
+
+\`\`\`python
+${syncSnippet(values)}
+\`\`\`
 
 # Limits
 
