@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { theService } from '../../src/audit/write.ts';
 import type { Hex } from '../../src/chain/rpc.ts';
 import { readWaits } from '../../src/db/due.ts';
+import { formatMicro } from '../../src/lib/money.ts';
 import { attachUnmatched } from '../../src/payments/unmatched/attach.ts';
 import { followRefunds } from '../../src/refunds/follow.ts';
 import { checkRefund, recordRefund } from '../../src/refunds/refund.ts';
@@ -13,6 +14,7 @@ import { makeRequest } from '../support/fixtures.ts';
 import { secondEndpoint } from '../support/payments/second-endpoint.ts';
 import { type DashboardFixtures, dashboardFixtures, openRefund } from '../support/people/dashboard.ts';
 import type { Visit } from '../support/people/forms.ts';
+import { portalVisitor } from '../support/people/portal.ts';
 
 let fixtures: DashboardFixtures;
 before(async () => {
@@ -74,7 +76,8 @@ test('A recorded refund is looked up: on its way, then confirmed once it is fina
   assert.equal(await followRefunds(fixtures.ctx), 0, 'what is final is not looked for any more');
 });
 
-test('A refund that is final when it is recorded is confirmed at once, and the page says how much was missing or too much', async () => {
+test('A refund that is final when it is recorded is confirmed at once, and page and exports say how much it was', async () => {
+  const partner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
   for (const [given, text] of [
     [2_500_000n, /That is 0\.50 USDC less than the amount to refund/],
     [3_250_000n, /That is 0\.25 USDC more than the amount to refund/],
@@ -86,6 +89,9 @@ test('A refund that is final when it is recorded is confirmed at once, and the p
     await note(await pageOf(paid), paid, { return_tx_hash: back.toUpperCase().replace('0X', '0x') });
     assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', String(given)]);
     assert.match((await pageOf(paid)).html, text);
+    const inCsv = new RegExp(`${paid.txHash},.*,confirmed,${back},${formatMicro(given)}\\r?\\n`);
+    assert.match((await fixtures.visitor.open('/dashboard/unmatched.csv')).html, inCsv);
+    assert.match((await partner.open('/portal/unmatched.csv')).html, inCsv);
   }
 });
 

@@ -121,7 +121,7 @@ function unmatchedTable(words: Words, rows: UnmatchedRow[], refunds: Map<string,
 
 const csvHeader = [
   ...['block_time', 'network', 'tx_hash', 'usdc', 'from_address', 'to_address', 'reason', 'seems_for'],
-  ...['given_back', 'given_back_tx_hash'],
+  ...['given_back', 'given_back_tx_hash', 'refunded_usdc'],
 ];
 
 async function* csvRows(
@@ -139,6 +139,7 @@ async function* csvRows(
         chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
         ...[row.tx_hash, formatMicro(BigInt(row.value)), row.from_address, row.to_address, row.reason ?? 'no_match'],
         ...[row.candidate_request_id, refund?.state ?? null, refund?.return_tx_hash ?? null],
+        refund && refund.given_micro !== null ? formatMicro(BigInt(refund.given_micro)) : null,
       ];
     });
   }

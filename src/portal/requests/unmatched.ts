@@ -207,7 +207,7 @@ function unmatchedTable(
 const csvHeader = [
   ...['account_id', 'merchant', 'reason', 'candidate_request_id', 'amount', 'token', 'token_address', 'value'],
   ...['chain_id', 'tx_hash', 'ordinal', 'from_address', 'to_address', 'block_time'],
-  ...['given_back', 'given_back_tx_hash'],
+  ...['given_back', 'given_back_tx_hash', 'refunded_usdc'],
 ];
 
 async function* csvRows(
@@ -229,5 +229,6 @@ function csvRow(row: UnmatchedRow, refund: RefundRow | undefined, chains: ChainC
     ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
     ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
     ...[refund?.state ?? null, refund?.return_tx_hash ?? null],
+    refund && refund.given_micro !== null ? formatMicro(BigInt(refund.given_micro)) : null,
   ];
 }
