@@ -1,4 +1,3 @@
-import { zeroAddress } from 'viem';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
@@ -15,6 +14,7 @@ import {
 import { lockForProof } from '../requests/proof.ts';
 import { effectiveStatus } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
+import { hasSender } from './refund.ts';
 import { startLockedRefund } from './start.ts';
 
 /** The outcome of detaching a partial payment from its request. */
@@ -56,7 +56,7 @@ export async function detachPartialPayment(
       if (request.proof_status !== 'none') return { kind: 'paid', requestId };
       if (!isOver(request, ctx.clock.now()) || row.final_at === null) return { kind: 'too_early', requestId };
       await updateReleased(tx, scope, key, requestId);
-      if (row.from_address !== zeroAddress) {
+      if (hasSender(row.from_address)) {
         await startLockedRefund(tx, ctx, scope, { ...row, request_id: null, reason: 'released' });
       }
       await audit(ctx, tx, actor, {

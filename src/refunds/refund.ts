@@ -147,9 +147,12 @@ function expectedRefund(prepared: PreparedRefund, refundTxHash: string): Expecte
   return { refundTxHash, tokenAddress: token.address, fromAddress, toAddress, usdcMicro, sinceBlock };
 }
 
+/** Whether a transfer can be sent back: one that was minted, as bridges do, came from nobody. */
+export const hasSender = (fromAddress: string): boolean => fromAddress !== zeroAddress;
+
 /** How much of a transfer can be refunded, in micro units; 0n if nothing can. */
 export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): Promise<bigint> {
-  const nobody = row.from_address === zeroAddress || row.from_address === row.to_address;
+  const nobody = !hasSender(row.from_address) || row.from_address === row.to_address;
   if (row.judged_at === null || nobody || row.reason === 'wrong_token') return 0n;
   if (row.request_id === null) return BigInt(row.value);
   const [request, counted] = await Promise.all([

@@ -57,6 +57,39 @@ test('An unmatched payment is shown with its reason, and attached to a request t
   assert.equal((await fixtures.visitor.open(`/dashboard/unmatched/${keyFor(txHash)}`)).status, 404, 'it has its place');
 });
 
+test('A payment that a bridge has minted has no sender: its pages offer no refund, and say how to make one', async () => {
+  const { merchant, node, visitor } = fixtures;
+  const mint = async (usdcMicro: bigint) => {
+    const txHash = await node.fund(merchant.wallet, usdcMicro);
+    await node.mine(3);
+    await fixtures.turn();
+    return visitor.open(`/dashboard/unmatched/31337_${txHash}_1`); // after the log of the minting itself
+  };
+  const unmatched = await mint(7_777_777n);
+  assert.match(unmatched.html, /This payment has no sender on the network/);
+  assert.doesNotMatch(unmatched.html, /give-back/);
+
+  const request = await fixtures.request({ exactMicro: 3_000_000n });
+  await fixtures.pay(request, { usdcMicro: 2_000_000n });
+  await node.mine(3);
+  await fixtures.turn();
+  const rest = await mint(2_500_000n);
+  await visitor.send(rest, '/attach', { request: request.id });
+  await fixtures.turn();
+  const paid = await visitor.open(`/dashboard/payments/${request.id}`);
+  assert.match(paid.html, /Overpaid by 1\.50 USDC/);
+  assert.match(paid.html, /This payment has no sender on the network/);
+  assert.doesNotMatch(paid.html, /give-back/);
+
+  const short = await fixtures.request({ exactMicro: 40_123_000n });
+  const part = await mint(20_000_000n);
+  await visitor.send(part, '/rest', { request: short.id });
+  await fixtures.db.sql`update requests set expires_at = now() - interval '2 hours' where id = ${short.id}`;
+  const ended = await visitor.open(`/dashboard/payments/${short.id}`);
+  assert.match(ended.html, /This payment has no sender on the network/);
+  assert.doesNotMatch(ended.html, /\/part"/);
+});
+
 test('Requests that a payment pays in full are listed by the nearest amount, with the surplus', async () => {
   const near = await fixtures.request({ exactMicro: 2_600_000_000n });
   const far = await fixtures.request({ exactMicro: 1_200_000_000n });

@@ -10,6 +10,7 @@ import { readTransferKey, type TransferKey, type TransferRow, writeTransferKey }
 import { askForRest, attachUnmatched } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
+import { hasSender } from '../../refunds/refund.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
@@ -88,11 +89,13 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
         refund && refundFacts(words, refund),
         !decided &&
           canRefund &&
-          html`
-            <p>
-              <a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a>
-            </p>
-          `,
+          (hasSender(row.from_address)
+            ? html`
+              <p>
+                <a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a>
+              </p>
+            `
+            : html`<p class="quiet">${refundTexts.noSender}</p>`),
       )}
       ${refund === null && attachSection(words, ctx, attachable, wanted)}
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}

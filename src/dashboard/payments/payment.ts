@@ -10,6 +10,7 @@ import { type PaymentProgress, readProgress, type TransferProgress } from '../..
 import { writeTransferKey } from '../../payments/transfers.ts';
 import { type PlanRow, readPlanOfRequest } from '../../plans/read.ts';
 import { isRefundSent, type RefundRow, readRefunds } from '../../refunds/read.ts';
+import { hasSender } from '../../refunds/refund.ts';
 import { readByMerchant } from '../../requests/lists/by-merchant.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { madeAt } from '../../requests/rules.ts';
@@ -98,7 +99,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit) {
 
 /** What needs a decision: a partial payment, an overpayment, or money that does not count. */
 function concerns(words: Words, { row, progress, refunds }: Payment): Html | null {
-  const { payment: t, reason } = dashboardTexts(words);
+  const { payment: t, reason, refund } = dashboardTexts(words);
   const usdc = (micro: bigint) => groupMicro(words, micro);
   const lines: Html[] = [];
   if (progress.receivedMicro > 0n && progress.missingMicro > 0n) {
@@ -114,13 +115,11 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
   for (const surplus of row.proof_status === 'verified' ? progress.surpluses : []) {
     const title = fill(t.over, { amount: usdc(surplus.micro) });
     const key = writeTransferKey(surplus);
-    lines.push(
-      afterwards(
-        words,
-        { title, rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund },
-        refunds.get(key),
-      ),
-    );
+    const from = progress.transfers.find((transfer) => writeTransferKey(transfer) === key)?.fromAddress ?? '';
+    const act = hasSender(from)
+      ? { rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund }
+      : { rest: refund.noSender };
+    lines.push(afterwards(words, { title, ...act }, refunds.get(key)));
   }
   for (const transfer of progress.unmatched) {
     const key = writeTransferKey(transfer);
@@ -139,8 +138,9 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
 
 /** The button that refunds a partial payment of a request that has ended. It needs a final payment. */
 function refundPartialForm(words: Words, transfer: TransferProgress): Html {
-  const { payment: t } = dashboardTexts(words);
+  const { payment: t, refund } = dashboardTexts(words);
   const amount = groupMicro(words, transfer.usdcMicro);
+  if (!hasSender(transfer.fromAddress)) return html`<p class="after-state quiet">${refund.noSender}</p>`;
   if (!transfer.final) return html`<p class="after-state quiet">${fill(t.refundPartialSoon, { amount })}</p>`;
   const act = {
     label: fill(t.refundPartial, { amount }),
@@ -154,7 +154,7 @@ function refundPartialForm(words: Words, transfer: TransferProgress): Html {
 /** One matter to decide, with its refund if there is one. Once a refund was sent, there is nothing left to decide. */
 function afterwards(
   words: Words,
-  { title, rest, href, label }: { title: string; rest: string; href: string; label: string },
+  { title, rest, href, label }: { title: string; rest: string; href?: string; label?: string },
   refund: RefundRow | undefined,
 ): Html {
   const isDone = refund !== undefined && isRefundSent(refund);
@@ -162,7 +162,7 @@ function afterwards(
     <div>
       ${stateLine(isDone ? 'ended' : 'attention', title, isDone ? null : rest)}
       ${refund && html`<div class="after-state">${refundLine(words, refund)}</div>`}
-      ${!isDone && html`<p class="after-state"><a href="${href}">${label}</a></p>`}
+      ${!isDone && href !== undefined && html`<p class="after-state"><a href="${href}">${label}</a></p>`}
     </div>
   `;
 }

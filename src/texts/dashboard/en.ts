@@ -281,6 +281,8 @@ export const en = {
   refund: {
     title: 'Refund {amount} USDC',
     heading: 'Refund this payment',
+    noSender:
+      'This payment has no sender on the network, for example because a bridge created it there. To refund it, ask your customer for an address and send it from your wallet.',
     take: 'Set it aside and continue',
     early: 'Not final yet',
     earlyRest:

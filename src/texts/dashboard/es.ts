@@ -289,6 +289,8 @@ export const es: DashboardTexts<'es'> = {
   refund: {
     title: 'Reembolsar {amount} USDC',
     heading: 'Reembolsar este pago',
+    noSender:
+      'Este pago no tiene remitente en la red, por ejemplo porque lo creó un puente (bridge). Para reembolsarlo, pida una dirección al cliente y envíelo desde su billetera.',
     take: 'Apartarlo y continuar',
     early: 'Aún no es definitivo',
     earlyRest:

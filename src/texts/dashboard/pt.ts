@@ -292,6 +292,8 @@ export const pt: DashboardTexts<'pt'> = {
   refund: {
     title: 'Reembolsar {amount} USDC',
     heading: 'Reembolsar este pagamento',
+    noSender:
+      'Este pagamento não tem remetente na rede, por exemplo porque uma ponte (bridge) o criou. Para reembolsá-lo, peça um endereço ao cliente e envie o valor da sua carteira.',
     take: 'Separar e continuar',
     early: 'Ainda não definitivo',
     earlyRest:
