@@ -7,7 +7,7 @@ import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { planTexts } from '../texts/plans.ts';
 import { receiptTexts } from '../texts/receipts.ts';
-import { instant } from '../ui/formats.ts';
+import { instant, instantText } from '../ui/formats.ts';
 import { fill, wordsKept } from '../ui/language.ts';
 import { stopMailsUrl } from './stop-mails.ts';
 import type { NamedPlan } from './store.ts';
@@ -28,7 +28,7 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
   const facts: CustomerMailFact[] = [
     [t.for, plan.name ?? ''],
     [t.amount, amount],
-    [t.until, `${until.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, until)],
+    [t.until, instantText(words, until), instant(words, until)],
     [t.payTo, merchant],
     ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, branding.name] as CustomerMailFact]),
   ];

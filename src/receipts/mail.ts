@@ -3,7 +3,7 @@ import { type CustomerMail, type CustomerMailFact, customerMailHtml, customerMai
 import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
-import { groupMicro, instant } from '../ui/formats.ts';
+import { groupMicro, instant, instantText } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { ReceiptFacts } from './facts.ts';
 
@@ -31,7 +31,7 @@ function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailB
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return [
     [t.number, number],
-    [t.confirmed, `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`, instant(words, at)],
+    [t.confirmed, instantText(words, at), instant(words, at)],
     [t.paidTo, merchant],
     ...(row.memo === null ? [] : [[t.for, row.memo] as CustomerMailFact]),
     [t.amount, amount],

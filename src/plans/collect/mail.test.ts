@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Context } from '../../context.ts';
 import { chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
+import { instantText } from '../../ui/formats.ts';
 import { languages, wordsOf } from '../../ui/language.ts';
 import type { NamedPlan } from '../store.ts';
 import { aheadMail, chargeMail, type MailedReason } from './mail.ts';
@@ -29,6 +30,15 @@ const request = {
 const payer = `0x${'ab'.repeat(20)}`;
 const to = 'grace@example.com';
 
+const time = (language: (typeof languages)[number], iso: string) => instantText(wordsOf(language), new Date(iso));
+
+test('The text of a mail writes times as its language does, with their zone', () => {
+  const kind = { name: 'failed', next: new Date('2027-02-02T08:30:00Z') } as const;
+  const mail = chargeMail(ctx, { plan: planIn('de'), request, branding, to, reason: 'balance_low', payer, kind });
+  assert.match(mail.body, /02\.02\.2027, 08:30 UTC/);
+  assert.match(mail.body, /02\.03\.2027, 00:00 UTC/);
+});
+
 test('Each mail about a charge says in each language why, what comes next and where to pay, with nothing left to fill in', () => {
   for (const language of languages) {
     const plan = planIn(language);
@@ -45,15 +55,18 @@ test('Each mail about a charge says in each language why, what comes next and wh
         assert.ok(
           text.includes('Ada’s Bakery') && text.includes(`/pay/${request.id}`) && text.includes(checksummed(payer)),
         );
-        assert.equal(kind.name === 'failed', text.includes('2027-02-02 00:00 UTC'));
-        assert.ok(text.includes('2027-03-02 00:00 UTC'));
+        assert.equal(kind.name === 'failed', text.includes(time(language, '2027-02-02T00:00:00Z')));
+        assert.ok(text.includes(time(language, '2027-03-02T00:00:00Z')));
         assert.ok(mail.unsubscribeUrl?.includes('/stop-mails/'));
       }
     }
     const dueAt = new Date('2027-02-01T00:00:00Z');
     const ahead = aheadMail(ctx, { plan, branding, to, reason: 'balance_low', payer, dueAt });
     assert.doesNotMatch(`${ahead.subject}\n${ahead.body}`, /[{}]/, language);
-    assert.ok(ahead.body.includes(yours.balance_low) && ahead.body.includes('2027-02-01 00:00 UTC'), ahead.body);
+    assert.ok(
+      ahead.body.includes(yours.balance_low) && ahead.body.includes(time(language, '2027-02-01T00:00:00Z')),
+      ahead.body,
+    );
   }
 });
 

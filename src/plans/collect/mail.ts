@@ -11,7 +11,7 @@ import type { NewMail } from '../../mail/outbox.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
-import { instant } from '../../ui/formats.ts';
+import { instant, instantText } from '../../ui/formats.ts';
 import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { stopMailsUrl } from '../stop-mails.ts';
@@ -36,8 +36,10 @@ type ChargeMail = {
 const subjects = { failed: 'failedSubject', past_due: 'pastDueSubject', ask: 'askSubject' } as const;
 const headings = { failed: 'failed', past_due: 'pastDue', ask: 'ask' } as const;
 
-const day = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-const time = (words: Words, at: Date): [string, ReturnType<typeof instant>] => [day(at), instant(words, at)];
+const time = (words: Words, at: Date): [string, ReturnType<typeof instant>] => [
+  instantText(words, at),
+  instant(words, at),
+];
 
 /** Tells a customer that a charge was not collected, why, whether it is tried again, and how to pay it by link. */
 export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail): NewMail {
