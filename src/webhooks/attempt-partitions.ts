@@ -68,8 +68,11 @@ export async function listPartitions(owner: Sql): Promise<Partition[]> {
  * @returns their names
  */
 export async function detachBefore(owner: Sql, before: Date, drop: boolean): Promise<string[]> {
-  const ended = new Date(Date.now() - stillWrittenMs);
-  const old = (await listPartitions(owner)).filter(({ until }) => until <= before && until <= ended);
+  // By the clock that dates the attempts: a month that this machine takes for ended may still be written.
+  const [written] = await owner<{ since: Date }[]>`
+    select now() - ${stillWrittenMs} * interval '1 ms' as since`;
+  if (!written) throw new Error('the database did not say what time it is');
+  const old = (await listPartitions(owner)).filter(({ until }) => until <= before && until <= written.since);
   await owner.unsafe(`set statement_timeout = ${detachMs}`);
   for (const { name, pending } of old) {
     const how = pending ? owner`finalize` : owner`concurrently`;

@@ -1,6 +1,5 @@
 import { endpointKey } from './endpoint-key.ts';
 import type { ClaimedDelivery, EndpointRoom } from './queue-store.ts';
-import { isProven } from './rules.ts';
 
 /**
  * A delivery that was claimed this long ago is given back instead of attempted, because its lease must outlast the
@@ -60,8 +59,7 @@ export class EndpointQueues {
   #open(row: ClaimedDelivery): EndpointQueue {
     const { partner_id, test_mode } = row;
     const queue: EndpointQueue = {
-      ...{ partner_id, test_mode, waiting: [], posts: 0, window: this.#startWindow },
-      proven: isProven(row.endpoint, new Date()),
+      ...{ partner_id, test_mode, waiting: [], posts: 0, window: this.#startWindow, proven: row.endpoint.proven },
       ...{ succeededAt: Number.NEGATIVE_INFINITY, slowAt: Number.NEGATIVE_INFINITY, usedAt: 0 },
     };
     this.#all.set(endpointKey(row), queue);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
+import { hourMs } from '../lib/durations.ts';
 import { Pace } from './pace.ts';
 import type { ClaimedDelivery } from './queue-store.ts';
 import { firstWindow, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } from './rules.ts';
@@ -7,7 +8,7 @@ import { firstWindow, maxPosts, maxSlow, maxUnproven, maxWindow, slowAfterMs } f
 let made = 0;
 
 /** Claimed deliveries of one partner, whose endpoint has never answered unless said otherwise. */
-function claimed(partner: string, count: number, last_success_at: Date | null = null): ClaimedDelivery[] {
+function claimed(partner: string, count: number, proven = false): ClaimedDelivery[] {
   return Array.from({ length: count }, () => ({
     partner_id: partner,
     test_mode: true,
@@ -26,7 +27,8 @@ function claimed(partner: string, count: number, last_success_at: Date | null = 
       lease_until: new Date(0),
       failures: 0,
       failing_since: null,
-      last_success_at,
+      last_success_at: proven ? new Date() : null,
+      proven,
       disabled_reason: null,
     },
   }));
@@ -61,9 +63,21 @@ describe('the pace of deliveries', () => {
     assert.equal(most, maxWindow);
   });
 
+  test('a machine’s clock is hours ahead → an endpoint that the database knows to answer still counts as one', () => {
+    const { pace } = paced();
+    const rows = claimed('a', 1, true);
+    mock.timers.enable({ apis: ['Date'], now: Date.now() + 2 * hourMs });
+    try {
+      pace.add(rows);
+      assert.equal(pace.rooms()[0]?.proven, true);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   test('a failure → deliveries claimed ahead are returned, and its place stays taken until it is recorded', () => {
     const { pace, begin } = paced();
-    pace.add(claimed('a', 20, new Date()));
+    pace.add(claimed('a', 20, true));
     const [first] = begin() as [ClaimedDelivery];
     pace.ended(first, false);
     assert.equal(pace.takeBack().length, 20 - firstWindow);
@@ -85,8 +99,8 @@ describe('the pace of deliveries', () => {
 
   test('endpoints take turns, however much was claimed for one of them', () => {
     const { pace, begin } = paced();
-    pace.add(claimed('many', 100, new Date()));
-    pace.add(claimed('one', 1, new Date()));
+    pace.add(claimed('many', 100, true));
+    pace.add(claimed('one', 1, true));
     assert.ok(partnersOf(begin().slice(0, 2)).has('one'));
   });
 
@@ -95,7 +109,7 @@ describe('the pace of deliveries', () => {
     for (let n = 0; n < 100; n++) pace.add(claimed(`hanging ${n}`, firstWindow));
     assert.equal(begin().length, maxUnproven);
     assert.equal(pace.freeUnproven(), 0);
-    for (let n = 0; n < 10; n++) pace.add(claimed(`answering ${n}`, 64, new Date()));
+    for (let n = 0; n < 10; n++) pace.add(claimed(`answering ${n}`, 64, true));
     const answered = begin();
     assert.equal(answered.length, 10 * firstWindow);
     assert.ok([...partnersOf(answered)].every((partner) => partner.startsWith('answering')));
@@ -110,7 +124,7 @@ describe('the pace of deliveries', () => {
     const { pace, begin, forward } = paced();
     const underWay: ClaimedDelivery[][] = [];
     for (let step = 0; step < 40; step++) {
-      pace.add(claimed(`partner ${step % 8}`, 4, new Date()));
+      pace.add(claimed(`partner ${step % 8}`, 4, true));
       underWay.push(begin());
       forward(100);
       if (step >= 20) for (const row of underWay.shift() ?? []) pace.ended(row, true);
@@ -128,7 +142,7 @@ describe('the pace of deliveries', () => {
       forward(slowAfterMs);
     }
     assert.equal(underWay, maxSlow + maxUnproven);
-    pace.add(claimed('answering', 1, new Date()));
+    pace.add(claimed('answering', 1, true));
     assert.equal(begin().length, 1);
   });
 
@@ -136,9 +150,9 @@ describe('the pace of deliveries', () => {
     const { pace, begin, forward } = paced();
     const underWay: ClaimedDelivery[][] = [];
     for (let second = 0; second < 60; second++) {
-      const slow = Array.from({ length: 100 }, (_, n) => claimed(`slow ${n}`, firstWindow, new Date())).flat();
+      const slow = Array.from({ length: 100 }, (_, n) => claimed(`slow ${n}`, firstWindow, true)).flat();
       pace.add(slow.slice(0, Math.max(0, second === 0 ? maxPosts : pace.freeUnproven())));
-      pace.add(claimed('quick', 10, new Date()));
+      pace.add(claimed('quick', 10, true));
       const begun = begin();
       const quick = begun.filter(({ partner_id }) => partner_id === 'quick');
       // The first slow ones have the whole room until it shows that they are slow.
@@ -152,10 +166,10 @@ describe('the pace of deliveries', () => {
 
   test('an endpoint that was slow once → is known to answer again after ten quick seconds', () => {
     const { pace, begin, forward } = paced();
-    pace.add(claimed('a', 1, new Date()));
+    pace.add(claimed('a', 1, true));
     const [slow] = begin() as [ClaimedDelivery];
     for (let second = 0; second < 12; second++) {
-      pace.add(claimed('b', 1, new Date()));
+      pace.add(claimed('b', 1, true));
       for (const row of begin()) pace.ended(row, true);
       forward(1_000);
       pace.free();
@@ -169,7 +183,7 @@ describe('the pace of deliveries', () => {
   test('an endpoint that answered and then hangs holds 64 at most, and gives back what was claimed ahead', () => {
     const { pace, begin, forward } = paced();
     for (let n = 0; n < 20; n++) {
-      pace.add(claimed('a', 10, new Date()));
+      pace.add(claimed('a', 10, true));
       for (const row of begin()) pace.ended(row, true);
     }
     forward(1);
@@ -183,7 +197,7 @@ describe('the pace of deliveries', () => {
 
   test('all endpoints answer → they use all of the room; a delivery held for five seconds → given back, not begun', () => {
     const { pace, begin, forward } = paced();
-    for (let n = 0; n < 100; n++) pace.add(claimed(`${n}`, firstWindow, new Date()));
+    for (let n = 0; n < 100; n++) pace.add(claimed(`${n}`, firstWindow, true));
     assert.equal(begin().length, maxPosts);
     forward(6_000);
     assert.equal(pace.takeBack().length, 0);

@@ -14,6 +14,8 @@ export type ClaimedEndpoint = {
   probe: string | null;
   /** How long its deliveries are leased, by the database's clock: `leaseMs` from the claim. */
   lease_until: Date;
+  /** Whether it has answered lately, by the database's clock, and not failed since. */
+  proven: boolean;
 } & Health;
 
 /** A leased delivery, with the data of its endpoint that the attempt needs. */
@@ -123,7 +125,7 @@ export async function claimDue(sql: Sql, rooms: EndpointRoom[], limits: ClaimLim
     where d.partner_id = c.partner_id and d.test_mode = c.test_mode and d.id = c.id
     returning d.partner_id, d.test_mode, d.id, d.request_id, d.event, d.body, d.attempts,
       case when c.url is not null then d.lease_until end as lease_until, c.url, c.secret, c.pending_secret, c.pending_since,
-      c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe`;
+      c.failures, c.failing_since, c.last_success_at, c.disabled_reason, c.probe, c.proven`;
   return withEndpoints(rows, lease);
 }
 
@@ -136,10 +138,10 @@ function withEndpoints(rows: ClaimedRow[], lease: string): ClaimedDelivery[] {
   const endpoints = new Map<string, ClaimedEndpoint>();
   for (const row of rows) {
     if (row.url === null) continue;
-    const { url, secret, pending_secret, pending_since, probe, lease_until } = row as ClaimedEndpoint;
+    const { url, secret, pending_secret, pending_since, probe, lease_until, proven } = row as ClaimedEndpoint;
     const { failures, failing_since, last_success_at, disabled_reason } = row as ClaimedEndpoint;
     endpoints.set(endpointKey(row), {
-      ...{ url, secret, pending_secret, pending_since, probe, lease_until },
+      ...{ url, secret, pending_secret, pending_since, probe, lease_until, proven },
       ...{ failures, failing_since, last_success_at, disabled_reason },
     });
   }

@@ -127,11 +127,6 @@ export function isUnchanged(before: Health, tally: Tally, now: Date): boolean {
   return Math.abs(now.getTime() - last_success_at.getTime()) < minuteMs;
 }
 
-/** True for an endpoint that has answered lately and has not failed since. */
-export function isProven({ failures, last_success_at }: Health, now: Date): boolean {
-  return failures === 0 && last_success_at !== null && now.getTime() - last_success_at.getTime() < provenForMs;
-}
-
 /** True once a pending secret is the active one. */
 export function isActivated(pendingSince: Date | null, now: Date): boolean {
   return pendingSince !== null && now.getTime() - pendingSince.getTime() >= activateAfterMs;
