@@ -4,6 +4,7 @@ import type { Sql } from './connection.ts';
 
 /** How often a node compares, and the longest answer that says something about the time. */
 const measureEveryMs = 10_000;
+const lookEveryMs = 1_000;
 const maxAnswerMs = 1_000;
 /** Smaller differences are within what an answer can tell; following them would make the time go back and forth. */
 const toleratedMs = 250;
@@ -51,8 +52,18 @@ export class DatabaseClock implements Clock {
         );
       if (!isWrong && wasWrong) log.warn('this machine’s clock agrees with the database’s again');
       wasWrong = isWrong;
-      await pause(measureEveryMs, signal);
+      await untilDue(signal);
     }
+  }
+}
+
+/** Waits for the next comparison, which is due at once if the machine slept: meanwhile what we count on stood still. */
+async function untilDue(signal: AbortSignal): Promise<void> {
+  const differenceMs = () => Date.now() - performance.now();
+  const beforeMs = differenceMs();
+  for (let waitedMs = 0; waitedMs < measureEveryMs && !signal.aborted; waitedMs += lookEveryMs) {
+    await pause(lookEveryMs, signal);
+    if (Math.abs(differenceMs() - beforeMs) > toleratedMs) return;
   }
 }
 
