@@ -14,6 +14,7 @@ import { runJobs } from './jobs.ts';
 import { lockDataDir } from './lib/data-dir-lock.ts';
 import { RunFault, StartFault } from './lib/start-fault.ts';
 import { watchParts } from './parts.ts';
+import { announceRemovedChains } from './payments/silent-chains.ts';
 import { rateSources } from './rates/providers.ts';
 import { refreshIfDue } from './rates/refresh.ts';
 import { openService, type RunningService } from './service.ts';
@@ -63,6 +64,7 @@ async function serve({ ctx, pools, parts }: RunningService, ending: AbortControl
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
   await announceRecurring(ctx);
+  await announceRemovedChains(ctx);
   await ctx.sandbox?.fundRelayer(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; requests cannot be created until they are');

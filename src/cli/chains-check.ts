@@ -19,7 +19,7 @@ export async function checkChains(ctx: Context): Promise<Finding[]> {
     chainStatus(ctx),
     Promise.all(configured.map(faultOf)),
     Promise.all(configured.map(untaggedOf)),
-    ifReachable(removedChains(ctx)),
+    ifReachable(removedChains(ctx, true)),
   ]);
   return [
     ...statuses.map((status, at): Finding => {
@@ -74,8 +74,11 @@ function adviceOn({ reachable, silent, endpoints }: ChainStatus): string | null 
   return null;
 }
 
-function findingOf({ chainId, waiting }: RemovedChain): Finding[] {
+function findingOf({ chainId, mode, waiting }: RemovedChain): Finding[] {
   if (waiting.length === 0) return [];
-  const advice = `It is not in CHAINS_FILE, but something waits for it: ${waiting.join(', ')}. Put it back, with "offered": false for its tokens, until nothing does.`;
-  return [{ check: `chain ${chainId}`, state: 'failed', advice }];
+  const advice =
+    mode === null
+      ? `It is not in CHAINS_FILE, but something waits for it: ${waiting.join(', ')}. Put it back, with "offered": false for its tokens, until nothing does.`
+      : `It is not among the ${mode} chains of CHAINS_FILE, but something in ${mode} mode waits for it: ${waiting.join(', ')}. Move it back there, with "offered": false for its tokens, until nothing does.`;
+  return [{ check: mode === null ? `chain ${chainId}` : `chain ${chainId}, ${mode} mode`, state: 'failed', advice }];
 }

@@ -18,7 +18,8 @@ export type AlarmDetails = {
   /** A chain of CHAINS_FILE, and when it was last read. */
   'chain-silent': { chainId: number; chain: string; since: string };
   /** A chain that is not in CHAINS_FILE any more, when it was last read, and what waits for it. */
-  'chain-missing': { chainId: number; since: string; waiting: string[] };
+  /** `mode`: it is in the file, but not in this mode, whose things wait. */
+  'chain-missing': { chainId: number; mode?: Mode; since: string; waiting: string[] };
   'chain-unconfirmed': { chainId: number; chain: string; since: string };
   /** Hashes of transactions, or `block <number>` if the hashes are not known. */
   'chain-unread': { chainId: number; chain: string; transactions: string[] };
@@ -65,8 +66,10 @@ const sentences: ByAlarmKind<string> = {
     `The ${mode} webhook endpoint of partner ${partnerId} was disabled: ${why === 'gone' ? 'it answered 410 Gone' : 'no delivery succeeded for 120 hours'}.`,
   'chain-silent': ({ chain, since }) =>
     `Nothing has been read from ${chain} since ${since}: no RPC endpoint answers as CHAINS_FILE describes it. Payments there are found once one does.`,
-  'chain-missing': ({ chainId, since, waiting }) =>
-    `Chain ${chainId} is not in CHAINS_FILE and has not been read since ${since}, but something waits for it: ${waiting.join(', ')}. Put it back, with "offered": false for its tokens.`,
+  'chain-missing': ({ chainId, mode, since, waiting }) =>
+    mode
+      ? `Chain ${chainId} is not among the ${mode} chains of CHAINS_FILE, but something in ${mode} mode waits for it: ${waiting.join(', ')}. Move it back there, with "offered": false for its tokens.`
+      : `Chain ${chainId} is not in CHAINS_FILE and has not been read since ${since}, but something waits for it: ${waiting.join(', ')}. Put it back, with "offered": false for its tokens.`,
   'chain-unconfirmed': ({ chain, since }) =>
     `Payments on ${chain} cannot be verified: its RPC endpoints have not all responded and agreed since ${since}.`,
   'chain-unread': ({ chain, transactions }) =>

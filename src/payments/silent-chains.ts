@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { clearAlarms, raiseAlarm } from '../db/alarms.ts';
 import type { Database } from '../db/connection.ts';
 import { minuteMs } from '../lib/durations.ts';
+import type { Mode } from '../lib/mode.ts';
 
 /** How long nothing may be read from a chain before the operator is told. */
 const patienceMs = 2 * minuteMs;
@@ -11,34 +12,71 @@ const patienceMs = 2 * minuteMs;
 const waitings = ['payments', 'open requests', 'refunds', 'automatic charges', 'transactions of the relayer'] as const;
 type Waiting = (typeof waitings)[number];
 
-/** A chain that was read once and is not configured any more, and what still waits for it. */
-export type RemovedChain = { chainId: number; readAt: Date; waiting: Waiting[] };
+/**
+ * A chain that was read once and is not configured any more, and what still waits for it. `mode`: it is configured in
+ * the other mode only, and what waits is of this one; null if it is in neither.
+ */
+export type RemovedChain = { chainId: number; mode: Mode | null; readAt: Date; waiting: Waiting[] };
+
+type RemovedRow = { chain_id: string; updated_at: Date } & Record<Waiting, boolean>;
 
 /**
- * The chains that were read once and are not in CHAINS_FILE, with what still waits for them. A lookup over all
- * partners. A request waits for the chains that it was made with, as long as it can be paid; for every chain that was
- * read when it was made, if no chain had a recent block then.
+ * The chains that were read once and are not in CHAINS_FILE, or there in the other mode than what still waits for them.
+ * A lookup over all partners. A request waits for the chains that it was made with, as long as it can be paid; for
+ * every chain that was read when it was made, if no chain had a recent block then.
+ *
+ * @param isThorough also looks for open requests that wait for a chain of the other mode, which reads all that are open
  */
-export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>): Promise<RemovedChain[]> {
-  const configured = allChains(ctx.chains).map(({ chainId }) => chainId);
-  const rows = await ctx.db.sql<({ chain_id: string; updated_at: Date } & Record<Waiting, boolean>)[]>`
-    select c.chain_id, c.updated_at,
-      exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null)
-        or exists (select from transfers t where t.chain_id = c.chain_id and t.counts and t.final_at is null)
+export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>, isThorough: boolean): Promise<RemovedChain[]> {
+  const idsOf = (mode: Mode) => ctx.chains[mode].map(({ chainId }) => chainId);
+  // A chain of one mode is missing to the other: `lacking` are the values of test_mode that it is missing to.
+  const rows = await ctx.db.sql<(RemovedRow & { in_test: boolean; in_live: boolean })[]>`
+    select c.chain_id, c.updated_at, c.in_test, c.in_live,
+      exists (select from transfers t where t.chain_id = c.chain_id and t.judged_at is null
+        and t.test_mode = any(c.lacking))
+        or exists (select from transfers t where t.chain_id = c.chain_id and t.counts and t.final_at is null
+          and t.test_mode = any(c.lacking))
         as payments,
-      exists (select from requests r where r.status in ('requested', 'opened') and r.proof_status = 'none'
-        and r.expires_at > now() and r.created_at < c.updated_at + interval '1 minute'
-        and (r.start_blocks->>(c.chain_id::text) is not null or r.start_blocks - 'heads' = '{}')) as "open requests",
-      exists (select from returns b where b.chain_id = c.chain_id and b.state in ('returning', 'sent')) as refunds,
-      exists (select from mandates m where m.chain_id = c.chain_id and m.state = 'active') as "automatic charges",
+      case when ${isThorough} or not (c.in_test or c.in_live) then exists (select from requests r
+        where r.test_mode = any(c.lacking) and r.status in ('requested', 'opened') and r.proof_status = 'none'
+          and r.expires_at > now() and r.created_at < c.updated_at + interval '1 minute'
+          and (r.start_blocks->>(c.chain_id::text) is not null
+            or (r.start_blocks - 'heads' = '{}' and not (c.in_test or c.in_live))))
+        else false end as "open requests",
+      exists (select from returns b where b.chain_id = c.chain_id and b.state in ('returning', 'sent')
+        and b.test_mode = any(c.lacking)) as refunds,
+      exists (select from mandates m where m.chain_id = c.chain_id and m.state = 'active'
+        and m.test_mode = any(c.lacking)) as "automatic charges",
       exists (select from relay_transactions t
-        where t.chain_id = c.chain_id and t.state in ('allotted', 'sent', 'mined')) as "transactions of the relayer"
-    from chain_cursors c where c.chain_id <> all(${configured}::bigint[]) order by c.chain_id`;
-  return rows.map((row) => ({
-    chainId: Number(row.chain_id),
-    readAt: row.updated_at,
-    waiting: waitings.filter((one) => row[one]),
-  }));
+        where t.chain_id = c.chain_id and t.state in ('allotted', 'sent', 'mined')
+          and t.test_mode = any(c.lacking)) as "transactions of the relayer"
+    from (
+      select chain_id, updated_at, in_test, in_live,
+        case when in_test then '{false}' when in_live then '{true}' else '{true,false}' end::boolean[] as lacking
+      from (
+        select chain_id, updated_at, chain_id = any(${idsOf('test')}::bigint[]) as in_test,
+          chain_id = any(${idsOf('live')}::bigint[]) as in_live
+        from chain_cursors) placed) c
+    order by c.chain_id`;
+  return rows
+    .map((row) => ({
+      chainId: Number(row.chain_id),
+      mode: row.in_test ? ('live' as const) : row.in_live ? ('test' as const) : null,
+      readAt: row.updated_at,
+      waiting: waitings.filter((one) => row[one]),
+    }))
+    .filter(({ mode, waiting }) => mode === null || waiting.length > 0);
+}
+
+/** At start, logs for which chains something waits that CHAINS_FILE lacks: an alarm follows in two minutes. */
+export async function announceRemovedChains(ctx: Pick<Context, 'db' | 'chains' | 'log'>): Promise<void> {
+  for (const { chainId, mode, waiting } of await removedChains(ctx, true)) {
+    if (waiting.length === 0) continue;
+    ctx.log.warn(
+      { chain: chainId, ...(mode && { mode }), waiting },
+      'something waits for a chain that CHAINS_FILE lacks in its mode: put it back, with "offered": false for its tokens',
+    );
+  }
 }
 
 /** Since when each process has watched. After all nodes were down, it first lets the chains be read. */
@@ -70,18 +108,23 @@ export async function updateSilenceAlarms(
     const details = { chainId, chain: name, since: since.toISOString() };
     if (isLong(since)) await raiseAlarm(sql, { kind: 'chain-silent', subject, details });
     else over.push({ kind: 'chain-silent', subject });
-    over.push({ kind: 'chain-missing', subject });
   }
-  for (const { chainId, readAt: since, waiting } of await removedChains(ctx)) {
+  const missed = new Set<string>();
+  for (const { chainId, mode, readAt: since, waiting } of await removedChains(ctx, false)) {
     const subject = String(chainId);
-    const details = { chainId, since: since.toISOString(), waiting };
-    const isMissed = isLong(since) && waiting.length > 0;
-    if (isMissed) await raiseAlarm(sql, { kind: 'chain-missing', subject, details });
-    else over.push({ kind: 'chain-missing', subject });
+    // A chain that moved to the other mode is read there, which helps nothing that waits in this one.
+    const isMissed = (mode === null ? isLong(since) : lasts(began, watchedMs)) && waiting.length > 0;
+    const details = { chainId, ...(mode && { mode }), since: since.toISOString(), waiting };
+    if (isMissed) {
+      await raiseAlarm(sql, { kind: 'chain-missing', subject, details });
+      missed.add(subject);
+    }
     // Another node with the chain in its file raised it; if nothing reads the chain any more, this node's alarm
     // replaces it.
-    over.push({ kind: 'chain-silent', subject });
+    if (mode === null) over.push({ kind: 'chain-silent', subject });
   }
+  for (const chainId of readAt.keys())
+    if (!missed.has(String(chainId))) over.push({ kind: 'chain-missing', subject: String(chainId) });
   await clearAlarms(sql, over);
 }
 

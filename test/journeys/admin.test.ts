@@ -471,7 +471,10 @@ test('Each alarm is shown in the reader’s language, with original messages of 
       { partnerId: partner.id, mode: 'live', why: 'dead' },
     ],
     'chain-silent': [{ chainId, chain: network, since: 'only for the log' }],
-    'chain-missing': [{ chainId, since: 'only for the log', waiting: ['payments', 'refunds'] }],
+    'chain-missing': [
+      { chainId, since: 'only for the log', waiting: ['payments', 'refunds'] },
+      { chainId, mode: 'live', since: 'only for the log', waiting: ['payments'] },
+    ],
     'chain-unconfirmed': [{ chainId, chain: network, since: 'only for the log' }],
     'chain-unread': [{ chainId, chain: network, transactions: ['0xdef'] }],
     'chain-left-out': [
@@ -509,6 +512,7 @@ test('Each alarm is shown in the reader’s language, with original messages of 
     `Der Webhook von ${partner.name} (Live) wurde deaktiviert: Seit fünf Tagen ist keine Zustellung gelungen<`,
     `Zahlungen auf ${network} können nicht geprüft werden`,
     `können nicht gelesen werden; Zahlungen darin können fehlen: <code lang="en" dir="ltr">0xdef</code>`,
+    `${network} (Live) fehlt in CHAINS_FILE, aber etwas wartet darauf`,
     `${network} wurde tiefer umgeordnet`,
     `Dem Relayer fehlt auf ${network} Guthaben für Gebühren; er sendet nichts Neues. Adresse: <code lang="en" dir="ltr">0xaaa</code>`,
     `Gas auf ${network} kostet mehr als die Grenze erlaubt`,

@@ -4,7 +4,12 @@ import { checkChains } from '../../src/cli/chains-check.ts';
 import type { ChainConfig } from '../../src/config/chains.ts';
 import type { Context } from '../../src/context.ts';
 import { freePort } from '../../src/lib/ports.ts';
-import { alarmSilentChains, removedChains, updateSilenceAlarms } from '../../src/payments/silent-chains.ts';
+import {
+  alarmSilentChains,
+  announceRemovedChains,
+  removedChains,
+  updateSilenceAlarms,
+} from '../../src/payments/silent-chains.ts';
 import { raisedAlarms } from '../support/alarms.ts';
 import { idleChain, testContext } from '../support/app.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
@@ -97,7 +102,7 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   const chainsOf = (startBlocks: object) =>
     database.db.sql`update requests set start_blocks = ${JSON.stringify(startBlocks)}::jsonb where id = ${request.id}`;
   await readBefore(7, 0);
-  const waiting = async () => (await removedChains(without))[0]?.waiting;
+  const waiting = async () => (await removedChains(without, true))[0]?.waiting;
   await chainsOf({ 8: 3, heads: {} });
   assert.deepEqual(await waiting(), ['payments'], 'made with other chains');
   await chainsOf({ heads: {} });
@@ -116,6 +121,49 @@ test('A chain removed from CHAINS_FILE › an alarm and a failed check while som
   await readBefore(7, 0);
   await watch(withIt);
   assert.deepEqual(await names(), [], 'put back');
+});
+
+test('A chain moved to the other mode › the start, an alarm and doctor name what waits for it in its old mode', async () => {
+  const { test: scope } = await makePartner(database.db);
+  const merchant = await makeMerchant(database.db, scope);
+  const moved = testContext(database.db, { chains: { test: [], live: [idleChain(9)] } });
+  await readBefore(9, 0);
+  await makeRequest(database.db, scope, merchant, { startBlocks: {} });
+  const logged: object[] = [];
+  const announce = async () => {
+    logged.length = 0;
+    await announceRemovedChains({
+      ...moved,
+      log: { ...moved.log, warn: (about: object) => logged.push(about) } as never,
+    });
+    return logged;
+  };
+  const findings = async () => (await checkChains(moved)).filter(({ check }) => check === 'chain 9, test mode');
+  await watch(moved);
+  assert.deepEqual(await names(), []);
+  assert.deepEqual([await announce(), await findings()], [[], []], 'made with no recent block of any chain');
+
+  await makeRequest(database.db, scope, merchant, { startBlocks: { 9: 3 } });
+  assert.deepEqual(await announce(), [{ chain: 9, mode: 'test', waiting: ['open requests'] }]);
+  await database.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id)
+    values (9, '0xab', 0, 5, '0x1', now(), '0x1', '0x2', ${merchant.wallet}, 5, ${scope.partnerId}, true, ${merchant.id})`;
+  assert.deepEqual(await announce(), [{ chain: 9, mode: 'test', waiting: ['payments', 'open requests'] }]);
+  const [finding] = await findings();
+  assert.match(finding?.advice ?? '', /in test mode waits for it: payments, open requests\. Move it back/);
+  await alarmSilentChains(moved);
+  assert.deepEqual(await names(), [], 'a process that has just started waits');
+  await watch(moved);
+  const told = (await raisedAlarms(database.db.sql)).get('chain-missing:9');
+  assert.match(
+    told ?? '',
+    /^Chain 9 is not among the test chains of CHAINS_FILE, .* waits for it: payments\. Move it back/,
+  );
+
+  await watch(contextOf(idleChain(9)));
+  assert.deepEqual(await names(), [], 'moved back');
+  assert.deepEqual(await removedChains(contextOf(idleChain(9)), true), []);
 });
 
 test('doctor › fails for an endpoint that does not answer, another chain, a token of other decimals, a chain that nobody reads', async () => {

@@ -40,7 +40,10 @@ function sentences(ctx: Context, words: Words): ByAlarmKind<Html | Promise<Html>
       return html`${fill(why === 'gone' ? t.webhook_gone : t.webhook_dead, { partner, mode: admin[mode] })}`;
     },
     'chain-silent': ({ chainId }) => html`${onNetwork(t.silent, chainId)}`,
-    'chain-missing': ({ chainId, waiting }) => html`${onNetwork(t.missing, chainId)} ${verbatim(waiting.join(', '))}`,
+    'chain-missing': ({ chainId, mode, waiting }) => {
+      const network = networkName(ctx, chainId) + (mode ? ` (${admin[mode]})` : '');
+      return html`${fill(t.missing, { network })} ${verbatim(waiting.join(', '))}`;
+    },
     'chain-unconfirmed': ({ chainId }) => html`${onNetwork(t.unconfirmed, chainId)}`,
     'chain-unread': ({ chainId, transactions }) =>
       html`${onNetwork(t.unread, chainId)} ${verbatim(transactions.join(', '))}`,
