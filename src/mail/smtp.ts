@@ -9,6 +9,19 @@ const silenceMs = 20_000;
 /** This recipient was refused. Other mails can still be sent. */
 export class RecipientRefused extends Error {}
 
+/**
+ * Replies to RCPT TO that concern every recipient: the server closes, wants a sign-in, does not relay for this node, or
+ * refuses by its own state or policy (RFC 3463: 5.3 and 5.7). Temporary policies such as greylisting concern one.
+ */
+const aboutEverybody = /^(?:421|530|535|538)\b|^4\d\d[ -]4\.3\.|^5\d\d[ -]5\.[37]\.|\brelay/i;
+
+/** A failure that nodemailer reports: the command that the server refused, and its reply. */
+type Refused = Error & { command?: string; response?: string };
+
+/** The reply may quote the recipient's address, which anybody can choose. */
+const isOneRecipients = ({ command, response = '' }: Refused) =>
+  command === 'RCPT TO' && !aboutEverybody.test(response.replace(/\S*@\S*/g, ''));
+
 /** With these headers, mail programs show their own unsubscribe button (RFC 8058). */
 const oneClick = (url: string) => ({
   'list-unsubscribe': `<${url}>`,
@@ -52,8 +65,8 @@ export function smtpTransport({ smtpUrl, from }: MailConfig): MailTransport {
       headers: { 'auto-submitted': 'auto-generated', ...(unsubscribeUrl && oneClick(unsubscribeUrl)) },
       signal,
     });
-    await sending.catch((error: Error & { command?: string }) => {
-      throw error.command === 'RCPT TO' ? new RecipientRefused(error.message, { cause: error }) : error;
+    await sending.catch((error: Refused) => {
+      throw isOneRecipients(error) ? new RecipientRefused(error.message, { cause: error }) : error;
     });
   };
 }

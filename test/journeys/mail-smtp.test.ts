@@ -157,6 +157,47 @@ test('A server that refuses → tried again later, further apart each time, at m
   );
 });
 
+test('A server that refuses every recipient, as one that does not relay for us → an alarm, until a mail goes out', async (t) => {
+  await database.db.sql`update mails set sent_at = now() where sent_at is null`;
+  let reply = { responseCode: 250, text: '' };
+  const smtp = await startSmtp(t, {
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: (_address, _session, done) => {
+      const { responseCode, text } = reply;
+      done(text ? Object.assign(new Error(text), { responseCode }) : null);
+    },
+  });
+  const node = nodeWith(`smtp://127.0.0.1:${smtp.port}`);
+  const alarmAfter = async (responseCode: number, text: string) => {
+    reply = { responseCode, text };
+    await database.db.sql`update mails set sent_at = now() where sent_at is null`;
+    await database.db.sql`update alarms set cleared_at = now()`;
+    await queue('ada@example.com');
+    assert.equal(await sendDueMails(node, running), 0);
+    return openAlarm('mail_failing');
+  };
+  for (const [code, text] of [
+    [554, '5.7.1 <ada@example.com>: Relay access denied'],
+    [550, 'relay not permitted'],
+    [530, 'Authentication required'],
+    [421, 'Too busy, closing'],
+    [452, '4.3.1 Insufficient system storage'],
+  ] as const)
+    assert.match((await alarmAfter(code, text)) ?? '', /^An e-mail could not be sent: /, text);
+  for (const [code, text] of [
+    [550, '5.1.1 No such user'],
+    [552, '5.2.2 Mailbox full'],
+    [450, '4.7.1 Greylisted'],
+    [550, '<relay@example.com>: no such user'],
+  ] as const)
+    assert.equal(await alarmAfter(code, text), null, text);
+  assert.match((await alarmAfter(530, 'Authentication required')) ?? '', /Authentication required/);
+  reply = { responseCode: 250, text: '' };
+  await makeDue();
+  assert.equal(await sendDueMails(node, running), 1);
+  assert.equal(await openAlarm('mail_failing'), null);
+});
+
 test('No server, then one → an alarm that ends with the first mail that goes out', async (t) => {
   const nobody = await freePort();
   await queue('patient@example.com');
