@@ -61,12 +61,15 @@ function tell(checkout: Checkout, state: Exclude<PayState, { kind: 'near' }>): S
         rest: state.holds ? statusMessage.unsentHoldsRest : statusMessage.unsentRest,
       };
     case 'confirming': {
-      const network = networkOf(checkout, state.chainId);
+      const [shape, title] = ['confirming' as const, statusMessage.confirming];
+      const network = nameOf(checkout, state.chainId);
+      // Nothing is known of a network that the operator has removed; the operator is told what waits for it.
+      if (network === null) return { shape, title, rest: statusMessage.confirmingRest };
       const count =
         state.needed === null
           ? fill(statusMessage.confirmingTag, { network })
           : fillCount(checkout.words, statusMessage.confirmingCount, state.needed, { seen: state.seen, network });
-      return { shape: 'confirming', title: statusMessage.confirming, rest: `${count} ${statusMessage.confirmingRest}` };
+      return { shape, title, rest: `${count} ${statusMessage.confirmingRest}` };
     }
     case 'paid':
       return {
@@ -202,6 +205,7 @@ function trouble(chain: ChainConfig, words: Checkout['words']): Html {
   return stateLine('attention', fill(statusMessage.trouble, { network: chain.name }), statusMessage.troubleRest);
 }
 
-function networkOf({ chains }: Checkout, chainId: number): string {
-  return chains.find((chain) => chain.chainId === chainId)?.name ?? String(chainId);
-}
+const nameOf = ({ chains }: Checkout, chainId: number): string | null =>
+  chains.find((chain) => chain.chainId === chainId)?.name ?? null;
+
+const networkOf = (checkout: Checkout, chainId: number): string => nameOf(checkout, chainId) ?? String(chainId);

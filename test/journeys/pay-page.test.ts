@@ -237,6 +237,18 @@ test('A payment being confirmed counts its confirmations', async () => {
   assert.ok(!html.includes('Send exactly'));
 });
 
+test('A payment whose network was removed from the configuration is being confirmed, without a word about the network', async () => {
+  const row = await newRequest();
+  const txHash = await countTransfer(row.id, BigInt(row.usdc_micro));
+  await app.db.sql`update transfers set chain_id = 41002 where tx_hash = ${txHash}`;
+  await app.db.sql`update requests set proof_status = 'attached', tx_hash = ${txHash} where id = ${row.id}`;
+  const { html } = await pay(row.id);
+  assert.match(html, /Confirming your payment/);
+  assert.match(html, /You can close this page\./);
+  assert.ok(html.includes(txHash));
+  assert.doesNotMatch(html, /41002|make it final/);
+});
+
 test('The page says that a chain could not be read for a minute while it waits for money, and no longer once the payment is over', async () => {
   const row = await newRequest();
   const told = /We cannot reach Chain 31337 right now/;
