@@ -34,7 +34,7 @@ const below: Record<string, string[]> = {
   plans: [...foundations, 'audit', 'rates', 'partners', 'merchants', 'requests', 'payments'],
   customers: [...foundations, 'audit', 'requests', 'receipts', 'plans'],
   users: [...foundations, 'audit', 'partners'],
-  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'plans'],
+  checkout: [...foundations, 'partners', 'merchants', 'requests', 'payments', 'refunds', 'plans'],
   islands: [], // browser code: only types of the server
   dashboard: [...foundations, ...nouns],
   portal: [...foundations, ...nouns, 'checkout', 'users'],

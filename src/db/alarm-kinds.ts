@@ -17,8 +17,10 @@ export type AlarmDetails = {
   webhook_disabled: { partnerId: string; mode: Mode; why: 'gone' | 'dead' };
   /** A chain of CHAINS_FILE, and when it was last read. */
   'chain-silent': { chainId: number; chain: string; since: string };
-  /** A chain that is not in CHAINS_FILE any more, when it was last read, and what waits for it. */
-  /** `mode`: it is in the file, but not in this mode, whose things wait. */
+  /**
+   * A chain that is not in CHAINS_FILE any more, when it was last read, and what waits for it. `mode`: it is in the
+   * file, but not in this mode, and what waits is of this mode.
+   */
   'chain-missing': { chainId: number; mode?: Mode; since: string; waiting: string[] };
   'chain-unconfirmed': { chainId: number; chain: string; since: string };
   /** Hashes of transactions, or `block <number>` if the hashes are not known. */

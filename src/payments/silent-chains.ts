@@ -70,7 +70,11 @@ export async function removedChains(ctx: Pick<Context, 'db' | 'chains'>, isThoro
 
 /** At start, logs for which chains something waits that CHAINS_FILE lacks: an alarm follows in two minutes. */
 export async function announceRemovedChains(ctx: Pick<Context, 'db' | 'chains' | 'log'>): Promise<void> {
-  for (const { chainId, mode, waiting } of await removedChains(ctx, true)) {
+  const removed = await removedChains(ctx, true).catch((error) => {
+    ctx.log.warn({ err: error }, 'could not look for what waits for a chain that CHAINS_FILE lacks');
+    return [];
+  });
+  for (const { chainId, mode, waiting } of removed) {
     if (waiting.length === 0) continue;
     ctx.log.warn(
       { chain: chainId, ...(mode && { mode }), waiting },
