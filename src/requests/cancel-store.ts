@@ -16,14 +16,13 @@ export async function detachPartialPayments(tx: Tx, scope: Scope, id: string): P
 }
 
 /**
- * Whether the relayer sends a payment of a request: a charge of its plan, or what its customer has signed. A call that
- * was mined counts until its transfer is matched. Whoever enqueues such a call has locked the request, and so must the
- * caller.
+ * Whether an automatic charge of a request is on its way. One that was mined counts until its transfer is matched.
+ * Whoever enqueues a charge has locked the request, and so must the caller.
  */
-export async function isRelayed(tx: Tx, { partnerId, testMode }: Scope, id: string): Promise<boolean> {
+export async function isBeingCharged(tx: Tx, { partnerId, testMode }: Scope, id: string): Promise<boolean> {
   const rows = await tx`
     select from relay_transactions b
-    where b.partner_id = ${partnerId} and b.test_mode = ${testMode} and b.subject_id = ${id}
+    where b.partner_id = ${partnerId} and b.test_mode = ${testMode} and b.subject_id = ${id} and b.purpose = 'charge'
       and (b.state in ('allotted', 'sent', 'mined') or (b.state = 'final' and not exists (
         select from transfers t where t.partner_id = b.partner_id and t.test_mode = b.test_mode
           and t.chain_id = b.chain_id and t.tx_hash = b.hash and t.judged_at is not null)))

@@ -118,7 +118,7 @@ export function requestRoutes(app: FastifyInstance, ctx: Context): void {
       security,
       summary: 'Cancel a payment request',
       description:
-        'Possible only before the pay page is opened or a payment is seen, and not while an automatic charge or a signed payment is on its way. Otherwise 409 cannot_cancel with the request.',
+        'Possible only before the pay page is opened or a payment is seen, and not while an automatic charge is on its way. Otherwise 409 cannot_cancel with the request.',
       params,
       response: { 200: RequestObject, '4xx': ErrorBody, '5xx': ErrorBody },
     },

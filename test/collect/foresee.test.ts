@@ -4,6 +4,8 @@ import { dayMs, hourMs } from '../../src/lib/durations.ts';
 import { foreseeCharges } from '../../src/plans/collect/foresee.ts';
 import { dayOf } from '../../src/plans/rules.ts';
 import { checksummed } from '../../src/ui/address.ts';
+import { instantText } from '../../src/ui/formats.ts';
+import { wordsOf } from '../../src/ui/language.ts';
 import { type CollectFixtures, collectFixtures } from '../support/payments/collect-fixtures.ts';
 
 let of: CollectFixtures;
@@ -38,7 +40,7 @@ test('A customer whose wallet holds too little is warned once, 72 hours ahead, w
   assert.equal(mail?.subject, 'Test: Please check your wallet: $12.00 to Ada’s Bakery');
   assert.ok(mail?.body.includes('Your wallet holds too little USDC.'), mail?.body);
   assert.ok(mail?.body.includes(checksummed(payer.address)));
-  assert.ok(mail?.body.includes(plan.first_on));
+  assert.ok(mail?.body.includes(instantText(wordsOf('en'), new Date(plan.first_on))), mail?.body);
   assert.ok(mail?.body.includes(`/plans/${plan.id}/`));
 });
 

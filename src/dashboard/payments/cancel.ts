@@ -44,11 +44,11 @@ function obstacle({ status, proof_status }: RequestRow): keyof DashboardTexts['c
 
 /**
  * The notice after a refused cancellation: why the request, as it is now, cannot be cancelled. If its state does not
- * say why, the relayer sends its payment.
+ * say why, an automatic charge is on its way.
  */
 export function refusedNotice(words: Words, row: RequestRow, done: unknown): Html | null {
   const dashboard = dashboardTexts(words);
-  const why = obstacle(row) ?? 'relayed';
+  const why = obstacle(row) ?? 'charged';
   if (done !== 'refused') return null;
   return notice('attention', fill(dashboard.cancel.refused, { why: dashboard.cancel.why[why] }));
 }

@@ -171,7 +171,7 @@ export const ar: DashboardTexts<'ar'> = {
       voided: 'سبق إلغاؤه.',
       attached: 'وصلت دفعة ويجري تأكيدها.',
       verified: 'تم دفعه.',
-      relayed: 'كانت دفعة له في الطريق إلى محفظتك.',
+      charged: 'كانت دفعة له في الطريق إلى محفظتك.',
     },
   },
   newRequest: {

@@ -180,7 +180,7 @@ export const de: DashboardTexts<'de'> = {
       voided: 'Sie wurde schon storniert.',
       attached: 'Eine Zahlung ist angekommen und wird bestätigt.',
       verified: 'Sie ist bezahlt.',
-      relayed: 'Eine Zahlung dafür war unterwegs zu Ihrer Wallet.',
+      charged: 'Eine Zahlung dafür war unterwegs zu Ihrer Wallet.',
     },
   },
   newRequest: {

@@ -168,7 +168,7 @@ export const en = {
       voided: 'It was already cancelled.',
       attached: 'A payment has arrived and is being confirmed.',
       verified: 'It has been paid.',
-      relayed: 'A payment for it was on its way to your wallet.',
+      charged: 'A payment for it was on its way to your wallet.',
     },
   },
   newRequest: {

@@ -175,7 +175,7 @@ export const es: DashboardTexts<'es'> = {
       voided: 'Ya estaba cancelada.',
       attached: 'Ha llegado un pago y se está confirmando.',
       verified: 'Ya se ha pagado.',
-      relayed: 'Un pago de esta solicitud iba de camino a su billetera.',
+      charged: 'Un pago de esta solicitud iba de camino a su billetera.',
     },
   },
   newRequest: {

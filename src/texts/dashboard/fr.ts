@@ -182,7 +182,7 @@ export const fr: DashboardTexts<'fr'> = {
       voided: 'Elle était déjà annulée.',
       attached: 'Un paiement est arrivé et est en cours de confirmation.',
       verified: 'Elle a été payée.',
-      relayed: 'Un paiement était en route vers votre portefeuille.',
+      charged: 'Un paiement était en route vers votre portefeuille.',
     },
   },
   newRequest: {

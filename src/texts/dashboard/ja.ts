@@ -169,7 +169,7 @@ export const ja: DashboardTexts<'ja'> = {
       voided: 'すでに取り消されています。',
       attached: '支払いが届き、承認中です。',
       verified: '支払い済みです。',
-      relayed: 'この請求の支払いがウォレットへ送信されている途中でした。',
+      charged: 'この請求の支払いがウォレットへ送信されている途中でした。',
     },
   },
   newRequest: {

@@ -177,7 +177,7 @@ export const pt: DashboardTexts<'pt'> = {
       voided: 'Ela já estava cancelada.',
       attached: 'Um pagamento chegou e está sendo confirmado.',
       verified: 'Ela já foi paga.',
-      relayed: 'Um pagamento dela estava a caminho da sua carteira.',
+      charged: 'Um pagamento dela estava a caminho da sua carteira.',
     },
   },
   newRequest: {
