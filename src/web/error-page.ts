@@ -60,6 +60,8 @@ export function sendTooMany(reply: FastifyReply): FastifyReply {
 export function errorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
   const { errors } = commonTexts(wordsFor(reply.request));
   if (status === 404) return sendNotFound(reply);
+  // The address of a form, opened as a page.
+  if (status === 405) return sendNotice(reply, status, errors.notFound, errors.notFoundRest);
   if (status === 400 || status === 415) return sendNotice(reply, status, errors.malformed, errors.malformedRest);
   // 500 or 503: our fault.
   if (status >= 500) return sendNotice(reply, status, errors.trouble, errors.troubleRest);
