@@ -64,7 +64,7 @@ async function serve({ ctx, pools, parts }: RunningService, ending: AbortControl
   await checkSecretKeys(ctx.db.sql, config.secretKeys);
   await checkChains(ctx);
   await announceRecurring(ctx);
-  await announceRemovedChains(ctx);
+  void announceRemovedChains(ctx); // a hint, for which no start waits
   await ctx.sandbox?.fundRelayer(ctx);
   await refreshIfDue(ctx, rateSources(config.rateProviders)).catch((error) => {
     ctx.log.error({ err: error }, 'rates could not be fetched yet; requests cannot be created until they are');

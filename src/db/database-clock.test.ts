@@ -15,6 +15,7 @@ async function following() {
   }) as unknown as Sql;
   const stop = new AbortController();
   const clock = new DatabaseClock();
+  await clock.measure(sql);
   const work = clock.follow(sql, pino({ enabled: false }), stop.signal);
   await settled();
   const tick = async (ms: number) => {

@@ -36,13 +36,12 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * Asks again and again until the signal aborts. The log says when the machine's clock is found wrong, and when it is
-   * right again.
+   * Asks again and again until the signal aborts; not at once, because whoever made the clock has just asked. The log
+   * says when the machine's clock is found wrong, and when it is right again.
    */
   async follow(sql: Sql, log: Logger, signal: AbortSignal): Promise<void> {
     let wasWrong = false;
     while (!signal.aborted) {
-      await this.measure(sql).catch((error) => log.debug({ err: error }, 'the database’s time could not be read'));
       const aheadMs = machineAheadMs(this);
       const isWrong = Math.abs(aheadMs) >= wrongFromMs;
       if (isWrong && !wasWrong)
@@ -53,6 +52,8 @@ export class DatabaseClock implements Clock {
       if (!isWrong && wasWrong) log.warn('this machine’s clock agrees with the database’s again');
       wasWrong = isWrong;
       await untilDue(signal);
+      if (signal.aborted) return;
+      await this.measure(sql).catch((error) => log.debug({ err: error }, 'the database’s time could not be read'));
     }
   }
 }
