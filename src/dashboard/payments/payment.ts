@@ -115,8 +115,7 @@ function concerns(words: Words, { row, progress, refunds }: Payment): Html | nul
   for (const surplus of row.proof_status === 'verified' ? progress.surpluses : []) {
     const title = fill(t.over, { amount: usdc(surplus.micro) });
     const key = writeTransferKey(surplus);
-    const from = progress.transfers.find((transfer) => writeTransferKey(transfer) === key)?.fromAddress ?? '';
-    const act = hasSender(from)
+    const act = hasSender(surplus.fromAddress)
       ? { rest: t.overRest, href: `/dashboard/give-back/${key}`, label: t.refund }
       : { rest: refund.noSender };
     lines.push(afterwards(words, { title, ...act }, refunds.get(key)));

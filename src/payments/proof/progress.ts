@@ -50,7 +50,7 @@ export type PaymentProgress = {
   /** Those that count, in the order of the chain. */
   transfers: TransferProgress[];
   /** The share of each in `overpaidMicro`, the largest first. */
-  surpluses: (TransferKey & { micro: bigint })[];
+  surpluses: (TransferKey & { fromAddress: string; micro: bigint })[];
   /** The newest first, at most 20. */
   unmatched: UnmatchedProgress[];
   /**
@@ -105,7 +105,7 @@ export async function readProgress(ctx: Context, scope: Scope, requestId: string
 
 function surplusesOf(counted: readonly TransferRow[], request: RequestRow): PaymentProgress['surpluses'] {
   return surpluses(counted, BigInt(request.usdc_micro), request.proof_verified_at)
-    .map(({ transfer, micro }) => ({ ...keyOf(transfer), micro }))
+    .map(({ transfer, micro }) => ({ ...keyOf(transfer), fromAddress: transfer.from_address, micro }))
     .filter(({ micro }) => micro > 0n)
     .sort((a, b) => (a.micro < b.micro ? 1 : a.micro > b.micro ? -1 : 0));
 }
