@@ -66,13 +66,16 @@ export function explainAmount(faults: FieldFault[], amount: unknown, currency: s
   return faults.map(explain);
 }
 
+/** Whether nobody has paid or cancelled a request, and its expiry is not stored: `isWaiting` of expiry.ts, of a row. */
+export const isWaiting = (row: { status: string; proof_status: string }): boolean =>
+  (row.status === 'requested' || row.status === 'opened') && row.proof_status === 'none';
+
 /** A request's status at a moment. Expiry applies at once, stored or not. */
 export function effectiveStatus<S extends string>(
   row: { status: S; proof_status: string; expires_at: Date },
   now: Date,
 ): S | 'expired' {
-  const waits = (row.status === 'requested' || row.status === 'opened') && row.proof_status === 'none';
-  return waits && row.expires_at <= now ? 'expired' : row.status;
+  return isWaiting(row) && row.expires_at <= now ? 'expired' : row.status;
 }
 
 /** When a request was really created. Durations count from here, not from its place in the order. */

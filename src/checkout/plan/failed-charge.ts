@@ -1,5 +1,6 @@
 import { type Html, html } from '../../lib/text/html.ts';
 import type { ChargeRow } from '../../plans/read.ts';
+import { isWaiting } from '../../requests/rules.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, stateLine } from '../../ui/components.ts';
@@ -16,8 +17,7 @@ export type FailedCharge = { reason: Reason; nextAt: Date | null };
  */
 export function failedCharge({ words }: PlanView, row: ChargeRow): FailedCharge | null {
   const { collection, collect_reason: reason, next_attempt_at: nextAt } = row;
-  const isOpen = (row.status === 'requested' || row.status === 'opened') && row.proof_status === 'none';
-  if (!isOpen || reason === null || !(reason in chargesTexts(words).yours)) return null;
+  if (!isWaiting(row) || reason === null || !(reason in chargesTexts(words).yours)) return null;
   if (collection === 'waiting') return { reason: reason as Reason, nextAt };
   return collection === 'asked' || collection === 'past_due' ? { reason: reason as Reason, nextAt: null } : null;
 }

@@ -16,7 +16,7 @@ import { type PortalStatus, readPortalStatus } from '../../requests/lists/browse
 import { readRequest } from '../../requests/read.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type DifferingReplays, readDifferingReplays } from '../../requests/replay.ts';
-import { madeAt } from '../../requests/rules.ts';
+import { isWaiting, madeAt } from '../../requests/rules.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, qr } from '../../ui/components.ts';
@@ -185,11 +185,10 @@ function paidOn(row: History['row'], { chainId }: ChainConfig): boolean {
 function payCard(ctx: Context, words: Words, row: History['row']): Html {
   const { request } = portalTexts(words);
   const url = payPageUrl(ctx.config, row.id);
-  const isOpen = row.proof_status === 'none' && (row.status === 'requested' || row.status === 'opened');
   return card(
     html`<h2>${request.payPage}</h2>`,
     copyableFact(words, request.payPage, url, html`<a class="mono" href="${url}" rel="noreferrer">${url}</a>`)[1],
-    isOpen && qr(url, request.payPage, request.payPageRest),
+    isWaiting(row) && qr(url, request.payPage, request.payPageRest),
     row.proof_status === 'verified' && html`<p><a href="${url}/receipt" rel="noreferrer">${request.receipt}</a></p>`,
   );
 }
