@@ -1,10 +1,18 @@
 import { withOwnDirection } from '../lib/text/direction.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import { instant, instantText } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
 
 /** One line of the table in a customer's mail; readers of HTML see `shown` instead of `value`. */
 export type CustomerMailFact = [name: string, value: string, shown?: Html];
+
+/** A line that tells a time: the text with its zone, the HTML for programs too. */
+export const timeFact = (words: Words, name: string, at: Date): CustomerMailFact => [
+  name,
+  instantText(words, at),
+  instant(words, at),
+];
 
 /** The content of a mail to a customer, as text, and as HTML with the partner's branding. */
 export type CustomerMail = {

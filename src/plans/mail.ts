@@ -1,13 +1,18 @@
 import type { Context } from '../context.ts';
 import { formatFiat } from '../lib/money.ts';
-import { type CustomerMail, type CustomerMailFact, customerMailHtml, customerMailText } from '../mail/customer-mail.ts';
+import {
+  type CustomerMail,
+  type CustomerMailFact,
+  customerMailHtml,
+  customerMailText,
+  timeFact,
+} from '../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { planTexts } from '../texts/plans.ts';
 import { receiptTexts } from '../texts/receipts.ts';
-import { instant, instantText } from '../ui/formats.ts';
 import { fill, wordsKept } from '../ui/language.ts';
 import { stopMailsUrl } from './stop-mails.ts';
 import type { NamedPlan } from './store.ts';
@@ -24,11 +29,10 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
   const values = { merchant: oneLine(merchant), amount };
   const url = payPageUrl(config, request.id);
   const stopUrl = stopMailsUrl(config, request.id, plan.id);
-  const until = request.expires_at;
   const facts: CustomerMailFact[] = [
     [t.for, plan.name ?? ''],
     [t.amount, amount],
-    [t.until, instantText(words, until), instant(words, until)],
+    timeFact(words, t.until, request.expires_at),
     [t.payTo, merchant],
     ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, branding.name] as CustomerMailFact]),
   ];

@@ -1,9 +1,15 @@
 import { formatFiat } from '../lib/money.ts';
-import { type CustomerMail, type CustomerMailFact, customerMailHtml, customerMailText } from '../mail/customer-mail.ts';
+import {
+  type CustomerMail,
+  type CustomerMailFact,
+  customerMailHtml,
+  customerMailText,
+  timeFact,
+} from '../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
-import { groupMicro, instant, instantText } from '../ui/formats.ts';
+import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
 import type { ReceiptFacts } from './facts.ts';
 
@@ -31,7 +37,7 @@ function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailB
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   return [
     [t.number, number],
-    [t.confirmed, instantText(words, at), instant(words, at)],
+    timeFact(words, t.confirmed, at),
     [t.paidTo, merchant],
     ...(row.memo === null ? [] : [[t.for, row.memo] as CustomerMailFact]),
     [t.amount, amount],

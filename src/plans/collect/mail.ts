@@ -5,14 +5,14 @@ import {
   type CustomerMailFact,
   customerMailHtml,
   customerMailText,
+  timeFact,
 } from '../../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../../mail/layout.ts';
 import type { NewMail } from '../../mail/outbox.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
-import { instant, instantText } from '../../ui/formats.ts';
-import { fill, type Words, wordsKept } from '../../ui/language.ts';
+import { fill, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { stopMailsUrl } from '../stop-mails.ts';
 import type { NamedPlan } from '../store.ts';
@@ -36,11 +36,6 @@ type ChargeMail = {
 const subjects = { failed: 'failedSubject', past_due: 'pastDueSubject', ask: 'askSubject' } as const;
 const headings = { failed: 'failed', past_due: 'pastDue', ask: 'ask' } as const;
 
-const time = (words: Words, at: Date): [string, ReturnType<typeof instant>] => [
-  instantText(words, at),
-  instant(words, at),
-];
-
 /** Tells a customer that a charge was not collected, why, whether it is tried again, and how to pay it by link. */
 export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail): NewMail {
   const { plan, request, branding, to, reason, payer, kind } = mail;
@@ -58,8 +53,8 @@ export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail
     [t.payTo, merchant],
     [t.reason, fill(texts.yours[reason], { merchant })],
     ...(payer === null ? [] : [[t.wallet, checksummed(payer)] as CustomerMailFact]),
-    ...(kind.name === 'failed' ? [[t.next, ...time(words, kind.next)] as CustomerMailFact] : []),
-    [t.until, ...time(words, request.expires_at)],
+    ...(kind.name === 'failed' ? [timeFact(words, t.next, kind.next)] : []),
+    timeFact(words, t.until, request.expires_at),
   ];
   return written({
     to,
@@ -100,7 +95,7 @@ export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail):
       [t.payTo, merchant],
       [t.reason, fill(texts.yours[reason], { merchant })],
       [t.wallet, checksummed(payer)],
-      [t.due, ...time(words, dueAt)],
+      timeFact(words, t.due, dueAt),
     ],
     link: { url, label: t.see, sentence: fill(t.seeRest, { link: url }) },
     why: fill(t.why, { merchant }),

@@ -6,6 +6,7 @@ import {
   type CustomerMailFact,
   customerMailHtml,
   customerMailText,
+  timeFact,
 } from '../../mail/customer-mail.ts';
 import { oneLine } from '../../mail/layout.ts';
 import { writeNotice } from '../../mail/notice.ts';
@@ -14,7 +15,7 @@ import { mailBrandingOf } from '../../partners/branding.ts';
 import { type MandateTexts, mandateTexts } from '../../texts/mandates.ts';
 import { planTexts } from '../../texts/plans.ts';
 import { checksummed } from '../../ui/address.ts';
-import { everyText, instant, instantText } from '../../ui/formats.ts';
+import { everyText } from '../../ui/formats.ts';
 import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { takePlanMail } from '../mail-limit.ts';
@@ -49,7 +50,7 @@ export async function queueAgreedMail(
     more: (words, { page: t }) => [
       [t.max, `${formatMicro(BigInt(mandate.cap_micro))} USDC`],
       [t.payer, checksummed(mandate.payer)],
-      [t.until, instantText(words, mandate.ends_at), instant(words, mandate.ends_at)],
+      timeFact(words, t.until, mandate.ends_at),
     ],
   });
 }
