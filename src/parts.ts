@@ -15,15 +15,14 @@ export function partsOf(
   database: EmbeddedPostgres | null,
   chains: DevChains | null,
 ): Part[] {
-  const chainOf = (mode: 'test' | 'live', pid: number): Part => {
-    const data = join(dataDir, 'chains', `${mode}.json`);
-    const kept = 'Nothing is lost, except what it mined in its last second.';
+  const kept = 'Nothing is lost, except what it mined in its last second.';
+  const chainParts = Object.entries(chains?.processes ?? {}).map(([mode, { pid, stateFile: data }]) => {
     return { name: `local ${mode} chain`, pid, data, log: `${data}.log`, kept };
-  };
+  });
   const log = join(dataDir, 'postgres.log');
   return [
     ...(database ? [{ name: 'database', pid: database.pid, data: dataDir, log, kept: 'Nothing is lost.' }] : []),
-    ...(chains ? [chainOf('test', chains.pids.test), chainOf('live', chains.pids.live)] : []),
+    ...chainParts,
   ];
 }
 

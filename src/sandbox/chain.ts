@@ -14,7 +14,8 @@ import { deployUsdc, devUsdcAddress, hasUsdc, mineOnArrival } from './usdc.ts';
  */
 export type DevChains = {
   chains: Record<Mode, ChainConfig[]>;
-  pids: Record<Mode, number>;
+  /** The process of each chain, and the file with its state; beside it is its log. */
+  processes: Record<Mode, { pid: number; stateFile: string }>;
   /** False if both were already running: another process may still use them. */
   started: boolean;
   stop(): Promise<void>;
@@ -44,7 +45,7 @@ export async function startDevChains(dataDir: string): Promise<DevChains> {
   const stopBackups = startBackups([test.stateFile, live.stateFile]);
   return {
     chains: readChains(JSON.stringify(entries), recurringAddress()),
-    pids: { test: test.pid, live: live.pid },
+    processes: { test, live },
     started: test.started || live.started,
     stop: async () => {
       stopBackups();
