@@ -1,4 +1,4 @@
-import { selectPayPage } from '../../src/requests/page-store.ts';
+import { readPayPageRow } from '../../src/requests/pay-page.ts';
 import { readRequest } from '../../src/requests/read.ts';
 import type { Figure } from '../figure.ts';
 import { openReadStage } from '../read-stage.ts';
@@ -25,7 +25,7 @@ export const figure: Figure = {
       },
       {
         name: 'the same for its pay page, with its merchant and partner',
-        read: async () => one(await ctx.db.scoped(scope, (tx) => selectPayPage(tx, scope, requestId))),
+        read: async () => one(await readPayPageRow(ctx.db, scope, requestId)),
         query: `select * from requests r join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
           join partners p on p.id = r.partner_id
           where r.partner_id = '${scope.partnerId}' and r.test_mode and r.id = '${requestId}'`,

@@ -19,5 +19,6 @@ export function limitPartners(db: Database, connections: number, readsApart: boo
     scoped: (scope, work) => lanes.run(scope.partnerId, () => db.scoped(scope, work)),
     reading: (scope, work) => readers.run(scope.partnerId, () => db.reading(scope, work)),
     read: (scope, ask) => readers.run(scope.partnerId, () => db.read(scope, ask)),
+    readPrimary: (scope, ask) => lanes.run(scope.partnerId, () => db.readPrimary(scope, ask)),
   };
 }

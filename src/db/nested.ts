@@ -14,6 +14,7 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
       await inner`select leave_scope()`; // rolling back to a savepoint restores the role by itself
       return result;
     }) as Promise<T>;
+  const read: Database['read'] = (scope, ask) => scoped(scope, async (inner) => ask(inner));
   return {
     sql: tx as unknown as Sql,
     pools: [],
@@ -21,7 +22,8 @@ export function nestedIn(tx: Tx, { prove }: Pick<Database, 'prove'>): Database {
     transaction: <T>(work: (inner: Tx) => Promise<T>) => tx.savepoint(work) as Promise<T>,
     scoped,
     reading: scoped,
-    read: (scope, ask) => scoped(scope, async (inner) => ask(inner)),
+    read,
+    readPrimary: read,
     close: () => Promise.resolve(),
   };
 }
@@ -33,6 +35,7 @@ export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'pro
     if (partnerId !== own.partnerId || testMode !== own.testMode) throw new Error('a scope inside another scope');
     return part(work);
   };
+  const read: Database['read'] = (scope, ask) => scoped(scope, async (inner) => ask(inner));
   return {
     sql: tx as unknown as Sql,
     pools: [],
@@ -40,7 +43,8 @@ export function nestedInScope(tx: Tx, own: Scope, { prove }: Pick<Database, 'pro
     transaction: part,
     scoped,
     reading: scoped,
-    read: (scope, ask) => scoped(scope, async (inner) => ask(inner)),
+    read,
+    readPrimary: read,
     close: () => Promise.resolve(),
   };
 }

@@ -1,5 +1,6 @@
 import type { Scope, Tx } from '../db/connection.ts';
 import { shownName } from '../db/shown-name.ts';
+import type { Statement, Tag } from '../db/sql.ts';
 import type { RequestRow } from './store.ts';
 
 /** What the pay page shows beyond the request itself. */
@@ -10,15 +11,14 @@ export type PayPageRow = RequestRow & {
   customer_language: string | null;
 };
 
-/** A request with what its pay page shows; null when the scope has no such request. `status` is as stored. */
-export async function selectPayPage(tx: Tx, scope: Scope, id: string): Promise<PayPageRow | null> {
-  const [row] = await tx<PayPageRow[]>`
-    select r.*, ${shownName(tx)} as merchant_name, p.name as partner_name
+/** A request with what its pay page shows; no row when the scope has no such request. `status` is as stored. */
+export function selectPayPage(sql: Tag, scope: Scope, id: string): Statement<PayPageRow[]> {
+  return sql<PayPageRow[]>`
+    select r.*, ${shownName(sql)} as merchant_name, p.name as partner_name
     from requests r
       join merchants m on (m.partner_id, m.test_mode, m.id) = (r.partner_id, r.test_mode, r.account_id)
       join partners p on p.id = r.partner_id
     where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;
-  return row ?? null;
 }
 
 /** Stores the language in which a customer reads, for the receipt. */

@@ -1,4 +1,5 @@
 import type { Database, Scope, Tx } from '../db/connection.ts';
+import type { Statement, Tag } from '../db/sql.ts';
 import { refuse } from '../errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { type RequestFilter, type RequestRow, requestColumns, type ShownRequest, selectRequests } from './store.ts';
@@ -9,7 +10,7 @@ import { type RequestFilter, type RequestRow, requestColumns, type ShownRequest,
  * @throws Refusal not_found for ids that are malformed, unknown, another partner's or of the other mode
  */
 export async function readRequest(db: Database, scope: Scope, id: string): Promise<RequestRow> {
-  const row = isUuid(id) ? await db.scoped(scope, (tx) => findRequest(tx, scope, id)) : null;
+  const [row] = isUuid(id) ? await db.readPrimary(scope, (sql) => selectRequest(sql, scope, id)) : [];
   if (!row) throw refuse('not_found');
   return row;
 }
@@ -21,8 +22,10 @@ export function listRequests(db: Database, scope: Scope, filter: RequestFilter):
 
 /** A request of the scope, with its current status; null for an unknown id. Unlike `readRequest` it expects a UUID. */
 export async function findRequest(tx: Tx, scope: Scope, id: string): Promise<RequestRow | null> {
-  const [row] = await tx<RequestRow[]>`
-    select ${requestColumns(tx)} from requests r
-    where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;
+  const [row] = await selectRequest(tx, scope, id);
   return row ?? null;
 }
+
+const selectRequest = (sql: Tag, scope: Scope, id: string): Statement<RequestRow[]> => sql<RequestRow[]>`
+  select ${requestColumns(sql)} from requests r
+  where r.partner_id = ${scope.partnerId} and r.test_mode = ${scope.testMode} and r.id = ${id}`;

@@ -46,7 +46,7 @@ export type RequestRow = {
 };
 
 /** The columns of a request `r`, with its current status: expiry applies at once for every reader, stored or not. */
-export const requestColumns = (sql: Sql | Tx) => sql`r.*, ${seenStatus(sql)} as status`;
+export const requestColumns = (sql: Tag) => sql`r.*, ${seenStatus(sql)} as status`;
 
 const shownNames = [
   ...(['id', 'account_id', 'test_mode', 'proof_status', 'created_at', 'expires_at', 'proof_verified_at'] as const),

@@ -11,7 +11,7 @@ import { makeOnboardingToken } from '../../src/merchants/onboarding-token.ts';
 import { readMerchant } from '../../src/merchants/read.ts';
 import { MerchantRefusal } from '../../src/merchants/refusal.ts';
 import { chooseWallet, completeOnboarding, onboardingMessage } from '../../src/onboarding/onboard.ts';
-import { selectPayPage } from '../../src/requests/page-store.ts';
+import { readPayPageRow } from '../../src/requests/pay-page.ts';
 import { changeWallet, handOverMessage, proveChange, takeOverMessage } from '../../src/wallets/change.ts';
 import { proveVeto, readOpenRecovery, startRecovery, vetoMessage } from '../../src/wallets/recovery.ts';
 import { signInMessage, signInWithWallet } from '../../src/wallets/sign-in.ts';
@@ -190,7 +190,7 @@ test('An open request keeps the chains of its contract wallet when the merchant 
     { id: string },
   ];
   const chainIds = async (requestId: string) =>
-    (await database.db.scoped(fixtures.test, (tx) => selectPayPage(tx, fixtures.test, requestId)))?.wallet_chain_ids;
+    (await readPayPageRow(database.db, fixtures.test, requestId))?.wallet_chain_ids;
   const before = await makeRequest(database.db, fixtures.test, { id, wallet: address });
   assert.deepEqual(await chainIds(before.id), [31337]);
 
