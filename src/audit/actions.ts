@@ -1,3 +1,4 @@
+import type { Client } from '../auth/client.ts';
 import type { Role } from '../auth/roles.ts';
 
 /** Every action in the audit log, with the details that may accompany it. Secrets are never details. */
@@ -101,19 +102,17 @@ export type ObjectKind =
 
 /** Who acts, and from which address, if that is known. */
 export type Actor =
-  | {
+  | ({
       kind: 'partner_user' | 'operator';
       userId: string;
       email: string;
       /** The role in which a partner's user acts; null for an operator, and for who is only signing in. */
       role: Role | null;
-      ip: string;
-      userAgent: string | undefined;
-    }
+    } & Client)
   /** `hint` is the key's prefix and last characters. */
-  | { kind: 'api_key'; keyId: string; hint: string; ip: string; userAgent: string | undefined }
+  | ({ kind: 'api_key'; keyId: string; hint: string } & Client)
   /** A merchant in its dashboard, known by its wallet. */
-  | { kind: 'merchant'; accountId: string; walletAddress: string; ip: string; userAgent: string | undefined }
+  | ({ kind: 'merchant'; accountId: string; walletAddress: string } & Client)
   | { kind: 'command_line' }
   /** The service itself: because something was due, or a receiver has failed for too long. */
   | { kind: 'service' };

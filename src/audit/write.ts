@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { nestedIn, nestedInScope } from '../db/nested.ts';
 import { AccessChanged } from '../errors.ts';
+import { keptUserAgent } from '../lib/text/user-agent.ts';
 import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry, selectRole } from './store.ts';
@@ -24,7 +25,7 @@ export async function audit(
   actor: Actor,
   { action, partnerId, testMode, object, details }: AuditEntry,
 ): Promise<void> {
-  const from = 'ip' in actor ? { ip: actor.ip, userAgent: actor.userAgent?.slice(0, 300) ?? null } : null;
+  const from = 'ip' in actor ? { ip: actor.ip, userAgent: keptUserAgent(actor.userAgent) } : null;
   await appendEntry(tx, {
     partner_id: partnerId ?? noPartner,
     at: ctx.clock.now(),

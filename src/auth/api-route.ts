@@ -6,6 +6,7 @@ import type { Sql } from '../db/connection.ts';
 import { type ErrorCode, type FieldFault, refuse, refuseFields } from '../errors.ts';
 import { within } from '../lib/time.ts';
 import { type ApiBody, judgeBody, type UnreadBody } from './api-body.ts';
+import { clientOf } from './client.ts';
 import {
   type Caller,
   type Facts,
@@ -94,8 +95,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     );
     if (parsed.fault !== null) throw refuse(parsed.fault, {}, parsed.message);
     const params = request.params as Record<string, string>;
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...client };
+    const actor: Actor = { kind: 'api_key', keyId: key.id, hint: key.hint, ...clientOf(request) };
     const answer = await route.handle({ ...sent, keyHash: key.hash, caller, actor, facts, params, query });
     return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.json);
   };

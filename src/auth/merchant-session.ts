@@ -4,6 +4,8 @@ import type { Scope } from '../db/connection.ts';
 import { list } from '../db/sql.ts';
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keptUserAgent } from '../lib/text/user-agent.ts';
+import type { Client } from './client.ts';
 import type { OwnHost } from './host.ts';
 import { scopeOf } from './scope.ts';
 import { newToken } from './token.ts';
@@ -24,9 +26,6 @@ export type MerchantSession = {
   partnerSlug: string;
   walletAddress: string;
 };
-
-/** Where a sign-in comes from. */
-export type Client = { ip: string; userAgent: string | undefined };
 
 type SessionContext = Pick<Context, 'config' | 'db' | 'clock'>;
 
@@ -64,7 +63,7 @@ export async function createMerchantSession(
       last_seen_at, expires_at, ip, user_agent)
     values (${randomUUID()}, ${keyedHash(newest(ctx.config.secretKeys), 'session', token)}, 'merchant',
       ${scope.partnerId}, ${scope.testMode}, ${accountId}, ${walletAddress}, ${now}, ${now}, ${expiresAt},
-      ${client.ip}, ${client.userAgent?.slice(0, 300) ?? null})`;
+      ${client.ip}, ${keptUserAgent(client.userAgent)})`;
   return token;
 }
 

@@ -5,8 +5,10 @@ import { list } from '../db/sql.ts';
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 import { keyedHash, newest } from '../lib/encrypt.ts';
 import type { Mode } from '../lib/mode.ts';
+import { keptUserAgent } from '../lib/text/user-agent.ts';
+import type { Client } from './client.ts';
 import type { HostOwner } from './host.ts';
-import { type Client, type SessionView, tokenHashes } from './merchant-session.ts';
+import { type SessionView, tokenHashes } from './merchant-session.ts';
 import type { Role } from './roles.ts';
 import { scopeOf } from './scope.ts';
 import { newToken } from './token.ts';
@@ -72,7 +74,7 @@ export async function createUserSession(
     insert into sessions (id, token_hash, kind, partner_id, user_id, created_at, last_seen_at, expires_at, ip, user_agent)
     values (${randomUUID()}, ${keyedHash(newest(secretKeys), 'session', token)}, ${kind}, ${user.partnerId}, ${user.id},
       ${now}, ${now}, ${new Date(now.getTime() + userSessionLimits[kind].absoluteMs)}, ${client.ip},
-      ${client.userAgent?.slice(0, 300) ?? null})`;
+      ${keptUserAgent(client.userAgent)})`;
   return token;
 }
 

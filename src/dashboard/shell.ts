@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
+import { clientOf } from '../auth/client.ts';
 import type { Context } from '../context.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { firstVisible } from '../lib/text/visible.ts';
@@ -83,7 +84,6 @@ export function merchantActor({ session, request }: MerchantVisit): Actor {
     kind: 'merchant',
     accountId: session.accountId,
     walletAddress: session.walletAddress,
-    ip: request.ip,
-    userAgent: request.headers['user-agent'],
+    ...clientOf(request),
   };
 }

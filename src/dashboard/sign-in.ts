@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { clientOf } from '../auth/client.ts';
 import { knownBrowser, letMerchantIn } from '../auth/known-browser.ts';
 import { sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import type { Context } from '../context.ts';
@@ -110,12 +111,16 @@ async function takeWallet(ctx: Context, { reply, fields }: Visit): Promise<Fasti
 async function complete(ctx: Context, { request, reply, fields }: Visit): Promise<FastifyReply> {
   try {
     const { message = '', signature = '' } = fields;
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
     const browser = {
       earlier: sessionToken(request, ctx.config, 'merchant'),
       isKnown: (wallet: string) => knownBrowser(ctx, request, { kind: 'merchant', name: wallet }) !== null,
     };
-    const signedIn = await signInWithWallet(ctx, { message, signature, host: request.ownHost }, client, browser);
+    const signedIn = await signInWithWallet(
+      ctx,
+      { message, signature, host: request.ownHost },
+      clientOf(request),
+      browser,
+    );
     letMerchantIn(ctx, reply, signedIn);
     return reply.redirect('/dashboard', 303);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { audit } from '../audit/write.ts';
-import type { Client } from '../auth/merchant-session.ts';
+import type { Client } from '../auth/client.ts';
 import {
   type AskedWallet,
   makeWalletMessage,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../auth/client.ts';
 import { hostAddress } from '../auth/host.ts';
 import { letMerchantIn } from '../auth/known-browser.ts';
 import { createMerchantSession, readMerchantSession } from '../auth/merchant-session.ts';
@@ -272,7 +273,7 @@ const takeAnother: RefusalReason[] = ['wallet_taken', 'wallet_differs'];
 async function finish(ctx: Context, step: Step): Promise<FastifyReply> {
   const { token, typed, scope, emailPass, request, reply } = step;
   const { message = '', signature = '' } = typed;
-  const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
+  const client = clientOf(request);
   try {
     const { account_id: accountId, wallet_address: walletAddress } = await completeOnboarding(ctx, {
       token,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { theService } from '../audit/write.ts';
+import { clientOf } from '../auth/client.ts';
 import { createMerchantSession, merchantSession } from '../auth/merchant-session.ts';
 import { sessionToken, setSessionCookie } from '../auth/session-cookie.ts';
 import { userSessionLimits } from '../auth/user-session.ts';
@@ -28,8 +29,6 @@ export const doors = ['pay', 'plan', 'onboarding', 'dashboard', 'portal', 'admin
 export const doorPath = (door: (typeof doors)[number]) => `/dev/open/${door}`;
 
 type Visit = { request: FastifyRequest; reply: FastifyReply; demo: OpenDemo };
-
-const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] });
 
 /**
  * `POST /dev/open/<door>`: opens a page of the demo, signed in as a person who may use it, without a wallet or a

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../audit/actions.ts';
+import { clientOf } from '../auth/client.ts';
 import { hostOwner } from '../auth/host.ts';
 import { clearSessionCookie, sessionToken, showsSomebody } from '../auth/session-cookie.ts';
 import {
@@ -67,7 +68,7 @@ const readerOf = (person: PartnerUser | Operator): Reader => ({
 /** A signed-in user as an actor for the audit log. */
 export function userActor(person: PartnerUser | Operator, request: FastifyRequest): Actor {
   const { kind, userId, email } = person;
-  return { kind, userId, email, role: roleOf(person), ip: request.ip, userAgent: request.headers['user-agent'] };
+  return { kind, userId, email, role: roleOf(person), ...clientOf(request) };
 }
 
 /** Removes the session from this browser and redirects to the sign-in. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../auth/client.ts';
 import { hostOwner } from '../auth/host.ts';
 import { setSessionCookie } from '../auth/session-cookie.ts';
 import { isFreshSession, type SignedIn, type UserKind, userSessionLimits } from '../auth/user-session.ts';
@@ -70,9 +71,8 @@ async function confirmAct<K extends UserKind>(
   if (as !== undefined && as !== person.userId) return { confirmed: false, refused: null };
   if (await isFreshSession(ctx, person.sessionId)) return { confirmed: true };
   if (typeof passkey !== 'string' || passkey === '') return { confirmed: false, refused: null };
-  const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
   const host = hostOwner(ctx.config, request.headers.host);
-  const shown = await confirmWithPasskey(ctx, person, host, passkey, client);
+  const shown = await confirmWithPasskey(ctx, person, host, passkey, clientOf(request));
   if ('refused' in shown) return { confirmed: false, refused: shown.refused };
   setSessionCookie(reply, ctx.config, realm.kind, shown.token, userSessionLimits[realm.kind].absoluteMs);
   return { confirmed: true };

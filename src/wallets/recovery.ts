@@ -1,9 +1,9 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
+import type { Client } from '../auth/client.ts';
 import { takeOfDay } from '../auth/day-count.ts';
 import type { OwnHost } from '../auth/host.ts';
-import type { Client } from '../auth/merchant-session.ts';
 import { scopeOfWalletChange } from '../auth/scope.ts';
 import {
   makeWalletMessage,

@@ -1,4 +1,5 @@
-import { type Client, createMerchantSession } from '../auth/merchant-session.ts';
+import type { Client } from '../auth/client.ts';
+import { createMerchantSession } from '../auth/merchant-session.ts';
 import { scopeOfWallet } from '../auth/scope.ts';
 import {
   makeWalletMessage,

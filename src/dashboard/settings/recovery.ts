@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../../auth/client.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { MerchantRefusal, refusalToShow, signAgain } from '../../merchants/refusal.ts';
@@ -161,11 +162,10 @@ async function takeWallet(ctx: Context, opened: Opened): Promise<FastifyReply> {
 }
 
 async function completeSigning(ctx: Context, opened: Opened): Promise<FastifyReply> {
-  const { fields, recovery, reply, path } = opened;
+  const { fields, recovery, request, reply, path } = opened;
   const { message = '', signature = '' } = fields;
   try {
-    const { ip, headers, ownHost: host } = opened.request;
-    await signRecovery(ctx, recovery, { message, signature, host }, { ip, userAgent: headers['user-agent'] });
+    await signRecovery(ctx, recovery, { message, signature, host: request.ownHost }, clientOf(request));
     return reply.redirect(path, 303);
   } catch (error) {
     const refusal = refusalToShow(error);
@@ -212,8 +212,7 @@ async function completeVeto(ctx: Context, opened: Opened): Promise<FastifyReply>
     await proveVeto(ctx, recovery, { message, signature, host: request.ownHost }, request.ip);
     const { scope, change } = recovery;
     const merchant = { kind: 'merchant', accountId: change.account_id, walletAddress: change.old_wallet } as const;
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    await vetoRecovery(ctx, { ...merchant, ...client }, scope, change.id);
+    await vetoRecovery(ctx, { ...merchant, ...clientOf(request) }, scope, change.id);
     return reply.redirect(path, 303);
   } catch (error) {
     return showVeto(ctx, opened, refusalToShow(error));

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { clientOf } from '../../auth/client.ts';
 import { letMerchantIn } from '../../auth/known-browser.ts';
 import { createMerchantSession } from '../../auth/merchant-session.ts';
 import type { Context } from '../../context.ts';
@@ -196,8 +197,7 @@ async function apply(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> 
     const walletAddress = proved.newWallet.address;
     await changeWallet(ctx, merchantActor(visit), scope, accountId, proved);
     // The change ended every session of the old wallet, including this one.
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, client, null);
+    const token = await createMerchantSession(ctx, { scope, accountId, walletAddress }, clientOf(request), null);
     letMerchantIn(ctx, reply, { token, walletAddress });
     return reply.redirect(`${path}?done=changed`, 303);
   } catch (error) {

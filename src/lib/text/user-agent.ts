@@ -18,8 +18,12 @@ const systems: [RegExp, string][] = [
 ];
 const maxOther = 60;
 
-/** The longest user agent that is matched and stored, in characters; real ones are shorter. */
+/** The longest user agent that is matched, in characters; real ones are shorter. */
 export const maxUserAgent = 512;
+const maxKept = 300;
+
+/** A user agent as it is stored: its first 300 characters; null without one. */
+export const keptUserAgent = (userAgent: string | undefined): string | null => userAgent?.slice(0, maxKept) ?? null;
 
 /**
  * A browser as its owner would name it, from its user agent: `Firefox, Windows`. Anything else is returned unchanged,

@@ -1,6 +1,6 @@
 import { audit } from '../../audit/write.ts';
+import type { Client } from '../../auth/client.ts';
 import type { HostOwner } from '../../auth/host.ts';
-import type { Client } from '../../auth/merchant-session.ts';
 import {
   authenticationOptions,
   isCloned,

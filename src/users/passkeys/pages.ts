@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../../auth/client.ts';
 import { hostOwner } from '../../auth/host.ts';
 import { setSessionCookie } from '../../auth/session-cookie.ts';
 import { isFreshSession, type SignedIn, type UserKind, userSessionLimits } from '../../auth/user-session.ts';
@@ -67,8 +68,7 @@ export function passkeyPages<K extends UserKind>(
     return askForPasskey(ctx, place, person.sessionId);
   });
   form(`${path}/confirm`, 'never', async ({ request, reply, person, typed }) => {
-    const client = { ip: request.ip, userAgent: request.headers['user-agent'] };
-    const confirmed = await confirmWithPasskey(ctx, person, host(request), typed('passkey'), client);
+    const confirmed = await confirmWithPasskey(ctx, person, host(request), typed('passkey'), clientOf(request));
     if ('refused' in confirmed) return confirmed.refused;
     setSessionCookie(reply, ctx.config, realm.kind, confirmed.token, userSessionLimits[realm.kind].absoluteMs);
     return 'confirmed';

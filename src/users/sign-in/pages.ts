@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bindBrowser, browserToken } from '../../auth/browser-cookie.ts';
+import { clientOf } from '../../auth/client.ts';
 import { hostOwner } from '../../auth/host.ts';
 import { knownBrowser, rememberBrowser } from '../../auth/known-browser.ts';
 import { sessionToken, setSessionCookie } from '../../auth/session-cookie.ts';
@@ -110,7 +111,6 @@ export function userSignInPages(app: FastifyInstance, ctx: Context, realm: Realm
 }
 
 const hostIn = (ctx: Context, request: Visit) => hostOwner(ctx.config, request.headers.host);
-const clientOf = (request: Visit) => ({ ip: request.ip, userAgent: request.headers['user-agent'] });
 
 /** The place of a visit; null if nobody can sign in here: operators sign in on the shared host only. */
 async function placeOf(ctx: Context, realm: Realm, request: FastifyRequest): Promise<Place> {

@@ -1,6 +1,6 @@
 import { audit } from '../../audit/write.ts';
+import type { Client } from '../../auth/client.ts';
 import { hostAddress } from '../../auth/host.ts';
-import type { Client } from '../../auth/merchant-session.ts';
 import { type LinkOpened, storeLink, useLink } from '../../auth/sign-in-link.ts';
 import { newToken } from '../../auth/token.ts';
 import { createUserSession, type UserKind } from '../../auth/user-session.ts';
