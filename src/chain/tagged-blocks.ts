@@ -1,3 +1,4 @@
+import { backoffMs } from '../lib/backoff.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { type Rpc, RpcError } from './rpc.ts';
 
@@ -6,8 +7,7 @@ export type FinalityTag = 'safe' | 'finalized';
 /** Some endpoints do not know the tags, and never will; others have not synchronised yet. */
 type Lack = { inARow: number; askAgainAtMs: number; isReported: boolean };
 
-const firstWaitMs = 1_000;
-const maxWaitMs = 5 * minuteMs;
+const waits = { firstMs: 1_000, maxMs: 5 * minuteMs };
 /** A single empty answer may be a node that has just started. */
 const reportAfter = 3;
 
@@ -32,10 +32,9 @@ export async function taggedNumber(rpc: Rpc, tag: FinalityTag, onLack?: () => vo
   }
   const inARow = (known?.inARow ?? 0) + 1;
   const reports = onLack !== undefined && inARow >= reportAfter && !known?.isReported;
-  const waitMs = Math.min(maxWaitMs, firstWaitMs * 2 ** (inARow - 1));
   lacks.set(key, {
     inARow,
-    askAgainAtMs: performance.now() + waitMs,
+    askAgainAtMs: performance.now() + backoffMs(inARow, waits),
     isReported: reports || (known?.isReported ?? false),
   });
   if (reports) onLack();

@@ -101,7 +101,7 @@ test('A plan ends after the number of charges that it was set to, however many d
   assert.equal(nextDates(monthly, 3).length, 3);
 });
 
-test('A charge that fails is tried again after a minute, then later each time, at most an hour later', () => {
+test('What fails is tried again after a minute, then later each time, at most an hour later', () => {
   assert.deepEqual(
     [1, 2, 3, 6, 7, 40].map((failures) => retryMs(failures) / 60_000),
     [1, 2, 4, 32, 60, 60],

@@ -1,3 +1,4 @@
+import { backoffMs } from '../lib/backoff.ts';
 import { dayMs, hourMs, minuteMs } from '../lib/durations.ts';
 
 /** A day in UTC as `YYYY-MM-DD`. */
@@ -17,10 +18,6 @@ export const maxOpenPlans = 1000;
 export const maxPlansOfAddress = 50;
 /** How many charges a plan may be set to end after. */
 export const chargesLimit = 999;
-
-const firstRetryMs = minuteMs;
-/** The longest time until a charge that could not be made is tried again. */
-export const maxRetryMs = hourMs;
 
 /** The day of an instant in UTC, as `YYYY-MM-DD`. */
 export function dayOf(at: Date): Day {
@@ -97,11 +94,11 @@ export function afterPause(course: Course, today: Day): { slot: number; nextOn: 
 }
 
 /**
- * How long to wait before retrying a charge that has failed this many times: a minute, doubling each time, up to an
- * hour.
+ * How long to wait before retrying what has failed, or was postponed, this many times in a row: a minute, doubling each
+ * time, up to an hour.
  */
 export function retryMs(failures: number): number {
-  return Math.min(firstRetryMs * 2 ** Math.max(0, failures - 1), maxRetryMs);
+  return backoffMs(failures, { firstMs: minuteMs, maxMs: hourMs });
 }
 
 function partsOf(day: Day): [year: number, month: number, day: number] {

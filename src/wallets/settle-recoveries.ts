@@ -3,6 +3,7 @@ import { scopeOfRow } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { clearAlarm, raiseAlarm } from '../db/alarms.ts';
 import { isUnreachable } from '../db/connection.ts';
+import { backoffMs } from '../lib/backoff.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
 import { queueWalletNotice } from './notices.ts';
 import {
@@ -16,9 +17,7 @@ import {
 } from './store.ts';
 
 const maxDue = 100;
-/** The wait after a first failure. Each further wait is twice as long, up to an hour. */
-const firstWaitMs = minuteMs;
-const maxWaitMs = hourMs;
+const waits = { firstMs: minuteMs, maxMs: hourMs };
 /** From this many failures on, an operator should look at a recovery. */
 const stuckAfter = 3;
 
@@ -37,7 +36,7 @@ export async function settleRecoveries(ctx: Context): Promise<number> {
     } catch (error) {
       if (isUnreachable(error)) throw error;
       ctx.log.error({ err: error, recovery_id: due.id }, 'a recovery could not be completed; it will be retried');
-      const waitMs = Math.min(firstWaitMs * 2 ** Math.min(due.settle_failures, 10), maxWaitMs);
+      const waitMs = backoffMs(due.settle_failures + 1, waits);
       await updatePostponed(ctx.db, due, new Date(now.getTime() + waitMs));
     }
   }

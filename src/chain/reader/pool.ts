@@ -1,3 +1,4 @@
+import { backoffMs } from '../../lib/backoff.ts';
 import { connectRpc, type Rpc, RpcError } from '../rpc.ts';
 
 /** A provider gave an impossible answer, or is behind what was read elsewhere. */
@@ -16,8 +17,7 @@ export type RpcProvider = {
   headAtMs: number;
 };
 
-const firstRestMs = 250;
-const maxRestMs = 10_000;
+const rests = { firstMs: 250, maxMs: 10_000 };
 
 /** The endpoints of one chain. One is used as long as it works, so that a pass sees one view of the chain. */
 export type RpcPool = {
@@ -70,8 +70,7 @@ export function makePool(urls: readonly string[], timeoutMs?: number, nowMs = ()
     failed: (provider, error) => {
       provider.failures++;
       const wishedMs = error instanceof RpcError ? error.retryAfterMs : null;
-      const backoffMs = Math.min(maxRestMs, firstRestMs * 2 ** (provider.failures - 1));
-      provider.restUntilMs = nowMs() + (wishedMs ?? backoffMs);
+      provider.restUntilMs = nowMs() + (wishedMs ?? backoffMs(provider.failures, rests));
     },
     restMs: () => Math.max(0, Math.min(...providers.map((provider) => provider.restUntilMs)) - nowMs()),
   };

@@ -6,15 +6,16 @@ import { nestedInScope } from '../../db/nested.ts';
 import { updateRematchCharged } from '../../payments/transfers.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { MandateRow } from '../mandates/read.ts';
+import { retryMs } from '../rules.ts';
 import { lockNamedPlan, updateEnded as updatePlanEnded } from '../store.ts';
 import { mailAboutCharge, requestByLinkInstead } from './ask.ts';
 import type { KnownRow } from './known-store.ts';
-import { type Delay, delayMs, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
+import { type Delay, type Failure, nextAttempt, type StopReason, type Uncovered } from './rules.ts';
 import { stopCollecting } from './stop.ts';
 import { selectMailed, updateDelayed, updateEnded, updateFailed, updateGivenBack, updateMoved } from './store.ts';
 
 /** How soon a charge for which there was no room is taken again. */
-const retryMs = 2_000;
+const noRoomMs = 2_000;
 
 /** A taken charge, and its plan's active mandate. */
 export type ClaimedCharge = { row: KnownRow; mandate: MandateRow | null };
@@ -49,14 +50,14 @@ export async function endStopped(ctx: Context, { row }: ClaimedCharge, reason: S
  */
 export async function postpone(ctx: Context, { row }: ClaimedCharge, reason: Delay, until: Date | null): Promise<void> {
   const now = ctx.clock.now();
-  const later = new Date(now.getTime() + delayMs(row.waits + 1));
+  const later = new Date(now.getTime() + retryMs(row.waits + 1));
   const dueAt = until && until > now ? until : later;
   await inScopeOf(ctx, row, (tx) => updateDelayed(tx, row, { reason, now, dueAt }));
 }
 
 /** Gives back a charge for which there is no room among its partner's calls that wait to be mined. */
 export async function giveBack(ctx: Context, { row }: ClaimedCharge): Promise<void> {
-  const dueAt = new Date(ctx.clock.now().getTime() + retryMs);
+  const dueAt = new Date(ctx.clock.now().getTime() + noRoomMs);
   await inScopeOf(ctx, row, (tx) => updateGivenBack(tx, row, dueAt));
 }
 

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
-import {
-  type ChargeFacts,
-  coverage,
-  delayMs,
-  foresee,
-  judge,
-  nextAttempt,
-  retryDays,
-  type Terms,
-  tokenFault,
-} from './rules.ts';
+import { dayMs, hourMs } from '../../lib/durations.ts';
+import { type ChargeFacts, coverage, foresee, judge, nextAttempt, retryDays, type Terms, tokenFault } from './rules.ts';
 
 const wallet = `0x${'a1'.repeat(20)}`;
 const now = new Date('2027-03-31T00:00:00.000Z');
@@ -56,12 +46,6 @@ test('After an outage or a jump of the clock, the attempts that are left do not 
     assert.equal(nextAttempt(attempts, now, late)?.getTime(), late.getTime() + 20 * hourMs);
   }
   assert.equal(nextAttempt(5, now, late), null);
-});
-
-test('Where a charge is put off, the waits grow from a minute to an hour and no further', () => {
-  const waits = Array.from({ length: 9 }, (_, i) => delayMs(i + 1) / minuteMs);
-  assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
-  assert.equal(delayMs(1_000_000), hourMs);
 });
 
 test('A charge collects what is missing: the whole amount, or the rest after a partial payment', () => {

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, minuteMs } from '../../lib/durations.ts';
+import { dayMs, hourMs } from '../../lib/durations.ts';
 
 /**
  * The state of a charge under a mandate. `waiting`: it is tried when due. `sent`: a transaction is under way, and only
@@ -53,9 +53,6 @@ export const collectMinutes = 43_200;
 /** The most gas that a charge may use: the payer may be a contract that burns all it gets. */
 export const maxGas = 1_000_000n;
 
-const firstDelayMs = minuteMs;
-const maxDelayMs = hourMs;
-
 /**
  * When a failed charge is tried again.
  *
@@ -67,11 +64,6 @@ export function nextAttempt(attempts: number, since: Date, now: Date): Date | nu
   const days = retryDays[attempts - 1];
   if (days === undefined) return null;
   return new Date(Math.max(since.getTime() + days * dayMs, now.getTime() + minGapMs));
-}
-
-/** How long the n-th postponement in a row lasts: a minute, doubling each time, up to an hour. */
-export function delayMs(waits: number): number {
-  return Math.min(firstDelayMs * 2 ** Math.max(0, Math.min(waits, 20) - 1), maxDelayMs);
 }
 
 /** The terms of a mandate that limit a charge. */

@@ -17,9 +17,9 @@ import type { Context } from '../../context.ts';
 import { isUnreachable, type Scope } from '../../db/connection.ts';
 import type { Due } from '../../db/due.ts';
 import { nestedIn } from '../../db/nested.ts';
+import { retryMs } from '../rules.ts';
 import { toMandate } from './read.ts';
 import { lockRevoke, type MandateRow, readRevokeDue, selectRevokeDue, updateRevoke } from './store.ts';
-import { revokeRetryMs } from './terms.ts';
 import { chainOf } from './where.ts';
 
 const batch = { ofOne: 10, all: 100 };
@@ -123,7 +123,7 @@ async function send(ctx: Context, scope: Scope, mandate: MandateRow, call: Relay
 
 function postpone(ctx: Context, scope: Scope, mandate: MandateRow): Promise<void> {
   const failures = mandate.revoke_failures + 1;
-  const dueAt = new Date(ctx.clock.now().getTime() + revokeRetryMs(failures));
+  const dueAt = new Date(ctx.clock.now().getTime() + retryMs(failures));
   return storeRevocation(ctx, scope, mandate, { dueAt, failures });
 }
 

@@ -9,7 +9,6 @@ import {
   chargesAllowed,
   maxChargesInYear,
   permitDeadline,
-  revokeRetryMs,
   shortestIntervalSeconds,
   unlimitedAllowance,
   validity,
@@ -99,7 +98,6 @@ test('An allowance is for twelve charges or those that are left, added to the pa
   assert.equal(allowanceOf({ cap: 9_010_000n, charges: 12 }, null), unlimitedAllowance);
 });
 
-test('a permit → valid until 30 days after the first date; a revocation that fails → tried again at growing intervals', () => {
+test('a permit → valid until 30 days after the first date', () => {
   assert.equal(permitDeadline(new Date('2026-01-01T00:00:00Z')), BigInt(Date.parse('2026-01-31T00:00:00Z') / 1000));
-  assert.deepEqual([1, 2, 3, 20].map(revokeRetryMs), [60_000, 120_000, 240_000, 3_600_000]);
 });

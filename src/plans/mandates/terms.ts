@@ -1,11 +1,11 @@
-import { dayMs, hourMs } from '../../lib/durations.ts';
+import { dayMs, minuteMs } from '../../lib/durations.ts';
 import { toUsdcMicro } from '../../lib/money.ts';
 import { type Course, type Day, dateOf, type Schedule, startOf } from '../rules.ts';
 
 /** How many charges an allowance covers unless the plan has fewer left, or the payer chooses otherwise. */
 const usualCharges = 12;
 /** How long a customer has to sign what a page offered. */
-export const offerMs = 30 * 60_000;
+export const offerMs = 30 * minuteMs;
 /** How long after the first date a permit may be used. */
 const permitMs = 30 * dayMs;
 /** The largest allowance that a token can store: what payers call unlimited. */
@@ -75,9 +75,4 @@ export function allowanceOf(own: { cap: bigint; charges: number | null }, others
 /** Until when a permit may be used, in unix seconds: 30 days after the next date. */
 export function permitDeadline(startsAt: Date): bigint {
   return BigInt(Math.floor((startsAt.getTime() + permitMs) / 1000));
-}
-
-/** How long to wait before a revocation that failed is tried again: a minute, doubling each time, up to an hour. */
-export function revokeRetryMs(failures: number): number {
-  return Math.min(60_000 * 2 ** Math.max(0, failures - 1), hourMs);
 }
