@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { isUuid } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
+import { payeeName } from '../merchants/payee-name.ts';
 import { readBranding } from '../partners/branding.ts';
 import { type AuthorizedOffer, authorizedOffers } from '../payments/authorized/offer.ts';
 import { readFindings } from '../payments/findings.ts';
@@ -83,7 +84,7 @@ export async function readCheckout(
   return {
     scope,
     row,
-    merchant: row.merchant_name ?? row.partner_name,
+    merchant: payeeName(row),
     progress,
     state,
     refunds: isEnded(state)

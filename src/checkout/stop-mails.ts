@@ -3,9 +3,10 @@ import type { Context } from '../context.ts';
 import { AttemptLimit, clientSubject } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
 import { html } from '../lib/text/html.ts';
+import { payeeName } from '../merchants/payee-name.ts';
 import { readBranding } from '../partners/branding.ts';
 import { scopeOfLink } from '../plans/link.ts';
-import { merchantOf, readPlanFacts } from '../plans/mandates/facts.ts';
+import { readPlanFacts } from '../plans/mandates/facts.ts';
 import { type PlanOfLink, readPlanOfLink, stopMails } from '../plans/stop-mails.ts';
 import { planTexts } from '../texts/plans.ts';
 import { logoOf } from '../ui/branding.ts';
@@ -73,7 +74,7 @@ async function show(
   const { planStop: t, planMail } = planTexts(words);
   const [facts, branding] = await Promise.all([readPlanFacts(ctx, scope, plan.id), readBranding(ctx, scope.partnerId)]);
   if (!facts) return sendNotFound(reply);
-  const merchant = merchantOf(facts);
+  const merchant = payeeName(facts);
   const path = new URL(request.url, ctx.config.payUrl).pathname;
   const asked = fill(t.asked, { merchant, plan: plan.name ?? '' });
   return sendPage(reply, 200, {

@@ -3,6 +3,7 @@ import { type Html, html } from '../lib/text/html.ts';
 import { instant, instantText } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
+import type { NewMail } from './outbox.ts';
 
 /** One line of the table in a customer's mail; readers of HTML see `shown` instead of `value`. */
 export type CustomerMailFact = [name: string, value: string, shown?: Html];
@@ -32,9 +33,22 @@ export type CustomerMail = {
 };
 
 /**
+ * Writes a mail to a customer, as text and as HTML. Mail programs also offer the link that stops such mails.
+ */
+export function writeCustomerMail(recipient: string, mail: CustomerMail): NewMail {
+  return {
+    recipient,
+    subject: mail.subject,
+    body: textOf(mail),
+    html: htmlOf(mail),
+    unsubscribeUrl: mail.stop?.url ?? null,
+  };
+}
+
+/**
  * The mail as plain text. Line breaks in a name or memo cannot make a part of it look like a sentence or line of ours.
  */
-export function customerMailText({ heading, test, facts, link, why, stop }: CustomerMail): string {
+function textOf({ heading, test, facts, link, why, stop }: CustomerMail): string {
   const lines = facts.map(([name, value]) => `${name}: ${withOwnDirection(value).replace(/\r?\n/g, '\n  ')}`);
   const parts = [
     `${oneLine(heading)}.`,
@@ -48,17 +62,7 @@ export function customerMailText({ heading, test, facts, link, why, stop }: Cust
 }
 
 /** The same mail as HTML, with the partner's branding. */
-export function customerMailHtml({
-  words,
-  branding,
-  subject,
-  heading,
-  test,
-  facts,
-  link,
-  why,
-  stop,
-}: CustomerMail): string {
+function htmlOf({ words, branding, subject, heading, test, facts, link, why, stop }: CustomerMail): string {
   const { quiet, line } = mailColours;
   const rtl = words.direction === 'rtl';
   const [end, side] = rtl ? ['left', '8px 16px 8px 0'] : ['right', '8px 0 8px 16px'];

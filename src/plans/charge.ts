@@ -15,7 +15,7 @@ import { readMailBranding } from '../partners/branding.ts';
 import { createInScope } from '../requests/create-in-scope.ts';
 import { beginCollecting } from './collect/begin.ts';
 import { collectMinutes } from './collect/rules.ts';
-import { planMail } from './mail.ts';
+import { askToPayMail } from './mail.ts';
 import { takePlanMail } from './mail-limit.ts';
 import { readActiveMandate } from './mandates/read.ts';
 import { afterCharge, type Day, retryMs, startOf } from './rules.ts';
@@ -144,9 +144,9 @@ async function charge(inner: Context, tx: Tx, scope: Scope, plan: NamedPlan, now
   const charging = { planId: plan.id, number, dueOn: next_on, requestId: request.id, madeAt: now };
   await insertCharge(tx, scope, charging);
   if (mandate !== null) return beginCollecting(inner, tx, scope, { plan, request, mandate, number, now });
-  if (customer_email === null || branding === null) return;
-  if (!(await takePlanMail(inner, tx, scope, plan, customer_email))) return;
-  const mail = planMail(inner, { plan, request, branding, to: customer_email });
+  const to = await takePlanMail(inner, tx, scope, plan);
+  if (to === null || branding === null) return;
+  const mail = askToPayMail(inner, { plan, request, branding, to });
   await queueCustomerMail(inner, tx, scope, { requestId: request.id, purpose: 'ask', ...mail });
 }
 

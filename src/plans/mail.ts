@@ -1,14 +1,9 @@
 import type { Context } from '../context.ts';
 import { formatFiat } from '../lib/money.ts';
-import {
-  type CustomerMail,
-  type CustomerMailFact,
-  customerMailHtml,
-  customerMailText,
-  timeFact,
-} from '../mail/customer-mail.ts';
+import { type CustomerMailFact, timeFact, writeCustomerMail } from '../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
+import { payeeName } from '../merchants/payee-name.ts';
 import { payPageUrl } from '../requests/render.ts';
 import type { RequestRow } from '../requests/store.ts';
 import { planTexts } from '../texts/plans.ts';
@@ -18,17 +13,16 @@ import { stopMailsUrl } from './stop-mails.ts';
 import type { NamedPlan } from './store.ts';
 
 /** A charge that its customer is asked to pay. */
-type ChargeMail = { plan: NamedPlan; request: RequestRow; branding: MailBranding; to: string };
+type DueCharge = { plan: NamedPlan; request: RequestRow; branding: MailBranding; to: string };
 
 /** The mail that asks a customer to pay a charge by its link: as text, and as HTML with the partner's branding. */
-export function planMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: ChargeMail): NewMail {
+export function askToPayMail({ config }: Pick<Context, 'config'>, { plan, request, branding, to }: DueCharge): NewMail {
   const words = wordsKept(plan.language);
   const { planMail: t } = planTexts(words);
-  const merchant = plan.merchant_name ?? plan.partner_name;
+  const merchant = payeeName(plan);
   const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
   const values = { merchant: oneLine(merchant), amount };
   const url = payPageUrl(config, request.id);
-  const stopUrl = stopMailsUrl(config, request.id, plan.id);
   const facts: CustomerMailFact[] = [
     [t.for, plan.name ?? ''],
     [t.amount, amount],
@@ -36,7 +30,7 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
     [t.payTo, merchant],
     ...(plan.merchant_name === null ? [] : [[receiptTexts(words).receipt.through, branding.name] as CustomerMailFact]),
   ];
-  const mail: CustomerMail = {
+  return writeCustomerMail(to, {
     words,
     branding,
     subject: fill(plan.test_mode ? t.testSubject : t.subject, values),
@@ -45,13 +39,6 @@ export function planMail({ config }: Pick<Context, 'config'>, { plan, request, b
     facts,
     link: { url, label: t.pay, sentence: fill(t.linkRest, { link: url }) },
     why: `${fill(t.why, { merchant })} ${fill(t.unexpected, { merchant })}`,
-    stop: { url: stopUrl, label: t.stop },
-  };
-  return {
-    recipient: to,
-    subject: mail.subject,
-    body: customerMailText(mail),
-    html: customerMailHtml(mail),
-    unsubscribeUrl: stopUrl,
-  };
+    stop: { url: stopMailsUrl(config, request.id, plan.id), label: t.stop },
+  });
 }

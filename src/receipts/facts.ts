@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { receiptNumber } from '../lib/text/receipt-number.ts';
+import { payeeName } from '../merchants/payee-name.ts';
 import { type PayPageRow, readPayPageRow } from '../requests/pay-page.ts';
 import { payPageUrl } from '../requests/render.ts';
 import { type Words, wordsKept } from '../ui/language.ts';
@@ -21,7 +22,7 @@ export async function readReceipt(ctx: Context, scope: Scope, requestId: string)
   const { proof_verified_at, tx_hash, customer_language: language } = row;
   return {
     row: { ...row, proof_verified_at, tx_hash },
-    merchant: row.merchant_name ?? row.partner_name,
+    merchant: payeeName(row),
     number: receiptNumber(row.id, proof_verified_at),
     link: `${payPageUrl(ctx.config, row.id)}/receipt`,
     words: wordsKept(language),

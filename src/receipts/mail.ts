@@ -1,11 +1,5 @@
 import { formatFiat } from '../lib/money.ts';
-import {
-  type CustomerMail,
-  type CustomerMailFact,
-  customerMailHtml,
-  customerMailText,
-  timeFact,
-} from '../mail/customer-mail.ts';
+import { type CustomerMailFact, timeFact, writeCustomerMail } from '../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
@@ -17,7 +11,7 @@ import type { ReceiptFacts } from './facts.ts';
 export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipient: string): NewMail {
   const { row, words, merchant, number, link } = facts;
   const { receiptMail: t } = receiptTexts(words);
-  const mail: CustomerMail = {
+  return writeCustomerMail(recipient, {
     words,
     branding,
     subject: fill(row.test_mode ? t.testSubject : t.subject, { number, merchant: oneLine(merchant) }),
@@ -27,8 +21,7 @@ export function receiptMail(facts: ReceiptFacts, branding: MailBranding, recipie
     link: { url: link, label: t.link, sentence: fill(t.linkRest, { link }) },
     why: t.why,
     stop: null,
-  };
-  return { recipient, subject: mail.subject, body: customerMailText(mail), html: customerMailHtml(mail) };
+  });
 }
 
 function factsOf({ row, words, merchant, number }: ReceiptFacts, branding: MailBranding): CustomerMailFact[] {

@@ -2,9 +2,10 @@ import { offeredTokens } from '../../chain/offered.ts';
 import type { WalletConnectConfig } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
+import { payeeName } from '../../merchants/payee-name.ts';
 import { readBranding } from '../../partners/branding.ts';
 import { planPageUrl, scopeOfLink } from '../../plans/link.ts';
-import { merchantOf, type PlanFactsRow, readPlanFacts } from '../../plans/mandates/facts.ts';
+import { type PlanFactsRow, readPlanFacts } from '../../plans/mandates/facts.ts';
 import { type OfferedTerms, termsNow } from '../../plans/mandates/offer.ts';
 import { type MandateRow, readLatestMandate } from '../../plans/mandates/read.ts';
 import { automaticChains, withContract } from '../../plans/mandates/where.ts';
@@ -56,7 +57,7 @@ export async function readPlanView(
   ]);
   const url = planPageUrl(ctx.config, facts.id);
   return {
-    ...{ scope, facts, merchant: merchantOf(facts), mandate, offered, charges: rows, after, next, branding, words },
+    ...{ scope, facts, merchant: payeeName(facts), mandate, offered, charges: rows, after, next, branding, words },
     walletConnect: ctx.config.walletConnect,
     testPanel: ctx.sandbox?.hasTestWallet(ctx, scope) ? ctx.sandbox.planPanel : null,
     url,

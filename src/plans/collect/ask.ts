@@ -8,7 +8,7 @@ import { takePlanMail } from '../mail-limit.ts';
 import { endMandate } from '../mandates/end.ts';
 import type { EndReason, MandateRow } from '../mandates/read.ts';
 import type { NamedPlan } from '../store.ts';
-import { chargeMail, type MailedReason } from './mail.ts';
+import { type ChargeMail, chargeMail } from './mail.ts';
 import type { Uncovered } from './rules.ts';
 import type { MailedRequest } from './store.ts';
 
@@ -47,14 +47,14 @@ export async function requestByLinkInstead(
   });
 }
 
-type ChargeNews = Omit<Parameters<typeof chargeMail>[1], 'branding' | 'to' | 'reason'> & { reason: MailedReason };
+type ChargeNews = Omit<ChargeMail, 'branding' | 'to'>;
 
-/** Mails the customer of a plan about a charge, unless there is no address or the customer has stopped the mails. */
+/** Mails the customer of a plan about a charge, if the customer may be mailed. */
 export async function mailAboutCharge(ctx: Context, tx: Tx, scope: Scope, news: ChargeNews): Promise<void> {
   const { plan } = news;
-  if (plan.customer_email === null || plan.mails_stopped_at !== null) return;
-  if (!(await takePlanMail(ctx, tx, scope, plan, plan.customer_email))) return;
+  const to = await takePlanMail(ctx, tx, scope, plan);
+  if (to === null) return;
   const inner = { ...ctx, db: nestedInScope(tx, scope, ctx.db) };
   const branding = await readMailBranding(inner, scope.partnerId);
-  await queuePlanMail(ctx, tx, scope, plan.id, chargeMail(ctx, { ...news, branding, to: plan.customer_email }));
+  await queuePlanMail(ctx, tx, scope, plan.id, chargeMail(ctx, { ...news, branding, to }));
 }

@@ -79,10 +79,10 @@ async function warnIfShort(ctx: Context, row: ComingRow, holdings: Holdings): Pr
     if (!(await updateForeseen(tx, scope, row.plan_id, row.next_on))) return false;
     if (!fault || row.retried) return true;
     const plan = await lockNamedPlan(tx, scope, row.plan_id);
-    if (plan.customer_email === null || plan.mails_stopped_at !== null) return true;
-    if (!(await takePlanMail(ctx, tx, scope, plan, plan.customer_email))) return true;
+    const to = await takePlanMail(ctx, tx, scope, plan);
+    if (to === null) return true;
     const branding = await readMailBranding({ ...ctx, db: nestedInScope(tx, scope, ctx.db) }, scope.partnerId);
-    const mail = { plan, branding, to: plan.customer_email, reason: fault, payer: row.payer, dueAt: row.plan_due_at };
+    const mail = { plan, branding, to, reason: fault, payer: row.payer, dueAt: row.plan_due_at };
     await queuePlanMail(ctx, tx, scope, plan.id, aheadMail(ctx, mail));
     return true;
   });

@@ -1,14 +1,9 @@
 import type { Context } from '../../context.ts';
 import { formatFiat } from '../../lib/money.ts';
-import {
-  type CustomerMail,
-  type CustomerMailFact,
-  customerMailHtml,
-  customerMailText,
-  timeFact,
-} from '../../mail/customer-mail.ts';
+import { type CustomerMailFact, timeFact, writeCustomerMail } from '../../mail/customer-mail.ts';
 import { type MailBranding, oneLine } from '../../mail/layout.ts';
 import type { NewMail } from '../../mail/outbox.ts';
+import { payeeName } from '../../merchants/payee-name.ts';
 import { payPageUrl } from '../../requests/render.ts';
 import { type ChargesTexts, chargesTexts } from '../../texts/charges.ts';
 import { checksummed } from '../../ui/address.ts';
@@ -21,7 +16,7 @@ import type { MailedRequest } from './store.ts';
 /** Why a charge failed or was not made, as the customer's mail says. */
 export type MailedReason = keyof ChargesTexts['yours'];
 
-type ChargeMail = {
+export type ChargeMail = {
   plan: NamedPlan;
   request: MailedRequest;
   branding: MailBranding;
@@ -38,35 +33,20 @@ const headings = { failed: 'failed', past_due: 'pastDue', ask: 'ask' } as const;
 
 /** Tells a customer that a charge was not collected, why, whether it is tried again, and how to pay it by link. */
 export function chargeMail({ config }: Pick<Context, 'config'>, mail: ChargeMail): NewMail {
-  const { plan, request, branding, to, reason, payer, kind } = mail;
-  const words = wordsKept(plan.language);
-  const texts = chargesTexts(words);
-  const t = texts.mail;
-  const merchant = plan.merchant_name ?? plan.partner_name;
-  const amount = formatFiat(BigInt(request.fiat_int), request.fiat_code, words.language);
+  const { plan, request, to, kind } = mail;
+  const { words, merchant, heads, facts } = commonParts(mail, request);
+  const { mail: t } = chargesTexts(words);
   const url = payPageUrl(config, request.id);
-  const stopUrl = stopMailsUrl(config, request.id, plan.id);
-  const subject = fill(t[subjects[kind.name]], { merchant: oneLine(merchant), amount });
-  const facts: CustomerMailFact[] = [
-    [t.for, plan.name ?? ''],
-    [t.amount, amount],
-    [t.payTo, merchant],
-    [t.reason, fill(texts.yours[reason], { merchant })],
-    ...(payer === null ? [] : [[t.wallet, checksummed(payer)] as CustomerMailFact]),
-    ...(kind.name === 'failed' ? [timeFact(words, t.next, kind.next)] : []),
-    timeFact(words, t.until, request.expires_at),
-  ];
-  return written({
-    to,
-    words,
-    branding,
-    subject: plan.test_mode ? fill(t.testSubject, { subject }) : subject,
-    heading: fill(t[headings[kind.name]], { merchant, amount }),
-    test: plan.test_mode ? t.test : null,
-    facts,
+  return writeCustomerMail(to, {
+    ...heads(t[subjects[kind.name]], t[headings[kind.name]]),
+    facts: [
+      ...facts,
+      ...(kind.name === 'failed' ? [timeFact(words, t.next, kind.next)] : []),
+      timeFact(words, t.until, request.expires_at),
+    ],
     link: { url, label: t.pay, sentence: fill(t.payRest, { link: url }) },
     why: `${kind.name === 'past_due' ? `${t.nothingMore} ` : ''}${fill(t.why, { merchant })}`,
-    stop: { url: stopUrl, label: t.stop },
+    stop: { url: stopMailsUrl(config, request.id, plan.id), label: t.stop },
   });
 }
 
@@ -74,41 +54,44 @@ type AheadMail = Pick<ChargeMail, 'plan' | 'branding' | 'to' | 'reason'> & { pay
 
 /** Warns a customer that the next charge is likely to fail, while there is time to fix it. */
 export function aheadMail({ config }: Pick<Context, 'config'>, mail: AheadMail): NewMail {
-  const { plan, branding, to, reason, payer, dueAt } = mail;
-  const words = wordsKept(plan.language);
-  const texts = chargesTexts(words);
-  const t = texts.mail;
-  const merchant = plan.merchant_name ?? plan.partner_name;
-  const amount = formatFiat(BigInt(plan.fiat_int), plan.fiat_code, words.language);
+  const { plan, to, dueAt } = mail;
+  const { words, merchant, heads, facts } = commonParts(mail, plan);
+  const { mail: t } = chargesTexts(words);
   const url = planPageUrl(config, plan.id);
-  const subject = fill(t.aheadSubject, { merchant: oneLine(merchant), amount });
-  return written({
-    to,
-    words,
-    branding,
-    subject: plan.test_mode ? fill(t.testSubject, { subject }) : subject,
-    heading: fill(t.ahead, { merchant, amount }),
-    test: plan.test_mode ? t.test : null,
-    facts: [
-      [t.for, plan.name ?? ''],
-      [t.amount, amount],
-      [t.payTo, merchant],
-      [t.reason, fill(texts.yours[reason], { merchant })],
-      [t.wallet, checksummed(payer)],
-      timeFact(words, t.due, dueAt),
-    ],
+  return writeCustomerMail(to, {
+    ...heads(t.aheadSubject, t.ahead),
+    facts: [...facts, timeFact(words, t.due, dueAt)],
     link: { url, label: t.see, sentence: fill(t.seeRest, { link: url }) },
     why: fill(t.why, { merchant }),
     stop: { url: `${url}/stop-mails`, label: t.stop },
   });
 }
 
-function written({ to, ...mail }: CustomerMail & { to: string }): NewMail {
-  return {
-    recipient: to,
-    subject: mail.subject,
-    body: customerMailText(mail),
-    html: customerMailHtml(mail),
-    unsubscribeUrl: mail.stop?.url ?? null,
+/** What all mails about a charge have: its language, who is paid, subject and heading, and what it is. */
+function commonParts(
+  { plan, branding, reason, payer }: Pick<ChargeMail, 'plan' | 'branding' | 'reason' | 'payer'>,
+  price: { fiat_int: string; fiat_code: string },
+) {
+  const words = wordsKept(plan.language);
+  const { mail: t, yours } = chargesTexts(words);
+  const merchant = payeeName(plan);
+  const amount = formatFiat(BigInt(price.fiat_int), price.fiat_code, words.language);
+  const facts: CustomerMailFact[] = [
+    [t.for, plan.name ?? ''],
+    [t.amount, amount],
+    [t.payTo, merchant],
+    [t.reason, fill(yours[reason], { merchant })],
+    ...(payer === null ? [] : [[t.wallet, checksummed(payer)] as CustomerMailFact]),
+  ];
+  const heads = (subjectText: string, heading: string) => {
+    const subject = fill(subjectText, { merchant: oneLine(merchant), amount });
+    return {
+      words,
+      branding,
+      subject: plan.test_mode ? fill(t.testSubject, { subject }) : subject,
+      heading: fill(heading, { merchant, amount }),
+      test: plan.test_mode ? t.test : null,
+    };
   };
+  return { words, merchant, heads, facts };
 }

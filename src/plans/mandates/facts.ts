@@ -8,6 +8,3 @@ export type { PlanFactsRow };
 export function readPlanFacts({ db }: Pick<Context, 'db'>, scope: Scope, planId: string): Promise<PlanFactsRow | null> {
   return db.scoped(scope, (tx) => selectPlanFacts(tx, scope, planId));
 }
-
-/** The name under which customers know whoever charges them. */
-export const merchantOf = ({ merchant_name, partner_name }: PlanFactsRow): string => merchant_name ?? partner_name;

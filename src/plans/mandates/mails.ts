@@ -1,16 +1,11 @@
 import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { formatFiat, formatMicro } from '../../lib/money.ts';
-import {
-  type CustomerMail,
-  type CustomerMailFact,
-  customerMailHtml,
-  customerMailText,
-  timeFact,
-} from '../../mail/customer-mail.ts';
+import { type CustomerMailFact, timeFact, writeCustomerMail } from '../../mail/customer-mail.ts';
 import { oneLine } from '../../mail/layout.ts';
 import { writeNotice } from '../../mail/notice.ts';
 import { queueMail, queuePlanMail } from '../../mail/outbox.ts';
+import { payeeName } from '../../merchants/payee-name.ts';
 import { mailBrandingOf } from '../../partners/branding.ts';
 import { type MandateTexts, mandateTexts } from '../../texts/mandates.ts';
 import { planTexts } from '../../texts/plans.ts';
@@ -19,7 +14,7 @@ import { everyText } from '../../ui/formats.ts';
 import { fill, type Words, wordsKept } from '../../ui/language.ts';
 import { planPageUrl } from '../link.ts';
 import { takePlanMail } from '../mail-limit.ts';
-import { merchantOf, type PlanFactsRow } from './facts.ts';
+import type { PlanFactsRow } from './facts.ts';
 import type { EndReason, MandateRow } from './store.ts';
 
 type MailContext = Pick<Context, 'config' | 'log'>;
@@ -90,19 +85,19 @@ async function queueToCustomer(
   facts: PlanFactsRow,
   { kind, more }: { kind: Kind; more: (words: Words, texts: MandateTexts) => CustomerMailFact[] },
 ): Promise<boolean> {
-  if (facts.customer_email === null || facts.mails_stopped_at !== null) return false;
-  if (!(await takePlanMail(ctx, tx, scope, facts, facts.customer_email))) return false;
+  const recipient = await takePlanMail(ctx, tx, scope, facts);
+  if (recipient === null) return false;
   const words = wordsKept(facts.language);
   const texts = mandateTexts(words);
   const { mails: t, page } = texts;
   const { planMail } = planTexts(words);
-  const merchant = oneLine(merchantOf(facts));
+  const merchant = oneLine(payeeName(facts));
   const url = planPageUrl(ctx.config, facts.id);
   const why: Why = `${kind}Why`;
   const heading = fill(t[kind === 'ended' ? 'stopped' : kind], { merchant });
   const subject = facts.test_mode ? fill(t.testSubject, { subject: heading }) : heading;
   const amount = formatFiat(BigInt(facts.fiat_int), facts.fiat_code, words.language);
-  const mail: CustomerMail = {
+  const mail = writeCustomerMail(recipient, {
     words,
     branding: mailBrandingOf(ctx, { ...facts, name: facts.partner_name }),
     subject,
@@ -116,14 +111,8 @@ async function queueToCustomer(
     link: { url, label: kind === 'ask' || kind === 'again' ? t.see : t.seePlan, sentence: fill(t.link, { link: url }) },
     why: fill(t[why], { merchant }),
     stop: { url: `${url}/stop-mails`, label: planMail.stop },
-  };
-  await queuePlanMail(ctx, tx, scope, facts.id, {
-    recipient: facts.customer_email,
-    subject,
-    body: customerMailText(mail),
-    html: customerMailHtml(mail),
-    unsubscribeUrl: `${url}/stop-mails`,
   });
+  await queuePlanMail(ctx, tx, scope, facts.id, mail);
   return true;
 }
 
