@@ -140,7 +140,7 @@ async function prepareAt(ownerUrl: string, config: Config, stopping?: AbortSigna
   try {
     try {
       await refuseEncoding(owner);
-      await migrate(owner, undefined, stopping);
+      await migrate(owner, { stopping });
     } catch (error) {
       throw await asPermissionFault(owner, error);
     }

@@ -90,7 +90,7 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const query = coerceQuery(route.schema.querystring ?? empty, request.query as Record<string, unknown>);
     const faults = [...(takesBody ? checkBody(body) : []), ...checkQuery(query)];
     const sent = { id: request.id, body, keyOrder, faults };
-    const { caller, key, facts } = await passGate<F>(ctx, named, request.headers.host, route, (sql) =>
+    const { caller, key, facts } = await passGate<F>(ctx, { named, host: request.headers.host, rule: route }, (sql) =>
       route.facts ? route.facts(sql, { ...sent, keyHash: named.hash }) : noFacts(sql),
     );
     if (parsed.fault !== null) throw refuse(parsed.fault, {}, parsed.message);
@@ -103,9 +103,9 @@ export function addApiRoute<F extends object = object>(app: FastifyInstance, ctx
     const named = nameKey(ctx, request.headers);
     const deadline = performance.now() + limitMs;
     const findPartner = () => owners.find(named, deadline);
-    const answer = () => answerCall(request, reply, named, deadline);
+    const waiting = { keyHash: named.hash, endpoint: route.endpoint, deadline, findPartner };
     try {
-      const work = shares.run(named.hash, route.endpoint, deadline, findPartner, answer);
+      const work = shares.run(waiting, () => answerCall(request, reply, named, deadline));
       return await within(work, limitMs, () => refuse('unavailable'));
     } catch (error) {
       await owners.beforeAnswer(error, request.ip);

@@ -116,14 +116,13 @@ export type GateRow = {
  * is refused later is still counted, and a key that was revoked on any node is refused at the next call. The count need
  * not survive a power failure, so the commit does not wait for the disk.
  *
+ * @param facts what the endpoint adds to the statement
  * @throws Refusal unauthorized, not_found (unknown host), partner_disabled, rate_limited, insufficient_scope: in this
  * order
  */
 export async function passGate<F extends object>(
   ctx: Context,
-  { hashes, hash }: NamedKey,
-  host: string | undefined,
-  rule: GateRule,
+  { named: { hashes, hash }, host, rule }: { named: NamedKey; host: string | undefined; rule: GateRule },
   facts: (sql: Sql) => Facts,
 ): Promise<{ caller: Caller; key: CallingKey; facts: F }> {
   const owner = hostOwner(ctx.config, host);

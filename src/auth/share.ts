@@ -11,6 +11,16 @@ const maxOfPartner = 3;
 /** How many keys are remembered; a forgotten key's partner is looked up again. */
 const maxKept = 10_000;
 
+/** A call that takes its turn. */
+export type WaitingCall = {
+  keyHash: string;
+  endpoint: string;
+  /** When its client will have been answered (ms of `performance.now()`); it does not begin after that. */
+  deadline: number;
+  /** Looks up whose key it is, without waiting for a turn: a key's first call counts as its partner's, too. */
+  findPartner(): Promise<string>;
+};
+
 /** Shares the connections of the API among its callers. A call that waits for its turn holds none. */
 export class Shares {
   readonly #ofKeys = new Lanes(maxOfKey);
@@ -18,20 +28,11 @@ export class Shares {
   readonly #partners = new Map<string, string>();
 
   /**
-   * Runs a call when its turn comes.
+   * Runs the work of a call when its turn comes.
    *
-   * @param deadline when its client will have been answered (ms of `performance.now()`); no call begins after it
-   * @param findPartner looks up whose key it is, without waiting for a turn: a key's first call counts as its
-   * partner's, too
    * @throws Refusal unavailable; what `findPartner` throws
    */
-  run<T>(
-    keyHash: string,
-    endpoint: string,
-    deadline: number,
-    findPartner: () => Promise<string>,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  run<T>({ keyHash, endpoint, deadline, findPartner }: WaitingCall, work: () => Promise<T>): Promise<T> {
     const mustBeInTime = () => {
       if (performance.now() >= deadline) throw refuse('unavailable');
     };

@@ -51,23 +51,27 @@ export async function compareMigrations(sql: Sql, folder = ownFolder): Promise<{
   };
 }
 
+type Migrating = {
+  /** The migrations of this version. */
+  folder?: string;
+  /** Ends the wait for another node that migrates. A migration that has begun here is finished. */
+  stopping?: AbortSignal | undefined;
+  /** How often a migration waits for a table's lock. */
+  attempts?: number;
+};
+
 /**
  * Migrates the database to this version, each migration in its own transaction unless it says otherwise. Before that,
  * it does the last step of a restore that was killed.
  *
  * @param sql one connection, which is not shared by a pooler
- * @param folder the migrations of this version
- * @param stopping ends the wait for another node that migrates. A migration that has begun here is finished
- * @param attempts how often a migration waits for a table's lock
  * @returns the names of the migrations that ran here
  * @throws StartFault if a newer version has removed what this one uses, or if a table is held for too long
  * @throws the reason of `stopping`
  */
 export async function migrate(
   sql: Sql,
-  folder = ownFolder,
-  stopping?: AbortSignal,
-  attempts = lockAttempts,
+  { folder = ownFolder, stopping, attempts = lockAttempts }: Migrating = {},
 ): Promise<string[]> {
   return inTurn(sql, stopping, async () => {
     if (await isHalfRestored(sql)) await giveToOwner(sql);

@@ -92,27 +92,20 @@ test('creates of many keys of a partner that this node sees for the first time, 
 
 test('a key that nobody has → refused without its call; whose key it is, is looked up once', async () => {
   const shares = new Shares();
-  const always = Number.POSITIVE_INFINITY;
+  const call = { keyHash: 'key', endpoint: 'create', deadline: Number.POSITIVE_INFINITY };
   const unknown = async () => Promise.reject(refuse('unauthorized'));
-  const must = async () => assert.fail('it was called');
-  await assert.rejects(shares.run('key', 'create', always, unknown, must), { code: 'unauthorized' });
-  const known = shares.run(
-    'key',
-    'create',
-    always,
-    async () => 'partner',
-    async () => 1,
-  );
-  assert.equal(await known, 1);
-  assert.equal(await shares.run('key', 'create', always, must, async () => 2), 2);
+  const mustNot = async () => assert.fail('it was called');
+  await assert.rejects(shares.run({ ...call, findPartner: unknown }, mustNot), { code: 'unauthorized' });
+  assert.equal(await shares.run({ ...call, findPartner: async () => 'partner' }, async () => 1), 1);
+  assert.equal(await shares.run({ ...call, findPartner: mustNot }, async () => 2), 2);
 });
 
 test('a call whose client was answered while it waited → is not begun', async () => {
   const shares = new Shares();
   let begun = 0;
   const work = async () => ++begun;
-  const find = async () => 'partner';
-  await assert.rejects(shares.run('key', 'create', performance.now(), find, work), { code: 'unavailable' });
+  const call = { keyHash: 'key', endpoint: 'create', findPartner: async () => 'partner' };
+  await assert.rejects(shares.run({ ...call, deadline: performance.now() }, work), { code: 'unavailable' });
   assert.equal(begun, 0);
-  assert.equal(await shares.run('key', 'create', Number.POSITIVE_INFINITY, find, work), 1);
+  assert.equal(await shares.run({ ...call, deadline: Number.POSITIVE_INFINITY }, work), 1);
 });

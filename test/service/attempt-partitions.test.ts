@@ -41,7 +41,7 @@ test('migrated under a node of the previous version → every attempt is kept, a
   try {
     cpSync(migrations, folder, { recursive: true });
     for (const file of readdirSync(folder)) if (/^00(68|69)_/.test(file)) rmSync(join(folder, file));
-    await migrate(owner, folder);
+    await migrate(owner, { folder });
     await node.unsafe("set session_replication_role = 'replica'"); // attempts without their events
     await node.unsafe(`prepare record as insert into webhook_attempts (${columns})
       select gen_random_uuid(), true, gen_random_uuid(), gen_random_uuid(), 'https://a.example', now() - n * interval '1 day', 1,

@@ -55,14 +55,14 @@ test('three nodes that start at once on an empty database → one migrates it, a
 test('a newer version has added to the schema → this one starts; it has removed from it → this one refuses', async () => {
   const [owner] = (await emptyDatabase()) as [Sql];
   const old = version(first);
-  await migrate(owner, old);
+  await migrate(owner, { folder: old });
   const added: [string, string] = ['0002_more.sql', 'alter table things add column name text;'];
-  await migrate(owner, version(first, added));
-  assert.deepEqual(await migrate(owner, old), []);
+  await migrate(owner, { folder: version(first, added) });
+  assert.deepEqual(await migrate(owner, { folder: old }), []);
   const removed: [string, string] = ['0003_contract_names.sql', 'alter table things drop column name;'];
-  await migrate(owner, version(first, added, removed));
+  await migrate(owner, { folder: version(first, added, removed) });
   assert.deepEqual((await compareMigrations(owner, old)).ahead, ['0003_contract_names.sql']);
-  await assert.rejects(migrate(owner, old), (error) => {
+  await assert.rejects(migrate(owner, { folder: old }), (error) => {
     assert.ok(error instanceof StartFault);
     assert.match(
       error.message,
@@ -74,7 +74,7 @@ test('a newer version has added to the schema → this one starts; it has remove
 
 test('a table that a long transaction holds → the migration steps back, lets others at the table, and comes again', async () => {
   const [owner, other, third] = (await emptyDatabase(3)) as [Sql, Sql, Sql];
-  await migrate(owner, version(first));
+  await migrate(owner, { folder: version(first) });
   const added: [string, string] = ['0002_more.sql', 'alter table things add column name text;'];
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = other.begin(async (tx) => {
@@ -84,7 +84,7 @@ test('a table that a long transaction holds → the migration steps back, lets o
     await released.promise;
   });
   await held.promise;
-  const migrating = migrate(owner, version(first, added));
+  const migrating = migrate(owner, { folder: version(first, added) });
   const waits = async () =>
     (
       await third`select from pg_locks where relation = 'things'::regclass and not granted
@@ -101,16 +101,16 @@ test('a table that a long transaction holds → the migration steps back, lets o
 test('a table that is held for longer than a migration waits → the start fails, says why, and completes it later', async () => {
   const [owner, other] = (await emptyDatabase(2)) as [Sql, Sql];
   const added: [string, string] = ['0002_more.sql', 'alter table things add column name text;'];
-  await migrate(owner, version(first));
+  await migrate(owner, { folder: version(first) });
   await other.begin(async (tx) => {
     await tx`lock table things in access share mode`;
-    await assert.rejects(migrate(owner, version(first, added), undefined, 1), (error) => {
+    await assert.rejects(migrate(owner, { folder: version(first, added), attempts: 1 }), (error) => {
       assert.ok(error instanceof StartFault);
       assert.match(error.message, /0002_more\.sql needs a table that something else has held .* such as a backup/);
       return true;
     });
   });
-  assert.deepEqual(await migrate(owner, version(first, added)), ['0002_more.sql']);
+  assert.deepEqual(await migrate(owner, { folder: version(first, added) }), ['0002_more.sql']);
 });
 
 test('a migration without a transaction that failed half-way → its finished statements stay, and the next start completes it', async () => {
@@ -118,10 +118,10 @@ test('a migration without a transaction that failed half-way → its finished st
   const index = 'create index concurrently if not exists things_by_id on things (id);';
   const name = '0002_index.sql';
   const broken = version(first, [name, `-- Without a transaction.\n${index}\nselect from nowhere;\n`]);
-  await assert.rejects(migrate(owner, broken), /nowhere/);
+  await assert.rejects(migrate(owner, { folder: broken }), /nowhere/);
   assert.deepEqual((await compareMigrations(owner, broken)).pending, [name]);
   const mended = version(first, [name, `-- Without a transaction.\n${index}\n`]);
-  assert.deepEqual(await migrate(owner, mended), [name]);
+  assert.deepEqual(await migrate(owner, { folder: mended }), [name]);
   assert.equal(
     (await owner`select from pg_index where indexrelid = 'things_by_id'::regclass and indisvalid`).length,
     1,
