@@ -1,5 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { newest, type SecretKey } from '../lib/encrypt.ts';
+import { randomBytes } from 'node:crypto';
+import { matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 
 const saltBytes = 16;
 const timeBytes = 6;
@@ -31,6 +31,6 @@ export function readDatedProof(
   if (proof.length !== headBytes + macBytes) return null;
   const head = proof.toString('hex', 0, headBytes);
   const mac = proof.subarray(headBytes);
-  if (!secrets.some((secret) => timingSafeEqual(macOf(secret, head), mac))) return null;
+  if (!matchesAnyKey(secrets, (secret) => macOf(secret, head), mac)) return null;
   return { head, until: new Date(proof.readUIntBE(saltBytes, timeBytes)) };
 }

@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { getAddress, hashMessage } from 'viem';
 import { createSiweMessage, parseSiweMessage } from 'viem/siwe';
 import { askContract, isKeySigned, isKeySized, readSignature } from '../chain/signature.ts';
@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connection.ts';
 import { AttemptLimit } from '../lib/concurrency/attempts.ts';
 import { minuteMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isAddress } from '../lib/ids.ts';
 import { hostAddress, type OwnHost } from './host.ts';
 
@@ -96,8 +96,7 @@ export function readWalletMessage(
   if (writeMessage(ctx, request, { ...message, host }) !== text) return 'message_changed';
   const unproved = writeMessage(ctx, request, { ...message, host, nonce: nonce.slice(0, 2 * saltBytes) });
   const proof = Buffer.from(nonce.slice(2 * saltBytes), 'hex');
-  if (!ctx.config.secretKeys.some((secret) => timingSafeEqual(proofOf(secret, unproved), proof)))
-    return 'message_changed';
+  if (!matchesAnyKey(ctx.config.secretKeys, (secret) => proofOf(secret, unproved), proof)) return 'message_changed';
   return expiresAt > ctx.clock.now() ? message : 'message_used';
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decrypt, encrypt, keyedHash, newest, type SecretKey } from './encrypt.ts';
+import { decrypt, encrypt, keyedHash, matchesAnyKey, newest, type SecretKey } from './encrypt.ts';
 
 const makeKey = (id: string): SecretKey => ({ id, key: randomBytes(32) });
 const old = makeKey('old');
@@ -59,6 +59,14 @@ test('a keyed hash depends on key, purpose and text, and on nothing else', () =>
   assert.deepEqual(keyedHash({ ...fresh }, 'api-key', 'a'), hash);
   const others = [keyedHash(old, 'api-key', 'a'), keyedHash(fresh, 'reference', 'a'), keyedHash(fresh, 'api-key', 'b')];
   for (const other of others) assert.notDeepEqual(other, hash);
+});
+
+test('a keyed hash is recognised by any of the keys, whole; another, a shorter and an empty one are not', () => {
+  const macOf = (secret: SecretKey) => keyedHash(secret, 'session', 'a');
+  assert.ok(matchesAnyKey([fresh, old], macOf, macOf(old)));
+  for (const other of [keyedHash(old, 'session', 'b'), macOf(old).subarray(1), Buffer.alloc(0)])
+    assert.ok(!matchesAnyKey([fresh, old], macOf, other));
+  assert.ok(!matchesAnyKey([fresh], macOf, macOf(old)));
 });
 
 test('no key → encrypting throws', () => {

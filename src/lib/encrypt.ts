@@ -6,6 +6,7 @@ import {
   hkdfSync,
   type KeyObject,
   randomBytes,
+  timingSafeEqual,
 } from 'node:crypto';
 
 export type SecretKey = { id: string; key: Uint8Array };
@@ -45,6 +46,19 @@ function derive(secret: SecretKey, purpose: Purpose): KeyObject {
 /** A keyed hash (HMAC-SHA256, 32 bytes) of a text for one purpose. */
 export function keyedHash(secret: SecretKey, purpose: Purpose, text: string): Buffer {
   return createHmac('sha256', derive(secret, purpose)).update(text).digest();
+}
+
+/**
+ * Whether bytes are a keyed hash that was made with any of the secret keys. The time it takes does not depend on the
+ * bytes.
+ *
+ * @param macOf the hash under a key
+ */
+export function matchesAnyKey(secrets: SecretKey[], macOf: (secret: SecretKey) => Buffer, given: Uint8Array): boolean {
+  return secrets.some((secret) => {
+    const own = macOf(secret);
+    return own.length === given.length && timingSafeEqual(own, given);
+  });
 }
 
 /**

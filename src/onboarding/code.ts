@@ -1,8 +1,8 @@
-import { randomInt, timingSafeEqual } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { type MaxToPerson, personSubject, takeOfPerson } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import { hourMs, minuteMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { mailboxOf } from '../lib/text/email.ts';
 import { writeNotice } from '../mail/notice.ts';
 import { queueMail } from '../mail/outbox.ts';
@@ -74,12 +74,12 @@ export async function enterEmailCode(ctx: Context, token: string, code: string):
   const { scope, row } = await openLink(ctx, token);
   const digits = code.replace(/\s/g, '');
   if (digits === '' || row.email === null) throw new MerchantRefusal('email_code_needed');
-  const hashes = ctx.config.secretKeys.map((secret) => hashCode(secret, row.id, digits));
+  const hashOf = (secret: SecretKey) => hashCode(secret, row.id, digits);
   const fault = await ctx.db.scoped(scope, async (tx) => {
     const known = await selectCode(tx, scope, row.id);
     if (!known || known.expires_at <= ctx.clock.now()) return 'email_code_expired' as const;
     if (known.attempts >= maxAttempts) return 'email_code_exhausted' as const;
-    if (hashes.some((hash) => timingSafeEqual(hash, known.code_hash))) return null;
+    if (matchesAnyKey(ctx.config.secretKeys, hashOf, known.code_hash)) return null;
     await updateCodeAttempts(tx, scope, row.id, known.attempts + 1);
     return 'email_code_wrong' as const;
   });
@@ -99,8 +99,8 @@ export function passedEmail(ctx: Pick<Context, 'config' | 'clock'>, row: PassSub
   if (row.email === null) return true;
   const [until = '', hex = ''] = pass?.split('.') ?? [];
   const given = Buffer.from(hex, 'hex');
-  if (given.length !== 32 || Number(until) * 1000 <= ctx.clock.now().getTime()) return false;
-  return ctx.config.secretKeys.some((secret) => timingSafeEqual(passProof(secret, row, until), given));
+  if (Number(until) * 1000 <= ctx.clock.now().getTime()) return false;
+  return matchesAnyKey(ctx.config.secretKeys, (secret) => passProof(secret, row, until), given);
 }
 
 /** Whether a code that was sent is still valid. */

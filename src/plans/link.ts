@@ -1,9 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { scopeOfPlan } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isUuid } from '../lib/ids.ts';
 
 const macOf = (secret: SecretKey, planId: string) => keyedHash(secret, 'plan-page', planId);
@@ -21,9 +20,6 @@ export async function scopeOfLink(
 ): Promise<Scope | null> {
   if (!isUuid(planId)) return null;
   const mac = Buffer.from(token, 'base64url');
-  const fits = (secret: SecretKey) => {
-    const own = macOf(secret, planId.toLowerCase());
-    return mac.length === own.length && timingSafeEqual(mac, own);
-  };
-  return config.secretKeys.some(fits) ? scopeOfPlan(db, planId) : null;
+  const isOfPlan = matchesAnyKey(config.secretKeys, (secret) => macOf(secret, planId.toLowerCase()), mac);
+  return isOfPlan ? scopeOfPlan(db, planId) : null;
 }

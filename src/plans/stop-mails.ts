@@ -1,10 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
 import { theService, withAuditIn } from '../audit/write.ts';
 import { scopeOfRequest } from '../auth/scope.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { isUuid } from '../lib/ids.ts';
 import { deletePlanMails, deleteWaitingRequestMails } from '../mail/outbox.ts';
 import { payPageUrl } from '../requests/render.ts';
@@ -30,11 +29,7 @@ export async function readPlanOfLink(ctx: Context, requestId: string, token: str
   const plan = scope && (await ctx.db.scoped(scope, (tx) => selectPlanOfRequest(tx, scope, requestId)));
   if (!plan) return null;
   const mac = Buffer.from(token, 'base64url');
-  const fits = (secret: SecretKey) => {
-    const own = macOf(secret, plan.id);
-    return mac.length === own.length && timingSafeEqual(mac, own);
-  };
-  return ctx.config.secretKeys.some(fits) ? { scope, plan } : null;
+  return matchesAnyKey(ctx.config.secretKeys, (secret) => macOf(secret, plan.id), mac) ? { scope, plan } : null;
 }
 
 /**

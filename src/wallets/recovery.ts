@@ -1,4 +1,4 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { Client } from '../auth/client.ts';
@@ -15,7 +15,7 @@ import {
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { dayMs, hourMs } from '../lib/durations.ts';
-import { keyedHash, newest, type SecretKey } from '../lib/encrypt.ts';
+import { keyedHash, matchesAnyKey, newest, type SecretKey } from '../lib/encrypt.ts';
 import { bytesOfUuid, uuidOfBytes } from '../lib/ids.ts';
 import { type MerchantView, readMerchant } from '../merchants/read.ts';
 import { MerchantRefusal } from '../merchants/refusal.ts';
@@ -60,7 +60,7 @@ function readLink({ config }: Context, link: RecoveryLink, token: string): strin
   if (bytes.length !== 32 || bytes.toString('base64url') !== token) return null;
   const id = uuidOfBytes(bytes.subarray(0, 16));
   const given = bytes.subarray(16);
-  return config.secretKeys.some((secret) => timingSafeEqual(linkProof(secret, link, id), given)) ? id : null;
+  return matchesAnyKey(config.secretKeys, (secret) => linkProof(secret, link, id), given) ? id : null;
 }
 
 /** The audit fields of an act on a merchant. */
