@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { replaceFile } from '../lib/files.ts';
 import { freePort } from '../lib/ports.ts';
-import { beginningOf, commandOf, signalProcess } from '../lib/processes.ts';
+import { beginningOf, commandOf, endProcess } from '../lib/processes.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 
@@ -224,9 +224,6 @@ async function waitForAnswer(url: string, runs: () => boolean): Promise<boolean>
 async function stop(runner: Runner): Promise<void> {
   const pid = runningPid(runner);
   if (pid === null) return;
-  for (let waitedMs = 0; isServer(pid, runner) && waitedMs <= 30_000; waitedMs += 20) {
-    if (waitedMs === 0) signalProcess(pid, 'SIGINT');
-    if (waitedMs === 20_000) signalProcess(pid, 'SIGQUIT');
-    await pause(20);
-  }
+  const runs = () => isServer(pid, runner);
+  await endProcess(pid, { runs, ask: 'SIGINT', force: 'SIGQUIT', forceAfterMs: 20_000, giveUpAfterMs: 10_000 });
 }

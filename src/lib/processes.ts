@@ -38,6 +38,38 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+export type Ending = {
+  /** Whether the process still runs: by now its id may belong to another one. */
+  runs(): boolean;
+  /** Asks it to end. */
+  ask: NodeJS.Signals;
+  /** Makes it end, if it still runs after `forceAfterMs`. */
+  force: NodeJS.Signals;
+  forceAfterMs: number;
+  /** How long to wait after that. */
+  giveUpAfterMs: number;
+};
+
+/** Ends a process. Returns once it is gone, or does not even end by force. */
+export async function endProcess(pid: number, ending: Ending): Promise<void> {
+  const { runs, ask, force, forceAfterMs, giveUpAfterMs } = ending;
+  if (!runs()) return;
+  signalProcess(pid, ask);
+  if (await isGoneWithin(runs, forceAfterMs)) return;
+  signalProcess(pid, force);
+  await isGoneWithin(runs, giveUpAfterMs);
+}
+
+/** A look at the processes can itself take long, so the clock counts, not the pauses. */
+async function isGoneWithin(runs: () => boolean, limitMs: number): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  while (runs()) {
+    if (performance.now() >= deadline) return false;
+    await pause(endPollMs);
+  }
+  return true;
+}
+
 /** Whether a process exists that this user may signal. */
 function isRunning(pid: number): boolean {
   try {
@@ -48,6 +80,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
+const endPollMs = 20;
 const lookEveryMs = 1_000;
 
 /** Waits until one of the processes has ended. Null once the signal aborts, or if there is none to wait for. */

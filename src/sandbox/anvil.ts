@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { callRpc } from '../chain/rpc.ts';
 import { replaceFile } from '../lib/files.ts';
 import { freePort } from '../lib/ports.ts';
-import { listCommands, signalProcess } from '../lib/processes.ts';
+import { endProcess, listCommands } from '../lib/processes.ts';
 import { StartFault } from '../lib/start-fault.ts';
 import { pause } from '../lib/time.ts';
 
@@ -61,7 +61,7 @@ export async function spawnAnvilOn(port: number, chainId: number, stateFile: str
   // The clock of a chain that was loaded from a file continues at the time of its last block.
   await setTimeToNow(url);
   const pid = child.pid as number;
-  return { url, pid, stop: () => endProcess(pid, stateFile) };
+  return { url, pid, stop: () => endAnvil(pid, stateFile) };
 }
 
 function launch(chainId: number, stateFile: string, port: number): ChildProcess {
@@ -116,20 +116,15 @@ export async function setTimeToNow(url: string): Promise<void> {
 export function findAnvilOn(stateFile: string): DevProcess | null {
   for (const [pid, command] of listCommands()) {
     const port = command.includes(` --state ${stateFile} `) ? / --port (\d+) /.exec(command)?.[1] : undefined;
-    if (port) return { url: `http://127.0.0.1:${port}`, pid, stop: () => endProcess(pid, stateFile) };
+    if (port) return { url: `http://127.0.0.1:${port}`, pid, stop: () => endAnvil(pid, stateFile) };
   }
   return null;
 }
 
 /** Ends an anvil, which saves its state first. Kills it after 15 s. */
-async function endProcess(pid: number, stateFile: string): Promise<void> {
+function endAnvil(pid: number, stateFile: string): Promise<void> {
   const runs = () => findAnvilOn(stateFile)?.pid === pid;
-  for (let waitedMs = 0; runs(); waitedMs += 20) {
-    if (waitedMs === 0) signalProcess(pid, 'SIGTERM');
-    if (waitedMs === 15_000) signalProcess(pid, 'SIGKILL');
-    if (waitedMs > 20_000) return;
-    await pause(20);
-  }
+  return endProcess(pid, { runs, ask: 'SIGTERM', force: 'SIGKILL', forceAfterMs: 15_000, giveUpAfterMs: 5_000 });
 }
 
 const backupOf = (stateFile: string) => `${stateFile}.backup`;

@@ -135,17 +135,18 @@ export async function submit(url: string, send: () => Promise<unknown>): Promise
  * Waits until a transaction is mined. Returns the status in its receipt (`0x1`: success, `0x0`: reverted), or null if
  * the chain dropped it.
  *
- * @throws Error if it is not mined within 10 s
+ * @throws Error if it is not mined in time
  */
-export async function waitMined(url: string, hash: string): Promise<string | null> {
-  for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 20) {
+export async function waitMined(url: string, hash: string, limitMs = 10_000): Promise<string | null> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
     const known = await callRpc(url, 'eth_getTransactionByHash', [hash]);
     const receipt = (await callRpc(url, 'eth_getTransactionReceipt', [hash])) as { status: string } | null;
     if (receipt) return receipt.status;
     if (known === null) return null;
+    if (performance.now() >= deadline) throw new Error(`The transaction ${hash} was not mined within ${limitMs} ms.`);
     await pause(20);
   }
-  throw new Error(`The transaction ${hash} was not mined within 10 s.`);
 }
 
 /**
