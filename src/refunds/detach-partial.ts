@@ -14,7 +14,7 @@ import {
 import { lockForProof } from '../requests/proof.ts';
 import { effectiveStatus } from '../requests/rules.ts';
 import type { RequestRow } from '../requests/store.ts';
-import { hasSender } from './refund.ts';
+import { hasSender } from './obstacle.ts';
 import { startLockedRefund } from './start.ts';
 
 /** The outcome of detaching a partial payment from its request. */

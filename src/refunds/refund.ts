@@ -1,4 +1,4 @@
-import { encodeFunctionData, erc20Abi, type Hex, zeroAddress } from 'viem';
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import type { Actor } from '../audit/actions.ts';
 import { audit } from '../audit/write.ts';
 import type { ChainConfig, TokenConfig } from '../config/chains.ts';
@@ -9,8 +9,7 @@ import { refuse } from '../errors.ts';
 import { isHash32 } from '../lib/ids.ts';
 import { modeOf } from '../lib/mode.ts';
 import { isFinalPayment } from '../payments/proof/final-payment.ts';
-import type { Reason } from '../payments/rules.ts';
-import { surpluses } from '../payments/rules.ts';
+import { type Reason, surpluses } from '../payments/rules.ts';
 import {
   countPaidBy,
   isSameTransfer,
@@ -24,6 +23,7 @@ import {
 } from '../payments/transfers.ts';
 import { findRequest } from '../requests/read.ts';
 import { type ExpectedRefund, lookUpRefund, type RefundLookup } from './lookup.ts';
+import { refundObstacle } from './obstacle.ts';
 import { shareRefund } from './share.ts';
 import {
   insertRefund,
@@ -147,13 +147,9 @@ function expectedRefund(prepared: PreparedRefund, refundTxHash: string): Expecte
   return { refundTxHash, tokenAddress: token.address, fromAddress, toAddress, usdcMicro, sinceBlock };
 }
 
-/** Whether a transfer can be sent back: one that was minted, as bridges do, came from nobody. */
-export const hasSender = (fromAddress: string): boolean => fromAddress !== zeroAddress;
-
 /** How much of a transfer can be refunded, in micro units; 0n if nothing can. */
 export async function refundableMicro(tx: Tx, scope: Scope, row: TransferRow): Promise<bigint> {
-  const nobody = !hasSender(row.from_address) || row.from_address === row.to_address;
-  if (row.judged_at === null || nobody || row.reason === 'wrong_token') return 0n;
+  if (row.judged_at === null || refundObstacle(row) !== null) return 0n;
   if (row.request_id === null) return BigInt(row.value);
   const [request, counted] = await Promise.all([
     findRequest(tx, scope, row.request_id),

@@ -9,8 +9,8 @@ import type { Outcome } from '../../payments/outcome.ts';
 import { readTransferKey, type TransferKey, type TransferRow, writeTransferKey } from '../../payments/transfers.ts';
 import { askForRest, attachUnmatched } from '../../payments/unmatched/attach.ts';
 import { type Attachable, readOpenPayment } from '../../payments/unmatched/by-merchant.ts';
+import { refundObstacle } from '../../refunds/obstacle.ts';
 import { isRefundSent, readRefunds } from '../../refunds/read.ts';
-import { hasSender } from '../../refunds/refund.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
@@ -59,14 +59,11 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
   const { session, request, merchant } = visit;
   const key = keyIn(visit);
   const words = wordsFor(request);
-  const { unmatched: t, reason, refund: refundTexts } = dashboardTexts(words);
+  const { unmatched: t, reason } = dashboardTexts(words);
   const { row, attachable, askable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;
   const amount = groupMicro(words, BigInt(row.value));
   const chain = ctx.chains[modeOf(session.scope.testMode)].find(({ chainId }) => chainId === key.chainId);
-  const why = row.reason ?? 'no_match';
-  const canRefund = why !== 'wrong_token' && why !== 'self_transfer';
-  const decided = isRefundSent(refund);
   const wanted = { row, key, partner: merchant.partner_name };
   return sendDashboard(ctx, visit, {
     path: `${path}/${writeTransferKey(key)}`,
@@ -79,7 +76,7 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
       }
       ${card(
         refund && refundLine(words, refund),
-        refund === null && stateLine('attention', reason[why]),
+        refund === null && stateLine('attention', reason[row.reason ?? 'no_match']),
         descriptionList([
           copyableFact(words, t.from, checksummed(row.from_address)),
           [t.when, instant(words, row.block_time)],
@@ -87,20 +84,21 @@ async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome 
           copyableFact(words, t.transaction, row.tx_hash),
         ]),
         refund && refundFacts(words, refund),
-        !decided &&
-          canRefund &&
-          (hasSender(row.from_address)
-            ? html`
-              <p>
-                <a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${refundTexts.heading}</a>
-              </p>
-            `
-            : html`<p class="quiet">${refundTexts.noSender}</p>`),
+        !isRefundSent(refund) && refundLink(words, row, key),
       )}
       ${refund === null && attachSection(words, ctx, attachable, wanted)}
       ${refund === null && askable.length > 0 && restSection(words, ctx, askable, wanted)}
     `,
   });
+}
+
+/** The link to the refund, or why there is none; null for what was no payment. */
+function refundLink(words: Words, row: TransferRow, key: TransferKey): Html | null {
+  const { refund: t } = dashboardTexts(words);
+  const obstacle = refundObstacle(row);
+  if (obstacle === 'no_payment') return null;
+  if (obstacle === 'no_sender') return html`<p class="quiet">${t.noSender}</p>`;
+  return html`<p><a class="button second" href="/dashboard/give-back/${writeTransferKey(key)}">${t.heading}</a></p>`;
 }
 
 type Wanted = { row: TransferRow; key: TransferKey; partner: string };
