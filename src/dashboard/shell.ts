@@ -9,7 +9,6 @@ import { commonTexts } from '../texts/common.ts';
 import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { shortAddress } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
-import { wordsFor } from '../ui/language.ts';
 import type { IslandName } from '../web/assets.ts';
 import { oneOf, readQuery } from '../web/query.ts';
 import { notice, sendShell } from '../web/shell.ts';
@@ -45,10 +44,9 @@ export type DashboardPage = {
 /** Sends a page of the dashboard in the partner's branding. After a change it says what was done. */
 export async function sendDashboard(
   ctx: Context,
-  { reply, request, merchant }: MerchantVisit,
+  { reply, words, request, merchant }: MerchantVisit,
   { path, under, title, heading, body, island, connectTo, status }: DashboardPage,
 ): Promise<FastifyReply> {
-  const words = wordsFor(request);
   const dashboard = dashboardTexts(words);
   const { app } = commonTexts(words);
   const names = Object.keys(dashboard.done) as (keyof DashboardTexts['done'])[];

@@ -6,7 +6,7 @@ import { readBranding } from '../../partners/branding.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { hiddenField, isWrong, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import { sendPage } from '../../web/layout.ts';
 import { dashboardEventsPath } from '../live.ts';
 import { type Payment, readPayment } from '../payments/payment.ts';
@@ -29,8 +29,7 @@ export function cashierPages(pages: MerchantPages, ctx: Context): void {
 }
 
 async function send(ctx: Context, visit: MerchantVisit, status: number, body: Html): Promise<FastifyReply> {
-  const { merchant, reply, request } = visit;
-  const words = wordsFor(request);
+  const { merchant, reply, words } = visit;
   return sendPage(reply, status, {
     title: dashboardTexts(words).cashier.title,
     whose: nameOf(merchant) ?? undefined,
@@ -51,8 +50,7 @@ async function send(ctx: Context, visit: MerchantVisit, status: number, body: Ht
 const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
 function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
-  const { fields, merchant, request } = visit;
-  const words = wordsFor(request);
+  const { fields, merchant, words } = visit;
   const { cashier } = dashboardTexts(words);
   const currency = merchant.display_currency;
   const firstFault = Object.values(faults).find((one) => one !== undefined);
@@ -98,10 +96,9 @@ function showKeypad(ctx: Context, visit: MerchantVisit, faults: Faults, status: 
 }
 
 async function showCode(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, request } = visit;
+  const { session, words, request } = visit;
   const { id } = request.params as { id: string };
   const payment = await readPayment(ctx, session.scope, session.accountId, id);
-  const words = wordsFor(request);
   const { cashier } = dashboardTexts(words);
   const { row } = payment;
   const displayStatus = dashboardStatusOf(row);

@@ -10,7 +10,7 @@ import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, stateLine } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
-import { fill, fillCount, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { readOpenRecovery } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
 import { readQuery } from '../../web/query.ts';
@@ -39,9 +39,8 @@ export function homePages(pages: MerchantPages, ctx: Context): void {
 }
 
 async function showHome(ctx: Context, visit: MerchantVisit) {
-  const { session, merchant, request } = visit;
+  const { session, merchant, words, request } = visit;
   const { scope, accountId } = session;
-  const words = wordsFor(request);
   const query = readQuery(request.query, ['days', 'month', 'currency']);
   const now = ctx.clock.now();
   const period = periodOf(query, now);

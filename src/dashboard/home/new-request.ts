@@ -11,7 +11,7 @@ import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field, isWrong, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { formatDuration } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import type { FormFields, MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
@@ -128,8 +128,7 @@ export function disabledText(words: Words, { merchant }: MerchantVisit): string 
 }
 
 async function showForm(ctx: Context, visit: MerchantVisit, faults: Faults, status: number): Promise<FastifyReply> {
-  const { fields, session, request, merchant } = visit;
-  const words = wordsFor(request);
+  const { fields, session, words, merchant } = visit;
   const { newRequest } = dashboardTexts(words);
   const expiries = await readExpiries(ctx, session.scope);
   const say = (name: string) => requestFaultText(words, visit, faults[name]);

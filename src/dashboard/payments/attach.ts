@@ -16,7 +16,7 @@ import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { ago, groupMicro, instant } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import { confirmButton } from '../../web/table.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
@@ -56,9 +56,8 @@ async function attach(ctx: Context, visit: MerchantVisit, act: typeof attachUnma
 }
 
 async function showPayment(ctx: Context, visit: MerchantVisit, outcome: Outcome | null): Promise<FastifyReply> {
-  const { session, request, merchant } = visit;
+  const { session, words, merchant } = visit;
   const key = keyIn(visit);
-  const words = wordsFor(request);
   const { unmatched: t, reason } = dashboardTexts(words);
   const { row, attachable, askable } = await readOpenPayment(ctx, session.scope, session.accountId, key);
   const refund = (await readRefunds(ctx.db, session.scope, [key])).get(writeTransferKey(key)) ?? null;

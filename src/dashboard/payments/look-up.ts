@@ -7,7 +7,6 @@ import { keyOf, type TransferRow, writeTransferKey } from '../../payments/transf
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { joinWithOr } from '../../ui/formats.ts';
-import { wordsFor } from '../../ui/language.ts';
 import { readQuery } from '../../web/query.ts';
 import { lookUpForm, transactionReport } from '../../web/transaction-report.ts';
 import type { MerchantPages } from '../route.ts';
@@ -21,9 +20,8 @@ export const lookUpPath = '/dashboard/transaction';
  */
 export function lookUpPage(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: lookUpPath }, async (visit) => {
-    const { session, request } = visit;
+    const { session, words, request } = visit;
     const { scope, accountId } = session;
-    const words = wordsFor(request);
     const { hash } = readQuery(request.query, ['hash']);
     const report = hash === undefined ? null : await reportTransaction(ctx, scope, hash, accountId);
     const page = {

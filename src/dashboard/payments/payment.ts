@@ -21,7 +21,7 @@ import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, largeAmount, qr, stateLine } from '../../ui/components.ts';
 import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
-import { fill, fillHtml, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { notice } from '../../web/shell.ts';
@@ -64,13 +64,12 @@ export function paymentPage(pages: MerchantPages, ctx: Context): void {
 }
 
 async function showPayment(ctx: Context, visit: MerchantVisit) {
-  const { session, request } = visit;
+  const { session, words, request } = visit;
   const { id } = request.params as { id: string };
   const row = await readByMerchant(ctx.db, session.scope, session.accountId, id);
   const findings = await queryFindings(ctx, session.scope, row);
   const payment = await paymentOf(ctx, session.scope, row, findings.progress);
   const plan = await readPlanOfRequest(ctx, session.scope, row.id);
-  const words = wordsFor(request);
   const timeline = timelineOf(words, payment, findings, allChains(ctx.chains));
   const amount = formatFiat(BigInt(row.fiat_int), row.fiat_code, words.language);
   const { done } = request.query as { done?: unknown };

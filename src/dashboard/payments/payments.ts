@@ -16,7 +16,7 @@ import {
 } from '../../requests/lists/by-merchant.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
 import { sendCsv } from '../../web/download.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
@@ -52,8 +52,7 @@ export function paymentList(pages: MerchantPages, ctx: Context): void {
 
 /** @param status 409 instead of an export whose search did not look at everything: the list says how far it went */
 async function showList(ctx: Context, visit: MerchantVisit, status: 200 | 409) {
-  const { session, merchant, request } = visit;
-  const words = wordsFor(request);
+  const { session, merchant, words, request } = visit;
   const { list } = dashboardTexts(words);
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;

@@ -24,7 +24,7 @@ import { card, descriptionList, field, fullAddress, stateLine } from '../../ui/c
 import { copyable, copyableFact } from '../../ui/copyable.ts';
 import { form } from '../../ui/form.ts';
 import { groupMicro } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import { sendTooMany } from '../../web/error-page.ts';
 import { confirmButton } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
@@ -146,7 +146,7 @@ function showRefund(
   prepared: PreparedRefund,
   fault: RefundFault | null,
 ): Promise<FastifyReply> {
-  const words = wordsFor(visit.request);
+  const { words } = visit;
   const { refund: t, refunded } = dashboardTexts(words);
   const amount = groupMicro(words, prepared.usdcMicro);
   const text = fault === null ? undefined : faultText(words, fault, prepared);

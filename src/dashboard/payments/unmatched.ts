@@ -14,7 +14,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { shortAddress } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import { sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
@@ -68,8 +68,7 @@ export async function unmatchedNamed(
 }
 
 async function showList(ctx: Context, visit: MerchantVisit) {
-  const { session, request } = visit;
-  const words = wordsFor(request);
+  const { session, words, request } = visit;
   const { unmatched: t } = dashboardTexts(words);
   const query = readQuery(request.query, ['after']);
   const { rows, next } = await browseUnmatched(

@@ -11,7 +11,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
-import { fill, wordsFor } from '../../ui/language.ts';
+import { fill } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
 import { exampleOf, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
@@ -72,10 +72,9 @@ function showForm(
   faults: PlanFaults,
   status: number,
 ): Promise<FastifyReply> | FastifyReply {
-  const { merchant, request, fields, reply } = visit;
+  const { merchant, words, fields, reply } = visit;
   const here = `${path}/${plan.id}`;
   if (plan.state === 'ended') return reply.redirect(here, 303);
-  const words = wordsFor(request);
   const { newRequest } = dashboardTexts(words);
   const { form: t } = mandateTexts(words);
   const currency = merchant.display_currency;

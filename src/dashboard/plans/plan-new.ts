@@ -8,7 +8,7 @@ import { dayOf, maxOpenPlans, maxPlansOfAddress, nextDates } from '../../plans/r
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, hiddenField, stateLine } from '../../ui/components.ts';
-import { fill, fillCount, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { dayHtml } from '../../web/plan-words.ts';
 import { formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
@@ -62,8 +62,7 @@ async function start(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency
 
 /** Shows the input for review, formatted, with the first dates. */
 async function review(ctx: Context, visit: MerchantVisit, plan: NewPlan, currency: string): Promise<FastifyReply> {
-  const { fields, request } = visit;
-  const words = wordsFor(request);
+  const { fields, words } = visit;
   const { plans: t } = dashboardTexts(words);
   const dates = nextDates({ ...plan, charges: 0, slot: 0 }, shownDates);
   const rest = plan.maxCharges === null ? t.never : fillCount(words, t.afterAll, plan.maxCharges);
@@ -138,8 +137,7 @@ async function showForm(
   failed: FormFault | null,
   status: number,
 ): Promise<FastifyReply> {
-  const { merchant, request } = visit;
-  const words = wordsFor(request);
+  const { merchant, words } = visit;
   const { plans: t } = dashboardTexts(words);
   const isOff = merchant.disabled_by_partner || merchant.disabled_by_operator;
   const fault = failed ?? (isOff ? 'merchant_disabled' : null);

@@ -21,7 +21,7 @@ import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, stateLine } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
-import { fill, fillHtml, languageName, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, fillHtml, languageName, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { dayHtml, dayText, planBadge, planName } from '../../web/plan-words.ts';
 import { readQuery } from '../../web/query.ts';
@@ -89,9 +89,8 @@ async function sendCharges(ctx: Context, visit: MerchantVisit): Promise<FastifyR
 }
 
 async function showPlan(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, request } = visit;
+  const { session, words, request } = visit;
   const { scope, accountId } = session;
-  const words = wordsFor(request);
   const { plans: t } = dashboardTexts(words);
   const query = readQuery(request.query, ['after']);
   const plan = await readPlan(ctx, scope, accountId, idIn(visit));

@@ -12,7 +12,7 @@ import {
   planDisplayStatuses,
 } from '../../plans/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { type Words, wordsFor } from '../../ui/language.ts';
+import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
@@ -40,8 +40,7 @@ const displayStatusIn = (query: Record<string, string>): PlanDisplayStatus | nul
   oneOf(planDisplayStatuses, query.state) ?? null;
 
 async function showList(ctx: Context, visit: MerchantVisit) {
-  const { session, request } = visit;
-  const words = wordsFor(request);
+  const { session, words, request } = visit;
   const { plans: t } = dashboardTexts(words);
   const query = readQuery(request.query, names);
   const { scope, accountId } = session;

@@ -10,7 +10,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { card, field } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { currencyLabel } from '../../ui/formats.ts';
-import { fill, type Words, wordsFor } from '../../ui/language.ts';
+import { fill, type Words } from '../../ui/language.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
@@ -32,9 +32,8 @@ export function profilePages(pages: MerchantPages, ctx: Context): void {
 }
 
 async function save(ctx: Context, visit: MerchantVisit): Promise<FastifyReply> {
-  const { session, fields, reply, request, merchant } = visit;
+  const { session, fields, reply, words, merchant } = visit;
   const { scope, accountId } = session;
-  const words = wordsFor(request);
   const { mailSubject: subject, mailBody: body } = dashboardTexts(words).profile;
   const branding = await readMailBranding(ctx, scope.partnerId);
   const notice = writeNotice({ words, branding, subject, body, values: { partner: merchant.partner_name } });
@@ -48,8 +47,7 @@ async function showForm(
   visit: MerchantVisit,
   faults: Record<string, ProfileFault> | null,
 ): Promise<FastifyReply> {
-  const { merchant, fields, request } = visit;
-  const words = wordsFor(request);
+  const { merchant, fields, words } = visit;
   const { profile: t, faults: sentences } = dashboardTexts(words);
   type Name = 'display_name' | 'business_name' | 'email' | 'phone' | 'website' | 'instagram' | 'industry';
   // After a fault the fields keep what was typed.

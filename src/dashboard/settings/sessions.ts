@@ -8,7 +8,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
 import { form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
-import { fillHtml, type Words, wordsFor } from '../../ui/language.ts';
+import { fillHtml, type Words } from '../../ui/language.ts';
 import type { MerchantPages } from '../route.ts';
 import { merchantActor, sendDashboard } from '../shell.ts';
 
@@ -17,8 +17,7 @@ const path = '/dashboard/sessions';
 /** `GET /dashboard/sessions`: where the merchant is signed in. `POST …/end` signs another browser out. */
 export function merchantSessionPages(pages: MerchantPages, ctx: Context): void {
   pages.page({ url: path }, async (visit) => {
-    const { session, request } = visit;
-    const words = wordsFor(request);
+    const { session, words } = visit;
     const sessions = await listMerchantSessions(ctx, session.scope, session.accountId);
     return sendDashboard(ctx, visit, {
       path,

@@ -9,7 +9,7 @@ import { refusalLine, refusalSentence } from '../../onboarding/page.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { walletTexts } from '../../texts/wallets.ts';
 import { card, descriptionList, shortAddress, stateLine } from '../../ui/components.ts';
-import { fill, fillHtml, wordsFor } from '../../ui/language.ts';
+import { fill, fillHtml } from '../../ui/language.ts';
 import { connectForm, signForm } from '../../ui/wallet-forms.ts';
 import { changeWallet, handOverMessage, proveChange, proveHandOver, takeOverMessage } from '../../wallets/change.ts';
 import { readOpenRecovery, vetoRecovery } from '../../wallets/recovery.ts';
@@ -40,8 +40,7 @@ const typedWallet = ({ fields: { wallet_address = '', chain_id }, request }: Mer
 
 /** Shows the current wallet and asks for the new one. After a change, confirms it. */
 async function showStart(ctx: Context, visit: MerchantVisit, refusal: MerchantRefusal | null): Promise<FastifyReply> {
-  const { merchant, session, request, fields } = visit;
-  const words = wordsFor(request);
+  const { merchant, session, words, request, fields } = visit;
   const { walletChange } = walletTexts(words);
   const { done } = request.query as { done?: unknown };
   const wallet = shortAddress(merchant.wallet_address ?? '');
@@ -106,11 +105,10 @@ type Signing = {
 
 /** Asks for one of the two signatures: first the current wallet's, then the new one's. */
 function showSigning(ctx: Context, visit: MerchantVisit, signing: Signing): Promise<FastifyReply> {
-  const { merchant, request, fields } = visit;
+  const { merchant, words, request, fields } = visit;
   const { step, message, refusal, carry } = signing;
   const { address } = typedWallet(visit);
   const signer = step === 'hand-over' ? (merchant.wallet_address ?? '') : address.toLowerCase();
-  const words = wordsFor(request);
   const { walletChange } = walletTexts(words);
   const dashboard = dashboardTexts(words);
   const [heading, rest] =
