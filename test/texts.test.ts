@@ -9,7 +9,7 @@ import { allTexts, type Group, isPlural } from './support/texts.ts';
 /** Groups whose texts are chosen by browser code, or by a name known only when a page is rendered. */
 const chosenByName = [
   'pay.wallet',
-  'wallets.signing.told',
+  'wallets.signing.browser',
   'onboarding.terms',
   'mandates.wallet',
   'mails.code',

@@ -41,6 +41,6 @@ export function declareAdminPages(app: FastifyInstance, ctx: Context): AdminPage
       visit.show({ path: '/admin/sessions', ...question });
       return null;
     },
-    wayBack: () => ({}),
+    redirectRule: () => ({}),
   });
 }

@@ -47,7 +47,7 @@ export function declareDashboardPages(
         sendTooMany(reply);
         return null;
       },
-      wayBack: () => null,
+      redirectRule: () => null,
     });
 
   return {

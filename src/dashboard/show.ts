@@ -10,30 +10,30 @@ import type { Elsewhere } from '../ui/wallet-forms.ts';
 import { sendPage } from '../web/layout.ts';
 import { relayOrigin, signingElsewhere } from '../web/phone-wallets.ts';
 
-/** A page's content, made from texts and, if a merchant is known, its partner's branding. */
-export type Shown = {
+/** A page that needs no session: made from texts and, if a merchant or host is known, its partner's branding. */
+export type OpenPage = {
   title: (words: Words) => string;
   /** Whose branding the page has, and whether it is about test money; null if nobody is known yet. */
-  of: { partner_id: string; test_mode: boolean } | null;
+  subject: { partner_id: string; test_mode: boolean } | null;
   /** Address of the page, for the language switch; null in responses to a form. */
   path: string | null;
   refusal: MerchantRefusal | null;
   body: (words: Words, branding: Branding | null) => Html;
 };
 
-/** Sends a page of the dashboard. With a refusal, the status is that of the refusal. */
-export async function showPage(ctx: Context, reply: FastifyReply, shown: Shown): Promise<FastifyReply> {
+/** Sends a page that needs no session. With a refusal, the status is that of the refusal. */
+export async function sendOpenPage(ctx: Context, reply: FastifyReply, page: OpenPage): Promise<FastifyReply> {
   const words = wordsFor(reply.request);
-  const branding = shown.of && (await readBranding(ctx, shown.of.partner_id));
-  return sendPage(reply, shown.refusal ? refusalStatus[shown.refusal.reason] : 200, {
-    title: shown.title(words),
+  const branding = page.subject && (await readBranding(ctx, page.subject.partner_id));
+  return sendPage(reply, page.refusal ? refusalStatus[page.refusal.reason] : 200, {
+    title: page.title(words),
     words,
-    testMode: shown.of?.test_mode ?? null,
+    testMode: page.subject?.test_mode ?? null,
     island: 'onboard',
     connectTo: relayOrigin(ctx.config.walletConnect),
-    body: shown.body(words, branding),
+    body: page.body(words, branding),
     ...(branding && { branding }),
-    ...(shown.path !== null && { path: shown.path }),
+    ...(page.path !== null && { path: page.path }),
   });
 }
 

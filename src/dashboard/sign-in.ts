@@ -14,7 +14,7 @@ import { chosenFirst, connectForm, signForm } from '../ui/wallet-forms.ts';
 import { signInChains, signInMessage, signInWithWallet } from '../wallets/sign-in.ts';
 import { isUnsaved } from '../web/sign-in-address.ts';
 import { type FormFields, merchantSessionOf, type OpenPages, signInPath, type Visit } from './route.ts';
-import { showPage, walletsElsewhere } from './show.ts';
+import { sendOpenPage, walletsElsewhere } from './show.ts';
 
 /** Signing in with a wallet: first its address, then its signature. */
 export function merchantSignInPages(pages: OpenPages, ctx: Context): void {
@@ -42,9 +42,9 @@ function showConnect(
   refusal: MerchantRefusal | null,
   refused: string | null = null,
 ) {
-  return showPage(ctx, reply, {
+  return sendOpenPage(ctx, reply, {
     title: (words) => signInTexts(words).signIn.title,
-    of: ofHost(reply),
+    subject: ofHost(reply),
     path: signInPath,
     refusal,
     body: (words, branding) =>
@@ -73,9 +73,9 @@ function showSign(ctx: Context, reply: FastifyReply, fields: FormFields, refusal
   const chainId = fields.chain_id ? Number(fields.chain_id) : null;
   const kept = refusal && signAgain.includes(refusal.reason) ? fields.message?.replaceAll('\r\n', '\n') : undefined;
   const message = kept ?? signInMessage(ctx, { address, chainId, host: reply.request.ownHost });
-  return showPage(ctx, reply, {
+  return sendOpenPage(ctx, reply, {
     title: (words) => signInTexts(words).signIn.title,
-    of: ofHost(reply),
+    subject: ofHost(reply),
     path: null,
     refusal,
     body: (words, branding) =>

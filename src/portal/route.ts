@@ -69,7 +69,7 @@ export function declarePortalPages(app: FastifyInstance, ctx: Context): PortalPa
     },
     // If a form is answered by the question for a passkey, the browser keeps the form's address, so that address must
     // have a page.
-    wayBack: ({ fresh }) => (fresh === 'never' ? null : { permission: 'read' }),
+    redirectRule: ({ fresh }) => (fresh === 'never' ? null : { permission: 'read' }),
   });
 }
 

@@ -15,7 +15,7 @@ export type OfferedChain = {
 
 /** The data for browser code, which reads it from the element's `data-wallets`. */
 export type WalletsData = {
-  texts: WalletTexts['signing']['told'];
+  texts: WalletTexts['signing']['browser'];
   /** The networks that may be used, the chosen one first. */
   chains: OfferedChain[];
   /** For signing: the wallet that must sign, in lower case. For connecting: the expected wallet, if there is one. */
@@ -49,7 +49,7 @@ function walletList(
   data: Omit<WalletsData, 'texts' | 'wantedShown'>,
   elsewhere: Elsewhere | undefined,
 ): Html {
-  const { told: texts } = walletTexts(words).signing;
+  const { browser: texts } = walletTexts(words).signing;
   const wantedShown = data.wanted && checksummed(data.wanted);
   const all: WalletsData = { texts, ...data, wantedShown, chains: data.chains.map(offeredOnly) };
   return html`

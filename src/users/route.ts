@@ -24,5 +24,5 @@ export function declareRealmPages<K extends UserKind>(
     const person = await enter(ctx, realm, request, reply);
     return person && { person };
   };
-  return declarePages(app, ctx, { auth: 'session', open, openForm: open, wayBack: () => null });
+  return declarePages(app, ctx, { auth: 'session', open, openForm: open, redirectRule: () => null });
 }

@@ -12,7 +12,7 @@ const homes = ['portal', 'admin', 'dashboard'];
  * A link back to the area, for a visitor whose browser has a session of it; null without one, and if it would lead to
  * the same page.
  */
-function wayBack({ request }: FastifyReply): Html | null {
+function homeLink({ request }: FastifyReply): Html | null {
   const [path = ''] = request.url.split('?');
   const home = homes.find((one) => path.startsWith(`/${one}/`));
   return home === undefined || !request.headers.cookie?.includes(`${home}-session=`)
@@ -28,7 +28,7 @@ export function sendNotice(reply: FastifyReply, status: number, title: string, s
     ...(reply.request.ownHost && { whose: null }),
     words: wordsFor(reply.request),
     testMode: null,
-    body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), wayBack(reply)),
+    body: card(stateLine(status >= 500 ? 'failed' : 'ended', title, sentences, 'h1'), homeLink(reply)),
   });
 }
 

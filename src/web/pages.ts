@@ -38,7 +38,7 @@ export type Area<Visit, PageRule, FormRule> = {
   /** The same for a form that one of our pages has sent. */
   openForm(request: FastifyRequest, reply: FastifyReply, rule: FormRule): Promise<Visit | null>;
   /** The rule for the redirect from a form's address to its page; null if a form's address has none. */
-  wayBack(rule: FormRule): PageRule | null;
+  redirectRule(rule: FormRule): PageRule | null;
 };
 
 type Handle<Visit> = (call: Call & Visit) => FastifyReply | Promise<FastifyReply>;
@@ -85,9 +85,9 @@ export function declarePages<Visit extends object, PageRule extends object, Form
         return visit ? handle({ ...callOf(request, reply), ...visit }) : reply;
       },
     });
-    const wayBack = area.wayBack(where);
-    if (wayBack === null || app.hasRoute({ method: 'GET', url })) return;
-    page({ ...wayBack, url }, ({ request, reply }) => {
+    const redirectRule = area.redirectRule(where);
+    if (redirectRule === null || app.hasRoute({ method: 'GET', url })) return;
+    page({ ...redirectRule, url }, ({ request, reply }) => {
       const { pathname, search } = new URL(request.url, baseUrl);
       return reply.redirect(pathname.slice(0, pathname.lastIndexOf('/')) + search, 303);
     });

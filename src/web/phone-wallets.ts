@@ -111,8 +111,8 @@ export function signingElsewhere(
   { words, walletConnect, name, url, isSecret }: SigningPage,
   step: 'connect' | 'sign',
 ): Elsewhere {
-  const { told, connectWith, phoneRest } = walletTexts(words).signing;
-  const label = step === 'connect' ? connectWith : told.sign;
+  const { browser, connectWith, phoneRest } = walletTexts(words).signing;
+  const label = step === 'connect' ? connectWith : browser.sign;
   return {
     pair: walletElsewhere({ walletConnect, words, merchant: name }, label),
     phone: phone({ url, words, isSecret }, phoneRest),

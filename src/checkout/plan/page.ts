@@ -60,7 +60,7 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
             <p class="quiet" dir="auto">${facts.name}</p>
           `,
         )}
-        ${standing(ctx, view)}
+        ${agreementCards(ctx, view)}
         ${chargesCard(view)}
         ${view.testPanel?.(view) ?? null}
       </div>
@@ -73,19 +73,20 @@ export function sendPlanPage(ctx: Context, reply: FastifyReply, view: PlanView, 
 }
 
 /** How the plan is paid, and what the customer can change. */
-function standing(ctx: Context, view: PlanView): Html {
+function agreementCards(ctx: Context, view: PlanView): Html {
   const { facts, mandate, words, merchant } = view;
   const { page: t } = mandateTexts(words);
   const isActive = mandate?.state === 'active';
   if (isActive) return agreedCard(ctx, view, mandate);
-  if (facts.state === 'ended') return html`${card(stateLine('ended', t.ended, t.endedRest))}${past(ctx, view)}`;
+  if (facts.state === 'ended')
+    return html`${card(stateLine('ended', t.ended, t.endedRest))}${pastAgreement(ctx, view)}`;
   const byLink = card(stateLine('ended', t.byLink, fill(t.byLinkRest, { merchant })));
-  if (facts.collect === 'link') return html`${past(ctx, view) ?? byLink}`;
-  return html`${past(ctx, view)}${agreeCard(view, mandate !== null && mandate.end_reason !== 'stopped_by_customer')}`;
+  if (facts.collect === 'link') return html`${pastAgreement(ctx, view) ?? byLink}`;
+  return html`${pastAgreement(ctx, view)}${agreeCard(view, mandate !== null && mandate.end_reason !== 'stopped_by_customer')}`;
 }
 
 /** An agreement that is no longer used: why, and whether it is revoked on chain. */
-function past(ctx: Context, { mandate, facts, words }: PlanView): Html | null {
+function pastAgreement(ctx: Context, { mandate, facts, words }: PlanView): Html | null {
   if (mandate === null) return null;
   const { page: t, ended } = mandateTexts(words);
   const reason =
@@ -108,9 +109,9 @@ function revocationText(
   return revoke_due_at === null ? null : t.revoking;
 }
 
-type Standing = 'open' | 'confirming' | 'paid' | 'ended';
+type ChargeStatus = 'open' | 'confirming' | 'paid' | 'ended';
 
-function standingOf({ status, proof_status }: ChargeRow): Standing {
+function chargeStatusOf({ status, proof_status }: ChargeRow): ChargeStatus {
   if (proof_status === 'verified') return 'paid';
   if (proof_status === 'attached') return 'confirming';
   return status === 'requested' || status === 'opened' ? 'open' : 'ended';
@@ -127,15 +128,15 @@ function chargesCard(view: PlanView): Html {
     html`<h2>${t.charges}</h2>`,
     descriptionList(
       charges.map((row) => {
-        const state = standingOf(row);
+        const status = chargeStatusOf(row);
         const link = `${payPath}/${row.request_id}`;
         const failed = failedCharge(view, row);
         return [
           dayText(words, startOf(row.due_on)),
           html`
-            ${t.states[state]}
-            ${state === 'paid' && html` · <a href="${link}/receipt">${t.receipt}</a>`}
-            ${state === 'open' && html` · <a href="${link}">${t.pay}</a>`}
+            ${t.states[status]}
+            ${status === 'paid' && html` · <a href="${link}/receipt">${t.receipt}</a>`}
+            ${status === 'open' && html` · <a href="${link}">${t.pay}</a>`}
             ${failed && failedLines(view, failed)}
           `,
         ];

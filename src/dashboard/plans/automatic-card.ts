@@ -25,7 +25,7 @@ export async function automaticCard(ctx: Context, words: Words, scope: Scope, pl
   const url = planPageUrl(ctx.config, plan.id);
   return card(
     html`<h2>${t.title}</h2>`,
-    standing(words, mandate),
+    agreementLine(words, mandate),
     !isActive && html`<p class="quiet">${t.show}</p>${qr(url, t.qr, t.qr)}`,
     descriptionList([
       ...(isActive ? agreedFacts(ctx, words, mandate) : []),
@@ -47,7 +47,7 @@ export async function automaticCard(ctx: Context, words: Words, scope: Scope, pl
   );
 }
 
-function standing(words: Words, mandate: MandateRow | null): Html {
+function agreementLine(words: Words, mandate: MandateRow | null): Html {
   const { merchant: t, ended } = mandateTexts(words);
   if (mandate?.state === 'active') return stateLine('paid', t.active, t.activeRest);
   const reason = mandate?.end_reason ? ended[mandate.end_reason] : null;

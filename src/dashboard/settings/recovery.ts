@@ -23,7 +23,7 @@ import {
 } from '../../wallets/recovery.ts';
 import { chainsOf } from '../../wallets/typed.ts';
 import type { OpenPages, Visit } from '../route.ts';
-import { showPage, walletsElsewhere } from '../show.ts';
+import { sendOpenPage, walletsElsewhere } from '../show.ts';
 
 /**
  * The two pages of a recovery, opened by their links: on one the new wallet signs, on the other the current wallet
@@ -66,9 +66,9 @@ async function answer(ctx: Context, visit: Visit, link: RecoveryLink, base: stri
 function show(ctx: Context, opened: Opened, refusal: MerchantRefusal | null, body: (words: Words) => Html | null) {
   const { recovery, reply, request, path } = opened;
   const { change, merchant } = recovery;
-  return showPage(ctx, reply, {
+  return sendOpenPage(ctx, reply, {
     title: (words) => walletTexts(words).recovery.title,
-    of: merchant,
+    subject: merchant,
     path: request.method === 'GET' ? path : null,
     refusal,
     body: (words, branding) => {

@@ -13,7 +13,7 @@ export const ar: WalletTexts<'ar'> = {
     signatureHint: 'الصق الناتج كاملًا، ابتداءً من 0x.',
     connectWith: 'الاتصال عبر {wallet}',
     phoneRest: 'امسح الرمز بكاميرا هاتفك. تُفتح هذه الصفحة على الهاتف، وتتابع هناك بمحفظتك.',
-    told: {
+    browser: {
       connect: 'ربط {wallet}',
       sign: 'التوقيع عبر {wallet}',
       browserWallet: 'محفظة المتصفح',

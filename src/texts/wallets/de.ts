@@ -14,7 +14,7 @@ export const de: WalletTexts<'de'> = {
     connectWith: 'Mit {wallet} verbinden',
     phoneRest:
       'Scannen Sie mit der Kamera Ihres Telefons. Die Seite öffnet sich dort, und Sie machen mit Ihrer Wallet weiter.',
-    told: {
+    browser: {
       connect: '{wallet} verbinden',
       sign: 'Mit {wallet} signieren',
       browserWallet: 'Browser-Wallet',

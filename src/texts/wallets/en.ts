@@ -12,8 +12,8 @@ export const en = {
     signatureHint: 'Paste the complete result, starting with 0x.',
     connectWith: 'Connect with {wallet}',
     phoneRest: 'Scan with your phone’s camera. This page opens on the phone, and you continue there with your wallet.',
-    /** Said by browser code: the whole section travels in the page. */
-    told: {
+    /** Shown by browser code: the whole section travels in the page. */
+    browser: {
       connect: 'Connect {wallet}',
       sign: 'Sign with {wallet}',
       browserWallet: 'your browser wallet',

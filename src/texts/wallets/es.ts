@@ -13,7 +13,7 @@ export const es: WalletTexts<'es'> = {
     signatureHint: 'Pegue el resultado completo, desde 0x.',
     connectWith: 'Conectar con {wallet}',
     phoneRest: 'Escanee con la cámara del teléfono. Esta página se abre allí y usted continúa con su billetera.',
-    told: {
+    browser: {
       connect: 'Conectar {wallet}',
       sign: 'Firmar con {wallet}',
       browserWallet: 'la billetera de su navegador',

@@ -15,7 +15,7 @@ export const fr: WalletTexts<'fr'> = {
     connectWith: 'Connecter {wallet}',
     phoneRest:
       'Scannez avec l’appareil photo de votre téléphone. Cette page s’ouvre sur le téléphone, et vous y continuez avec votre portefeuille.',
-    told: {
+    browser: {
       connect: 'Connecter {wallet}',
       sign: 'Signer avec {wallet}',
       browserWallet: 'votre portefeuille de navigateur',

@@ -13,7 +13,7 @@ export const hi: WalletTexts<'hi'> = {
     signatureHint: '0x से शुरू होने वाला पूरा परिणाम चिपकाएँ।',
     connectWith: '{wallet} से कनेक्ट करें',
     phoneRest: 'फ़ोन के कैमरे से स्कैन करें। यह पेज फ़ोन पर खुलेगा और आप वहाँ अपने वॉलेट से आगे बढ़ेंगे।',
-    told: {
+    browser: {
       connect: '{wallet} कनेक्ट करें',
       sign: '{wallet} से हस्ताक्षर करें',
       browserWallet: 'आपके ब्राउज़र वॉलेट',

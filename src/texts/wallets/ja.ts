@@ -14,7 +14,7 @@ export const ja: WalletTexts<'ja'> = {
     connectWith: '{wallet} で接続',
     phoneRest:
       'スマートフォンのカメラで読み取ってください。このページがスマートフォンで開き、ウォレットで続けられます。',
-    told: {
+    browser: {
       connect: '{wallet} を接続',
       sign: '{wallet} で署名',
       browserWallet: 'ブラウザのウォレット',

@@ -13,7 +13,7 @@ export const pt: WalletTexts<'pt'> = {
     signatureHint: 'Cole o resultado completo, a partir de 0x.',
     connectWith: 'Conectar com {wallet}',
     phoneRest: 'Escaneie com a câmera do celular. Esta página abre no celular, e você continua lá com a sua carteira.',
-    told: {
+    browser: {
       connect: 'Conectar {wallet}',
       sign: 'Assinar com {wallet}',
       browserWallet: 'a carteira do navegador',
