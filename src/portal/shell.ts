@@ -11,7 +11,7 @@ import { form } from '../ui/form.ts';
 import { fill, wordsFor } from '../ui/language.ts';
 import { docsPath } from '../web/docs-path.ts';
 import { notice, sendShell } from '../web/shell.ts';
-import { viewSwitch } from '../web/table.ts';
+import { viewSwitch } from '../web/view-switch.ts';
 import type { PortalVisit } from './route.ts';
 
 /** The navigation of the portal, with the permission that each item needs. */

@@ -34,6 +34,11 @@ const ring = (done: number) =>
   '<circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" opacity=".3"/>' +
   `<circle class="fill" cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" pathLength="100" stroke-dasharray="${Math.round(done * 100)} 100" transform="rotate(-90 12 12)"/>`;
 
+/** A state as a word with a shape. */
+export function badge(kind: StateKind, word: string): Html {
+  return html`<span class="badge ${kind}">${shapeOf(kind)}${word}</span>`;
+}
+
 /**
  * The current state, in words, with the shape of its kind.
  *

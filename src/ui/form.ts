@@ -26,3 +26,25 @@ export function form(form: Form): Html {
     </form>
   `;
 }
+
+/**
+ * The button of a destructive action. A confirmation names the action and its consequences first. Without script, the
+ * confirmation unfolds.
+ *
+ * @param fields hidden values of the form
+ */
+export function confirmButton(
+  act: { label: string; title: string; consequence: string; action: string; danger?: true },
+  fields: Html | null,
+): Html {
+  return html`
+    <details class="confirm${act.danger && ' danger'}">
+      <summary>${act.label}</summary>
+      <div class="question">
+        <p><strong>${act.title}</strong></p>
+        <p class="quiet">${act.consequence}</p>
+        ${form({ action: act.action, inside: fields, submit: act.label })}
+      </div>
+    </details>
+  `;
+}

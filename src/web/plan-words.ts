@@ -3,10 +3,9 @@ import { type Html, html } from '../lib/text/html.ts';
 import type { PlanDisplayStatus, PlanRow } from '../plans/read.ts';
 import type { Day } from '../plans/rules.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
-import type { StateKind } from '../ui/components.ts';
+import { badge, type StateKind } from '../ui/components.ts';
 import { everyText } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
-import { badge } from './table.ts';
 
 const shapes: Record<PlanDisplayStatus, StateKind> = {
   active: 'waiting',

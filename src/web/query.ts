@@ -23,3 +23,10 @@ export function oneOf<W extends string>(words: readonly W[], text: string | unde
 export function instantOf(text: string | undefined): Date | undefined {
   return (text !== undefined && parseInstant(text)) || undefined;
 }
+
+/** A link to a path with the query changed; null removes a value. */
+export function linkWith(path: string, query: Record<string, string>, change: Record<string, string | null>): string {
+  const next = Object.entries({ ...query, ...change }).filter(([, value]) => value !== null && value !== '');
+  const text = new URLSearchParams(next as [string, string][]).toString();
+  return text === '' ? path : `${path}?${text}`;
+}

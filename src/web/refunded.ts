@@ -1,8 +1,7 @@
 import type { Html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import type { StateKind } from '../ui/components.ts';
+import { badge, type StateKind } from '../ui/components.ts';
 import type { Words } from '../ui/language.ts';
-import { badge } from './table.ts';
 
 /** The badge's shape for each state of a refund. */
 export const refundShapes = {

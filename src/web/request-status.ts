@@ -1,9 +1,8 @@
 import type { Html } from '../lib/text/html.ts';
 import type { PortalStatus } from '../requests/lists/browse.ts';
 import { portalTexts } from '../texts/portal.ts';
-import type { StateKind } from '../ui/components.ts';
+import { badge, type StateKind } from '../ui/components.ts';
 import type { Words } from '../ui/language.ts';
-import { badge } from './table.ts';
 
 const shapes: Record<PortalStatus, StateKind> = {
   requested: 'waiting',

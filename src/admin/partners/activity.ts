@@ -9,14 +9,15 @@ import { type Figures, readFigures } from '../../requests/lists/figures.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { card, descriptionList } from '../../ui/components.ts';
+import { badge, card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { ago, countedUpTo, instant } from '../../ui/formats.ts';
 import { fillCount, type Words } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
-import { oneOf } from '../../web/query.ts';
-import { badge, linkWith, table, viewSwitch } from '../../web/table.ts';
+import { linkWith, oneOf } from '../../web/query.ts';
+import { table } from '../../web/table.ts';
+import { viewSwitch } from '../../web/view-switch.ts';
 import { type DeliveryHealth, maxDeliveriesCounted, readDeliveryHealth } from '../../webhooks/health.ts';
 import type { AdminPages } from '../route.ts';
 

@@ -12,15 +12,16 @@ import {
 import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { hiddenField, shortAddress, shortId } from '../../ui/components.ts';
-import { form } from '../../ui/form.ts';
+import { badge, hiddenField, shortAddress, shortId } from '../../ui/components.ts';
+import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { type Filter, filters } from '../../web/filters.ts';
 import { flashOf } from '../../web/flash.ts';
 import { oneOf } from '../../web/query.ts';
-import { badge, confirmButton, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { emptyState, pager, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 

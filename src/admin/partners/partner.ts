@@ -16,13 +16,12 @@ import { listCurrencies } from '../../rates/list.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, descriptionList, field, hiddenField } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
-import { form } from '../../ui/form.ts';
+import { confirmButton, form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { flashOf } from '../../web/flash.ts';
-import { oneOf } from '../../web/query.ts';
-import { confirmButton, linkWith } from '../../web/table.ts';
+import { linkWith, oneOf } from '../../web/query.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { onOff } from './partners.ts';
 

@@ -3,10 +3,12 @@ import { html } from '../../lib/text/html.ts';
 import { browsePartners, exportPartners, type ListedPartner, type PartnerFilter } from '../../partners/browse.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
+import { badge } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
-import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { type Filter, filters } from '../../web/filters.ts';
+import { emptyState, pager, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 

@@ -3,11 +3,12 @@ import { html } from '../../lib/text/html.ts';
 import { listTermsVersions } from '../../merchants/all.ts';
 import { terms } from '../../onboarding/terms.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, stateLine } from '../../ui/components.ts';
+import { badge, card, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
-import { badge, csvLink, emptyState, linkWith, table } from '../../web/table.ts';
+import { linkWith } from '../../web/query.ts';
+import { csvLink, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 

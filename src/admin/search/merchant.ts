@@ -11,12 +11,11 @@ import { browseRequests } from '../../requests/lists/browse.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { checksummed } from '../../ui/address.ts';
-import { card, descriptionList } from '../../ui/components.ts';
+import { badge, card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
-import { badge } from '../../web/table.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 import { foundPayments, foundRequests } from './tables.ts';
 

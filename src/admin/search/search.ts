@@ -14,7 +14,8 @@ import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
 import { recordSearch } from '../../users/viewed.ts';
-import { emptyState, filters, table } from '../../web/table.ts';
+import { filters } from '../../web/filters.ts';
+import { emptyState, table } from '../../web/table.ts';
 import type { AdminPages } from '../route.ts';
 import { type FoundPayment, type FoundRequest, foundPayments, foundRequests } from './tables.ts';
 

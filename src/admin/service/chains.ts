@@ -5,11 +5,11 @@ import type { Context } from '../../context.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, stateLine } from '../../ui/components.ts';
+import { badge, card, stateLine } from '../../ui/components.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
-import { badge, csvLink, table } from '../../web/table.ts';
+import { csvLink, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 

@@ -11,14 +11,14 @@ import { manualRefresh, type RefreshResult } from '../../rates/refresh.ts';
 import { type Deviation, RateRefusal } from '../../rates/refusal.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
-import { card, field, hiddenField } from '../../ui/components.ts';
-import { form } from '../../ui/form.ts';
+import { badge, card, field, hiddenField } from '../../ui/components.ts';
+import { confirmButton, form } from '../../ui/form.ts';
 import { ago, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
-import { badge, confirmButton, csvLink, emptyState, table } from '../../web/table.ts';
+import { csvLink, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 

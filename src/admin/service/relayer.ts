@@ -3,10 +3,10 @@ import { type RelayerStatus, relayerStatus } from '../../chain/relay/status.ts';
 import type { Context } from '../../context.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, fullAddress, shortAddress, stateLine } from '../../ui/components.ts';
+import { badge, card, fullAddress, shortAddress, stateLine } from '../../ui/components.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
-import { badge, csvLink, emptyState, table } from '../../web/table.ts';
+import { csvLink, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 

@@ -9,12 +9,13 @@ import { type GivenUpReceipt, listGivenUpReceipts, retryReceipt } from '../../re
 import { adminTexts } from '../../texts/admin.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, hiddenField, mono, stateLine } from '../../ui/components.ts';
-import { form } from '../../ui/form.ts';
+import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
-import { confirmButton, csvLink, linkWith, pager, table } from '../../web/table.ts';
+import { linkWith } from '../../web/query.ts';
+import { csvLink, pager, table } from '../../web/table.ts';
 import { enableEndpoint } from '../../webhooks/endpoint.ts';
 import { EndpointRefusal } from '../../webhooks/refusal.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';

@@ -18,8 +18,9 @@ import { ago } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { sendNotFound } from '../../web/error-page.ts';
+import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, oneOf } from '../../web/query.ts';
-import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { emptyState, pager, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 

@@ -3,12 +3,11 @@ import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
-import { form } from '../../ui/form.ts';
+import { confirmButton, form } from '../../ui/form.ts';
 import { allOf, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
 import { userActor } from '../../users/enter.ts';
 import { notice } from '../../web/shell.ts';
-import { confirmButton } from '../../web/table.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
 const path = '/admin/erase';

@@ -6,10 +6,10 @@ import type { DisplayStatus, MerchantRequestRow } from '../../requests/lists/by-
 import { madeAt } from '../../requests/rules.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import type { StateKind } from '../../ui/components.ts';
+import { badge, type StateKind } from '../../ui/components.ts';
 import { ago, columnMicro, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { badge, table } from '../../web/table.ts';
+import { table } from '../../web/table.ts';
 
 const shapes: Record<DisplayStatus, StateKind> = {
   open: 'waiting',

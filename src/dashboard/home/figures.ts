@@ -7,7 +7,8 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { chart } from '../../ui/chart.ts';
 import { formatUnit, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
-import { linkWith, viewSwitch } from '../../web/table.ts';
+import { linkWith } from '../../web/query.ts';
+import { viewSwitch } from '../../web/view-switch.ts';
 import { dayCounts, dayOf, latestMonths, monthName, type Period } from './period.ts';
 
 /** All payments of a month as CSV. */

@@ -6,10 +6,10 @@ import { type MandateRow, readLatestMandate } from '../../plans/mandates/read.ts
 import type { PlanRow } from '../../plans/read.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { card, descriptionList, qr, shortAddress, stateLine } from '../../ui/components.ts';
+import { confirmButton } from '../../ui/form.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
-import { confirmButton } from '../../web/table.ts';
 import { capText } from './collection-fields.ts';
 
 /**

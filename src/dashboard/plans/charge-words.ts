@@ -2,10 +2,9 @@ import { type Html, html } from '../../lib/text/html.ts';
 import type { CollectionState, TroubledRow } from '../../plans/collect/read.ts';
 import type { ChargeRow } from '../../plans/read.ts';
 import { chargesTexts } from '../../texts/charges.ts';
-import type { StateKind } from '../../ui/components.ts';
+import { badge, type StateKind } from '../../ui/components.ts';
 import { instant } from '../../ui/formats.ts';
 import { fillHtml, type Words } from '../../ui/language.ts';
-import { badge } from '../../web/table.ts';
 
 const shapes: Record<CollectionState, StateKind> = {
   waiting: 'waiting',

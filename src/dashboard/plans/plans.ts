@@ -14,9 +14,10 @@ import {
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import type { Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { type Filter, filters } from '../../web/filters.ts';
 import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
 import { oneOf, readQuery } from '../../web/query.ts';
-import { emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { emptyState, pager, table } from '../../web/table.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
 import { sendDashboard } from '../shell.ts';

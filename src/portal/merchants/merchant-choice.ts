@@ -5,7 +5,7 @@ import { browseMerchants } from '../../merchants/browse.ts';
 import { readMerchant } from '../../merchants/read.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import type { Words } from '../../ui/language.ts';
-import type { Filter } from '../../web/table.ts';
+import type { Filter } from '../../web/filters.ts';
 import { noAccount } from '../route.ts';
 import { merchantName } from './merchants.ts';
 

@@ -4,7 +4,7 @@ import { refuse } from '../../errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { Html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { confirmButton } from '../../web/table.ts';
+import { confirmButton } from '../../ui/form.ts';
 import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import { replayDelivery } from '../../webhooks/replay.ts';
 import { actionIn, type PortalCall, type PortalPages } from '../route.ts';

@@ -4,13 +4,14 @@ import { isUuid } from '../../lib/ids.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../../texts/portal.ts';
-import { card, type StateKind, shortId } from '../../ui/components.ts';
+import { badge, card, type StateKind, shortId } from '../../ui/components.ts';
 import { ago, formatMs } from '../../ui/formats.ts';
 import { fillCount, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
+import { type Filter, filters } from '../../web/filters.ts';
 import { flashOf } from '../../web/flash.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
-import { badge, emptyState, type Filter, filters, pager, table } from '../../web/table.ts';
+import { emptyState, pager, table } from '../../web/table.ts';
 import {
   type BrowsedDelivery,
   browseDeliveries,

@@ -9,12 +9,12 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { card, field, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
-import { form } from '../../ui/form.ts';
+import { confirmButton, form } from '../../ui/form.ts';
 import { countedUpTo, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { flashOf } from '../../web/flash.ts';
 import { formKeyField, formKeyOf } from '../../web/form-key.ts';
-import { confirmButton, emptyState } from '../../web/table.ts';
+import { emptyState } from '../../web/table.ts';
 import { browseDeliveries } from '../../webhooks/browse.ts';
 import {
   activateSecret,
