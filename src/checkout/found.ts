@@ -3,7 +3,7 @@ import { payTexts } from '../texts/pay.ts';
 import { stateLine } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { copyable } from './copyable.ts';
+import { copyableRow } from './copyable-row.ts';
 import type { Checkout } from './read.ts';
 import { payable } from './state.ts';
 
@@ -25,6 +25,6 @@ export function foundPayment(checkout: Checkout, payment: FoundPayment): Html {
   const rest = payable(state) === 'no' ? found.endedRest : isShort ? found.shortRest : found.otherRest;
   return html`
     ${stateLine('attention', foundTitle(checkout, payment), fill(rest, { merchant }))}
-    <dl class="facts">${copyable(found.reference, found.copyReference, row.id)}</dl>
+    <dl class="facts">${copyableRow(found.reference, found.copyReference, row.id)}</dl>
   `;
 }

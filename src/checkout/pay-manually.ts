@@ -5,7 +5,7 @@ import { checksummed } from '../ui/address.ts';
 import { fullAddress } from '../ui/components.ts';
 import { groupMicro } from '../ui/formats.ts';
 import { fill } from '../ui/language.ts';
-import { copyable } from './copyable.ts';
+import { copyableRow } from './copyable-row.ts';
 import type { Option } from './options.ts';
 import { payPagePath } from './paths.ts';
 import type { Checkout } from './read.ts';
@@ -34,8 +34,8 @@ function instructions(checkout: Checkout, option: Option): Html {
       <strong>${fill(paymentMethods.sendExactly, { ...values, amount: groupMicro(words, amountMicro) })}</strong>
     </p>
     <dl class="facts">
-      ${copyable(paymentMethods.amount, paymentMethods.copyAmount, formatMicro(amountMicro))}
-      ${copyable(paymentMethods.address, paymentMethods.copyAddress, checksummed(row.wallet_address))}
+      ${copyableRow(paymentMethods.amount, paymentMethods.copyAmount, formatMicro(amountMicro))}
+      ${copyableRow(paymentMethods.address, paymentMethods.copyAddress, checksummed(row.wallet_address))}
       <div>
         <dt>${paymentMethods.network}</dt>
         <dd>${chain.name}</dd>

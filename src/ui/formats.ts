@@ -33,6 +33,14 @@ export function instantText({ locale }: Words, at: Date, timeStyle: 'short' | 'm
   return `${format.format(at)} UTC`;
 }
 
+/**
+ * A day for people, in UTC. It is not a `<time>`, because browser code would show it in local time, which may be the day
+ * before.
+ */
+export function dayText({ locale }: Words, at: Date, dateStyle: 'medium' | 'long' = 'medium'): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }).format(at);
+}
+
 /** How long ago, with the exact instant on hover and for machines: `3 minutes ago`. */
 export function ago({ language, locale }: Words, at: Date, now: Date): Html {
   const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });

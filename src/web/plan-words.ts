@@ -4,7 +4,7 @@ import type { PlanDisplayStatus, PlanRow } from '../plans/read.ts';
 import type { Day } from '../plans/rules.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { badge, type StateKind } from '../ui/components.ts';
-import { everyText } from '../ui/formats.ts';
+import { dayText, everyText } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 
 const shapes: Record<PlanDisplayStatus, StateKind> = {
@@ -19,14 +19,12 @@ export function planBadge(words: Words, displayStatus: PlanDisplayStatus): Html 
   return badge(shapes[displayStatus], dashboardTexts(words).plans.displayStatus[displayStatus]);
 }
 
-/** A date as text. */
-export function dayText({ locale }: Words, day: Day): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`));
-}
+/** A plan's date as text. */
+export const dateText = (words: Words, day: Day): string => dayText(words, new Date(`${day}T00:00:00Z`));
 
 /** A date as text, with a machine-readable value. */
 export function dayHtml(words: Words, day: Day): Html {
-  return html`<time datetime="${day}">${dayText(words, day)}</time>`;
+  return html`<time datetime="${day}">${dateText(words, day)}</time>`;
 }
 
 /** A plan's charge and interval: `€9.00 every month`. */
@@ -41,5 +39,5 @@ export function chargeText(
 /** A plan's name; for a plan whose name was erased with its customer's data, its day of creation. */
 export function planName(words: Words, { name, created_at }: PlanRow): string {
   const day = created_at.toISOString().slice(0, 10);
-  return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dayText(words, day) });
+  return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dateText(words, day) });
 }

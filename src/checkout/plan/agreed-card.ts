@@ -10,12 +10,12 @@ import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
-import { instant } from '../../ui/formats.ts';
+import { dayText, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { walletElsewhere } from '../../web/phone-wallets.ts';
 import { failedCard, newestFailed } from './failed-charge.ts';
 import type { PlanView } from './read.ts';
-import { agreeCard, allowanceChoice, dayText, limitFacts, placeOf } from './terms-card.ts';
+import { agreeCard, allowanceChoice, limitFacts, placeOf } from './terms-card.ts';
 
 /** The state of automatic charges, and how to stop them. */
 export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): Html {
@@ -28,7 +28,7 @@ export function agreedCard(ctx: Context, view: PlanView, mandate: MandateRow): H
     ${failed && failedCard(view, failed)}
     ${card(
       stateLine('paid', t.active, rest && fill(rest, { merchant })),
-      descriptionList([next && [t.next, dayText(words, next)]]),
+      descriptionList([next && [t.next, dayText(words, next, 'long')]]),
       stopForm(view, mandate),
     )}
     ${card(
@@ -64,7 +64,7 @@ export function agreedFacts(ctx: Context, words: Words, mandate: MandateRow): Ht
     [t.network, chainOf(ctx, mandate)?.name ?? String(mandate.chain_id)],
     [t.allowed, allowed === null ? t.allowanceLimitless : fillCount(words, t.allowanceCount, allowed)],
     [t.agreedAt, instant(words, mandate.agreed_at)],
-    [t.until, dayText(words, mandate.ends_at)],
+    [t.until, dayText(words, mandate.ends_at, 'long')],
   ]);
 }
 

@@ -7,7 +7,7 @@ import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
 import { card, descriptionList, fullAddress, stateLine } from '../../ui/components.ts';
-import { everyText, groupMicro } from '../../ui/formats.ts';
+import { dayText, everyText, groupMicro } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { phone, walletElsewhere } from '../../web/phone-wallets.ts';
 import { networkChips } from '../network-chips.ts';
@@ -15,14 +15,6 @@ import { knownToWallets } from '../options.ts';
 import type { PlanView } from './read.ts';
 
 const offeredCounts = [1, 3, 6, 12, 24, 36];
-
-/**
- * A date for people, in UTC. It is not a `<time>`, because browsers would show it in local time, which may be the day
- * before.
- */
-export function dayText({ locale }: Words, at: Date): string {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
-}
 
 const usdc = (words: Words, micro: bigint): Html => html`<bdi dir="ltr">${groupMicro(words, micro)} USDC</bdi>`;
 /** A fact with an explanation below it. */
@@ -77,8 +69,8 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
         facts.merchant_name === null ? null : [t.through, html`<span dir="auto">${facts.partner_name}</span>`],
         [t.what, html`<span dir="auto">${facts.name}</span>`],
         [t.each, `${amount}, ${everyText(words, facts.every, facts.period)}`],
-        [t.first, dayText(words, startOf(facts.next_on ?? facts.first_on))],
-        [t.until, dayText(words, first.endsAt)],
+        [t.first, dayText(words, startOf(facts.next_on ?? facts.first_on), 'long')],
+        [t.until, dayText(words, first.endsAt, 'long')],
         ...limitFacts(words, {
           ...first,
           capFiatInt: BigInt(facts.cap_fiat_int ?? 0),

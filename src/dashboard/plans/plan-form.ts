@@ -5,7 +5,7 @@ import { chargesLimit, type Day, periods, yearAfter } from '../../plans/rules.ts
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { field, hiddenField, isWrong } from '../../ui/components.ts';
 import { fill, isLanguage, type Language, languageName, languages } from '../../ui/language.ts';
-import { dayText } from '../../web/plan-words.ts';
+import { dateText } from '../../web/plan-words.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
 import type { MerchantVisit } from '../route.ts';
 import { collectionFields, noAutomatic } from './collection-fields.ts';
@@ -50,7 +50,7 @@ export function planForm(
       ${field({
         name: 'first_on',
         label: t.from,
-        hint: fill(t.fromHint, { from: dayText(words, today), to: dayText(words, yearAfter(today)) }),
+        hint: fill(t.fromHint, { from: dateText(words, today), to: dateText(words, yearAfter(today)) }),
         value: fields.first_on ?? today,
         fault: say('first_on'),
         attributes: `required type="date" min="${today}" max="${yearAfter(today)}"`,
@@ -99,7 +99,7 @@ function faultText(visit: MerchantVisit, fault: PlanFaults[PlanField], today: Da
   if (fault === undefined) return undefined;
   if (fault === 'cap' || fault === 'reserve') return undefined; // shown beside their own fields
   if (isAmountFault(fault)) return requestFaultText(words, visit, fault);
-  const limits = { from: dayText(words, today), to: dayText(words, yearAfter(today)), max: chargesLimit };
+  const limits = { from: dateText(words, today), to: dateText(words, yearAfter(today)), max: chargesLimit };
   return fill(dashboardTexts(words).plans.faults[fault], limits);
 }
 

@@ -24,7 +24,7 @@ import { confirmButton } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
-import { dayHtml, dayText, planBadge, planName } from '../../web/plan-words.ts';
+import { dateText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
 import { readQuery } from '../../web/query.ts';
 import { csvLink, emptyState, pager, table } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
@@ -138,7 +138,7 @@ function failureCard(words: Words, { merchant }: MerchantVisit, plan: PlanRow): 
   return card(
     html`
       <div>
-        ${stateLine('attention', fill(t.failed, { date: dayText(words, next_on) }), why)}
+        ${stateLine('attention', fill(t.failed, { date: dateText(words, next_on) }), why)}
         <p class="after-state quiet">${times}</p>
         <p class="after-state quiet">${t.missed}</p>
       </div>
@@ -176,7 +176,7 @@ function metadataFacts({ metadata }: PlanRow): [string, Html][] {
 
 function noCharges(words: Words, { state, next_on }: PlanRow): Html {
   const { plans: t } = dashboardTexts(words);
-  const rest = state === 'active' && next_on !== null ? fill(t.nextCharge, { date: dayText(words, next_on) }) : '';
+  const rest = state === 'active' && next_on !== null ? fill(t.nextCharge, { date: dateText(words, next_on) }) : '';
   return emptyState(t.noCharges, rest);
 }
 
@@ -219,7 +219,7 @@ function actsOf({ clock }: Context, words: Words, plan: PlanRow): Html | null {
       null,
     );
   if (plan.state === 'ended') return null;
-  const date = dayText(words, afterPause(courseOf(plan), dayOf(clock.now())).nextOn);
+  const date = dateText(words, afterPause(courseOf(plan), dayOf(clock.now())).nextOn);
   const first =
     plan.state === 'active'
       ? confirmAct('pause', t.pause, false)
