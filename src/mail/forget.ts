@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { dayMs } from '../lib/durations.ts';
-import { type StoredContent, storedContent } from './content.ts';
+import { storedContent } from './content.ts';
+import { deleteOld, selectReadable, updateEncrypted } from './store.ts';
 
 const keptMs = 30 * dayMs;
 const batchSize = 1000;
@@ -14,14 +15,7 @@ export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, 
   const before = new Date(clock.now().getTime() - keptMs);
   let forgotten = 0;
   for (let batch = 0; batch < maxBatches && !signal.aborted; batch++) {
-    const { count } = await db.sql`
-      delete from mails where id in (
-        (select id from mails where sent_at < ${before} order by sent_at limit ${batchSize})
-        union all
-        (select id from mails where sent_at is null and next_attempt_at = 'infinity' and created_at < ${before}
-          order by created_at limit ${batchSize}))
-      -- Checked again for each row: an operator may have retried one meanwhile.
-      and (sent_at < ${before} or (sent_at is null and next_attempt_at = 'infinity'))`;
+    const count = await deleteOld(db.sql, before, batchSize);
     forgotten += count;
     if (count < batchSize) break;
   }
@@ -34,15 +28,11 @@ export async function forgetMails({ db, clock }: Pick<Context, 'db' | 'clock'>, 
  */
 export async function encryptMails({ db, config }: Pick<Context, 'db' | 'config'>): Promise<number> {
   if (config.sandbox) return 0;
-  const readable = await db.sql<(StoredContent & { id: string; sent_at: Date | null; body: string })[]>`
-    select id, sent_at, subject, body, body_html, unsubscribe_url from mails where body is not null
-    order by created_at limit ${batchSize}`;
-  for (const { id, sent_at, subject, body, body_html: html, unsubscribe_url: unsubscribeUrl } of readable) {
+  const readable = await selectReadable(db.sql, batchSize);
+  for (const mail of readable) {
+    const { sent_at, subject, body, body_html: html, unsubscribe_url: unsubscribeUrl } = mail;
     const stored = storedContent(config, { recipient: '', subject, body, html, unsubscribeUrl });
-    await db.sql`
-      update mails set subject = ${stored.subject}, body = null, body_html = null, unsubscribe_url = null,
-        sealed = ${sent_at === null ? stored.sealed : null}
-      where id = ${id} and body is not null and (sent_at is null) = ${sent_at === null}`;
+    await updateEncrypted(db.sql, mail, { subject: stored.subject, sealed: sent_at === null ? stored.sealed : null });
   }
   return readable.length;
 }

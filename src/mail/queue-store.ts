@@ -1,5 +1,6 @@
 import type { Sql } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
+import type { Fragment } from '../db/sql.ts';
 import type { StoredContent } from './content.ts';
 
 /**
@@ -62,6 +63,16 @@ export async function claimMail(sql: Sql, urgent: boolean, busy: Busy): Promise<
       attempts >= ${maxAttempts} as last`;
   return mail ?? null;
 }
+
+/** Marks a mail as sent, and deletes its content unless it is to be kept. */
+export async function updateSent(sql: Sql, id: string, { keepContent }: { keepContent: boolean }): Promise<void> {
+  const emptied = keepContent ? sql`` : sql`, body = null, body_html = null, unsubscribe_url = null, sealed = null`;
+  await sql`update mails set sent_at = now() ${emptied} where id = ${id}`;
+}
+
+/** A select of the times at which the mails that wait were queued, as `since`. */
+export const waitingSince = (sql: Sql): Fragment =>
+  sql`select created_at as since from mails where sent_at is null and next_attempt_at < 'infinity'`;
 
 /** The time of the next attempt of any mail; mails that were given up have none. */
 export const mailsDue: Due = (sql) => sql`

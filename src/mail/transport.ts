@@ -4,8 +4,9 @@ import { workThrough } from '../lib/concurrency/work-through.ts';
 import { pause } from '../lib/time.ts';
 import { decryptedContent } from './content.ts';
 import type { NewMail } from './outbox.ts';
-import { type Busy, type Claimed, claimMail, mailsDue, ourselves } from './queue-store.ts';
+import { type Busy, type Claimed, claimMail, mailsDue, ourselves, updateSent } from './queue-store.ts';
 import { RecipientRefused, smtpTransport } from './smtp.ts';
+import { mailDepth } from './stuck.ts';
 
 export { mailsDue };
 
@@ -39,6 +40,7 @@ const pollPastBusyMs = 1000;
 /** The limit for sending one mail, from resolving the server's name to its last response. */
 const sendLimitMs = 45_000;
 const markTries = 5;
+const maxCounted = 1_000;
 
 /**
  * Sends due mails, several at a time. No two nodes send the same mail. A failed one is retried after at most a day, up
@@ -136,15 +138,9 @@ async function send(ctx: Context, mail: Claimed, transport: MailTransport): Prom
  * unreachable, because an unmarked mail would be sent twice.
  */
 async function markSent(ctx: Context, id: string): Promise<void> {
-  const { sandbox } = ctx.config;
   for (let attempt = 1; ; attempt++) {
     try {
-      await (sandbox
-        ? ctx.db.sql`update mails set sent_at = now() where id = ${id}`
-        : ctx.db.sql`
-            update mails set sent_at = now(), body = null, body_html = null, unsubscribe_url = null, sealed = null
-            where id = ${id}`);
-      return;
+      return await updateSent(ctx.db.sql, id, { keepContent: ctx.config.sandbox });
     } catch (error) {
       if (attempt === markTries) throw error;
       await pause(1000 * attempt);
@@ -153,9 +149,6 @@ async function markSent(ctx: Context, id: string): Promise<void> {
 }
 
 async function alarmWhenWaiting(ctx: Context): Promise<void> {
-  const [row] = await ctx.db.sql<{ waiting: number }[]>`
-    select count(*)::int as waiting from (
-      select from mails where sent_at is null and next_attempt_at < 'infinity' limit 1000) w`;
-  if (!row?.waiting) return;
-  await raiseAlarm(ctx.db.sql, { kind: 'mail_transport', subject: '', details: { waiting: row.waiting } });
+  const { waiting } = await mailDepth(ctx, maxCounted);
+  if (waiting > 0) await raiseAlarm(ctx.db.sql, { kind: 'mail_transport', subject: '', details: { waiting } });
 }
