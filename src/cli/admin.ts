@@ -13,7 +13,7 @@ import { type Arguments, type Command, option, UsageFault } from './command.ts';
 
 async function invite(ctx: Context, args: Arguments) {
   const invitation = { email: option(args, 'email'), role: null, place: serviceName, host: null };
-  const { user, link } = await inviteUser(ctx, 'operators', invitation, commandLine, wordsOf('en'));
+  const { user, link } = await inviteUser(ctx, commandLine, 'operators', invitation, wordsOf('en'));
   return { email: user.email, link };
 }
 
@@ -22,9 +22,9 @@ async function removePasskeys(ctx: Context, args: Arguments) {
   const isHolder = (user: User) => user.email === email;
   const removed = await removePasskeysOf(
     ctx,
+    commandLine,
     'operators',
     { isHolder, place: serviceName },
-    commandLine,
     wordsOf('en'),
   );
   return { email, removed };

@@ -13,7 +13,7 @@ async function invite(ctx: Context, args: Arguments) {
   const role = args.options.role ?? 'owner';
   if (!isRole(role)) throw new UsageFault(`--role must be one of ${roles.join(', ')}.`);
   const invitation = { email: option(args, 'email'), role, place: partner.name, host: null };
-  const { user, link } = await inviteUser(ctx, scopeOf(partner.id, true), invitation, commandLine, wordsOf('en'));
+  const { user, link } = await inviteUser(ctx, commandLine, scopeOf(partner.id, true), invitation, wordsOf('en'));
   return { partner: partner.slug, email: user.email, role: user.role, link };
 }
 
@@ -22,7 +22,7 @@ async function removePasskeys(ctx: Context, args: Arguments) {
   const email = option(args, 'email').toLowerCase();
   const team = scopeOf(partner.id, true);
   const isHolder = (user: User) => user.email === email;
-  const removed = await removePasskeysOf(ctx, team, { isHolder, place: partner.name }, commandLine, wordsOf('en'));
+  const removed = await removePasskeysOf(ctx, commandLine, team, { isHolder, place: partner.name }, wordsOf('en'));
   return { partner: partner.slug, email, removed };
 }
 

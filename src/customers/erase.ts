@@ -62,8 +62,8 @@ async function requestsOf(sql: Sql | Tx, key: CustomerKey): Promise<CustomerRequ
  */
 export async function eraseCustomer(
   ctx: Context,
-  key: CustomerKey,
   actor: Actor,
+  key: CustomerKey,
 ): Promise<CustomerErased & { more: boolean }> {
   return ctx.db.transaction(async (tx) => {
     // Plans come first: a charge in progress holds its plan until its request is visible.

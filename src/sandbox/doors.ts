@@ -111,7 +111,7 @@ async function openAs(
   const known = (await listUsers(ctx, team)).find((user) => user.email === email);
   const role = team === 'operators' ? null : 'owner';
   const invitation = { email, role, place, host: null } as const;
-  const { id } = known ?? (await inviteUser(ctx, team, invitation, theService, wordsOf('en'))).user;
+  const { id } = known ?? (await inviteUser(ctx, theService, team, invitation, wordsOf('en'))).user;
   const partnerId = team === 'operators' ? null : demo.partner.id;
   const client = clientOf(request);
   const earlier = sessionToken(request, ctx.config, kind);

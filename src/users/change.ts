@@ -16,8 +16,13 @@ import { inTeam, maxTeam, partnerOf, type Team } from './team.ts';
  * @throws UserRefusal user_unknown; last_owner if no other owner could sign in
  * @throws AccessChanged if the acting user was removed, or given another role, since the act began
  */
-export function changeRole(ctx: Context, team: Scope, userId: string, role: Role, actor: Actor): Promise<User> {
-  return change(ctx, team, userId, actor, {
+export function changeRole(
+  ctx: Context,
+  actor: Actor,
+  team: Scope,
+  { userId, role }: { userId: string; role: Role },
+): Promise<User> {
+  return change(ctx, actor, team, userId, {
     to: { role },
     takesAway: role !== 'owner',
     entryOf: (before, after) =>
@@ -40,12 +45,11 @@ export function changeRole(ctx: Context, team: Scope, userId: string, role: Role
  */
 export function setUserDisabled(
   ctx: Context,
-  team: Team,
-  userId: string,
-  disabled: boolean,
   actor: Actor,
+  team: Team,
+  { userId, disabled }: { userId: string; disabled: boolean },
 ): Promise<User> {
-  return change(ctx, team, userId, actor, {
+  return change(ctx, actor, team, userId, {
     to: { disabled_at: disabled ? ctx.clock.now() : null },
     takesAway: disabled,
     entryOf: (before, after) =>
@@ -75,9 +79,9 @@ type UserChange = {
 
 async function change(
   ctx: Context,
+  actor: Actor,
   team: Team,
   userId: string,
-  actor: Actor,
   { to, takesAway, entryOf }: UserChange,
 ): Promise<User> {
   const partnerId = partnerOf(team);

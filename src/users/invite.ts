@@ -30,9 +30,9 @@ export type Invitation = { email: string; role: Role | null; place: string; host
  */
 export async function inviteUser(
   ctx: Context,
+  actor: Actor,
   team: Team,
   invitation: Invitation,
-  actor: Actor,
   words: Words,
 ): Promise<{ user: User; link: string }> {
   const { role, place, host } = invitation;

@@ -403,8 +403,8 @@ test('Acts of many kinds at the same time wait for each other and never for good
       ...partners.map(({ test: scope }) => setUrl(app.ctx, theService, scope, `http://127.0.0.1:9/${round}`)),
       disableDead(app.ctx),
       disableDead(app.ctx),
-      eraseCustomer(app.ctx, key, ada),
-      eraseCustomer(app.ctx, key, ada),
+      eraseCustomer(app.ctx, ada, key),
+      eraseCustomer(app.ctx, ada, key),
       activateDueSecrets(app.ctx),
     ]);
   }

@@ -94,7 +94,7 @@ test('A customer’s data is erased from every request of every partner and from
   const found = await findCustomer(app.ctx, key);
   assert.deepEqual([found.requests, found.partners, found.more], [3, 2, false]);
   assert.deepEqual(found.since, first.created_at);
-  const erased = await eraseCustomer(app.ctx, key, operator);
+  const erased = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual(erased, { requests: 3, plans: 0, mails: 1, messages: 0, more: false });
   for (const request of [first, live, other]) {
     const row = await rowOf(request);
@@ -119,9 +119,9 @@ test('erasing the same customer again → nothing found or changed, and logged',
   const { scope, merchant, partner } = await shop();
   const request = await makeRequest(app.db, scope, merchant, grace('twice@example.com', '+49 30 77777'));
   const key = keyOf('request', request.id.toUpperCase());
-  assert.equal((await eraseCustomer(app.ctx, key, operator)).requests, 1);
+  assert.equal((await eraseCustomer(app.ctx, operator, key)).requests, 1);
   const before = (await logOf(noPartner)).length;
-  assert.deepEqual(await eraseCustomer(app.ctx, key, operator), {
+  assert.deepEqual(await eraseCustomer(app.ctx, operator, key), {
     requests: 0,
     plans: 0,
     mails: 0,
@@ -135,7 +135,7 @@ test('erasing the same customer again → nothing found or changed, and logged',
 test('A phone number is found however it was written; a search for none of the three is refused', async () => {
   const { scope, merchant } = await shop();
   const request = await makeRequest(app.db, scope, merchant, grace('p@example.com', '+49 (30) 555-9999'));
-  assert.equal((await eraseCustomer(app.ctx, keyOf('phone', '49 30 5559999'), operator)).requests, 1);
+  assert.equal((await eraseCustomer(app.ctx, operator, keyOf('phone', '49 30 5559999'))).requests, 1);
   assert.deepEqual(personal(await rowOf(request)), nothing);
   assert.equal(customerKey('email', 'Grace'), null);
   assert.equal(customerKey('phone', '12'), null);
@@ -150,7 +150,7 @@ test('A receipt that waits for somebody whose data was erased becomes no mail', 
     update requests set proof_status = 'verified', proof_verified_at = now(), tx_hash = '0x1', payer_address = '0x2'
     where id = ${request.id}`;
   await app.db.sql`select queue_receipts(${scope.partnerId}, true, ${request.id}, ${['mail', 'phone']})`;
-  const erased = await eraseCustomer(app.ctx, keyOf('email', email), operator);
+  const erased = await eraseCustomer(app.ctx, operator, keyOf('email', email));
   assert.deepEqual(erased, { requests: 1, plans: 0, mails: 0, messages: 2, more: false });
   assert.equal(await mailReceipts(app.ctx, running), 0);
   assert.equal((await mailsTo(email)).length, 0);
@@ -164,9 +164,9 @@ test('more data than one call erases → the answer says so, and the next call e
     );
   }
   const key = keyOf('email', 'many@example.com');
-  const first = await eraseCustomer(app.ctx, key, operator);
+  const first = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([first.requests, first.more], [500, true]);
-  const second = await eraseCustomer(app.ctx, key, operator);
+  const second = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([second.requests, second.more], [10, false]);
 });
 
@@ -223,7 +223,7 @@ test('an erased customer’s plans, with any partner → end, forget the custome
   const key = keyOf('email', email);
   const found = await findCustomer(app.ctx, key);
   assert.deepEqual([found.requests, found.plans, found.partners, found.since], [1, 2, 2, active.created_at]);
-  const erased = await eraseCustomer(app.ctx, key, operator);
+  const erased = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual(erased, { requests: 1, plans: 2, mails: 1, messages: 0, more: false });
   for (const plan of [active, live]) {
     const now = await planOf(app.ctx, plan);
@@ -234,7 +234,7 @@ test('an erased customer’s plans, with any partner → end, forget the custome
   assert.deepEqual(personal(await rowOf({ id: charge?.request_id ?? '' })), nothing);
   assert.equal(await turnAt(app.ctx, '2027-03-31T00:00:00.000Z'), 1);
   assert.equal((await planOf(app.ctx, other)).plan.customer_email, 'ada.plan@example.com');
-  assert.deepEqual(await eraseCustomer(app.ctx, key, operator), { ...erased, requests: 0, plans: 0, mails: 0 });
+  assert.deepEqual(await eraseCustomer(app.ctx, operator, key), { ...erased, requests: 0, plans: 0, mails: 0 });
   const logged = await logOf(two.partner.id);
   assert.deepEqual(JSON.parse(logged.at(-1)?.details), { by: 'email', requests: 0, plans: 1, mails: 0, messages: 0 });
   await app.db
@@ -248,7 +248,7 @@ test('erasing by one request of a plan → the whole plan and all its requests a
   const { charges } = await planOf(app.ctx, plan);
   const key = keyOf('request', charges[1]?.request_id ?? '');
   assert.deepEqual([(await findCustomer(app.ctx, key)).requests, (await findCustomer(app.ctx, key)).plans], [3, 1]);
-  const erased = await eraseCustomer(app.ctx, key, operator);
+  const erased = await eraseCustomer(app.ctx, operator, key);
   assert.deepEqual([erased.requests, erased.plans], [3, 1]);
   for (const { request_id } of charges) assert.deepEqual(personal(await rowOf({ id: request_id })), nothing);
   assert.deepEqual(customerOf(await planOf(app.ctx, plan)), nothing);
@@ -261,7 +261,7 @@ test('A charge that is being made while its customer is erased is erased too', a
     const plan = await makePlan(app.ctx, scope, merchant, { firstOn: '2027-09-01', customerEmail });
     await Promise.all([
       turnAt(app.ctx, '2027-09-01T00:00:00.000Z'),
-      eraseCustomer(app.ctx, keyOf('email', customerEmail), operator),
+      eraseCustomer(app.ctx, operator, keyOf('email', customerEmail)),
     ]);
     const now = await planOf(app.ctx, plan);
     assert.deepEqual(customerOf(now), nothing);

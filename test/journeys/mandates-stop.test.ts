@@ -315,7 +315,7 @@ test('Erasing a customer ends the agreement, deletes the plan’s mails, and the
   const { plan, mails } = await agreed();
   const [{ customer_email: value = '' } = {}] = await fixtures.db.sql<{ customer_email: string }[]>`
     select customer_email from plans where id = ${plan.id}`;
-  await eraseCustomer(fixtures.ctx, { by: 'email', value }, theService);
+  await eraseCustomer(fixtures.ctx, theService, { by: 'email', value });
   assert.deepEqual(await standingOf(plan), ['ended', 'customer_erased']);
   assert.deepEqual([...(await mails())], []);
   assert.equal((await fixtures.open(plan)).status, 200);

@@ -207,7 +207,7 @@ test('A passkey opens one account: not on another partner’s host, not in the o
   assertRefused(await enter(operators), unknown);
   assert.ok(isInside((await enter(operators, {}, { visitor: startVisitor(app.url), realm: '/admin' })).page));
 
-  await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: user.id, disabled: true });
   assertRefused(await enter(device), unknown);
   assert.equal(isInside(await visitor.open('/portal/sessions')), false);
 });

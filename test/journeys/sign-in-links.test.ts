@@ -207,7 +207,7 @@ test('a requested sign-in link older than 15 minutes → expired', async () => {
 test('Known, unknown, disabled and foreign addresses get the same answer to the byte, and only the known one a mail', async () => {
   const known = (await member()).email;
   const disabled = await member();
-  await setUserDisabled(app.ctx, fixtures.test, disabled.id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: disabled.id, disabled: true });
   const foreign = (await member('owner', await makePartner(app.db))).email;
   const operator = (await inviteOperator(app.ctx)).user.email;
   const before = new Map<string, number>();
@@ -403,7 +403,7 @@ test('a link for another realm, host or invitation → opens nothing', async () 
     await visitor.send(forged, new URL(link).pathname);
     assert.equal(visitor.cookies.has('portal-session'), false);
   }
-  await setUserDisabled(app.ctx, fixtures.test, (await member()).id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: (await member()).id, disabled: true });
   const last = newVisitor();
   assert.match((await last.send(page, new URL(link).pathname)).html, new RegExp(user.email));
 });
@@ -414,7 +414,7 @@ test('A user who is disabled after a link was sent cannot sign in with it', asyn
   await ask(visitor, user.email);
   const link = await mailedLink(user.email);
   const page = await visitor.open(link);
-  await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: user.id, disabled: true });
   const refused = await visitor.send(page, new URL(link).pathname);
   assert.equal(refused.status, 404);
   assert.equal(visitor.cookies.has('portal-session'), false);

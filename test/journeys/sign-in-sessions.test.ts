@@ -252,12 +252,12 @@ test('A disabled user’s sessions end at once on every node, and stay ended whe
   const { user, visitor } = await signInPartnerUser(app, fixtures, 'developer');
   const copy = elsewhere(visitor, other.url);
   assert.equal(await inside(copy), true);
-  await setUserDisabled(app.ctx, fixtures.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: user.id, disabled: true });
   assert.deepEqual([await inside(visitor), await inside(copy)], [false, false]);
-  await setUserDisabled(app.ctx, fixtures.test, user.id, false, commandLine);
+  await setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: user.id, disabled: false });
   assert.deepEqual([await inside(visitor), await inside(copy)], [false, false]);
   const operator = await signInOperator(app);
-  await setUserDisabled(app.ctx, 'operators', operator.user.id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, 'operators', { userId: operator.user.id, disabled: true });
   assert.equal(await inside(operator.visitor, '/admin'), false);
 });
 
@@ -276,7 +276,7 @@ test('a role is changed → it applies to existing sessions at their next call',
   const { user, visitor } = await signInPartnerUser(app, fixtures, 'viewer');
   const roleNow = async () => (await readUserSession(app.ctx, 'partner_user', token(visitor), null, true))?.role;
   assert.equal(await roleNow(), 'viewer');
-  await changeRole(app.ctx, fixtures.test, user.id, 'developer', commandLine);
+  await changeRole(app.ctx, commandLine, fixtures.test, { userId: user.id, role: 'developer' });
   assert.equal(await roleNow(), 'developer');
 });
 
@@ -308,12 +308,15 @@ test('A partner always keeps an owner who can sign in, however many changes come
   const there = await makePartner(app.db);
   const owner = (await signInPartnerUser(app, there)).user;
   const lastOwner = { reason: 'last_owner' };
-  await assert.rejects(changeRole(app.ctx, there.test, owner.id, 'viewer', commandLine), lastOwner);
-  await assert.rejects(setUserDisabled(app.ctx, there.test, owner.id, true, commandLine), lastOwner);
+  await assert.rejects(changeRole(app.ctx, commandLine, there.test, { userId: owner.id, role: 'viewer' }), lastOwner);
+  await assert.rejects(
+    setUserDisabled(app.ctx, commandLine, there.test, { userId: owner.id, disabled: true }),
+    lastOwner,
+  );
   const second = (await signInPartnerUser(app, there)).user;
   const results = await Promise.allSettled([
-    changeRole(app.ctx, there.test, owner.id, 'developer', commandLine),
-    setUserDisabled(app.ctx, there.test, second.id, true, commandLine),
+    changeRole(app.ctx, commandLine, there.test, { userId: owner.id, role: 'developer' }),
+    setUserDisabled(app.ctx, commandLine, there.test, { userId: second.id, disabled: true }),
   ]);
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
   const users = await listUsers(app.ctx, there.live);
@@ -326,8 +329,8 @@ test('two operators disable each other at the same moment → one of them stays 
     const by = ({ id, email }: typeof one) =>
       ({ kind: 'operator', userId: id, email, role: null, ip: '127.0.0.1', userAgent: undefined }) as const;
     const results = await Promise.allSettled([
-      setUserDisabled(app.ctx, 'operators', two.id, true, by(one)),
-      setUserDisabled(app.ctx, 'operators', one.id, true, by(two)),
+      setUserDisabled(app.ctx, by(one), 'operators', { userId: two.id, disabled: true }),
+      setUserDisabled(app.ctx, by(two), 'operators', { userId: one.id, disabled: true }),
     ]);
     assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
     const left = (await listUsers(app.ctx, 'operators')).filter(({ id }) => id === one.id || id === two.id);
@@ -340,8 +343,12 @@ test('users of another partner, or operators → cannot be seen or changed from 
   const { user } = await invitePartnerUser(app.ctx, there);
   const operator = (await inviteOperator(app.ctx)).user;
   for (const id of [user.id, operator.id]) {
-    await assert.rejects(changeRole(app.ctx, fixtures.test, id, 'viewer', commandLine), { reason: 'user_unknown' });
-    await assert.rejects(setUserDisabled(app.ctx, fixtures.test, id, true, commandLine), { reason: 'user_unknown' });
+    await assert.rejects(changeRole(app.ctx, commandLine, fixtures.test, { userId: id, role: 'viewer' }), {
+      reason: 'user_unknown',
+    });
+    await assert.rejects(setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: id, disabled: true }), {
+      reason: 'user_unknown',
+    });
   }
   assert.deepEqual(
     (await listUsers(app.ctx, there.test)).map(({ id }) => id),
@@ -361,14 +368,14 @@ test('Invitations are refused for a malformed address, another role, a disabled 
   const there = await makePartner(app.db);
   const words = wordsOf('en');
   const invite = (email: string, role: (typeof roles)[number] = 'viewer') =>
-    inviteUser(app.ctx, there.test, { email, role, place: 'Shop', host: null }, commandLine, words);
+    inviteUser(app.ctx, commandLine, there.test, { email, role, place: 'Shop', host: null }, words);
   const email = newEmail();
   await invite(email);
   const mails = await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`;
   await assert.rejects(invite('nobody'), { reason: 'email_invalid' });
   await assert.rejects(invite(email.toUpperCase(), 'owner'), { reason: 'role_differs' });
   const { user } = await invitePartnerUser(app.ctx, there, 'viewer');
-  await setUserDisabled(app.ctx, there.test, user.id, true, commandLine);
+  await setUserDisabled(app.ctx, commandLine, there.test, { userId: user.id, disabled: true });
   await assert.rejects(invite(user.email), { reason: 'user_disabled' });
   assert.deepEqual(await app.db.sql`select count(*)::int as n from mails where recipient = ${email}`, mails);
   const many = await Promise.allSettled(Array.from({ length: 25 }, () => invite(newEmail())));

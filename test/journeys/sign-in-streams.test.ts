@@ -59,8 +59,8 @@ test('the portal’s event stream ends when its session is ended elsewhere, on w
 
 test('The portal’s stream ends when the user’s role changes, and when the user is disabled', limited, async () => {
   for (const change of [
-    (id: string) => changeRole(app.ctx, fixtures.test, id, 'viewer', commandLine),
-    (id: string) => setUserDisabled(app.ctx, fixtures.test, id, true, commandLine),
+    (id: string) => changeRole(app.ctx, commandLine, fixtures.test, { userId: id, role: 'viewer' }),
+    (id: string) => setUserDisabled(app.ctx, commandLine, fixtures.test, { userId: id, disabled: true }),
   ]) {
     const { user, visitor } = await signInPartnerUser(app, fixtures, 'developer');
     const { id } = await makeRequest(app.db, fixtures.test, await makeMerchant(app.db, fixtures.test));

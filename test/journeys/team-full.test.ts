@@ -20,7 +20,7 @@ after(() => app?.stop());
 
 const invite = async (team: Scope, email: string) => {
   await app.db.sql`delete from rate_counters where action = 'user_invite'`;
-  return inviteUser(app.ctx, team, { email, role: 'owner', place: 'Tills', host: null }, theService, wordsOf('en'));
+  return inviteUser(app.ctx, theService, team, { email, role: 'owner', place: 'Tills', host: null }, wordsOf('en'));
 };
 
 test('A team has at most as many users as its list shows, also with concurrent invitations: everyone can be seen and removed', async () => {
@@ -39,7 +39,7 @@ test('A team has at most as many users as its list shows, also with concurrent i
   const page = await owner.open('/portal/team');
   for (const { id, email } of joined) {
     assert.ok(page.html.includes(email));
-    assert.ok((await setUserDisabled(app.ctx, team, id, true, theService)).disabled_at);
+    assert.ok((await setUserDisabled(app.ctx, theService, team, { userId: id, disabled: true })).disabled_at);
   }
   await app.db.sql`delete from rate_counters where action = 'user_invite'`;
   const again = await owner.send(page, '/portal/team?mode=test', { email: 'zz@example.com', role: 'owner' });

@@ -266,7 +266,7 @@ test('a page that answers a form leaves when its session ends or its role change
     await answering;
     const next = page.waitForRequest((request) => request.isNavigationRequest());
     // A developer may also create test keys.
-    if (change === 'role') await changeRole(ctx, scope, userId, 'developer', { kind: 'command_line' });
+    if (change === 'role') await changeRole(ctx, { kind: 'command_line' }, scope, { userId, role: 'developer' });
     else await ctx.db.sql`update sessions set revoked_at = now() where user_id = ${userId}`;
     assert.equal((await next).method(), 'GET');
     await see(page, change === 'role' ? 'Create test key' : 'Sign in');

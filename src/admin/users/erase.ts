@@ -6,7 +6,6 @@ import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { allOf, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
-import { userActor } from '../../users/enter.ts';
 import { notice } from '../../web/shell.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
 
@@ -30,7 +29,7 @@ export function erasePages(pages: AdminPages, ctx: Context): void {
     const { typed, key } = asked(call);
     const { erase: t } = adminTexts(call.words);
     if (!key) return show(ctx, call, 400, typed, notice('attention', t.malformed));
-    const { more, ...erased } = await eraseCustomer(ctx, key, userActor(call.operator, call.request));
+    const { more, ...erased } = await eraseCustomer(ctx, call.actor, key);
     const message = notice(
       'paid',
       `${fill(t.done, { counts: countsOf(call.words, erased) })}${more ? ` ${t.more}` : ''}`,

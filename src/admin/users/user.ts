@@ -14,7 +14,6 @@ import { confirmButton, form } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { type ListedUser, readAnyUser } from '../../users/browse.ts';
-import { userActor } from '../../users/enter.ts';
 import { serviceName } from '../../users/mails.ts';
 import { listPasskeys, type Passkey, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import type { Team } from '../../users/read.ts';
@@ -49,8 +48,7 @@ export function userPages(pages: AdminPages, ctx: Context): void {
         user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);
       if (team === null) return 'gone';
       const removal = { isHolder: ({ id }: { id: string }) => id === user.id, place: user.partner_name ?? serviceName };
-      const actor = userActor(call.operator, call.request);
-      const removed = await removePasskeysOf(ctx, team, removal, actor, call.words);
+      const removed = await removePasskeysOf(ctx, call.actor, team, removal, call.words);
       return removed > 0 ? 'passkeys' : 'gone';
     }),
   );

@@ -11,7 +11,6 @@ import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { browseUsers, exportUsers, type ListedUser, readAnyUser, type UserFilter } from '../../users/browse.ts';
 import { changeRole, setUserDisabled } from '../../users/change.ts';
-import { userActor } from '../../users/enter.ts';
 import { inviteUser } from '../../users/invite.ts';
 import { serviceName } from '../../users/mails.ts';
 import type { Team } from '../../users/read.ts';
@@ -81,7 +80,7 @@ function userForms(pages: AdminPages, ctx: Context): void {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       const role = call.typed('role');
       if (team === 'operators' || !isRole(role)) throw new UserRefusal('user_unknown');
-      await changeRole(ctx, team, user.id, role, userActor(call.operator, call.request));
+      await changeRole(ctx, call.actor, team, { userId: user.id, role });
       return 'role';
     }),
   );
@@ -93,7 +92,7 @@ function userForms(pages: AdminPages, ctx: Context): void {
       const { team, user } = await teamOf(ctx, call.typed('user'));
       // So there is always at least one active operator.
       if (off && user.id === call.operator.userId) return 'not_yourself';
-      await setUserDisabled(ctx, team, user.id, off, userActor(call.operator, call.request));
+      await setUserDisabled(ctx, call.actor, team, { userId: user.id, disabled: off });
       return off ? 'off' : 'on';
     });
   });
@@ -113,15 +112,14 @@ async function act(call: AdminCall, work: () => Promise<string>) {
 
 async function invite(ctx: Context, call: AdminCall): Promise<string> {
   const [email, slug, role] = [call.typed('email'), call.typed('team').toLowerCase(), call.typed('role')];
-  const actor = userActor(call.operator, call.request);
   if (slug === '') {
-    await inviteUser(ctx, 'operators', { email, role: null, place: serviceName, host: null }, actor, call.words);
+    await inviteUser(ctx, call.actor, 'operators', { email, role: null, place: serviceName, host: null }, call.words);
     return 'invited';
   }
   const [partner, team] = await Promise.all([readPartner(ctx.db, slug), scopeOfPartner(ctx.db, slug, true)]);
   if (!partner || !team) return 'no_partner';
   const invitation = { email, role: isRole(role) ? role : 'viewer', place: partner.name, host: slug };
-  await inviteUser(ctx, team, invitation, actor, call.words);
+  await inviteUser(ctx, call.actor, team, invitation, call.words);
   return 'invited';
 }
 

@@ -14,7 +14,6 @@ import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
 import { changeRole, setUserDisabled } from '../../users/change.ts';
-import { userActor } from '../../users/enter.ts';
 import { inviteUser } from '../../users/invite.ts';
 import { passkeyHolders, removePasskeysOf } from '../../users/passkeys/passkeys.ts';
 import { listUsers, type User } from '../../users/read.ts';
@@ -43,13 +42,13 @@ export function teamPages(pages: PortalPages, ctx: Context): void {
   );
 
   pages.form({ url: path, permission: 'team', fresh: 'always' }, async (call) => {
-    const { scope, user, words, request, typed } = call;
+    const { scope, user, actor, words, request, typed } = call;
     const [email, role] = [typed('email'), typed('role')];
     if (!isRole(role)) throw refuse('not_found');
     const host = hostOwner(ctx.config, request.headers.host) ?? null;
     try {
       const invitation = { email, role, place: user.partner.name, host };
-      await inviteUser(ctx, scope, invitation, userActor(user, request), words);
+      await inviteUser(ctx, actor, scope, invitation, words);
     } catch (error) {
       if (!(error instanceof UserRefusal)) throw error;
       return showTeam(ctx, call, { email, role, reason: error.reason });
@@ -68,25 +67,25 @@ export function teamPages(pages: PortalPages, ctx: Context): void {
         return call.done(path, error.reason);
       }
     });
-  change('role', async ({ scope, user, request, typed }, id) => {
+  change('role', async ({ scope, actor, typed }, id) => {
     const role = typed('role');
     if (!isRole(role)) throw refuse('not_found');
-    await changeRole(ctx, scope, id, role, userActor(user, request));
+    await changeRole(ctx, actor, scope, { userId: id, role });
     return 'role_changed';
   });
-  change('remove', async ({ scope, user, request }, id) => {
-    await setUserDisabled(ctx, scope, id, true, userActor(user, request));
+  change('remove', async ({ scope, actor }, id) => {
+    await setUserDisabled(ctx, actor, scope, { userId: id, disabled: true });
     return 'removed';
   });
-  change('restore', async ({ scope, user, request }, id) => {
-    await setUserDisabled(ctx, scope, id, false, userActor(user, request));
+  change('restore', async ({ scope, actor }, id) => {
+    await setUserDisabled(ctx, actor, scope, { userId: id, disabled: false });
     return 'restored';
   });
-  change('passkeys', async ({ scope, user, request, words }, id) => {
+  change('passkeys', async ({ scope, user, actor, words }, id) => {
     // A user removes their own passkeys on the page of their sessions, which requires a passkey or a fresh sign-in.
     if (id === user.userId) throw refuse('not_found');
     const removal = { isHolder: (one: User) => one.id === id, place: user.partner.name };
-    await removePasskeysOf(ctx, scope, removal, userActor(user, request), words);
+    await removePasskeysOf(ctx, actor, scope, removal, words);
     return 'passkeys_removed';
   });
 }

@@ -61,7 +61,7 @@ export function passkeyPages<K extends UserKind>(
   // The actions check the session themselves, so that their refusals are shown beside the passkeys.
   form(path, 'always', async ({ request, words, person, typed }) => {
     const made = { host: host(request), answer: typed('passkey'), name: typed('name') || browserOf(request) };
-    return (await addPasskey(ctx, person, made, userActor(person, request), words)) ?? 'added';
+    return (await addPasskey(ctx, userActor(person, request), person, made, words)) ?? 'added';
   });
   options(`${path}/confirm`, (person, request) => {
     const place = { kind: realm.kind, host: host(request) };
@@ -76,7 +76,7 @@ export function passkeyPages<K extends UserKind>(
   form(`${path}/remove`, 'always', async ({ request, words, person, typed }) => {
     const id = typed('id');
     if (!isUuid(id)) throw refuse('not_found');
-    return (await removePasskey(ctx, person, id, userActor(person, request), words)) ?? 'removed';
+    return (await removePasskey(ctx, userActor(person, request), person, id, words)) ?? 'removed';
   });
 }
 

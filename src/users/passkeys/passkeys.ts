@@ -68,9 +68,9 @@ const addingIn = ({ sessionId }: Person, origin: string): PasskeyUse => ({
  */
 export function addPasskey(
   ctx: Context,
+  actor: Actor,
   person: Person,
   made: { host: HostOwner; answer: unknown; name: string },
-  actor: Actor,
   words: Words,
 ): Promise<PasskeyRefusalReason | null> {
   const name = [...made.name.replace(/\p{C}/gu, '').trim()].slice(0, maxNameLength).join('');
@@ -104,9 +104,9 @@ export function addPasskey(
  */
 export async function removePasskey(
   ctx: Context,
+  actor: Actor,
   person: Person,
   id: string,
-  actor: Actor,
   words: Words,
 ): Promise<PasskeyRefusalReason | null> {
   if (!(await isFreshSession(ctx, person.sessionId))) return 'stale';
@@ -140,9 +140,9 @@ export async function passkeyHolders(ctx: Pick<Context, 'db'>, team: Scope): Pro
  */
 export async function removePasskeysOf(
   ctx: Context,
+  actor: Actor,
   team: Team,
   { isHolder, place }: { isHolder: (user: User) => boolean; place: string },
-  actor: Actor,
   words: Words,
 ): Promise<number> {
   const partnerId = partnerOf(team);

@@ -26,14 +26,14 @@ export async function invitePartnerUser(
 ) {
   await forgetCount(ctx);
   const invitation = { email, role, place: partner.name, host: null };
-  return inviteUser(ctx, test, invitation, { kind: 'command_line' }, wordsOf('en'));
+  return inviteUser(ctx, { kind: 'command_line' }, test, invitation, wordsOf('en'));
 }
 
 /** An operator, invited by the command line. */
 export async function inviteOperator(ctx: Context, email = newEmail()) {
   await forgetCount(ctx);
   const invitation = { email, role: null, place: 'Quittance', host: null };
-  return inviteUser(ctx, 'operators', invitation, { kind: 'command_line' }, wordsOf('en'));
+  return inviteUser(ctx, { kind: 'command_line' }, 'operators', invitation, wordsOf('en'));
 }
 
 /** Headers of a browser on a partner's own host, or on the given host. */
