@@ -6,6 +6,7 @@ import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readPartner } from '../../partners/read.ts';
 import { type Figures, readFigures } from '../../requests/lists/figures.ts';
+import { totalsByCurrency } from '../../requests/lists/totals.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
@@ -64,11 +65,10 @@ export function partnerActivity(pages: AdminPages, ctx: Context): void {
 function volume(words: Words, { volume: days }: Figures): Html {
   const { overview } = portalTexts(words);
   const { common } = commonTexts(words);
-  const byCode = [...Map.groupBy(days, ({ fiat_code }) => fiat_code)].map(([code, rows]): [string, string] => {
-    const sum = rows.reduce((all, { fiat_int }) => all + BigInt(fiat_int), 0n);
-    const payments = rows.reduce((all, row) => all + row.payments, 0);
-    return [`${formatFiat(sum, code, words.language)}`, fillCount(words, common.payments, payments)];
-  });
+  const byCode = totalsByCurrency(days).map(({ code, fiatInt, payments }): [string, string] => [
+    formatFiat(fiatInt, code, words.language),
+    fillCount(words, common.payments, payments),
+  ]);
   return card(
     html`<h2>${fillCount(words, overview.paidIn, countedDays)}</h2>`,
     byCode.length > 0 ? descriptionList(byCode) : html`<p class="quiet">${overview.none}</p>`,

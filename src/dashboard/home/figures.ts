@@ -2,6 +2,7 @@ import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import type { DaySum } from '../../requests/lists/by-merchant.ts';
+import { type CurrencyTotal, totalsByCurrency } from '../../requests/lists/totals.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { chart } from '../../ui/chart.ts';
@@ -23,13 +24,11 @@ export type FiguresInput = {
   now: Date;
 };
 
-type Total = { code: string; fiatInt: bigint; usdcMicro: bigint; payments: number };
-
 /** The amounts paid in a period: totals by currency, and one currency by day. */
 export function figures(words: Words, input: FiguresInput): Html {
   const { sums, path, query, period, now } = input;
   const { home } = dashboardTexts(words);
-  const totals = totalsOf(sums);
+  const totals = totalsByCurrency(sums);
   const shown = totals.find(({ code }) => code === query.currency) ?? totals[0];
   const days = viewSwitch(
     home.period,
@@ -73,19 +72,9 @@ export function figures(words: Words, input: FiguresInput): Html {
   `;
 }
 
-/** Totals by currency, the one with the most payments first. */
-function totalsOf(sums: DaySum[]): Total[] {
-  const totals = [...Map.groupBy(sums, ({ fiat_code }) => fiat_code)].map(([code, rows]) => ({
-    code,
-    fiatInt: rows.reduce((sum, row) => sum + BigInt(row.fiat_int), 0n),
-    usdcMicro: rows.reduce((sum, row) => sum + BigInt(row.usdc_micro), 0n),
-    payments: rows.reduce((sum, row) => sum + row.payments, 0),
-  }));
-  return totals.sort((a, b) => b.payments - a.payments || (a.code < b.code ? -1 : 1));
-}
-
-function tile(words: Words, { code, fiatInt, usdcMicro, payments }: Total): Html {
+function tile(words: Words, { code, fiatInt, payments, rows }: CurrencyTotal<DaySum>): Html {
   const { home } = dashboardTexts(words);
+  const usdcMicro = rows.reduce((sum, row) => sum + BigInt(row.usdc_micro), 0n);
   const count = fillCount(words, commonTexts(words).common.payments, payments);
   return html`
     <div class="tile">

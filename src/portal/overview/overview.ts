@@ -2,9 +2,10 @@ import { permissions } from '../../auth/roles.ts';
 import type { Context } from '../../context.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
-import { listMerchants } from '../../merchants/read.ts';
+import { findPayableMerchant } from '../../merchants/read.ts';
 import { browseRequests } from '../../requests/lists/browse.ts';
-import { type Figures, readFigures } from '../../requests/lists/figures.ts';
+import { type DayVolume, type Figures, readFigures } from '../../requests/lists/figures.ts';
+import { type CurrencyTotal, totalsByCurrency } from '../../requests/lists/totals.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { chart } from '../../ui/chart.ts';
@@ -67,9 +68,9 @@ async function firstSteps(ctx: Context, { words, scope, mode, user }: PortalCall
     const rest = fill(overview.emptyViewer, { partner: user.partner.name });
     return emptyState(overview.empty, html`<p>${rest}</p>${start}`);
   }
-  const [merchant] = await listMerchants(ctx, scope, { complete: true, disabled: false, limit: 1, offset: 0 });
+  const merchant = await findPayableMerchant(ctx, scope);
   const call = merchant
-    ? { path: '/api/v1/requests/create', body: { account_id: merchant.id, fiat_amount_int: 1250, memo: 'Table 4' } }
+    ? { path: '/api/v1/requests/create', body: { account_id: merchant, fiat_amount_int: 1250, memo: 'Table 4' } }
     : { path: '/api/v1/accounts', body: { business_name: 'Ada’s Bakery', country: 'DE' } };
   const curl = `curl ${ctx.config.baseUrl}${call.path} \\
   -H 'Authorization: Bearer qt_${mode}_…' \\
@@ -85,7 +86,7 @@ type Chosen = { days: string; currency: string | undefined };
 
 function figuresSection(words: Words, figures: Figures, { days, currency: wanted }: Chosen): Html {
   const { overview } = portalTexts(words);
-  const totals = totalsOf(figures);
+  const totals = totalsByCurrency(figures.volume);
   const currency = totals.find(({ code }) => code === wanted)?.code ?? totals[0]?.code;
   const query = { days, ...(wanted !== undefined && { currency: wanted }) };
   const period = viewSwitch(
@@ -113,21 +114,7 @@ function figuresSection(words: Words, figures: Figures, { days, currency: wanted
   `;
 }
 
-type Total = { code: string; payments: number; fiatInt: bigint };
-
-/** The amounts paid in each currency, the one with the most payments first. */
-function totalsOf({ volume }: Figures): Total[] {
-  const byCode = Map.groupBy(volume, ({ fiat_code }) => fiat_code);
-  return [...byCode]
-    .map(([code, rows]) => ({
-      code,
-      payments: rows.reduce((sum, { payments }) => sum + payments, 0),
-      fiatInt: rows.reduce((sum, { fiat_int }) => sum + BigInt(fiat_int), 0n),
-    }))
-    .sort((a, b) => b.payments - a.payments || (a.code < b.code ? -1 : 1));
-}
-
-function tiles(words: Words, { sample }: Figures, totals: Total[], days: string): Html {
+function tiles(words: Words, { sample }: Figures, totals: CurrencyTotal<DayVolume>[], days: string): Html {
   const { overview } = portalTexts(words);
   const tile = (name: string, value: string, rest: string | false) =>
     html`
