@@ -18,7 +18,7 @@ import { eventDepth } from '../../webhooks/stuck.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminPages } from '../route.ts';
 import { adviceOn, alarmWords } from './alarm-words.ts';
-import { besideSources, stateOf } from './rates.ts';
+import { besideSources, rateState } from './rate-words.ts';
 import { isAnythingStuck } from './stuck.ts';
 
 const path = '/admin';
@@ -123,7 +123,7 @@ function overrideTable(words: Words, overrides: RateView[]): Html {
     [
       { name: t.code, cell: ({ code }) => html`<a href="/admin/rates">${code}</a>` },
       { name: t.rate, figures: true, cell: (rate) => html`${rate.rate}${besideSources(words, rate)}` },
-      { name: t.state, cell: (rate) => stateOf(words, rate) },
+      { name: t.state, cell: (rate) => rateState(words, rate) },
     ],
     overrides,
   );

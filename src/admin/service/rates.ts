@@ -11,9 +11,9 @@ import { manualRefresh, type RefreshResult } from '../../rates/refresh.ts';
 import { type Deviation, RateRefusal } from '../../rates/refusal.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
-import { badge, card, field, hiddenField } from '../../ui/components.ts';
+import { card, field, hiddenField } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
-import { ago, instant } from '../../ui/formats.ts';
+import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
@@ -21,6 +21,7 @@ import { notice } from '../../web/shell.ts';
 import { csvLink, emptyState, table } from '../../web/table.ts';
 import { adminEventsPath } from '../live.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
+import { besideSources, percentText, rateState } from './rate-words.ts';
 
 const path = '/admin/rates';
 
@@ -81,7 +82,7 @@ async function setRate(ctx: Context, call: AdminCall, { code, rate, until, shown
   } catch (error) {
     if (!(error instanceof RateRefusal)) throw error;
     const { reason, deviation } = error;
-    const far = { percent: percentOf(call.words, deviation?.percent), said: deviation?.sourcesRate ?? '' };
+    const far = { percent: percentText(call.words, deviation?.percent), reported: deviation?.sourcesRate ?? '' };
     return { text: fill(t.fault, { why: fill(t.faults[reason], { code, rate, ...far }) }), deviation };
   }
 }
@@ -160,20 +161,11 @@ function rateTable(words: Words, rates: RateView[], now: Date): Html {
               </details>
             `,
       },
-      { name: t.state, cell: (rate) => stateOf(words, rate) },
+      { name: t.state, cell: (rate) => rateState(words, rate) },
       { name: '', cell: (rate) => (rate.override ? clearForm(words, rate.code) : null) },
     ],
     rates,
   );
-}
-
-/** The state of a rate: whether it is an override, and otherwise whether it can be used. */
-export function stateOf(words: Words, { usable, override, override_until: until }: RateView): Html {
-  const { rates: t } = adminTexts(words);
-  if (!override) return usable ? badge('paid', t.usable) : badge('attention', t.tooOld);
-  const [before = '', after = ''] = t.overrideUntil.split('{time}');
-  const end = until !== null && html`<p class="quiet">${before}${instant(words, new Date(until))}${after}</p>`;
-  return html`${badge('confirming', t.override)}${end}`;
 }
 
 function clearForm(words: Words, code: string): Html {
@@ -185,27 +177,6 @@ function clearForm(words: Words, code: string): Html {
     action: `${path}/clear`,
   };
   return confirmButton(question, hiddenField('code', code));
-}
-
-/** `-46` as a percentage, in the format of the reader's language. */
-function percentOf({ language }: Words, percent: string | undefined): string {
-  if (percent === undefined) return '';
-  const format = new Intl.NumberFormat(language, { signDisplay: 'exceptZero', style: 'unit', unit: 'percent' });
-  return format.format(percent as Intl.StringNumericLiteral);
-}
-
-/** The sources' rate beside an override, and how far the override is from it; null without an override. */
-export function besideSources(
-  words: Words,
-  { override, sources_rate: sourcesRate, override_percent }: RateView,
-): Html | null {
-  if (!override) return null;
-  const { rates: t } = adminTexts(words);
-  const text =
-    sourcesRate === null
-      ? t.besideNone
-      : fill(t.beside, { said: sourcesRate, percent: percentOf(words, override_percent ?? '0') });
-  return html`<p class="quiet">${text}</p>`;
 }
 
 /**

@@ -172,7 +172,7 @@ export const ar: AdminTexts<'ar'> = {
   },
   rates: {
     besideNone: 'لا سعر لدى أي مصدر',
-    beside: 'المصادر: {said} ({percent})',
+    beside: 'المصادر: {reported} ({percent})',
     code: 'العملة',
     rate: 'لكل 1 USDC',
     age: 'وقت الجلب',
@@ -212,7 +212,7 @@ export const ar: AdminTexts<'ar'> = {
       rate_malformed: '‏«{rate}» ليس سعرًا: أدخل عدد وحدات العملة لكل 1 USDC، رقمًا موجبًا مثل 0.92.',
       end_past: 'يجب أن يكون انتهاء الصلاحية في المستقبل.',
       deviates:
-        'يختلف «{rate}» بمقدار {percent} عن سعر السوق لعملة {code}، وهو {said}. إن كان هذا ما تريده فحدده رغم ذلك.',
+        'يختلف «{rate}» بمقدار {percent} عن سعر السوق لعملة {code}، وهو {reported}. إن كان هذا ما تريده فحدده رغم ذلك.',
     },
     empty: 'لا توجد أسعار بعد',
     emptyRest: 'حدّث الأسعار، أو حدد سعرًا.',

@@ -188,7 +188,7 @@ export const de: AdminTexts<'de'> = {
   },
   rates: {
     besideNone: 'Keine Quelle hat einen Kurs',
-    beside: 'Quellen: {said} ({percent})',
+    beside: 'Quellen: {reported} ({percent})',
     code: 'Währung',
     rate: 'Pro USDC',
     age: 'Abgerufen',
@@ -231,7 +231,7 @@ export const de: AdminTexts<'de'> = {
         '„{rate}“ ist kein Kurs: Geben Sie Einheiten der Währung pro USDC als positive Zahl wie 0.92 ein.',
       end_past: 'Der Ablauf muss in der Zukunft liegen.',
       deviates:
-        '„{rate}“ weicht um {percent} von dem ab, was die Quellen für {code} sagen: {said}. Ist es so gemeint, setzen Sie ihn noch einmal.',
+        '„{rate}“ weicht um {percent} von dem ab, was die Quellen für {code} sagen: {reported}. Ist es so gemeint, setzen Sie ihn noch einmal.',
     },
     empty: 'Noch keine Kurse',
     emptyRest: 'Aktualisieren Sie sie, oder setzen Sie einen.',

@@ -178,7 +178,7 @@ export const en = {
   },
   rates: {
     besideNone: 'No source has a rate',
-    beside: 'Sources: {said} ({percent})',
+    beside: 'Sources: {reported} ({percent})',
     code: 'Currency',
     rate: 'Per USDC',
     age: 'Fetched',
@@ -218,7 +218,7 @@ export const en = {
       rate_malformed: '“{rate}” is not a rate: enter units of the currency per USDC as a positive number such as 0.92.',
       end_past: 'The expiry must be in the future.',
       deviates:
-        '“{rate}” differs by {percent} from the market rate for {code}, {said}. If that is what you want, set it anyway.',
+        '“{rate}” differs by {percent} from the market rate for {code}, {reported}. If that is what you want, set it anyway.',
     },
     empty: 'No rates yet',
     emptyRest: 'Refresh them, or set one.',

@@ -181,7 +181,7 @@ export const es: AdminTexts<'es'> = {
   },
   rates: {
     besideNone: 'Ninguna fuente tiene un tipo de cambio',
-    beside: 'Fuentes: {said} ({percent})',
+    beside: 'Fuentes: {reported} ({percent})',
     code: 'Moneda',
     rate: 'Por USDC',
     age: 'Obtenido',
@@ -224,7 +224,7 @@ export const es: AdminTexts<'es'> = {
         '«{rate}» no es un tipo de cambio: introduzca las unidades de la moneda por USDC como un número positivo, por ejemplo 0.92.',
       end_past: 'La caducidad debe estar en el futuro.',
       deviates:
-        '«{rate}» se aparta un {percent} del tipo de mercado de {code}, {said}. Si es lo que quiere, fíjelo de todos modos.',
+        '«{rate}» se aparta un {percent} del tipo de mercado de {code}, {reported}. Si es lo que quiere, fíjelo de todos modos.',
     },
     empty: 'Todavía no hay tipos de cambio',
     emptyRest: 'Actualícelos o fije uno.',

@@ -187,7 +187,7 @@ export const fr: AdminTexts<'fr'> = {
   },
   rates: {
     besideNone: 'Aucune source n’a de taux',
-    beside: 'Sources : {said} ({percent})',
+    beside: 'Sources : {reported} ({percent})',
     code: 'Devise',
     rate: 'Par USDC',
     age: 'Récupéré',
@@ -231,7 +231,7 @@ export const fr: AdminTexts<'fr'> = {
         '« {rate} » n’est pas un taux : saisissez les unités de la devise par USDC sous la forme d’un nombre positif, par exemple 0.92.',
       end_past: 'L’expiration doit être dans le futur.',
       deviates:
-        '« {rate} » s’écarte de {percent} du taux du marché pour {code}, {said}. Si c’est ce que vous voulez, fixez-le quand même.',
+        '« {rate} » s’écarte de {percent} du taux du marché pour {code}, {reported}. Si c’est ce que vous voulez, fixez-le quand même.',
     },
     empty: 'Aucun taux pour l’instant',
     emptyRest: 'Actualisez-les, ou fixez-en un.',

@@ -172,7 +172,7 @@ export const hi: AdminTexts<'hi'> = {
   },
   rates: {
     besideNone: 'किसी स्रोत के पास दर नहीं है',
-    beside: 'स्रोत: {said} ({percent})',
+    beside: 'स्रोत: {reported} ({percent})',
     code: 'मुद्रा',
     rate: 'एक USDC के लिए',
     age: 'कब ली गई',
@@ -211,7 +211,7 @@ export const hi: AdminTexts<'hi'> = {
       currency_unknown: '“{code}” कोई मुद्रा नहीं है: ISO 4217 कोड दें, जैसे EUR।',
       rate_malformed: '“{rate}” कोई दर नहीं है: एक USDC के लिए मुद्रा की इकाइयाँ दें, 0.92 जैसी धनात्मक संख्या।',
       end_past: 'समाप्ति का समय भविष्य में होना चाहिए।',
-      deviates: '“{rate}” {code} की बाज़ार दर {said} से {percent} अलग है। अगर आप यही चाहते हैं, तो फिर भी सेट करें।',
+      deviates: '“{rate}” {code} की बाज़ार दर {reported} से {percent} अलग है। अगर आप यही चाहते हैं, तो फिर भी सेट करें।',
     },
     empty: 'अभी कोई दर नहीं है',
     emptyRest: 'दरें रीफ़्रेश करें, या एक सेट करें।',

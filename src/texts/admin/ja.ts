@@ -178,7 +178,7 @@ export const ja: AdminTexts<'ja'> = {
   },
   rates: {
     besideNone: 'レートのある取得元はありません',
-    beside: '取得元：{said}（{percent}）',
+    beside: '取得元：{reported}（{percent}）',
     code: '通貨',
     rate: '1 USDC あたり',
     age: '取得日時',
@@ -219,7 +219,7 @@ export const ja: AdminTexts<'ja'> = {
         '「{rate}」はレートではありません。1 USDC あたりの通貨の額を、0.92 のような正の数で入力してください。',
       end_past: '終了日時は未来にしてください。',
       deviates:
-        '「{rate}」は {code} の市場レート {said} から {percent} 離れています。これでよければ、そのまま設定してください。',
+        '「{rate}」は {code} の市場レート {reported} から {percent} 離れています。これでよければ、そのまま設定してください。',
     },
     empty: 'レートはまだありません',
     emptyRest: '更新するか、設定してください。',

@@ -182,7 +182,7 @@ export const pt: AdminTexts<'pt'> = {
   },
   rates: {
     besideNone: 'Nenhuma fonte tem taxa',
-    beside: 'Fontes: {said} ({percent})',
+    beside: 'Fontes: {reported} ({percent})',
     code: 'Moeda',
     rate: 'Por USDC',
     age: 'Obtida',
@@ -223,7 +223,7 @@ export const pt: AdminTexts<'pt'> = {
       rate_malformed: '“{rate}” não é uma taxa: informe unidades da moeda por USDC como um número positivo, como 0.92.',
       end_past: 'O fim da validade deve estar no futuro.',
       deviates:
-        '“{rate}” difere em {percent} da taxa de mercado de {code}, {said}. Se é isso que você quer, defina mesmo assim.',
+        '“{rate}” difere em {percent} da taxa de mercado de {code}, {reported}. Se é isso que você quer, defina mesmo assim.',
     },
     empty: 'Nenhuma taxa ainda',
     emptyRest: 'Atualize as taxas ou defina uma.',
