@@ -89,7 +89,6 @@ export function forgetBranding({ db }: Pick<Context, 'db'>, partnerId: string): 
 }
 
 /** Our own accent, the same as in `style.css`. */
-/** Our branding, for pages without a partner's. */
 export const houseAccent = '#2769b7';
 
 /** The branding of mails that no partner sends. */

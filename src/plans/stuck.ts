@@ -64,6 +64,7 @@ function selectStuck(sql: Sql, before: Date, limit: number): Promise<StuckPlan[]
 
 /** How many have failed since before a time for an unknown reason, counted up to `max`. */
 async function countUnexplained(sql: Sql, before: Date, max: number): Promise<number> {
+  // The first condition is that of the index.
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from (
       select from plans p where p.failure in ('rate_unavailable', 'other') and p.failure = 'other'

@@ -31,7 +31,8 @@ export async function mailReceipts(ctx: Context, signal: AbortSignal): Promise<n
         if (await mailOne(ctx, scope, receipt.request_id)) made++;
       } catch (error) {
         ctx.log.error({ err: error, request_id: receipt.request_id }, 'a receipt mail could not be made');
-        await updateReceiptFailed(ctx.db.sql, scope, receipt, (error as Error).message.slice(0, 200), false);
+        const failed = { error: (error as Error).message.slice(0, 200), givenUp: false };
+        await updateReceiptFailed(ctx.db.sql, scope, receipt, failed);
       }
     }
   }

@@ -57,12 +57,12 @@ async function sendOne(ctx: Context, gateway: Gateway, receipt: DueReceipt): Pro
     }
     const givenUp = answer.kind === 'refused' || attempts >= waits.maxAttempts;
     ctx.log.warn({ request_id: requestId, why: answer.why, given_up: givenUp }, 'a message could not be sent');
-    await updateReceiptFailed(sql, scope, receipt, answer.why, givenUp);
+    await updateReceiptFailed(sql, scope, receipt, { error: answer.why, givenUp });
     if (answer.kind === 'failed') {
       await raiseAlarm(sql, { kind: 'phone_gateway', subject: '', details: { fault: answer.why } });
     }
   } catch (error) {
-    ctx.log.error({ err: error, request_id: requestId }, 'a message was refused');
+    ctx.log.error({ err: error, request_id: requestId }, 'an attempt to send a message failed');
   }
   return false;
 }

@@ -29,7 +29,7 @@ export async function insertReceipts(tx: Tx, owed: readonly Owed[]): Promise<str
  * one with thousands delays nobody. A crash in between delays a receipt but does not lose it. After the last attempt it
  * waits for an operator.
  *
- * @param waits `firstMs` before the second attempt, twice as long before each further one; `max` attempts in all
+ * @param waits `firstMs` before the second attempt, twice as long before each further one; `maxAttempts` in all
  */
 export function claimReceipts(
   db: Database,
@@ -74,13 +74,12 @@ export async function updateDone(tx: Tx | Sql, scope: Scope, requestId: string, 
   return count === 1;
 }
 
-/** Stores why an attempt failed; with `givenUp` there is no further attempt. */
+/** Stores why an attempt failed. A receipt that is given up has no further attempt. */
 export async function updateReceiptFailed(
   tx: Tx | Sql,
   scope: Scope,
   receipt: { request_id: string; channel: Channel },
-  error: string,
-  givenUp: boolean,
+  { error, givenUp }: { error: string; givenUp: boolean },
 ): Promise<void> {
   await tx`
     update receipts set error = ${error}, next_attempt_at = case when ${givenUp} then 'infinity' else next_attempt_at end

@@ -3,7 +3,6 @@ import type { Hex } from '../../chain/rpc.ts';
 import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import { nestedIn } from '../../db/nested.ts';
-import { minuteMs } from '../../lib/durations.ts';
 import type { AgreeFault, CustomersPlan } from './agree.ts';
 import {
   type AllowanceOrder,
@@ -17,6 +16,7 @@ import {
 import { isCount } from './offer.ts';
 import { signatureFault } from './signed.ts';
 import { lockPayer, type MandateRow, selectActive, updateAllowed } from './store.ts';
+import { offerMs } from './terms.ts';
 import { chainOf } from './where.ts';
 
 type Raising = { mandate: MandateRow; order: AllowanceOrder };
@@ -26,8 +26,6 @@ type Raising = { mandate: MandateRow; order: AllowanceOrder };
  * agreements. Valid for half an hour.
  */
 export type SignedRaise = { charges: number | null; until: Date; signature: Hex | null };
-
-const signedForMs = 30 * minuteMs;
 
 const raiseTypes = {
   AllowanceChange: [
@@ -80,7 +78,7 @@ export async function raiseOffer(
 ): Promise<{ json: string; until: Date } | { fault: AgreeFault }> {
   const raising = await open(ctx, plan, charges);
   if ('fault' in raising) return raising;
-  const until = new Date(Math.floor((ctx.clock.now().getTime() + signedForMs) / 1000) * 1000);
+  const until = new Date(Math.floor((ctx.clock.now().getTime() + offerMs) / 1000) * 1000);
   return { json: walletJson(raiseTypedData(raising.mandate, charges, until)), until };
 }
 
@@ -93,11 +91,11 @@ async function openSigned(
   const raising = await open(ctx, plan, charges);
   if ('fault' in raising) return raising;
   const leftMs = until.getTime() - ctx.clock.now().getTime();
-  if (!(leftMs > 0 && leftMs <= signedForMs)) return { fault: 'stale' };
+  if (!(leftMs > 0 && leftMs <= offerMs)) return { fault: 'stale' };
   if (signature === null) return { fault: 'bad_signature' };
   const hash = hashTypedData(raiseTypedData(raising.mandate, charges, until));
   const { chain, key } = raising.order;
-  const fault = await signatureFault(chain, { address: key.payer as Hex, hash, signature });
+  const fault = await signatureFault(chain, { address: key.payer, hash, signature });
   return fault ? { fault } : raising;
 }
 
