@@ -1,5 +1,4 @@
 import type { Sql } from '../db/connection.ts';
-import { assignment } from '../db/sql.ts';
 import { containing } from '../lib/text/like.ts';
 import type { Partner } from './store.ts';
 
@@ -31,19 +30,4 @@ export function selectPartners(
       ${disabled === undefined ? sql`` : sql`and (disabled_at is not null) = ${disabled}`}
       ${after === null ? sql`` : sql`and slug > ${after}`}
     order by slug limit ${limit}`;
-}
-
-/** The settings of a partner that an operator changes; absent ones stay. */
-export type PartnerSettings = {
-  name?: string;
-  currency?: string;
-  allowed_expiry_minutes?: number[];
-  default_expiry_minutes?: number;
-  email?: string | null;
-};
-
-/** False when there is no such partner. */
-export async function updateSettings(sql: Sql, slug: string, settings: PartnerSettings): Promise<boolean> {
-  const { count } = await sql`update partners set ${assignment(settings)} where slug = ${slug}`;
-  return count === 1;
 }

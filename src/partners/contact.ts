@@ -2,9 +2,8 @@ import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
 import { onPartner } from './object.ts';
-import { lockPartner } from './read.ts';
 import { emailFault } from './rules.ts';
-import { type Partner, updateEmail } from './store.ts';
+import { lockPartner, type Partner, updateEmail } from './store.ts';
 
 /**
  * Sets the address to which a partner is mailed when it must act; null removes it.

@@ -1,13 +1,9 @@
 import type { Actor } from '../audit/actions.ts';
 import { withAudit } from '../audit/write.ts';
 import type { Context } from '../context.ts';
-import type { Sql } from '../db/connection.ts';
-import { identifiers } from '../db/sql.ts';
-import { updateSettings } from './browse-store.ts';
 import { onPartner } from './object.ts';
-import { lockPartner } from './read.ts';
 import { type NewPartner, partnerFaults } from './rules.ts';
-import { type Partner, partnerColumns } from './store.ts';
+import { lockPartner, type Partner, updateDisabled, updateSettings } from './store.ts';
 
 /**
  * Sets a partner's name, currency, expiry values and e-mail address. Existing requests and merchants keep what they
@@ -30,7 +26,7 @@ export async function setPartnerSettings(
       // What another call saves meanwhile must not be missed: the entry says what changed.
       const before = await lockPartner(db, wanted.slug);
       if (!before) return null;
-      await updateSettings(db.sql, wanted.slug, {
+      await updateSettings(db, wanted.slug, {
         name: wanted.name,
         currency: wanted.currency,
         allowed_expiry_minutes: wanted.allowedExpiryMinutes,
@@ -75,28 +71,11 @@ export async function setPartnerDisabled(
   const switched = await withAudit(
     ctx,
     actor,
-    ({ db }) => updateDisabled(db.sql, slug, disabled),
+    ({ db }) => updateDisabled(db, slug, disabled),
     (done) =>
       done?.turned
         ? { ...onPartner(done.partner), action: disabled ? 'partner.disabled' : 'partner.enabled', details: {} }
         : null,
   );
   return switched?.partner ?? null;
-}
-
-/** `turned` is false when it stood so already. */
-async function updateDisabled(
-  sql: Sql,
-  slug: string,
-  disabled: boolean,
-): Promise<{ partner: Partner; turned: boolean } | null> {
-  const before = sql`select id, disabled_at is not null as disabled from partners where slug = ${slug} for update`;
-  const [row] = await sql<(Partner & { before: boolean })[]>`
-    with before as (${before}), turned as (
-      update partners p set disabled_at = case when ${disabled} then coalesce(p.disabled_at, now()) end
-      from before where p.id = before.id returning p.*)
-    select ${identifiers(...partnerColumns)}, (select disabled from before) as before from turned`;
-  if (!row) return null;
-  const { before: was, ...partner } = row;
-  return { partner, turned: was !== disabled };
 }

@@ -20,7 +20,7 @@ export type Partner = {
 };
 
 /** Every column except the logo's bytes, which only its own route needs. */
-export const partnerColumns = Object.keys({
+const partnerColumns = Object.keys({
   id: true,
   slug: true,
   name: true,
@@ -43,6 +43,50 @@ export async function insertPartner(db: Database, id: string, partner: NewPartne
       ${partner.defaultExpiryMinutes}, ${partner.email})
     on conflict (slug) do nothing returning ${identifiers(...partnerColumns)}`;
   return row ?? null;
+}
+
+export async function selectPartner(db: Database, slug: string): Promise<Partner | null> {
+  const [row] = await db.sql<Partner[]>`select ${identifiers(...partnerColumns)} from partners where slug = ${slug}`;
+  return row ?? null;
+}
+
+/** A partner, locked until the transaction ends; null when there is none. */
+export async function lockPartner(db: Database, slug: string): Promise<Partner | null> {
+  const [row] = await db.sql<Partner[]>`
+    select ${identifiers(...partnerColumns)} from partners where slug = ${slug} for no key update`;
+  return row ?? null;
+}
+
+/** The settings of a partner; absent ones stay. */
+type PartnerSettings = Partial<
+  Pick<Partner, 'name' | 'currency' | 'allowed_expiry_minutes' | 'default_expiry_minutes' | 'email'>
+>;
+
+/** Changes a partner's settings. Does nothing when no partner has this slug. */
+export async function updateSettings(db: Database, slug: string, settings: PartnerSettings): Promise<void> {
+  await db.sql`update partners set ${assignment(settings)} where slug = ${slug}`;
+}
+
+/**
+ * Switches a partner off or on.
+ *
+ * @returns the partner as it is now; `turned` is false when it stood so already. Null when there is none
+ */
+export async function updateDisabled(
+  db: Database,
+  slug: string,
+  disabled: boolean,
+): Promise<{ partner: Partner; turned: boolean } | null> {
+  const { sql } = db;
+  const before = sql`select id, disabled_at is not null as disabled from partners where slug = ${slug} for update`;
+  const [row] = await sql<(Partner & { before: boolean })[]>`
+    with before as (${before}), turned as (
+      update partners p set disabled_at = case when ${disabled} then coalesce(p.disabled_at, now()) end
+      from before where p.id = before.id returning p.*)
+    select ${identifiers(...partnerColumns)}, (select disabled from before) as before from turned`;
+  if (!row) return null;
+  const { before: was, ...partner } = row;
+  return { partner, turned: was !== disabled };
 }
 
 export async function updateEmail(db: Database, slug: string, email: string | null): Promise<Partner | null> {
