@@ -1,8 +1,9 @@
 import { withOwnDirection } from '../lib/text/direction.ts';
 import { type Html, html } from '../lib/text/html.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { instant, instantText } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
-import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailLayout } from './layout.ts';
 import type { NewMail } from './outbox.ts';
 
 /** One line of the table in a customer's mail; readers of HTML see `shown` instead of `value`. */

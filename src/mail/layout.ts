@@ -8,9 +8,6 @@ export const mailColours = { quiet: '#5d646f', line: '#dcdee2' };
 /** The branding of mails, of a partner or our own: `logoUrl` is public, null without a logo; colours are `#rrggbb`. */
 export type MailBranding = { name: string; logoUrl: string | null; accent: string; onAccent: string };
 
-/** Removes line breaks, because a header is one line whatever name somebody enters. */
-export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-
 /** The button for the one action of a mail. */
 export function mailButton({ accent, onAccent }: MailBranding, url: string, label: string): Html {
   return html`

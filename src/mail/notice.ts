@@ -1,6 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { fill, fillHtml, type Words } from '../ui/language.ts';
-import { type MailBranding, mailButton, mailColours, mailLayout, oneLine } from './layout.ts';
+import { type MailBranding, mailButton, mailColours, mailLayout } from './layout.ts';
 
 /** A mail of a few sentences, as text and as HTML. */
 export type Notice = {

@@ -1,4 +1,5 @@
 import { isOneAddress } from '../lib/text/email.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import type { OnboardingDetails } from './onboarding-state.ts';
 import { type DetailFault, MerchantRefusal } from './refusal.ts';
 
@@ -6,11 +7,8 @@ import { type DetailFault, MerchantRefusal } from './refusal.ts';
 export const detailLimits = { display_name: 120, business_name: 120, country: 2, phone: 32, website: 200 } as const;
 export type DetailName = keyof typeof detailLimits;
 
-/** The value of a form field on one line, trimmed; null if it is empty. */
-function line(value: string | undefined): string | null {
-  const text = value?.replace(/\p{Cc}+/gu, ' ').trim();
-  return text ? text : null;
-}
+/** The value of a form field on one line; null if it is empty. */
+const line = (value: string | undefined): string | null => oneLine(value ?? '') || null;
 
 /**
  * Reads the details form.

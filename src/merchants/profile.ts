@@ -4,6 +4,7 @@ import { takeOfDay } from '../auth/day-count.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
 import { refuse } from '../errors.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { type NewMail, queueMail } from '../mail/outbox.ts';
 import { isKnownCurrency } from '../rates/known.ts';
 import { readDetails } from './details.ts';
@@ -72,7 +73,7 @@ export async function changeProfile(
 function readProfile(typed: Typed): { profile: Profile; faults: Record<string, ProfileFault> } {
   const faults: Record<string, ProfileFault> = {};
   const line = (name: keyof typeof furtherLimits) => {
-    const text = typed[name]?.replace(/\p{Cc}+/gu, ' ').trim() || null;
+    const text = oneLine(typed[name] ?? '') || null;
     if (text !== null && [...text].length > furtherLimits[name]) faults[name] = 'tooLong';
     return text;
   };

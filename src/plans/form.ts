@@ -1,5 +1,6 @@
 import { type AmountFault, minorOf, readAmount } from '../lib/amount.ts';
 import { isOneAddress } from '../lib/text/email.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { isStorable } from '../lib/text/storable.ts';
 import {
   type Collection,
@@ -84,7 +85,7 @@ export function readPlanForm(
 ): { plan: NewPlan } | { faults: PlanFaults } {
   const faults: PlanFaults = {};
   const line = (field: keyof typeof longest, fault: PlanFault, needed: boolean) => {
-    const text = (typed[field] ?? '').replace(/\p{Cc}+/gu, ' ').trim();
+    const text = oneLine(typed[field] ?? '');
     if (text === '' ? needed : [...text].length > longest[field]) faults[field] = fault;
     return text || null;
   };

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
 import { formatFiat } from '../lib/money.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { type CustomerMailFact, timeFact, writeCustomerMail } from '../mail/customer-mail.ts';
-import { type MailBranding, oneLine } from '../mail/layout.ts';
+import type { MailBranding } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { payeeName } from '../merchants/payee-name.ts';
 import { payPageUrl } from '../requests/render.ts';

@@ -1,6 +1,7 @@
 import { formatFiat } from '../lib/money.ts';
+import { oneLine } from '../lib/text/one-line.ts';
 import { type CustomerMailFact, timeFact, writeCustomerMail } from '../mail/customer-mail.ts';
-import { type MailBranding, oneLine } from '../mail/layout.ts';
+import type { MailBranding } from '../mail/layout.ts';
 import type { NewMail } from '../mail/outbox.ts';
 import { receiptTexts } from '../texts/receipts.ts';
 import { groupMicro } from '../ui/formats.ts';

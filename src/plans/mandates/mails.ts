@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { formatFiat, formatMicro } from '../../lib/money.ts';
+import { oneLine } from '../../lib/text/one-line.ts';
 import { type CustomerMailFact, timeFact, writeCustomerMail } from '../../mail/customer-mail.ts';
-import { oneLine } from '../../mail/layout.ts';
 import { writeNotice } from '../../mail/notice.ts';
 import { queueMail, queuePlanMail } from '../../mail/outbox.ts';
 import { payeeName } from '../../merchants/payee-name.ts';

@@ -9,6 +9,7 @@ import { dayMs } from '../../lib/durations.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import { oneLine } from '../../lib/text/one-line.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { badge, card, hiddenField, mono, stateLine } from '../../ui/components.ts';
@@ -63,15 +64,7 @@ const maxNameLength = 60;
 const lifetimes = [30, 90, 365] as const;
 
 function wantedKey(call: PortalCall, scopes: ScopeName[], now: Date): NewKey {
-  const name = [
-    ...call
-      .typed('name')
-      .replace(/\p{Cc}+/gu, ' ')
-      .trim(),
-  ]
-    .slice(0, maxNameLength)
-    .join('')
-    .trim();
+  const name = [...oneLine(call.typed('name'))].slice(0, maxNameLength).join('').trim();
   const days = lifetimes.find((days) => String(days) === call.typed('lifetime'));
   return {
     scopes,
