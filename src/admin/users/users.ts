@@ -135,7 +135,7 @@ async function teamOf(ctx: Context, id: string): Promise<{ team: Team; user: Lis
 function filterOf({ q, partner, state }: Record<string, string>): UserFilter {
   return {
     ...(q && { search: q }),
-    ...(partner && { partner }),
+    ...(partner && { partner: partner.toLowerCase() }),
     ...((state === 'on' || state === 'off') && { disabled: state === 'off' }),
   };
 }
