@@ -2,7 +2,7 @@ import type { Scope, Tx } from '../db/connection.ts';
 import { shownName } from '../db/shown-name.ts';
 import type { Fragment, Statement, Tag } from '../db/sql.ts';
 import { namesOfPage } from '../merchants/names.ts';
-import { type PlanFilter, type PlanRow, planColumns } from './store.ts';
+import { onListPage, type PlanFilter, type PlanRow, planColumns } from './store.ts';
 
 /** A plan with its merchant's name. */
 export type BrowsedPlan = PlanRow & { merchant_name: string | null };
@@ -19,14 +19,11 @@ export function selectBrowsedPlans(
   { accountId, displayStatus }: PlanBrowseFilter,
   { after, limit }: Pick<PlanFilter, 'after' | 'limit'>,
 ): Statement<BrowsedPlan[]> {
-  const state = displayStatus === 'failing' ? 'active' : displayStatus;
   const place = sql`order by created_at desc, id desc limit ${limit}`;
   const newest = (of: Fragment) => sql`
     select p.* from plans p
     where p.partner_id = ${scope.partnerId} and p.test_mode = ${scope.testMode} ${of}
-      ${state ? sql`and p.state = ${state}` : sql``}
-      ${state === 'active' ? sql`and (p.failure is not null) = ${displayStatus === 'failing'}` : sql``}
-      ${after ? sql`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : sql``}
+      ${onListPage(sql, displayStatus, after)}
     ${place}`;
   const [account, ...more] = [accountId ?? []].flat();
   const page =

@@ -1,6 +1,6 @@
 import type { Database, Scope, Sql, Tx } from '../db/connection.ts';
 import { shownName } from '../db/shown-name.ts';
-import type { Statement, Tag } from '../db/sql.ts';
+import type { Fragment, Statement, Tag } from '../db/sql.ts';
 import type { Collection } from './collection-form.ts';
 import type { NewPlan, PlanChange } from './form.ts';
 import type { Course, Day, Period } from './rules.ts';
@@ -144,6 +144,15 @@ export type PlanFilter = {
   limit: number;
 };
 
+/** Further conditions for the plans of a list's page, each with the `and` before it. */
+export function onListPage(sql: Tag, displayStatus: PlanFilter['displayStatus'], after: PlanFilter['after']): Fragment {
+  const state = displayStatus === 'failing' ? 'active' : displayStatus;
+  return sql`
+    ${state ? sql`and p.state = ${state}` : sql``}
+    ${state === 'active' ? sql`and (p.failure is not null) = ${displayStatus === 'failing'}` : sql``}
+    ${after ? sql`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : sql``}`;
+}
+
 /** Plans of a merchant, the newest first. */
 export function selectPlans(
   sql: Tag,
@@ -151,13 +160,9 @@ export function selectPlans(
   accountId: string,
   { displayStatus, after, limit }: PlanFilter,
 ): Statement<PlanRow[]> {
-  const state = displayStatus === 'failing' ? 'active' : displayStatus;
   return sql<PlanRow[]>`
     select ${planColumns(sql)} from plans p
-    where ${inScope(sql, scope)} and p.account_id = ${accountId}
-      ${state ? sql`and p.state = ${state}` : sql``}
-      ${state === 'active' ? sql`and (p.failure is not null) = ${displayStatus === 'failing'}` : sql``}
-      ${after ? sql`and p.created_at <= ${after.at} and (p.created_at, p.id) < (${after.at}, ${after.id})` : sql``}
+    where ${inScope(sql, scope)} and p.account_id = ${accountId} ${onListPage(sql, displayStatus, after)}
     order by p.created_at desc, p.id desc limit ${limit}`;
 }
 
