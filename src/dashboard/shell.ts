@@ -10,8 +10,8 @@ import { type DashboardTexts, dashboardTexts } from '../texts/dashboard.ts';
 import { shortAddress } from '../ui/components.ts';
 import { form } from '../ui/form.ts';
 import type { IslandName } from '../web/assets.ts';
-import { oneOf, readQuery } from '../web/query.ts';
-import { notice, sendShell } from '../web/shell.ts';
+import { flashOf } from '../web/flash.ts';
+import { sendShell } from '../web/shell.ts';
 import type { MerchantVisit } from './route.ts';
 
 /** The navigation of the dashboard. */
@@ -49,8 +49,6 @@ export async function sendDashboard(
 ): Promise<FastifyReply> {
   const dashboard = dashboardTexts(words);
   const { app } = commonTexts(words);
-  const names = Object.keys(dashboard.done) as (keyof DashboardTexts['done'])[];
-  const done = oneOf(names, readQuery(request.query, ['done']).done);
   return sendShell(reply, status ?? 200, {
     words,
     testMode: merchant.test_mode,
@@ -67,7 +65,7 @@ export async function sendDashboard(
     heading,
     island,
     connectTo,
-    body: html`${done && notice('paid', dashboard.done[done])}${body}`,
+    body: html`${flashOf({ request }, { done: dashboard.done })}${body}`,
   });
 }
 

@@ -24,9 +24,9 @@ import { copyableFact } from '../../ui/copyable.ts';
 import { confirmButton } from '../../ui/form.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { type Flashes, flashOf } from '../../web/flash.ts';
 import { rateWithSource } from '../../web/rate.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
-import { notice } from '../../web/shell.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import { portalEventsPath } from '../live.ts';
@@ -43,19 +43,18 @@ const listPath = '/portal/requests';
 /** `GET /portal/requests/<request_id>`: everything about one request, and the form that cancels it. */
 export function requestDetail(pages: PortalPages, ctx: Context): void {
   pages.page({ url: `${listPath}/:request_id`, permission: 'read' }, async (call) => {
-    const { words, scope, mode, request, reply } = call;
+    const { words, scope, mode, reply } = call;
     const id = call.param('request_id').toLowerCase();
     const known = await readAll(ctx, scope, id).catch(orNull);
     if (!known) return sendOtherMode(ctx, call, `${listPath}/${id}`, (other) => readRequest(ctx.db, other, id));
     const { row } = known.history;
-    const { done } = request.query as { done?: unknown };
     return sendPortal(ctx, reply, call, {
       path: `${listPath}/${row.id}`,
       otherModePath: listPath,
       title: fill(portalTexts(words).request.title, { amount: amountOf(words, row) }),
       body: html`
         <p><a href="${listPath}">${portalTexts(words).request.back}</a></p>
-        ${flash(words, done)}
+        ${flashOf(call, flashes(words))}
         <div class="list" data-live="${portalEventsPath(mode, row.id)}" data-region="request">
           ${detail(ctx, call, known)}
         </div>
@@ -108,11 +107,12 @@ async function readAll(ctx: Context, scope: Scope, requestId: string): Promise<K
 const amountOf = ({ language }: Words, row: History['row']) =>
   formatFiat(BigInt(row.fiat_int), row.fiat_code, language);
 
-function flash(words: Words, done: unknown): Html | null {
-  const { request } = portalTexts(words);
-  if (done === 'resent') return notice('paid', portalTexts(words).webhooks.replayedOne);
-  if (done === 'cancelled') return notice('paid', request.cancelled);
-  return done === 'cannot_cancel' ? notice('attention', request.cannotCancel) : null;
+function flashes(words: Words): Flashes {
+  const { request, webhooks } = portalTexts(words);
+  return {
+    done: { resent: webhooks.replayedOne, cancelled: request.cancelled },
+    refused: { cannot_cancel: request.cannotCancel },
+  };
 }
 
 function detail(ctx: Context, call: PortalCall, known: Known): Html {
