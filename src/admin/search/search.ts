@@ -11,13 +11,19 @@ import { browseRequests, type SearchLimit } from '../../requests/lists/browse.ts
 import { findEverywhere } from '../../requests/lists/everywhere.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { commonTexts } from '../../texts/common.ts';
-import { portalTexts } from '../../texts/portal.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
 import { recordSearch } from '../../users/viewed.ts';
 import { filters } from '../../web/filters.ts';
-import { emptyState, table } from '../../web/table.ts';
+import { emptyState } from '../../web/table.ts';
 import type { AdminPages } from '../route.ts';
-import { type FoundPayment, type FoundRequest, foundPayments, foundRequests } from './tables.ts';
+import {
+  type FoundPayment,
+  type FoundRequest,
+  foundMerchants,
+  foundPartners,
+  foundPayments,
+  foundRequests,
+} from './tables.ts';
 
 const path = '/admin/search';
 const names = ['q', 'partner'] as const;
@@ -67,43 +73,8 @@ export function adminSearch(pages: AdminPages, ctx: Context): void {
         ${nothing && emptyState(admin.nothing, t.by)}
         ${found.requests.length > 0 && foundRequests(words, found.requests, ctx.clock.now())}
         ${found.payments.length > 0 && foundPayments(words, found.payments, ctx)}
-        ${
-          shownMerchants.length > 0 &&
-          html`
-            <h2>${places.merchants}</h2>
-            ${table(
-              places.merchants,
-              [
-                {
-                  name: admin.merchants.name,
-                  cell: ({ id, name }) =>
-                    html`<a href="/admin/merchants/${id}">${name ?? portalTexts(words).requests.unnamed}</a>`,
-                },
-                {
-                  name: admin.partner,
-                  cell: ({ partner_slug: slug, partner_name: name }) =>
-                    html`<a href="/admin/partners/${slug}" title="${slug}" dir="auto">${name}</a>`,
-                },
-                { name: admin.mode, cell: ({ test_mode }) => admin[modeOf(test_mode)] },
-              ],
-              shownMerchants,
-            )}
-          `
-        }
-        ${
-          shownPartners.length > 0 &&
-          html`
-            <h2>${places.partners}</h2>
-            ${table(
-              places.partners,
-              [
-                { name: admin.partner, cell: ({ slug, name }) => html`<a href="/admin/partners/${slug}">${name}</a>` },
-                { name: admin.partners.slug, cell: ({ slug }) => slug },
-              ],
-              shownPartners,
-            )}
-          `
-        }
+        ${shownMerchants.length > 0 && foundMerchants(words, shownMerchants)}
+        ${shownPartners.length > 0 && foundPartners(words, shownPartners)}
       `,
     });
   });

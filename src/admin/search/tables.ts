@@ -4,6 +4,8 @@ import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html } from '../../lib/text/html.ts';
+import type { ListedMerchant } from '../../merchants/all.ts';
+import type { ListedPartner } from '../../partners/browse.ts';
 import { keyOf, writeTransferKey } from '../../payments/transfers.ts';
 import type { UnmatchedRow } from '../../payments/unmatched/browse.ts';
 import type { BrowsedRow } from '../../requests/lists/browse.ts';
@@ -78,6 +80,48 @@ export function foundPayments(words: Words, found: FoundPayment[], ctx: Context)
         { name: unmatched.why, cell: ({ row }) => reasons[row.reason ?? 'no_match'] },
         { name: unmatched.payer, cell: ({ row }) => shortAddress(row.from_address) },
         { name: unmatched.when, cell: ({ row }) => ago(words, row.block_time, ctx.clock.now()) },
+      ],
+      found,
+    )}
+  `;
+}
+
+/** Merchants of any partner. */
+export function foundMerchants(words: Words, found: ListedMerchant[]): Html {
+  const admin = adminTexts(words);
+  const { places, merchants } = admin;
+  return html`
+    <h2>${places.merchants}</h2>
+    ${table<ListedMerchant>(
+      places.merchants,
+      [
+        {
+          name: merchants.name,
+          cell: ({ id, name }) =>
+            html`<a href="/admin/merchants/${id}">${name ?? portalTexts(words).requests.unnamed}</a>`,
+        },
+        {
+          name: admin.partner,
+          cell: ({ partner_slug: slug, partner_name: name }) =>
+            html`<a href="/admin/partners/${slug}" title="${slug}" dir="auto">${name}</a>`,
+        },
+        { name: admin.mode, cell: ({ test_mode }) => admin[modeOf(test_mode)] },
+      ],
+      found,
+    )}
+  `;
+}
+
+/** Partners, each with a link to its page. */
+export function foundPartners(words: Words, found: ListedPartner[]): Html {
+  const { places, partner, partners } = adminTexts(words);
+  return html`
+    <h2>${places.partners}</h2>
+    ${table<ListedPartner>(
+      places.partners,
+      [
+        { name: partner, cell: ({ slug, name }) => html`<a href="/admin/partners/${slug}">${name}</a>` },
+        { name: partners.slug, cell: ({ slug }) => slug },
       ],
       found,
     )}
