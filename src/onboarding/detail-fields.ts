@@ -2,7 +2,7 @@ import { countryNames } from '../lib/text/countries.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { dashboardTexts } from '../texts/dashboard.ts';
 import { onboardingTexts } from '../texts/onboarding.ts';
-import { isWrong } from '../ui/components.ts';
+import { isWrong, optionList } from '../ui/components.ts';
 import { currencyLabel } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
 import type { StepPage } from './page.ts';
@@ -20,10 +20,9 @@ export function currencyField(
   const { profile } = dashboardTexts(words);
   const chosen = typed.display_currency ?? row.display_currency;
   const options = (codes: string[]) =>
-    codes.map(
-      (code) => html`
-        <option value="${code}"${code === chosen && html` selected`}>${currencyLabel(words, code)}</option>
-      `,
+    optionList(
+      codes.map((code) => [code, currencyLabel(words, code)]),
+      chosen,
     );
   const first = [...new Set([row.display_currency, suggested ?? row.display_currency])];
   const others = currencies.filter((code) => !first.includes(code)).sort();
@@ -52,8 +51,9 @@ export function countryField(words: Words, value: string, fault: string | undefi
       <label for="country">${onboard.country}</label>
       <select id="country" name="country" autocomplete="country"${described}>
         <option value="">${onboard.noCountry}</option>
-        ${all.map(
-          ({ code, name }) => html`<option value="${code}"${code === value && html` selected`}>${name}</option>`,
+        ${optionList(
+          all.map(({ code, name }) => [code, name]),
+          value,
         )}
       </select>
       ${fault !== undefined && html`<p class="fault" id="country-fault">${fault}</p>`}

@@ -1,7 +1,7 @@
 import { isOneAddress } from '../lib/text/email.ts';
 import { type Html, html } from '../lib/text/html.ts';
 import { type PortalTexts, portalTexts } from '../texts/portal.ts';
-import { field } from '../ui/components.ts';
+import { field, optionList } from '../ui/components.ts';
 import { currencyLabel, formatDuration } from '../ui/formats.ts';
 import type { Words } from '../ui/language.ts';
 import { expiryMinutes } from './rules.ts';
@@ -69,8 +69,6 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
   );
   // A currency that has lost its rate is not silently replaced.
   const currencies = [...new Set([...codes, shown.currency])].filter(Boolean).sort();
-  const option = (value: string, label: string, chosen: boolean) =>
-    html`<option value="${value}"${chosen && html` selected`}>${label}</option>`;
   return html`
     ${field({
       name: 'name',
@@ -84,7 +82,10 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
       <label for="currency">${settings.currency}</label>
       <p class="quiet" id="currency-hint">${settings.currencyRest}</p>
       <select id="currency" name="currency" aria-describedby="currency-hint">
-        ${currencies.map((code) => option(code, currencyLabel(words, code), code === shown.currency))}
+        ${optionList(
+          currencies.map((code) => [code, currencyLabel(words, code)]),
+          shown.currency,
+        )}
       </select>
       ${faultLine('currency')}
     </div>
@@ -97,8 +98,9 @@ export function settingsFields(words: Words, shown: SettingsForm, codes: string[
     <div class="field">
       <label for="default_expiry">${settings.defaultExpiry}</label>
       <select id="default_expiry" name="default_expiry">
-        ${expiryMinutes.map((minutes) =>
-          option(String(minutes), duration(minutes), minutes === shown.default_expiry_minutes),
+        ${optionList(
+          expiryMinutes.map((minutes) => [String(minutes), duration(minutes)]),
+          String(shown.default_expiry_minutes),
         )}
       </select>
       ${faultLine('default_expiry')}

@@ -146,6 +146,16 @@ export function field(field: Field): Html {
   `;
 }
 
+/** The options of a `<select>`, of which one may be chosen. */
+export function optionList(
+  options: readonly (readonly [value: string, label: string])[],
+  chosen: string | null | undefined,
+): Html[] {
+  return options.map(
+    ([value, label]) => html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,
+  );
+}
+
 /** A hidden value that the next step needs. */
 export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;

@@ -1,7 +1,7 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { type WalletTexts, walletTexts } from '../texts/wallets.ts';
 import { checksummed } from './address.ts';
-import { field, hiddenField } from './components.ts';
+import { field, hiddenField, optionList } from './components.ts';
 import type { Words } from './language.ts';
 
 /** A network that a page offers. `publicRpcUrl` is for wallets that do not know the network yet. */
@@ -81,9 +81,9 @@ export function connectForm(words: Words, form: ConnectForm): Html {
     <div class="field">
       <label for="chain_id">${signing.network}</label>
       <select id="chain_id" name="chain_id">
-        ${chains.map(
-          ({ chainId, name }) =>
-            html`<option value="${chainId}"${typed.chain_id === String(chainId) && html` selected`}>${name}</option>`,
+        ${optionList(
+          chains.map(({ chainId, name }) => [String(chainId), name]),
+          typed.chain_id,
         )}
       </select>
     </div>

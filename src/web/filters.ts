@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/text/html.ts';
 import { commonTexts } from '../texts/common.ts';
-import { hiddenField } from '../ui/components.ts';
+import { hiddenField, optionList } from '../ui/components.ts';
 import type { Words } from '../ui/language.ts';
 import { linkWith } from './query.ts';
 
@@ -69,9 +69,7 @@ function filterField(words: Words, filter: Exclude<Filter, { kind: 'chosen' }>, 
       <div class="field">
         ${label}
         <select id="${id}" name="${filter.name}">
-          ${options.map(
-            ([option, name]) => html`<option value="${option}"${option === value && html` selected`}>${name}</option>`,
-          )}
+          ${optionList(options, value)}
         </select>
       </div>
     `;

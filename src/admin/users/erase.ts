@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { customerKey, eraseCustomer, findCustomer } from '../../customers/erase.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { adminTexts } from '../../texts/admin.ts';
-import { card, field, hiddenField, stateLine } from '../../ui/components.ts';
+import { card, field, hiddenField, optionList, stateLine } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { allOf, instant } from '../../ui/formats.ts';
 import { fill, fillCount, fillHtml, type Words } from '../../ui/language.ts';
@@ -74,8 +74,9 @@ function show(ctx: Context, call: AdminCall, status: number, typed: Typed, messa
   const { words } = call;
   const { erase: t, places } = adminTexts(words);
   const days = ctx.config.eraseCustomersAfterDays;
-  const options = kinds.map(
-    (kind) => html`<option value="${kind}"${kind === typed.by && html` selected`}>${t.bys[kind]}</option>`,
+  const options = optionList(
+    kinds.map((kind) => [kind, t.bys[kind]]),
+    typed.by,
   );
   return call.show({
     path,

@@ -5,7 +5,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { readPartner } from '../../partners/read.ts';
 import { adminTexts } from '../../texts/admin.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { card, field, hiddenField } from '../../ui/components.ts';
+import { card, field, hiddenField, optionList } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -186,8 +186,9 @@ function roleSelect(words: Words, chosen: string, id: string): Html {
   const { account } = signInTexts(words);
   return html`
     <select id="${id}" name="role">
-      ${roles.map(
-        (role) => html`<option value="${role}"${role === chosen && html` selected`}>${account.roles[role]}</option>`,
+      ${optionList(
+        roles.map((role) => [role, account.roles[role]]),
+        chosen,
       )}
     </select>
   `;

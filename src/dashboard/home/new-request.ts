@@ -8,7 +8,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { createManually, type Expiries, readExpiries } from '../../requests/create-in-scope.ts';
 import type { RequestRow } from '../../requests/store.ts';
 import { type DashboardTexts, dashboardTexts } from '../../texts/dashboard.ts';
-import { card, field, isWrong, stateLine } from '../../ui/components.ts';
+import { card, field, isWrong, optionList, stateLine } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { formatDuration } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -232,10 +232,7 @@ function expiryChoice(words: Words, fields: FormFields, expiries: Expiries, faul
         aria-describedby="${described}"${fault !== undefined && isWrong}
       >
         <option value="">${newRequest.usual}</option>
-        ${options.map(
-          ([value, name]) =>
-            html`<option value="${value}"${fields.expiry === value && html` selected`}>${name}</option>`,
-        )}
+        ${optionList(options, fields.expiry)}
       </select>
       ${fault !== undefined && html`<p class="fault" id="expiry-fault">${fault}</p>`}
     </div>

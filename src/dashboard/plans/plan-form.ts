@@ -3,7 +3,7 @@ import { type Html, html, raw } from '../../lib/text/html.ts';
 import { isAmountFault, longest, type PlanFaults, type PlanField } from '../../plans/form.ts';
 import { chargesLimit, type Day, periods, yearAfter } from '../../plans/rules.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { field, hiddenField, isWrong } from '../../ui/components.ts';
+import { field, hiddenField, isWrong, optionList } from '../../ui/components.ts';
 import { fill, isLanguage, type Language, languageName, languages } from '../../ui/language.ts';
 import { dateText } from '../../web/plan-words.ts';
 import { exampleOf, formKey, requestFaultText } from '../home/new-request.ts';
@@ -125,13 +125,9 @@ function rhythm({ words, fields }: MerchantVisit, fault: string | undefined): Ht
           autocomplete="off"
         >
         <select id="period" name="period" aria-label="${plans.oftenPeriod}" aria-describedby="${described}">
-          ${periods.map(
-            (one) =>
-              html`
-                <option value="${one}"${one === (fields.period ?? 'month') && html` selected`}>
-                  ${plans.units[one]}
-                </option>
-              `,
+          ${optionList(
+            periods.map((one) => [one, plans.units[one]]),
+            fields.period ?? 'month',
           )}
         </select>
       </div>

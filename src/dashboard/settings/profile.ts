@@ -7,7 +7,7 @@ import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
-import { card, field } from '../../ui/components.ts';
+import { card, field, optionList } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { currencyLabel } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
@@ -109,8 +109,9 @@ function countryField(words: Words, chosen: string, fault: string | undefined) {
       <label for="country">${t.country}</label>
       <select id="country" name="country" autocomplete="country">
         <option value="">${t.noCountry}</option>
-        ${countryNames(words.language).map(
-          ({ code, name }) => html`<option value="${code}"${code === chosen && html` selected`}>${name}</option>`,
+        ${optionList(
+          countryNames(words.language).map(({ code, name }) => [code, name]),
+          chosen,
         )}
       </select>
       ${fault !== undefined && html`<p class="fault">${fault}</p>`}
@@ -132,11 +133,9 @@ async function currencyField(
       <label for="display_currency">${t.currency}</label>
       <p class="quiet" id="display_currency-hint">${fill(t.currencyHint, { partner: merchant.partner_name })}</p>
       <select id="display_currency" name="display_currency" aria-describedby="display_currency-hint">
-        ${codes.map(
-          (code) =>
-            html`
-              <option value="${code}"${code === chosen && html` selected`}>${currencyLabel(words, code)}</option>
-            `,
+        ${optionList(
+          codes.map((code) => [code, currencyLabel(words, code)]),
+          chosen,
         )}
       </select>
       ${fault !== undefined && html`<p class="fault">${fault}</p>`}

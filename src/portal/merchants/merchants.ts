@@ -18,7 +18,7 @@ import { readPartner } from '../../partners/read.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { onboardingTexts } from '../../texts/onboarding.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { badge, field, shortAddress } from '../../ui/components.ts';
+import { badge, field, optionList, shortAddress } from '../../ui/components.ts';
 import { form } from '../../ui/form.ts';
 import { ago, currencyLabel } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
@@ -178,10 +178,7 @@ async function createForm(
       <div class="field">
         <label for="${name}">${label}</label>
         <select id="${name}" name="${name}">
-          ${options.map(
-            ([option, shown]) =>
-              html`<option value="${option}"${option === value && html` selected`}>${shown}</option>`,
-          )}
+          ${optionList(options, value)}
         </select>
       </div>
     `;

@@ -12,7 +12,7 @@ import { type Html, html } from '../../lib/text/html.ts';
 import { oneLine } from '../../lib/text/one-line.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { portalTexts } from '../../texts/portal.ts';
-import { badge, card, hiddenField, mono, stateLine } from '../../ui/components.ts';
+import { badge, card, hiddenField, mono, optionList, stateLine } from '../../ui/components.ts';
 import { copyable } from '../../ui/copyable.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago, formatUnit, instant } from '../../ui/formats.ts';
@@ -140,7 +140,10 @@ function keyForm(call: PortalCall): Html {
             <span>${keys.ends}</span>
             <select name="lifetime">
               <option value="">${keys.endsNever}</option>
-              ${lifetimes.map((days) => html`<option value="${days}">${formatUnit(words, days, 'day')}</option>`)}
+              ${optionList(
+                lifetimes.map((days) => [String(days), formatUnit(words, days, 'day')]),
+                null,
+              )}
             </select>
           </label>
         `,

@@ -9,7 +9,7 @@ import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import { signInTexts } from '../../texts/sign-in.ts';
-import { badge, field, hiddenField } from '../../ui/components.ts';
+import { badge, field, hiddenField, optionList } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill } from '../../ui/language.ts';
@@ -118,13 +118,9 @@ async function showTeam(ctx: Context, call: PortalCall, typed: Typed | null): Pr
 function roleChoice({ words }: PortalCall, chosen: string, named: Html): Html {
   return html`
     <select name="role" ${named}>
-      ${roles.map(
-        (role) =>
-          html`
-            <option value="${role}"${role === chosen && html` selected`}>
-              ${signInTexts(words).account.roles[role]}
-            </option>
-          `,
+      ${optionList(
+        roles.map((role) => [role, signInTexts(words).account.roles[role]]),
+        chosen,
       )}
     </select>
   `;
