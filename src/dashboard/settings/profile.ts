@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import type { Context } from '../../context.ts';
-import { countryNames } from '../../lib/text/countries.ts';
 import { html } from '../../lib/text/html.ts';
 import { writeNotice } from '../../mail/notice.ts';
 import { changeProfile, type ProfileFault } from '../../merchants/profile.ts';
+import { countryField } from '../../onboarding/detail-fields.ts';
 import { readMailBranding } from '../../partners/branding.ts';
 import { listCurrencies } from '../../rates/list.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -100,23 +100,6 @@ async function showForm(
       </div>
     `,
   });
-}
-
-function countryField(words: Words, chosen: string, fault: string | undefined) {
-  const { profile: t } = dashboardTexts(words);
-  return html`
-    <div class="field">
-      <label for="country">${t.country}</label>
-      <select id="country" name="country" autocomplete="country">
-        <option value="">${t.noCountry}</option>
-        ${optionList(
-          countryNames(words.language).map(({ code, name }) => [code, name]),
-          chosen,
-        )}
-      </select>
-      ${fault !== undefined && html`<p class="fault">${fault}</p>`}
-    </div>
-  `;
 }
 
 async function currencyField(

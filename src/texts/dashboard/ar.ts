@@ -465,8 +465,6 @@ export const ar: DashboardTexts<'ar'> = {
     businessHint: 'يظهر في صفحات الدفع وعلى الإيصالات.',
     email: 'البريد الإلكتروني',
     emailHint: 'للإشعارات المتعلقة بمحفظتك. إن غيّرته فسنُشعر العنوان السابق.',
-    country: 'البلد',
-    noCountry: 'غير محدد',
     phone: 'الهاتف',
     website: 'الموقع الإلكتروني',
     instagram: 'Instagram',

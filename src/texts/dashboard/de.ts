@@ -493,8 +493,6 @@ export const de: DashboardTexts<'de'> = {
     businessHint: 'Wird auf Zahlungsseiten und Belegen angezeigt.',
     email: 'E-Mail',
     emailHint: 'Für Mitteilungen zu Ihrer Wallet. Bei einer Änderung benachrichtigen wir die bisherige Adresse.',
-    country: 'Land',
-    noCountry: 'Keine Angabe',
     phone: 'Telefon',
     website: 'Website',
     instagram: 'Instagram',

@@ -471,8 +471,6 @@ export const en = {
     businessHint: 'Shown on pay pages and receipts.',
     email: 'E-mail',
     emailHint: 'For notices about your wallet. If you change it, we notify the previous address.',
-    country: 'Country',
-    noCountry: 'Not specified',
     phone: 'Phone',
     website: 'Website',
     instagram: 'Instagram',

@@ -484,8 +484,6 @@ export const es: DashboardTexts<'es'> = {
     businessHint: 'Se muestra en las páginas de pago y los recibos.',
     email: 'Correo electrónico',
     emailHint: 'Para avisos sobre su billetera. Si la cambia, avisamos a la dirección anterior.',
-    country: 'País',
-    noCountry: 'Sin indicar',
     phone: 'Teléfono',
     website: 'Sitio web',
     instagram: 'Instagram',

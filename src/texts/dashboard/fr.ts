@@ -491,8 +491,6 @@ export const fr: DashboardTexts<'fr'> = {
     businessHint: 'Affiché sur les pages de paiement et les reçus.',
     email: 'E-mail',
     emailHint: 'Pour les avis concernant votre portefeuille. Si vous la changez, nous prévenons l’ancienne adresse.',
-    country: 'Pays',
-    noCountry: 'Non indiqué',
     phone: 'Téléphone',
     website: 'Site web',
     instagram: 'Instagram',

@@ -456,8 +456,6 @@ export const hi: DashboardTexts<'hi'> = {
     businessHint: 'भुगतान पेजों और रसीदों पर दिखता है।',
     email: 'ईमेल',
     emailHint: 'आपके वॉलेट की सूचनाओं के लिए। इसे बदलने पर हम पिछले पते पर सूचना भेजते हैं।',
-    country: 'देश',
-    noCountry: 'नहीं बताया',
     phone: 'फ़ोन',
     website: 'वेबसाइट',
     instagram: 'Instagram',

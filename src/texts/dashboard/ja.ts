@@ -468,8 +468,6 @@ export const ja: DashboardTexts<'ja'> = {
     businessHint: '支払いページと領収書に表示されます。',
     email: 'メールアドレス',
     emailHint: 'ウォレットに関するお知らせに使います。変更すると、以前のアドレスに通知します。',
-    country: '国',
-    noCountry: '指定なし',
     phone: '電話番号',
     website: 'ウェブサイト',
     instagram: 'Instagram',

@@ -484,8 +484,6 @@ export const pt: DashboardTexts<'pt'> = {
     businessHint: 'Aparece nas páginas de pagamento e nos recibos.',
     email: 'E-mail',
     emailHint: 'Para avisos sobre a sua carteira. Se você o alterar, avisamos o endereço anterior.',
-    country: 'País',
-    noCountry: 'Não informado',
     phone: 'Telefone',
     website: 'Site',
     instagram: 'Instagram',
