@@ -38,10 +38,13 @@ export type ApiKeyView = {
   revoked_at: string | null;
 };
 
+/** The longest name of a key, in Unicode code points. */
+export const maxKeyName = 60;
+
 /** The properties of a new key. */
 export type NewKey = {
   scopes: readonly ScopeName[];
-  /** What the key is for, as its creator describes it: 1 to 60 characters. */
+  /** What the key is for, as its creator describes it: 1 to `maxKeyName` code points. */
   name: string | null;
   /** When it ends; null if it works until it is revoked. */
   endsAt: Date | null;

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { createApiKey, listApiKeys, revokeApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
+import { createApiKey, listApiKeys, maxKeyName, revokeApiKey, type ScopeName, scopeNames } from '../auth/api-keys.ts';
 import { scopeOf, scopeOfMerchant } from '../auth/scope.ts';
 import type { Context } from '../context.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -115,8 +115,8 @@ async function createKey(ctx: Context, args: Arguments) {
     throw new Error(`Unknown scopes: ${unknown.join(', ')}. The known scopes are ${scopeNames.join(', ')}.`);
   const scope = scopeOf(partner.id, testModeOption(args));
   const name = args.options.name === undefined ? null : option(args, 'name');
-  if (name !== null && (name.trim() === '' || name.length > 60))
-    throw new UsageFault('--name must have 1 to 60 characters.');
+  if (name !== null && (name.trim() === '' || [...name].length > maxKeyName))
+    throw new UsageFault(`--name must have 1 to ${maxKeyName} characters.`);
   const endsAt = args.options.until === undefined ? null : parseInstant(option(args, 'until'));
   if (args.options.until !== undefined && (endsAt === null || endsAt <= ctx.clock.now()))
     throw new UsageFault('--until must be a time in the future, like 2027-01-31T12:00:00Z.');

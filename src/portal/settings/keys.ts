@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { createApiKey, type NewKey, type ScopeName, scopeNames } from '../../auth/api-keys.ts';
+import { createApiKey, maxKeyName, type NewKey, type ScopeName, scopeNames } from '../../auth/api-keys.ts';
 import { FormRepeated } from '../../auth/form-repeated.ts';
 import { browseKeys, exportKeys, type OwnKey, revokeOwnKey } from '../../auth/own-keys.ts';
 import { may } from '../../auth/roles.ts';
@@ -59,12 +59,11 @@ export function keyPages(pages: PortalPages, ctx: Context): void {
   });
 }
 
-const maxNameLength = 60;
 /** After how many days a key can expire. The first choice is never. */
 const lifetimes = [30, 90, 365] as const;
 
 function wantedKey(call: PortalCall, scopes: ScopeName[], now: Date): NewKey {
-  const name = [...oneLine(call.typed('name'))].slice(0, maxNameLength).join('').trim();
+  const name = [...oneLine(call.typed('name'))].slice(0, maxKeyName).join('').trim();
   const days = lifetimes.find((days) => String(days) === call.typed('lifetime'));
   return {
     scopes,
@@ -133,7 +132,7 @@ function keyForm(call: PortalCall): Html {
           ${formKeyField()}
           <label>
             <span>${keys.name}</span>
-            <input name="name" maxlength="${maxNameLength}" autocomplete="off" placeholder="${keys.nameExample}">
+            <input name="name" maxlength="${maxKeyName}" autocomplete="off" placeholder="${keys.nameExample}">
           </label>
           <fieldset class="boxes"><legend>${keys.may}</legend>${boxes}</fieldset>
           <label>
