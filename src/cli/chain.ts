@@ -5,7 +5,7 @@ import { modeOf } from '../lib/mode.ts';
 import { readDevChains } from '../sandbox/chain.ts';
 import { whileRehearsing } from '../sandbox/rehearsal.ts';
 import * as wallet from '../sandbox/wallet.ts';
-import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
+import { type Command, numberOption, option, testModeOption, UsageFault, word } from './command.ts';
 
 /**
  * The local chain of a mode.
@@ -22,14 +22,6 @@ export function sandboxChain(ctx: Context, testMode: boolean): ChainConfig {
 
 function describe(chain: ChainConfig) {
   return { chain_id: chain.chainId, rpc_url: chain.rpcUrls[0], usdc: chain.tokens[0]?.address };
-}
-
-function count(args: Arguments, name: string, max: number): number {
-  const value = Number(option(args, name));
-  if (!Number.isInteger(value) || value < 1 || value > max) {
-    throw new UsageFault(`--${name} must be a whole number from 1 to ${max}.`);
-  }
-  return value;
 }
 
 /** Changes blocks of a chain while no rehearsal runs on it and the service does not mine. */
@@ -71,7 +63,7 @@ export const chainCommands: Command[] = [
     summary: 'Replaces the last blocks of a local chain with empty ones, as a reorganisation does.',
     run: async (ctx, args) => {
       const chain = sandboxChain(ctx, testModeOption(args));
-      const depth = count(args, 'depth', 200);
+      const depth = numberOption(args, 'depth', { min: 1, max: 200 });
       return alone(ctx, chain, () => wallet.reorg(chain, depth));
     },
   },
@@ -82,7 +74,7 @@ export const chainCommands: Command[] = [
     summary: 'Mines empty blocks on a local chain.',
     run: async (ctx, args) => {
       const chain = sandboxChain(ctx, testModeOption(args));
-      const blocks = count(args, 'blocks', 10_000);
+      const blocks = numberOption(args, 'blocks', { min: 1, max: 10_000 });
       return alone(ctx, chain, () => wallet.mine(chain, blocks));
     },
   },

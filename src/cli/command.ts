@@ -50,6 +50,24 @@ export function option(args: Arguments, name: string): string {
 }
 
 /**
+ * Reads an option that is a whole number.
+ *
+ * @param fallback its value if it is left out; without one it is required
+ * @throws UsageFault
+ */
+export function numberOption(
+  args: Arguments,
+  name: string,
+  { min, max = Number.POSITIVE_INFINITY, fallback }: { min: number; max?: number; fallback?: number },
+): number {
+  if (args.options[name] === undefined && fallback !== undefined) return fallback;
+  const value = Number(option(args, name));
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  const range = Number.isFinite(max) ? `from ${min} to ${max}` : `from ${min} on`;
+  throw new UsageFault(`--${name} must be a whole number ${range}.`);
+}
+
+/**
  * Reads `--mode test|live`; true for test mode.
  *
  * @throws UsageFault

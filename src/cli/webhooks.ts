@@ -8,7 +8,7 @@ import { type DeliveryState, type LoggedDelivery, listDeliveries } from '../webh
 import { activateSecret, enableEndpoint, rotateSecret, setUrl } from '../webhooks/endpoint.ts';
 import { replayAllSince, replayDelivery } from '../webhooks/replay.ts';
 import { commandLine, unknownPartner } from './acting.ts';
-import { type Arguments, type Command, option, testModeOption, UsageFault, word } from './command.ts';
+import { type Arguments, type Command, numberOption, option, testModeOption, UsageFault, word } from './command.ts';
 import { replaceSecretAdvice } from './finding.ts';
 import { listen } from './listen.ts';
 
@@ -79,8 +79,8 @@ const deliveries: Command = {
     const scope = await scopeOption(ctx, args);
     const page = await listDeliveries(ctx, scope, {
       ...stateOption(args),
-      limit: numberOption(args, 'limit', 50, 1, 100),
-      offset: numberOption(args, 'offset', 0, 0, 1_000_000),
+      limit: numberOption(args, 'limit', { min: 1, max: 100, fallback: 50 }),
+      offset: numberOption(args, 'offset', { min: 0, max: 1_000_000, fallback: 0 }),
     });
     return { deliveries: page.deliveries.map(shown), has_more: page.hasMore };
   },
@@ -112,7 +112,7 @@ const listenCommand: Command = {
   summary: 'Receives events here, verifies each signature and prints them, until Ctrl-C or until N have arrived.',
   run: async (ctx, args) =>
     listen(ctx, await scopeOption(ctx, args), {
-      count: numberOption(args, 'count', Number.POSITIVE_INFINITY, 1, Number.POSITIVE_INFINITY),
+      count: numberOption(args, 'count', { min: 1, fallback: Number.POSITIVE_INFINITY }),
       json: args.options.json !== undefined,
       print: (line) => process.stdout.write(`${line}\n`),
       note: (line) => process.stderr.write(`${line}\n`),
@@ -126,17 +126,6 @@ function stateOption(args: Arguments): { state?: DeliveryState } {
   if (state === undefined) return {};
   if (state === 'waiting' || state === 'delivered' || state === 'exhausted') return { state };
   throw new UsageFault('--state must be waiting, delivered or exhausted.');
-}
-
-function numberOption(args: Arguments, name: string, fallback: number, min: number, max: number): number {
-  const text = args.options[name];
-  if (text === undefined) return fallback;
-  const value = Number(text);
-  if (text === true || !Number.isInteger(value) || value < min || value > max) {
-    const range = Number.isFinite(max) ? `from ${min} to ${max}` : `from ${min} on`;
-    throw new UsageFault(`--${name} must be a whole number ${range}.`);
-  }
-  return value;
 }
 
 function shown(delivery: LoggedDelivery) {
