@@ -2,13 +2,14 @@ import type { Context } from '../context.ts';
 import type { Scope, Sql, Tx } from '../db/connection.ts';
 import { nestedIn, nestedInScope } from '../db/nested.ts';
 import { AccessChanged } from '../errors.ts';
+import { nilUuid } from '../lib/ids.ts';
 import { keptUserAgent } from '../lib/text/user-agent.ts';
 import type { Actor, AuditEntry } from './actions.ts';
 import { detailsJson } from './rules.ts';
 import { appendEntry, selectRole } from './store.ts';
 
 /** The partner id of entries that concern no partner. */
-export const noPartner = '00000000-0000-0000-0000-000000000000';
+export const noPartner = nilUuid;
 
 /** The actor of actions that the service takes by itself. */
 export const theService: Actor = { kind: 'service' };

@@ -1,5 +1,8 @@
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** The UUID of zeros, which nothing has. */
+export const nilUuid = '00000000-0000-0000-0000-000000000000';
+
 /** An 8-4-4-4-12 UUID in either case; the database compares them in lower case. */
 export function isUuid(text: unknown): text is string {
   return typeof text === 'string' && uuidPattern.test(text);

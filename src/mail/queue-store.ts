@@ -1,6 +1,7 @@
 import type { Sql } from '../db/connection.ts';
 import type { Due } from '../db/due.ts';
 import type { Fragment } from '../db/sql.ts';
+import { nilUuid } from '../lib/ids.ts';
 import type { StoredContent } from './content.ts';
 
 /**
@@ -10,7 +11,8 @@ import type { StoredContent } from './content.ts';
 export type Claimed = StoredContent & { id: string; recipient: string; sender: string; last: boolean; urgent: boolean };
 
 /** Stands for "no partner" in the index by which claims alternate between senders. */
-export const ourselves = '00000000-0000-0000-0000-000000000000';
+export const ourselves = nilUuid;
+/** As in the index, with the value written out. */
 const senderOf = (sql: Sql) => sql`coalesce(partner_id, '00000000-0000-0000-0000-000000000000')`;
 
 /**

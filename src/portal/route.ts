@@ -4,6 +4,7 @@ import { may, type Permission } from '../auth/roles.ts';
 import { type PartnerUser, userScope } from '../auth/user-session.ts';
 import type { Context } from '../context.ts';
 import type { Scope } from '../db/connection.ts';
+import { nilUuid } from '../lib/ids.ts';
 import type { Mode } from '../lib/mode.ts';
 import { html } from '../lib/text/html.ts';
 import { signInTexts } from '../texts/sign-in.ts';
@@ -86,7 +87,7 @@ function sendNotAllowed(ctx: Context, reply: FastifyReply, user: PartnerUser, mo
 }
 
 /** An id that no merchant has. A filter for a malformed id uses it, and so finds nothing. */
-export const noAccount = '00000000-0000-0000-0000-000000000000';
+export const noAccount = nilUuid;
 
 /**
  * A form's address with the mode of its page, so that the form keeps its mode if the user switches mode in another tab.
