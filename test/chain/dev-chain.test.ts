@@ -51,7 +51,7 @@ async function killHard(stateFile: string): Promise<void> {
   const running = findAnvilOn(stateFile);
   assert.ok(running);
   process.kill(running.pid, 'SIGKILL');
-  while (findAnvilOn(stateFile)) await pause(10);
+  await until(() => findAnvilOn(stateFile) === null, 'the chain to end');
 }
 
 test('a service is killed while it deploys the token, which leaves automatic mining off → the adopted chain mines again', async () => {

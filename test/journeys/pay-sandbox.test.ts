@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { callRpc } from '../../src/chain/rpc.ts';
 import type { Context } from '../../src/context.ts';
 import { Refusal } from '../../src/errors.ts';
-import { pause } from '../../src/lib/time.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { readProgress } from '../../src/payments/proof/progress.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
@@ -16,6 +15,7 @@ import { reorgAway, whileRehearsing } from '../../src/sandbox/rehearsal.ts';
 import { type TestChain, testChain } from '../support/chain/chain.ts';
 import { makeMerchant, makePartner, makeRequest } from '../support/fixtures.ts';
 import { type PayFixtures, payFixtures, until } from '../support/payments/pay-fixtures.ts';
+import { repeat } from '../support/repeat.ts';
 
 let fixtures: PayFixtures;
 let live: TestChain;
@@ -27,9 +27,9 @@ before(async () => {
   ctx = { ...fixtures.ctx, chains: { test: [fixtures.node.chain], live: [live.chain] } };
   // The loops that the service runs.
   loops = Promise.all([
-    turn(() => matchPending(fixtures.ctx), 50),
-    turn(() => verifyFinal(fixtures.ctx), 50),
-    turn(() => mineWhileWaiting(fixtures.ctx), 500),
+    repeat(() => matchPending(fixtures.ctx), 50, stop.signal),
+    repeat(() => verifyFinal(fixtures.ctx), 50, stop.signal),
+    repeat(() => mineWhileWaiting(fixtures.ctx), 500, stop.signal),
   ]);
 });
 after(async () => {
@@ -37,10 +37,6 @@ after(async () => {
   await loops;
   await Promise.all([fixtures?.stop(), live?.stop()]);
 });
-
-async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
-  for (; !stop.signal.aborted; await pause(everyMs, stop.signal)) await run();
-}
 
 /** Presses again while others rehearse for longer than it waits, as a person would. */
 const press = (request: { id: string }, outcome: SandboxOutcome) =>

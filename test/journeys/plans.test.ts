@@ -37,19 +37,6 @@ const requestsOf = (account: { id: string }) =>
   app.db.sql`select * from requests where account_id = ${account.id} order by created_at`;
 const day = '2030-01-01';
 
-test('A request of the API with the idempotency key that a charge had in earlier versions › is no charge, and stops none', async () => {
-  const { scope, merchant } = await shop();
-  const plan = await makePlan(app.ctx, scope, merchant, { firstOn: day });
-  const api = new ApiClient(app.db, app.url, scope);
-  const body = { account_id: merchant.id, fiat_amount_int: 1, idempotency_key: `plan-${plan.id}-1` };
-  assert.equal((await api.call('POST', '/api/v1/requests/create', { body })).status, 201);
-  assert.equal(await turnAt(app.ctx, `${day}T00:00:00Z`), 1);
-  const { charges } = await planOf(app.ctx, plan);
-  assert.equal(charges.length, 1);
-  const [taken, charged] = await requestsOf(merchant);
-  assert.deepEqual([taken?.fiat_int, charged?.fiat_int, charged?.id], ['1', '8000', charges[0]?.request_id]);
-});
-
 test('A merchant has as many open plans as one may have and not one more, also where two forms are sent at once', {
   timeout: patienceMs,
 }, async () => {

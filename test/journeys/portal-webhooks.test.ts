@@ -6,7 +6,6 @@ import type { Context } from '../../src/context.ts';
 import { list } from '../../src/db/sql.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { encrypt } from '../../src/lib/encrypt.ts';
-import { pause } from '../../src/lib/time.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
 import { mineWhileWaiting } from '../../src/sandbox/mining.ts';
@@ -21,6 +20,7 @@ import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
 import type { Visitor } from '../support/people/visitor.ts';
+import { repeat } from '../support/repeat.ts';
 
 let fixtures: PayFixtures;
 let ctx: Context;
@@ -39,9 +39,9 @@ before(async () => {
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   // The loops that the service runs.
   loops = Promise.all([
-    turn(() => matchPending(ctx), 50),
-    turn(() => verifyFinal(ctx), 50),
-    turn(() => mineWhileWaiting(ctx), 500),
+    repeat(() => matchPending(ctx), 50, stop.signal),
+    repeat(() => verifyFinal(ctx), 50, stop.signal),
+    repeat(() => mineWhileWaiting(ctx), 500, stop.signal),
     startDelivering(ctx, stop.signal),
   ]);
 });
@@ -52,10 +52,6 @@ after(async () => {
   await receiver?.close();
   await fixtures?.stop();
 });
-
-async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
-  for (; !stop.signal.aborted; await pause(everyMs, stop.signal)) await run();
-}
 
 /** A new partner, with an owner in the portal. */
 async function newPartner() {

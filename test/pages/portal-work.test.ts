@@ -5,7 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import { theService } from '../../src/audit/write.ts';
 import type { Context } from '../../src/context.ts';
 import { buildServer } from '../../src/http/server.ts';
-import { pause } from '../../src/lib/time.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { matchPending } from '../../src/payments/match.ts';
 import { verifyFinal } from '../../src/payments/proof/verify.ts';
@@ -20,6 +19,7 @@ import { type Receiver, startReceiver } from '../support/net/receiver.ts';
 import { type PayFixtures, payFixtures } from '../support/payments/pay-fixtures.ts';
 import { portalPerson } from '../support/people/portal.ts';
 import { png } from '../support/pictures.ts';
+import { repeat } from '../support/repeat.ts';
 
 let fixtures: PayFixtures;
 let ctx: Context;
@@ -40,9 +40,9 @@ before(async () => {
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   // As the service runs them.
   loops = Promise.all([
-    turn(() => matchPending(ctx), 50),
-    turn(() => verifyFinal(ctx), 50),
-    turn(() => mineWhileWaiting(ctx), 500),
+    repeat(() => matchPending(ctx), 50, stop.signal),
+    repeat(() => verifyFinal(ctx), 50, stop.signal),
+    repeat(() => mineWhileWaiting(ctx), 500, stop.signal),
     startDelivering(ctx, stop.signal),
   ]);
 });
@@ -54,10 +54,6 @@ after(async () => {
   await receiver?.close();
   await fixtures?.stop();
 });
-
-async function turn(run: () => Promise<unknown>, everyMs: number): Promise<void> {
-  for (; !stop.signal.aborted; await pause(everyMs, stop.signal)) await run();
-}
 
 /** A browser in which an owner of a new partner is signed in. */
 async function openPage() {
