@@ -230,55 +230,35 @@ test('A charge that fails on our side is recorded on the plan, rolled back as a 
 });
 
 test('each reason for a failed charge → recorded by name, delays no other plan, and clears once it no longer applies', async () => {
-  const plans: { id: string; reason: string; mend: () => Promise<unknown> }[] = [];
-  const failing = async (reason: string, spoil: (of: Awaited<ReturnType<typeof shop>>) => (to: boolean) => object) => {
-    const of = await shop();
-    const plan = await makePlan(app.ctx, of.scope, of.merchant, { firstOn: day, maxCharges: 1 });
-    const set = spoil(of);
-    await set(true);
-    plans.push({ id: plan.id, reason, mend: async () => set(false) });
-  };
   const { sql } = app.db;
-  await failing(
-    'merchant_disabled',
-    ({ merchant }) =>
-      (
-        off, //
-      ) =>
-        sql`update merchants set disabled_by_operator = ${off} where id = ${merchant.id}`,
-  );
-  await failing(
-    'partner_disabled',
-    ({ partner }) =>
-      (
-        off, //
-      ) =>
-        sql`update partners set disabled_at = ${off ? new Date() : null} where id = ${partner.id}`,
-  );
-  await failing(
-    'currency_mismatch',
-    ({ merchant }) =>
-      (
-        off, //
-      ) =>
-        sql`update merchants set display_currency = ${off ? 'GBP' : 'EUR'} where id = ${merchant.id}`,
-  );
-  await failing(
-    'merchant_onboarding_incomplete',
-    ({ merchant }) =>
-      (
-        off, //
-      ) =>
-        sql`update merchants set onboarded_at = ${off ? null : new Date()} where id = ${merchant.id}`,
-  );
+  type Shop = Awaited<ReturnType<typeof shop>>;
+  /** Spoils what each reason is about, and mends it again. */
+  const spoil: Record<string, (of: Shop, isSpoiled: boolean) => PromiseLike<unknown>> = {
+    merchant_disabled: ({ merchant }, off) =>
+      sql`update merchants set disabled_by_operator = ${off} where id = ${merchant.id}`,
+    partner_disabled: ({ partner }, off) =>
+      sql`update partners set disabled_at = ${off ? new Date() : null} where id = ${partner.id}`,
+    currency_mismatch: ({ merchant }, off) =>
+      sql`update merchants set display_currency = ${off ? 'GBP' : 'EUR'} where id = ${merchant.id}`,
+    merchant_onboarding_incomplete: ({ merchant }, off) =>
+      sql`update merchants set onboarded_at = ${off ? null : new Date()} where id = ${merchant.id}`,
+    rate_unavailable: ({ merchant, scope }, off) =>
+      off
+        ? sql`
+          with plan as (
+            update plans set fiat_code = 'CHF' where account_id = ${merchant.id} and partner_id = ${scope.partnerId}),
+            none as (delete from rate_overrides where code = 'CHF')
+          update merchants set display_currency = 'CHF' where id = ${merchant.id}`
+        : setRate(app.db, 'CHF', '0.8'),
+  };
   await setRate(app.db, 'CHF', '0.8');
-  await failing('rate_unavailable', ({ merchant, scope }) => (off) => {
-    if (!off) return setRate(app.db, 'CHF', '0.8');
-    return sql`
-      with plan as (update plans set fiat_code = 'CHF' where account_id = ${merchant.id} and partner_id = ${scope.partnerId}),
-        none as (delete from rate_overrides where code = 'CHF')
-      update merchants set display_currency = 'CHF' where id = ${merchant.id}`;
-  });
+  const plans: { id: string; reason: string; mend: () => PromiseLike<unknown> }[] = [];
+  for (const [reason, set] of Object.entries(spoil)) {
+    const of = await shop();
+    const { id } = await makePlan(app.ctx, of.scope, of.merchant, { firstOn: day, maxCharges: 1 });
+    await set(of, true);
+    plans.push({ id, reason, mend: () => set(of, false) });
+  }
   const fine = await shop();
   const good = await makePlan(app.ctx, fine.scope, fine.merchant, { firstOn: day, maxCharges: 1 });
   assert.equal(await turnAt(app.ctx, `${day}T00:00:00.000Z`), 1);
