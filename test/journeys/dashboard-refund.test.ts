@@ -78,9 +78,9 @@ test('A recorded refund is looked up: on its way, then confirmed once it is fina
 
 test('A refund that is final when it is recorded is confirmed at once, and page and exports say how much it was', async () => {
   const partner = await portalVisitor(fixtures.ctx, fixtures.url, fixtures.scope.partnerId);
-  for (const [given, text] of [
-    [2_500_000n, /That is 0\.50 USDC less than the amount to refund/],
-    [3_250_000n, /That is 0\.25 USDC more than the amount to refund/],
+  for (const [given, label, text] of [
+    [2_500_000n, 'Partly refunded', /That is 0\.50 USDC less than the amount to refund/],
+    [3_250_000n, 'Refunded', /That is 0\.25 USDC more than the amount to refund/],
   ] as const) {
     const paid = await stray(3_000_000n);
     const back = await send(paid.payer.address, given);
@@ -88,7 +88,15 @@ test('A refund that is final when it is recorded is confirmed at once, and page 
     await fixtures.caughtUp();
     await note(await pageOf(paid), paid, { return_tx_hash: back.toUpperCase().replace('0X', '0x') });
     assert.deepEqual([(await row(paid))?.state, (await row(paid))?.given_micro], ['confirmed', String(given)]);
-    assert.match((await pageOf(paid)).html, text);
+    const page = (await pageOf(paid)).html;
+    assert.match(page, text);
+    assert.ok(page.includes(`<strong>${label}</strong>`), label);
+
+    const [inList] = (await fixtures.visitor.open('/dashboard/unmatched')).html
+      .split('</tr>')
+      .filter((one) => one.includes(paid.key));
+    assert.ok(inList?.includes(`${label}</span>`), label);
+    assert.match((await partner.open(`/portal/unmatched?q=${paid.txHash}`)).html, new RegExp(`${label}</span>`));
     const inCsv = new RegExp(`${paid.txHash},.*,confirmed,${back},${formatMicro(given)}\\r?\\n`);
     assert.match((await fixtures.visitor.open('/dashboard/unmatched.csv')).html, inCsv);
     assert.match((await partner.open('/portal/unmatched.csv')).html, inCsv);

@@ -6,7 +6,7 @@ import { descriptionList, shortAddress, stateLine } from '../../ui/components.ts
 import { copyableFact } from '../../ui/copyable.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
-import { refundShapes } from '../../web/refunded.ts';
+import { refundLabel, refundShapes } from '../../web/refunded.ts';
 
 /** Says that the refund of a payment is started, and what the network reports about its recorded transaction. */
 export function refundLine(words: Words, refund: RefundRow): Html {
@@ -20,7 +20,11 @@ export function refundLine(words: Words, refund: RefundRow): Html {
     return stateLine(kind, t.seen, html`${fillHtml(refunded.seenRest, values)}${difference(words, refund)}`);
   }
   if (state === 'confirmed') {
-    return stateLine(kind, t.confirmed, html`${fillHtml(refunded.confirmedRest, values)}${difference(words, refund)}`);
+    return stateLine(
+      kind,
+      refundLabel(words, refund),
+      html`${fillHtml(refunded.confirmedRest, values)}${difference(words, refund)}`,
+    );
   }
   return stateLine(kind, t[state], t[`${state}Rest`]);
 }

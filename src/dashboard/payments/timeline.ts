@@ -12,6 +12,7 @@ import { copyableText } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { foundItems } from '../../web/findings.ts';
+import { refundLabel } from '../../web/refunded.ts';
 import type { Payment } from './payment.ts';
 
 type Event = { at: Date; title: string; rest?: Html | string };
@@ -73,7 +74,7 @@ export function hashOf(words: Words, chain: ChainConfig | undefined, hash: strin
 
 function returning(words: Words, { chains }: Payment, refund: RefundRow): Event {
   const chain = chains.find(({ chainId }) => String(chainId) === refund.chain_id);
-  const title = commonTexts(words).refunded.badges[refund.state];
+  const title = refundLabel(words, refund);
   if (refund.return_tx_hash === null) return { at: refund.noted_at, title };
   return { at: refund.noted_at, title, rest: html`<p>${hashOf(words, chain, refund.return_tx_hash)}</p>` };
 }

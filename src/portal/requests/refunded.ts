@@ -7,10 +7,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { shortAddress, stateLine } from '../../ui/components.ts';
 import { groupMicro } from '../../ui/formats.ts';
 import { fillHtml, type Words } from '../../ui/language.ts';
-import { refundShapes } from '../../web/refunded.ts';
-
-/** The state of a merchant's refund, in a word. */
-export const refundLabel = (words: Words, { state }: RefundRow): string => commonTexts(words).refunded.badges[state];
+import { refundLabel, refundShapes } from '../../web/refunded.ts';
 
 /** What the network reports about a merchant's refund transaction, and the transaction. */
 export function refundDetails(words: Words, refund: RefundRow, chains: ChainConfig[]): Html {

@@ -13,10 +13,10 @@ import { copyableText } from '../../ui/copyable.ts';
 import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillCount, type Words } from '../../ui/language.ts';
 import { foundItems } from '../../web/findings.ts';
-import { refundShapes } from '../../web/refunded.ts';
+import { refundLabel, refundShapes } from '../../web/refunded.ts';
 import type { LoggedDelivery } from '../../webhooks/delivery-log.ts';
 import { eventItems } from './event-items.ts';
-import { refundDetails, refundLabel } from './refunded.ts';
+import { refundDetails } from './refunded.ts';
 
 /** Everything that is known about the history of a request. */
 export type History = {

@@ -156,6 +156,7 @@ export const ar: CommonTexts<'ar'> = {
       returning: 'ستُرد',
       sent: 'الاسترداد قيد التنفيذ',
       confirmed: 'تم الاسترداد',
+      partly: 'تم استرداد جزء منها',
       other: 'تم الاسترداد',
       failed: 'لم يتم الاسترداد',
       missing: 'لم يتم الاسترداد',

@@ -143,6 +143,7 @@ export const de: CommonTexts<'de'> = {
       returning: 'Zu erstatten',
       sent: 'Erstattung läuft',
       confirmed: 'Erstattet',
+      partly: 'Teilweise erstattet',
       other: 'Erstattet',
       failed: 'Nicht erstattet',
       missing: 'Nicht erstattet',

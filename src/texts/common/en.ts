@@ -140,6 +140,7 @@ export const en = {
       returning: 'To be refunded',
       sent: 'Refund pending',
       confirmed: 'Refunded',
+      partly: 'Partly refunded',
       other: 'Refunded',
       failed: 'Not refunded',
       missing: 'Not refunded',

@@ -144,6 +144,7 @@ export const es: CommonTexts<'es'> = {
       returning: 'Por reembolsar',
       sent: 'Reembolso en curso',
       confirmed: 'Reembolsado',
+      partly: 'Reembolsado en parte',
       other: 'Reembolsado',
       failed: 'Sin reembolsar',
       missing: 'Sin reembolsar',

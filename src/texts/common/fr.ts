@@ -146,6 +146,7 @@ export const fr: CommonTexts<'fr'> = {
       returning: 'À rembourser',
       sent: 'Remboursement en cours',
       confirmed: 'Remboursé',
+      partly: 'Remboursé en partie',
       other: 'Remboursé',
       failed: 'Non remboursé',
       missing: 'Non remboursé',

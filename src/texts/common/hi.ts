@@ -135,6 +135,7 @@ export const hi: CommonTexts<'hi'> = {
       returning: 'रिफ़ंड करना है',
       sent: 'रिफ़ंड हो रहा है',
       confirmed: 'रिफ़ंड हो गया',
+      partly: 'कुछ हिस्सा रिफ़ंड हुआ',
       other: 'रिफ़ंड हो गया',
       failed: 'रिफ़ंड नहीं हुआ',
       missing: 'रिफ़ंड नहीं हुआ',

@@ -136,6 +136,7 @@ export const ja: CommonTexts<'ja'> = {
       returning: '返金予定',
       sent: '返金中',
       confirmed: '返金済み',
+      partly: '一部返金済み',
       other: '返金済み',
       failed: '未返金',
       missing: '未返金',

@@ -144,6 +144,7 @@ export const pt: CommonTexts<'pt'> = {
       returning: 'A reembolsar',
       sent: 'Reembolso pendente',
       confirmed: 'Reembolsado',
+      partly: 'Reembolsado em parte',
       other: 'Reembolsado',
       failed: 'Não reembolsado',
       missing: 'Não reembolsado',

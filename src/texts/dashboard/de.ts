@@ -349,7 +349,6 @@ export const de: DashboardTexts<'de'> = {
     unseenRest:
       'Wir suchen weiter. Prüfen Sie in Ihrer Wallet, ob sie gesendet wurde und ob dies ihr Hash ist. Wenn nicht, können Sie zwei Minuten nach dieser hier die richtige erfassen.',
     seen: 'Erstattung unterwegs',
-    confirmed: 'Erstattet',
     less: 'Das sind {amount} USDC weniger als der zu erstattende Betrag.',
     more: 'Das sind {amount} USDC mehr als der zu erstattende Betrag.',
     other: 'Erstattet, nach Ihrer Angabe',

@@ -330,7 +330,6 @@ export const en = {
     unseenRest:
       'We keep looking for it. Check in your wallet that it was sent and that this is its hash. If not, you can record the right one here two minutes after this one.',
     seen: 'Refund on its way',
-    confirmed: 'Refunded',
     less: 'That is {amount} USDC less than the amount to refund.',
     more: 'That is {amount} USDC more than the amount to refund.',
     other: 'Refunded, as you reported',

@@ -339,7 +339,6 @@ export const es: DashboardTexts<'es'> = {
     unseenRest:
       'Seguimos buscándola. Compruebe en su billetera que se envió y que este es su hash. Si no, podrá registrar aquí la correcta dos minutos después de esta.',
     seen: 'Reembolso en curso',
-    confirmed: 'Reembolsado',
     less: 'Son {amount} USDC menos que el importe por reembolsar.',
     more: 'Son {amount} USDC más que el importe por reembolsar.',
     other: 'Reembolsado, según usted',

@@ -347,7 +347,6 @@ export const fr: DashboardTexts<'fr'> = {
     unseenRest:
       'Nous continuons à la chercher. Vérifiez dans votre portefeuille qu’elle a été envoyée et qu’il s’agit bien de son hash. Sinon, vous pourrez enregistrer la bonne ici deux minutes après celle-ci.',
     seen: 'Remboursement en cours',
-    confirmed: 'Remboursé',
     less: 'C’est {amount} USDC de moins que le montant à rembourser.',
     more: 'C’est {amount} USDC de plus que le montant à rembourser.',
     other: 'Remboursé, selon votre déclaration',

@@ -330,7 +330,6 @@ export const ja: DashboardTexts<'ja'> = {
     unseenRest:
       '引き続き確認しています。送信されたこと、そしてハッシュが正しいことをウォレットで確認してください。違う場合は、この記録の 2 分後から、正しい取引をここに記録できます。',
     seen: '返金中',
-    confirmed: '返金済み',
     less: '返金すべき額より {amount} USDC 少なくなっています。',
     more: '返金すべき額より {amount} USDC 多くなっています。',
     other: '返金済み（申告による）',

@@ -342,7 +342,6 @@ export const pt: DashboardTexts<'pt'> = {
     unseenRest:
       'Continuamos procurando. Confira na sua carteira se ela foi enviada e se este é o hash dela. Se não for, você pode registrar a correta aqui dois minutos depois desta.',
     seen: 'Reembolso a caminho',
-    confirmed: 'Reembolsado',
     less: 'São {amount} USDC a menos do que o valor a reembolsar.',
     more: 'São {amount} USDC a mais do que o valor a reembolsar.',
     other: 'Reembolsado, segundo você',
