@@ -106,6 +106,16 @@ test('money that nothing ties to the request is claimed by a signature of the wa
   await sign.click();
   await page.getByRole('alert').filter({ hasText: 'You declined in Violet' }).waitFor();
   payer.declines.clear();
+  const asked = () => payer.asked.filter(({ method }) => method === 'eth_signTypedData_v4').length;
+  const askedBefore = asked();
+  payer.chainId = 1;
+  payer.before = (method) => {
+    if (method !== 'wallet_switchEthereumChain') payer.chainId = 1; // it reports a switch without one
+  };
+  await sign.click();
+  await page.getByRole('alert').filter({ hasText: 'Violet did not switch to' }).waitFor();
+  assert.equal(asked(), askedBefore, 'it is not asked to sign for another network');
+  payer.before = () => {};
   await sign.click();
   await says('of 3 confirmations');
   await fixtures.node.mine(2);

@@ -142,6 +142,26 @@ test('Declining to sign the end stops nothing; a second press stops without a si
   await page.context().close();
 });
 
+test('A wallet that reports a switch of networks without one is not asked to sign the end; the link stops the charges', async () => {
+  const plan = await fixtures.plan();
+  const wallet = await walletWith(500_000_000n);
+  const page = await openAt(plan, [wallet]);
+  await page.getByRole('button', { name: 'Agree with Violet' }).click();
+  await see(page, 'You have agreed. Nothing was taken now.');
+  const asked = () => wallet.asked.filter(({ method }) => method === 'eth_signTypedData_v4').length;
+  const askedBefore = asked();
+  wallet.chainId = 1;
+  wallet.before = (method) => {
+    if (method !== 'wallet_switchEthereumChain') wallet.chainId = 1;
+  };
+  await page.getByRole('button', { name: 'Stop automatic charges' }).click();
+  await see(page, 'Automatic charges are stopped.');
+  assert.equal(asked(), askedBefore);
+  const mandate = await fixtures.mandateOf(plan);
+  assert.deepEqual([mandate.state, mandate.stop_signature], ['stopped', null]);
+  await page.context().close();
+});
+
 test('A merchant makes a plan that charges automatically, shows its code, changes its amount, and stops it', async () => {
   const context = await browser.newContext({ viewport: sizes.phone, hasTouch: true, locale: 'en' });
   const value = await sessionOf(fixtures.ctx, fixtures.scope, fixtures.merchant);

@@ -45,7 +45,7 @@ test('a refund by a wallet that reports a switch of networks without one → not
   await button.click();
   await page.getByText('Test Wallet did not').waitFor();
   assert.equal(wallet.asked.filter(({ method }) => method === 'eth_sendTransaction').length, 0);
-  await page.getByText(/Test Wallet did not switch to .+\. No money was moved\./).waitFor();
+  await page.getByText(/Test Wallet did not switch to .+\. Nothing was sent\. .* or send it manually\.$/).waitFor();
   wallet.before = () => {};
   await button.click();
   await page.getByText('The refund was recorded.').waitFor();
@@ -58,6 +58,11 @@ test('a refund by a wallet that is only in window.ethereum → offered, sent and
   wallet.faults.set('eth_requestAccounts', { code: -32603, message: 'The vault is locked.' });
   await button.click();
   await page.getByText('Your browser wallet did not share an address.').waitFor();
+  wallet.faults.set('eth_requestAccounts', { code: 4900, message: 'The phone is asleep.' });
+  await button.click();
+  await page
+    .getByText(/cannot be reached right now\. Nothing was sent\. Try again later, or send it manually\.$/)
+    .waitFor();
   wallet.faults.clear();
   wallet.faults.set('eth_sendTransaction', { code: -32603, message: 'The cable was cut' });
   await button.click();

@@ -125,16 +125,17 @@ function faultText(words: Words, fault: RefundFault, { token }: PreparedRefund):
 /** The order for browser code, in `data-refund`, to send the transfer with the merchant's wallet. */
 function orderOf({ chain, token, fromAddress, data }: PreparedRefund, words: Words): string {
   const { chainId, name, publicRpcUrl, coin, explorerUrl } = chain;
-  const { send, waiting, sent, none, noAccount, otherAccount, declined, failed } = dashboardTexts(words).refund;
-  const { browserWallet, switching, wrongNetwork, pending, fee, away } = payTexts(words).wallet;
+  const { send, waiting, sent, none, noAccount, otherAccount, declined, away, wrongNetwork, failed } =
+    dashboardTexts(words).refund;
+  const { browserWallet, switching, pending, fee } = payTexts(words).wallet;
   return JSON.stringify({
     chain: { chainId, name, publicRpcUrl, coin: coin ?? 'ETH', explorerUrl },
     token: token.address,
     from: checksummed(fromAddress),
     data,
     texts: {
-      ...{ send, waiting, sent, none, noAccount, otherAccount, failed, rejected: declined },
-      ...{ browserWallet, switching, wrongNetwork, pending, fee, away },
+      ...{ send, waiting, sent, none, noAccount, otherAccount, away, wrongNetwork, failed, rejected: declined },
+      ...{ browserWallet, switching, pending, fee },
     },
   });
 }

@@ -1,8 +1,9 @@
 import { announceIn } from './announce.ts';
+import { moveTo } from './move-to.ts';
 import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { fillText, type IslandTexts } from './texts.ts';
 import { markBusy, showWalletButtons } from './wallet-buttons.ts';
-import { askAccount, changeChain, currentChain, type FoundWallet, type WalletChain } from './wallets.ts';
+import { askAccount, type FoundWallet, type WalletChain } from './wallets.ts';
 
 /** Puts the wallets of this browser in front of the field for a signature from elsewhere. */
 export function offerSigning(root: HTMLElement, wallets: FoundWallet[], texts: IslandTexts): void {
@@ -36,10 +37,7 @@ async function signClaim(form: HTMLFormElement, wallet: FoundWallet, texts: Isla
     if (!account) throw new WalletRefusal('noAccount');
     if (account !== from.toLowerCase()) throw new WalletRefusal('otherAccount');
     // Common wallets sign typed data only while they are on its network.
-    if (chain && (await currentChain(wallet)) !== chain.chainId) {
-      tell('switching');
-      await changeChain(wallet, chain).catch((error) => Promise.reject(refusalFrom(error, 'signNetwork')));
-    }
+    if (chain) await moveTo(wallet, chain, () => tell('switching'), 'signNetwork');
     tell('signing');
     const params = [account, typed];
     const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params });

@@ -5,16 +5,30 @@ import { changeChain, currentChain, type FoundWallet, type WalletChain } from '.
  * Moves a wallet to a network. Does nothing if it is there already.
  *
  * @param switching called before the wallet asks its owner
- * @throws WalletRefusal wrongNetwork if the wallet stays on another network
+ * @param fault the name of the text for a wallet that stays on another network
+ * @throws WalletRefusal with this text if the wallet stays on another network
  */
-export async function moveTo(wallet: FoundWallet, chain: WalletChain, switching: () => void): Promise<void> {
+export async function moveTo(
+  wallet: FoundWallet,
+  chain: WalletChain,
+  switching: () => void,
+  fault: 'wrongNetwork' | 'signNetwork' = 'wrongNetwork',
+): Promise<void> {
   if ((await currentChain(wallet)) === chain.chainId) return;
   switching();
-  await changeChain(wallet, chain).catch((error) => {
-    const refusal = refusalFrom(error, 'wrongNetwork');
+  const isThere = await hasChangedTo(wallet, chain).catch((error) => {
+    const refusal = refusalFrom(error, fault);
     // Who declines learns which network is needed.
-    throw refusal.text === 'rejected' ? new WalletRefusal('wrongNetwork') : refusal;
+    throw refusal.text === 'rejected' ? new WalletRefusal(fault) : refusal;
   });
-  // Some wallets report success without switching.
-  if ((await currentChain(wallet)) !== chain.chainId) throw new WalletRefusal('wrongNetwork');
+  if (!isThere) throw new WalletRefusal(fault);
+}
+
+/**
+ * Switches a wallet to a network, and looks whether it has: some wallets report success without switching. Throws what
+ * the wallet throws.
+ */
+export async function hasChangedTo(wallet: FoundWallet, chain: WalletChain): Promise<boolean> {
+  await changeChain(wallet, chain);
+  return (await currentChain(wallet)) === chain.chainId;
 }

@@ -1,4 +1,5 @@
-import { changeChain, currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
+import { hasChangedTo } from './move-to.ts';
+import { currentChain, type FoundWallet, isDeclined, knownAccounts } from './wallets.ts';
 
 /** What is signed to stop automatic charges, by which account and on which network. */
 type StopOrder = { payer: string; chainId: number; typed: string };
@@ -19,7 +20,10 @@ export async function signStop(
     if (!accounts.includes(payer)) continue;
     tell('signStop', wallet.info.name);
     try {
-      if ((await currentChain(wallet)) !== chainId) await changeChain(wallet, { chainId, name: '', explorerUrl: null });
+      const isThere =
+        (await currentChain(wallet)) === chainId ||
+        (await hasChangedTo(wallet, { chainId, name: '', explorerUrl: null }));
+      if (!isThere) return unsigned;
       const params = [payer, typed];
       const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params });
       return { kind: 'signed', signature: String(signature) };

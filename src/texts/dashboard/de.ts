@@ -338,6 +338,9 @@ export const de: DashboardTexts<'de'> = {
     noAccount: '{wallet} hat keine Adresse freigegeben. Entsperren Sie die Wallet und versuchen Sie es noch einmal.',
     otherAccount: '{wallet} verwendet ein anderes Konto. Wechseln Sie zu {address} und versuchen Sie es noch einmal.',
     declined: 'Sie haben in {wallet} abgelehnt. Es wurde nichts gesendet.',
+    away: '{wallet} ist gerade nicht erreichbar. Es wurde nichts gesendet. Versuchen Sie es später noch einmal, oder senden Sie manuell.',
+    wrongNetwork:
+      '{wallet} hat nicht zu {network} gewechselt. Es wurde nichts gesendet. Wechseln Sie in der Wallet und versuchen Sie es noch einmal, oder senden Sie manuell.',
     failed:
       '{wallet} hat nicht gesendet: {reason} Sehen Sie dort die letzten Vorgänge an, bevor Sie es noch einmal versuchen.',
   },

@@ -321,6 +321,9 @@ export const en = {
     noAccount: '{wallet} did not share an address. Unlock it, then try again.',
     otherAccount: '{wallet} is using another account. Switch to {address}, then try again.',
     declined: 'You declined in {wallet}. Nothing was sent.',
+    away: '{wallet} cannot be reached right now. Nothing was sent. Try again later, or send it manually.',
+    wrongNetwork:
+      '{wallet} did not switch to {network}. Nothing was sent. Switch in the wallet and try again, or send it manually.',
     failed: '{wallet} did not send it: {reason} Check its recent activity before you try again.',
   },
   refunded: {

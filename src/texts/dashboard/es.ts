@@ -330,6 +330,9 @@ export const es: DashboardTexts<'es'> = {
     noAccount: '{wallet} no compartió ninguna dirección. Desbloquéela e inténtelo de nuevo.',
     otherAccount: '{wallet} está usando otra cuenta. Cambie a {address} e inténtelo de nuevo.',
     declined: 'Usted lo rechazó en {wallet}. No se envió nada.',
+    away: 'No se puede conectar con {wallet} en este momento. No se envió nada. Inténtelo más tarde o envíelo manualmente.',
+    wrongNetwork:
+      '{wallet} no cambió a {network}. No se envió nada. Cambie de red en la billetera e inténtelo de nuevo, o envíelo manualmente.',
     failed: '{wallet} no lo envió: {reason} Compruebe su actividad reciente antes de volver a intentarlo.',
   },
   refunded: {

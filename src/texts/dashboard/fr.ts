@@ -337,6 +337,9 @@ export const fr: DashboardTexts<'fr'> = {
     noAccount: '{wallet} n’a pas communiqué d’adresse. Déverrouillez-le, puis réessayez.',
     otherAccount: '{wallet} utilise un autre compte. Sélectionnez {address}, puis réessayez.',
     declined: 'Vous avez refusé dans {wallet}. Rien n’a été envoyé.',
+    away: '{wallet} est injoignable pour le moment. Rien n’a été envoyé. Réessayez plus tard ou envoyez manuellement.',
+    wrongNetwork:
+      '{wallet} n’est pas passé sur {network}. Rien n’a été envoyé. Changez de réseau dans le portefeuille et réessayez, ou envoyez manuellement.',
     failed: '{wallet} n’a pas fait l’envoi : {reason} Vérifiez-y l’activité récente avant de réessayer.',
   },
   refunded: {

@@ -321,6 +321,9 @@ export const ja: DashboardTexts<'ja'> = {
     noAccount: '{wallet} からアドレスを受け取れませんでした。ロックを解除して、もう一度お試しください。',
     otherAccount: '{wallet} で別のアカウントが使われています。{address} に切り替えて、もう一度お試しください。',
     declined: '{wallet} で拒否されました。何も送られていません。',
+    away: '現在 {wallet} に接続できません。何も送られていません。後でもう一度試すか、手動で送ってください。',
+    wrongNetwork:
+      '{wallet} が {network} に切り替わりませんでした。何も送られていません。ウォレットで切り替えてもう一度試すか、手動で送ってください。',
     failed: '{wallet} から送信できませんでした：{reason} もう一度試す前に、最新の履歴を確認してください。',
   },
   refunded: {

@@ -333,6 +333,9 @@ export const pt: DashboardTexts<'pt'> = {
     noAccount: '{wallet} não informou nenhum endereço. Desbloqueie e tente de novo.',
     otherAccount: '{wallet} está usando outra conta. Mude para {address} e tente de novo.',
     declined: 'Você recusou em {wallet}. Nada foi enviado.',
+    away: 'Não conseguimos acessar {wallet} no momento. Nada foi enviado. Tente de novo mais tarde ou envie manualmente.',
+    wrongNetwork:
+      '{wallet} não mudou para a rede {network}. Nada foi enviado. Mude a rede na carteira e tente de novo, ou envie manualmente.',
     failed: '{wallet} não enviou: {reason} Confira a atividade recente lá antes de tentar de novo.',
   },
   refunded: {
