@@ -23,7 +23,7 @@ import { fill, type Words } from '../../ui/language.ts';
 import { recordView } from '../../users/viewed.ts';
 import { sendNotFound } from '../../web/error-page.ts';
 import { rateWithSource } from '../../web/rate.ts';
-import { requestStatusBadge } from '../../web/request-status.ts';
+import { expiryFact, requestStatusBadge } from '../../web/request-status.ts';
 import { table } from '../../web/table.ts';
 import { type LoggedDelivery, listDeliveries } from '../../webhooks/delivery-log.ts';
 import type { AdminCall, AdminPages } from '../route.ts';
@@ -94,7 +94,7 @@ function factsCard(ctx: Context, words: Words, { row, merchant, receivedMicro, d
       copyableFact(words, request.wallet, checksummed(row.wallet_address)),
       row.idempotency_key === null ? null : copyableFact(words, request.key, row.idempotency_key),
       [request.created, instant(words, madeAt(row))],
-      [request.expires, instant(words, row.expires_at)],
+      expiryFact(words, { expires: request.expires, expired: request.events.expired }, row),
       copyableFact(words, request.payPage, url, html`<a class="mono" href="${url}">${url}</a>`),
       delivery ? [webhooks.event, webhooks.states[delivery.state]] : null,
     ]),

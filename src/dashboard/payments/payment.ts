@@ -25,6 +25,7 @@ import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, fillHtml, type Words } from '../../ui/language.ts';
 import { planName } from '../../web/plan-words.ts';
 import { rateWithSource } from '../../web/rate.ts';
+import { expiryFact } from '../../web/request-status.ts';
 import { notice } from '../../web/shell.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { callName, dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
@@ -189,7 +190,7 @@ function factsCard(words: Words, { row, url, progress }: Payment, plan: PlanRow 
         html`<a dir="auto" href="/dashboard/plans/${plan.id}">${planName(words, plan)}</a>`,
       ],
       [t.created, instant(words, madeAt(row))],
-      paidAt === null ? [t.expires, instant(words, row.expires_at)] : null,
+      paidAt === null ? expiryFact(words, t, row) : null,
       ...(paidAt === null ? [] : paidFacts(words, row.id, paidAt, progress)),
       copyableFact(words, t.wallet, checksummed(row.wallet_address)),
       copyableFact(words, t.id, row.id),

@@ -26,7 +26,7 @@ import { groupMicro, instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { type Flashes, flashOf } from '../../web/flash.ts';
 import { rateWithSource } from '../../web/rate.ts';
-import { requestStatusBadge } from '../../web/request-status.ts';
+import { expiryFact, requestStatusBadge } from '../../web/request-status.ts';
 import { lookUpForm } from '../../web/transaction-report.ts';
 import { listDeliveries } from '../../webhooks/delivery-log.ts';
 import { portalEventsPath } from '../live.ts';
@@ -172,7 +172,7 @@ function requestFacts(words: Words, { history, merchant }: Known): Html {
       copyableFact(words, request.wallet, checksummed(row.wallet_address)),
       row.idempotency_key !== null ? copyableFact(words, request.key, row.idempotency_key) : null,
       [request.created, instant(words, madeAt(row))],
-      [request.expires, instant(words, row.expires_at)],
+      expiryFact(words, { expires: request.expires, expired: request.events.expired }, row),
     ]),
   );
 }
