@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { retryOnConflict } from '../db/conflict.ts';
 import type { Scope } from '../db/connection.ts';
 import { lockForReset, undoOnboarding } from '../merchants/onboarding-state.ts';
-import { hasReceivedMoney, lockUnpaidOf, voidUnpaidOf } from '../requests/merchant-reset.ts';
+import { hasReceivedMoney, isKnownToHaveMoney, lockUnpaidOf, voidUnpaidOf } from '../requests/merchant-reset.ts';
 import { giveUpWallets, lockWallets } from '../wallets/give-up.ts';
 
 /**
@@ -35,3 +35,7 @@ export function resetOnboarding(ctx: Context, actor: Actor, scope: Scope, accoun
     }),
   );
 }
+
+/** Whether a page offers the reset. Where it says yes, `resetOnboarding` may still refuse. */
+export const offersReset = ({ db }: Pick<Context, 'db'>, scope: Scope, accountId: string): Promise<boolean> =>
+  db.scoped(scope, async (tx) => !(await isKnownToHaveMoney(tx, scope, accountId)));

@@ -28,6 +28,25 @@ export async function hasReceivedMoney(tx: Tx, { partnerId, testMode }: Scope, a
   return rows.length > 0;
 }
 
+/**
+ * Whether a page may say that a merchant has received money. `hasReceivedMoney` decides, but may look through all
+ * transfers of the partner; this reads indexes, and does not know of what the relayer is sending.
+ */
+export async function isKnownToHaveMoney(tx: Tx, { partnerId, testMode }: Scope, accountId: string): Promise<boolean> {
+  const rows = await tx`
+    select from requests where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+      and proof_status <> 'none'
+    union all
+    select from transfers where partner_id = ${partnerId} and test_mode = ${testMode} and account_id = ${accountId}
+      and request_id is null
+    union all
+    select from underpaid_requests u
+      join requests r on (r.partner_id, r.test_mode, r.id) = (u.partner_id, u.test_mode, u.request_id)
+    where u.partner_id = ${partnerId} and u.test_mode = ${testMode} and r.account_id = ${accountId}
+    limit 1`;
+  return rows.length > 0;
+}
+
 /** Voids a merchant's unpaid requests, opened or not; their amounts stay reserved for a day. */
 export async function voidUnpaidOf(
   tx: Tx,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { getAddress } from 'viem';
 import { theService } from '../../src/audit/write.ts';
@@ -6,7 +7,7 @@ import type { Context } from '../../src/context.ts';
 import { createShell } from '../../src/merchants/create.ts';
 import { onboardWithKey } from '../../src/sandbox/onboard.ts';
 import { startApi } from '../support/api/client.ts';
-import { makeMerchant, makeRequest } from '../support/fixtures.ts';
+import { makeMerchant, makeRequest, randomAddress } from '../support/fixtures.ts';
 import { makeOnboarded } from '../support/people/merchants.ts';
 import { portalVisitor } from '../support/people/portal.ts';
 import { postForm } from '../support/people/portal-post.ts';
@@ -31,6 +32,7 @@ before(async () => {
 });
 after(() => api?.stop());
 
+const hash = () => `0x${randomBytes(32).toString('hex')}`;
 const listed = (html: string) =>
   [...html.matchAll(/<th scope="row"><a href="\/portal\/merchants\/([0-9a-f-]{36})"/g)].map(([, id]) => id);
 const search = async (query: Record<string, string>, who = owner) =>
@@ -202,14 +204,42 @@ test('resetting › a merchant that has taken no money starts again with a new l
 
   const rich = await makeOnboarded(ctx, scope);
   const paid = await makeRequest(api.db, scope, rich);
+  const before = await owner.open(`${path}/${rich.id}`);
   await api.db.sql`update requests set proof_status = 'attached' where id = ${paid.id}`;
-  const refused = await owner.send(await owner.open(`${path}/${rich.id}`), '/reset?mode=test');
+  const refused = await owner.send(before, '/reset?mode=test');
   assert.match(refused.html, /has received payments/);
   assert.equal((await partner.test.api.readAccount(rich.id)).json.wallet_address, rich.wallet);
   assert.deepEqual(
     (await acts(rich.id)).map(({ action }) => action),
     ['merchant.created', 'merchant.onboarded'],
   );
+});
+
+test('resetting › is not offered once money has come, also a part or what matches no request; the page says why', async () => {
+  const { scope } = partner.test;
+  const [partly, unmatched, fresh] = [
+    await makeOnboarded(ctx, scope),
+    await makeOnboarded(ctx, scope),
+    await makeOnboarded(ctx, scope),
+  ];
+  const request = await makeRequest(api.db, scope, partly);
+  for (const [merchant, requestId] of [[partly, request.id] as const, [unmatched, null] as const]) {
+    await api.db.sql`
+      insert into transfers (partner_id, test_mode, account_id, chain_id, tx_hash, ordinal, block_number, block_hash,
+        block_time, token_address, from_address, to_address, value, request_id, rule, counts, judged_at)
+      values (${scope.partnerId}, ${scope.testMode}, ${merchant.id}, 31337, ${hash()}, 0, 1, ${hash()}, now(),
+        ${randomAddress()}, ${randomAddress()}, ${merchant.wallet}, 5, ${requestId}, ${requestId && 'reference'},
+        ${requestId !== null}, now())`;
+  }
+  for (const { id } of [partly, unmatched]) {
+    const { html } = await owner.open(`${path}/${id}`);
+    assert.doesNotMatch(html, /\/reset\?mode=test/);
+    assert.match(html, /Onboarding cannot be restarted: this merchant has received payments/);
+    assert.doesNotMatch((await viewer.open(`${path}/${id}`)).html, /Onboarding cannot be restarted/);
+  }
+  const { html } = await owner.open(`${path}/${fresh.id}`);
+  assert.match(html, /\/reset\?mode=test/);
+  assert.doesNotMatch(html, /Onboarding cannot be restarted/);
 });
 
 test('recovery › its link is shown once and opens; after a cancel, the link is invalid', async () => {

@@ -9,7 +9,7 @@ import { setMerchantDisabled } from '../../merchants/disable.ts';
 import { onboardingUrl } from '../../merchants/onboarding-token.ts';
 import { type MerchantView, readMerchant } from '../../merchants/read.ts';
 import { MerchantRefusal, refusalToShow } from '../../merchants/refusal.ts';
-import { resetOnboarding } from '../../onboarding/reset.ts';
+import { offersReset, resetOnboarding } from '../../onboarding/reset.ts';
 import { type MerchantVolume, readMerchantVolume, recentDays } from '../../requests/lists/merchant-volume.ts';
 import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
@@ -99,9 +99,10 @@ async function showMerchant(
 ): Promise<FastifyReply> {
   const { words, scope, mode, user, reply } = call;
   const { merchants } = portalTexts(words);
-  const [recovery, volume] = await Promise.all([
+  const [recovery, volume, isResettable] = await Promise.all([
     readOpenRecovery(ctx, scope, merchant.id),
     readMerchantVolume(ctx, scope, merchant.id),
+    may(user, 'merchants.reset', mode) && offersReset(ctx, scope, merchant.id),
   ]);
   const invitation = merchant.onboarded_at === null && may(user, 'merchants.invite', mode);
   return sendPortal(ctx, reply, call, {
@@ -135,7 +136,7 @@ async function showMerchant(
             ${volumeCard(words, volume)}
             ${invitation && inviteCard(ctx, words, merchant)}
             ${recovery && recoveryCard(words, recovery)}
-            ${acts(call, merchant, recovery)}
+            ${acts(call, merchant, recovery, isResettable)}
           </div>
         </div>
       </div>
@@ -227,8 +228,17 @@ function recoveryCard(words: Words, { state, due_at, link_until, new_wallet }: W
   );
 }
 
-/** The acts that the user may do with this merchant. Each asks for confirmation. */
-function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange | null): Html | null {
+/**
+ * The acts that the user may do with this merchant. Each asks for confirmation.
+ *
+ * @param isResettable whether onboarding can be restarted, as far as is known
+ */
+function acts(
+  call: PortalCall,
+  merchant: MerchantView,
+  recovery: WalletChange | null,
+  isResettable: boolean,
+): Html | null {
   const { words, user, mode } = call;
   const { merchants } = portalTexts(words);
   const name = merchantName(words, merchant);
@@ -250,7 +260,8 @@ function acts(call: PortalCall, merchant: MerchantView, recovery: WalletChange |
       (merchant.disabled_by_partner ? act('enable', 'enable') : act('disable', 'disable', true)),
     may(user, 'merchants.recover', mode) && isOnboarded && recovery?.state !== 'signed' && act('recover', 'recover'),
     may(user, 'merchants.recover', mode) && recovery && act('cancelRecovery', 'recover/cancel'),
-    may(user, 'merchants.reset', mode) && act('reset', 'reset', true),
+    may(user, 'merchants.reset', mode) &&
+      (isResettable ? act('reset', 'reset', true) : html`<p class="quiet">${merchants.resetNever}</p>`),
   ].filter(Boolean);
   const off = merchant.disabled_by_operator && html`<p class="quiet">${merchants.operatorOff}</p>`;
   return list.length > 0 ? card(html`<h2>${merchants.actsTitle}</h2>`, off, html`${list}`) : null;
