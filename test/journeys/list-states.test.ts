@@ -79,6 +79,30 @@ test('money of less than a cent that came too late → does not make its request
   assert.ok((await listed(visitor, '/portal/requests?status=expired')).flat().includes(`${dust}`));
 });
 
+test('a request of less than a cent that was paid too late → looks paid late in both lists; with less money it does not', async () => {
+  const { partner, test: scope } = await makePartner(app.db);
+  const merchant = await makeMerchant(app.db, scope, { currency: 'JPY' });
+  const yen = { fiatInt: 1, fiatCode: 'JPY', exactMicro: 6_700n };
+  const [paid, less] = [
+    await makeRequest(app.db, scope, merchant, yen),
+    await makeRequest(app.db, scope, merchant, yen),
+  ];
+  await app.db.sql`update requests set status = 'expired' where id = any(${[paid.id, less.id]}::uuid[])`;
+  await app.db.sql`
+    insert into transfers (chain_id, tx_hash, ordinal, block_number, block_hash, block_time, token_address, from_address,
+      to_address, value, partner_id, test_mode, account_id, reason, candidate_request_id, judged_at)
+    select 31337, '0x' || encode(sha256(id::text::bytea), 'hex'), 0, 1, '0x', now(), '0x', '0x', wallet_address,
+      usdc_micro - case when id = ${less.id} then 1 else 0 end, partner_id, test_mode, account_id, 'late', id, now()
+    from requests where id = any(${[paid.id, less.id]}::uuid[])`;
+  const visitor = await portalVisitor(app.ctx, app.url, partner.id, 'viewer');
+  assert.deepEqual((await listed(visitor, '/portal/requests?status=late')).flat(), [paid.id]);
+  assert.deepEqual((await listed(visitor, '/portal/requests?status=expired')).flat(), [less.id]);
+  const dashboard = startVisitor(app.url);
+  dashboard.cookies.set('dashboard-session', await sessionOf(app.ctx, scope, merchant));
+  const { html } = await dashboard.open('/dashboard/payments');
+  assert.deepEqual(html.match(/[\d.]+ USDC arrived but does not count/g), ['0.006700 USDC arrived but does not count']);
+});
+
 test('the dashboard’s list of such a state → full pages, and partially paid requests have a list of their own', async () => {
   const { scope, merchant, ids, part } = await makeExpired(80);
   const visitor = startVisitor(app.url);

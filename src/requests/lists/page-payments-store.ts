@@ -3,8 +3,9 @@ import { constant, type Fragment, identifiers, type Tag } from '../../db/sql.ts'
 import { refundedStates } from '../refunded.ts';
 
 /**
- * What does not count is told from a cent on. Anybody can send any number of smaller transfers that name a request, and
- * each view of a list would read them all. They are among the unmatched payments.
+ * What does not count is told from a cent on, or from the whole amount of a smaller request. Anybody can send any
+ * number of smaller transfers that name a request, and each view of a list would read them all. They are among the
+ * unmatched payments.
  */
 const minStrayMicro = 10_000;
 
@@ -32,10 +33,10 @@ export function paymentsOfPage(sql: Tag, scope: Scope): Fragment {
       where ${own} and t.counts and t.request_id = any(array(
         select id from page where proof_status <> 'none' union all select request_id from lacking))
       union all
-      select false, t.candidate_request_id, ${shown} from transfers t
+      select false, t.candidate_request_id, ${shown} from transfers t join page r on r.id = t.candidate_request_id
       where ${own} and t.candidate_request_id = any(array(select id from page)) and t.request_id is null
         and t.judged_at is not null and not ((t.reason = 'wrong_token') is true)
-        and t.value >= ${constant(minStrayMicro)}
+        and t.value >= least(${constant(minStrayMicro)}, r.usdc_micro)
     ), refunded as materialized (
       select t.chain_id, t.tx_hash, t.ordinal, t.usdc_micro from returns t
       where ${own} and t.state = any(${refundedStates}::text[])
