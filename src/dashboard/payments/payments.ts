@@ -21,6 +21,7 @@ import { searchLimit } from '../../ui/search-limit.ts';
 import { sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
+import { refundCells, refundHeader } from '../../web/refund-columns.ts';
 import { emptyState, pager } from '../../web/table.ts';
 import { displayStatuses, paymentTable } from '../home/display-status.ts';
 import { paidCsvPath } from '../home/figures.ts';
@@ -119,7 +120,7 @@ function choices(words: Words): Filter[] {
 const csvHeader = [
   ...['request_id', 'created_at', 'state', 'fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate'],
   ...['rate_source', 'proof_verified_at', 'block_time', 'network', 'tx_hash', 'payer_address', 'customer_name', 'memo'],
-  'receipt_number',
+  ...['receipt_number', ...refundHeader],
 ];
 
 async function* csvRows(
@@ -135,6 +136,7 @@ async function* csvRows(
       row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),
       ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],
       row.proof_verified_at && receiptNumber(row.id, row.proof_verified_at),
+      ...refundCells(row),
     ]);
   }
 }

@@ -21,6 +21,7 @@ import { searchLimit } from '../../ui/search-limit.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, linkWith, oneOf, readQuery } from '../../web/query.ts';
+import { refundCells, refundHeader } from '../../web/refund-columns.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
 import { emptyState, pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
@@ -148,6 +149,7 @@ const csvHeader = [
   ...['request_id', 'created_at', 'expires_at', 'account_id', 'merchant', 'status', 'proof_status', 'standing'],
   ...['fiat_amount', 'fiat_currency', 'usdc', 'received_usdc', 'rate', 'memo', 'payment_mode', 'customer_name'],
   ...['customer_email', 'customer_phone', 'proof_verified_at', 'tx_hash', 'payer_address', 'metadata'],
+  ...refundHeader,
 ];
 
 function csvRow(row: ExportedRow): CsvRow {
@@ -157,5 +159,6 @@ function csvRow(row: ExportedRow): CsvRow {
     ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
     ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
     ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
+    ...refundCells(row),
   ];
 }

@@ -14,6 +14,7 @@ import {
   underpaidIds,
 } from './display-status-store.ts';
 import { columnsOf, isOverpaid, joinPayments, paymentsOfPage } from './page-payments-store.ts';
+import { joinRefunds, type RefundColumns, refundColumns, refundsOfPage } from './page-refunds-store.ts';
 import { readUntilFull } from './shown.ts';
 
 /** Why a request needs a person's attention. */
@@ -62,12 +63,12 @@ export type BrowsedRow = Pick<RequestRow, (typeof pageNames)[number]> & {
 };
 
 /** The same with all that an export shows. */
-export type ExportedRow = BrowsedRow & Pick<RequestRow, (typeof exportedNames)[number] | 'status'>;
+export type ExportedRow = BrowsedRow & Pick<RequestRow, (typeof exportedNames)[number] | 'status'> & RefundColumns;
 
-/** The columns of rows. */
-type Columns<Row extends BrowsedRow> = { names: readonly (keyof Row & string)[]; status: boolean };
-export const onPage: Columns<BrowsedRow> = { names: pageNames, status: false };
-export const exported: Columns<ExportedRow> = { names: exportedNames, status: true };
+/** The columns of rows. `whole`: with the status and the refunds. */
+type Columns<Row extends BrowsedRow> = { names: readonly (keyof Row & string)[]; whole: boolean };
+export const onPage: Columns<BrowsedRow> = { names: pageNames, whole: false };
+export const exported: Columns<ExportedRow> = { names: exportedNames, whole: true };
 
 const unmatchedReasons = { late: 'late', voided: 'voided', twice: 'already_paid' } as const;
 
@@ -115,15 +116,15 @@ function selectPage<Row extends BrowsedRow>(
   scope: Scope,
   filter: Omit<BrowseFilter, 'search'>,
   part: Part,
-  { names, status }: Columns<Row>,
+  { names, whole }: Columns<Row>,
 ): Statement<Row[]> {
   return sql<Row[]>`
     with page as materialized (${pageOf(sql, scope, filter, part, columnsOf(names))}),
-      ${paymentsOfPage(sql, scope)}, ${namesOfPage(sql, scope)}
-    select ${identifiers(...names)}, ${status ? sql`${seenStatus(sql)} as status,` : sql``} merchant_name,
+      ${paymentsOfPage(sql, scope)}, ${namesOfPage(sql, scope)} ${whole ? sql`, ${refundsOfPage(sql, scope)}` : sql``}
+    select ${identifiers(...names)}, ${whole ? sql`${seenStatus(sql)} as status, ${refundColumns(sql)},` : sql``} merchant_name,
       coalesce(received.micro, 0)::text as received_micro, ${isOverpaid(sql)} as overpaid,
       ${portalStatus(sql)} as display_status
-    from page r join shops on shops.shop_id = r.account_id ${joinPayments(sql)}
+    from page r join shops on shops.shop_id = r.account_id ${joinPayments(sql)} ${whole ? joinRefunds(sql) : sql``}
     order by r.created_at desc`;
 }
 

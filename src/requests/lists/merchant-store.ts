@@ -5,6 +5,7 @@ import { inStates, type States, statesOf } from '../in-states.ts';
 import type { RequestRow } from '../store.ts';
 import { isAmong, underpaidIds } from './display-status-store.ts';
 import { columnsOf, joinPayments, overpaidMicro, paymentsOfPage } from './page-payments-store.ts';
+import { joinRefunds, type RefundColumns, refundColumns, refundsOfPage } from './page-refunds-store.ts';
 import { readUntilFull } from './shown.ts';
 
 /**
@@ -44,15 +45,16 @@ export type MerchantRequestRow = Pick<RequestRow, (typeof pageNames)[number]> & 
   unmatched_micro: string;
 };
 
-/** The same with all that an export shows, and with its payment if it is verified. */
+/** The same with all that an export shows, with its payment if it is verified, and with refunds. */
 export type ExportedByMerchant = MerchantRequestRow &
-  Pick<RequestRow, (typeof exportedNames)[number]> & {
+  Pick<RequestRow, (typeof exportedNames)[number]> &
+  RefundColumns & {
     /** The chain of the transfer that completed the payment. */
     paid_chain_id: string | null;
     paid_block_time: Date | null;
   };
 
-/** The columns of rows. `payment`: with the transfer that completed it. */
+/** The columns of rows. `payment`: with the transfer that completed it, and the refunds. */
 type Columns<Row extends MerchantRequestRow> = { names: readonly (keyof Row & string)[]; payment: boolean };
 export const onPage: Columns<MerchantRequestRow> = { names: pageNames, payment: false };
 export const exported: Columns<ExportedByMerchant> = { names: exportedNames, payment: true };
@@ -89,19 +91,19 @@ function selectPage<Row extends MerchantRequestRow>(
   filter: MerchantRequestFilter,
   { names, payment }: Columns<Row>,
 ): Statement<Row[]> {
-  const completing = sql`, completing as materialized (
+  const more = sql`, ${refundsOfPage(sql, scope)}, completing as materialized (
     select distinct on (r.id) r.id as request_id, p.chain_id, p.block_time
     from page r join arrived p on p.request_id = r.id and p.tx_hash = r.tx_hash and p.counts
     where r.proof_status = 'verified' order by r.id, p.ordinal)`;
-  const paid = sql`, completing.chain_id as paid_chain_id, completing.block_time as paid_block_time`;
+  const paid = sql`, completing.chain_id as paid_chain_id, completing.block_time as paid_block_time, ${refundColumns(sql)}`;
   return sql<Row[]>`
     with page as materialized (${pageOf(sql, scope, accountId, filter, columnsOf(names))}),
-      ${paymentsOfPage(sql, scope)} ${payment ? completing : sql``}
+      ${paymentsOfPage(sql, scope)} ${payment ? more : sql``}
     select ${identifiers(...names)}, ${displayStatus(sql)} as display_status,
       coalesce(received.micro, 0)::text as received_micro, ${overpaidMicro(sql)}::text as overpaid_micro,
       coalesce(received.stray_micro, 0)::text as unmatched_micro ${payment ? paid : sql``}
     from page r ${joinPayments(sql)}
-      ${payment ? sql`left join completing on completing.request_id = r.id` : sql``}
+      ${payment ? sql`left join completing on completing.request_id = r.id ${joinRefunds(sql)}` : sql``}
     order by r.created_at desc`;
 }
 
