@@ -6,6 +6,7 @@ import { dashboardTexts } from '../texts/dashboard.ts';
 import { badge, type StateKind } from '../ui/components.ts';
 import { dayText, everyText } from '../ui/formats.ts';
 import { fill, type Words } from '../ui/language.ts';
+import { emptyState } from './table.ts';
 
 const shapes: Record<PlanDisplayStatus, StateKind> = {
   active: 'waiting',
@@ -40,4 +41,12 @@ export function chargeText(
 export function planName(words: Words, { name, created_at }: PlanRow): string {
   const day = created_at.toISOString().slice(0, 10);
   return name ?? fill(dashboardTexts(words).plans.unnamed, { date: dateText(words, day) });
+}
+
+/** Shown while a plan has no charges: when the first one comes, or why none does. */
+export function noCharges(words: Words, { state, next_on }: Pick<PlanRow, 'state' | 'next_on'>): Html {
+  const { plans: t } = dashboardTexts(words);
+  if (state === 'paused') return emptyState(t.noCharges, t.noChargesPaused);
+  if (state === 'ended' || next_on === null) return emptyState(t.noCharges, t.noChargesEnded);
+  return emptyState(t.noCharges, fill(t.nextCharge, { date: dateText(words, next_on) }));
 }

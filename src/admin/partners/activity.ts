@@ -55,7 +55,7 @@ export function partnerActivity(pages: AdminPages, ctx: Context): void {
         ${viewSwitch(app.mode, links)}
         ${volume(words, figures)}
         ${webhook(words, health)}
-        ${keys.rows.length > 0 && keyTable(words, keys.rows, ctx.clock.now())}
+        ${keyList(words, keys.rows, ctx.clock.now())}
         <p><a href="/admin/partners/${partner.slug}">${adminTexts(words).partners.settings}</a></p>
       `,
     });
@@ -92,8 +92,9 @@ function webhook(words: Words, health: DeliveryHealth): Html {
   );
 }
 
-function keyTable(words: Words, keys: OwnKey[], now: Date): Html {
-  const { keys: t, places } = portalTexts(words);
+function keyList(words: Words, keys: OwnKey[], now: Date): Html {
+  const { keys: t, places, overview } = portalTexts(words);
+  if (keys.length === 0) return card(html`<h2>${places.keys}</h2>`, html`<p class="quiet">${overview.none}</p>`);
   const state = ({ revoked_at, ends_at }: OwnKey) =>
     revoked_at !== null
       ? badge('ended', t.isRevoked)

@@ -41,8 +41,11 @@ export function merchantsPages(pages: AdminPages, ctx: Context): void {
     const wanted = query(names);
     const { rows, next } = await browseAllMerchants(ctx, filterOf(wanted), wanted.after ?? null);
     const notices = { off: admin.merchants.switchedOff, on: admin.merchants.switchedOn };
-    const list =
-      rows.length > 0 ? merchantTable(words, rows, ctx.clock.now()) : emptyState(admin.nothing, admin.nothingRest);
+    const isFiltered = names.some((name) => wanted[name] !== undefined);
+    const empty = isFiltered
+      ? emptyState(admin.nothing, admin.nothingRest)
+      : emptyState(admin.merchants.empty, admin.merchants.emptyRest);
+    const list = rows.length > 0 ? merchantTable(words, rows, ctx.clock.now()) : empty;
     return call.show({
       path,
       title: admin.places.merchants,

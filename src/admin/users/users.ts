@@ -43,8 +43,7 @@ export function usersPages(pages: AdminPages, ctx: Context): void {
     const { users: t } = admin;
     const notices = { invited: t.invited, role: t.changed, off: t.switchedOff, on: t.switchedOn };
     const refused = { ...account.refusals, no_partner: t.noPartner, not_yourself: t.notYourself };
-    const list =
-      rows.length > 0 ? userTable(call, rows, ctx.clock.now()) : emptyState(admin.nothing, admin.nothingRest);
+    const list = rows.length > 0 ? userTable(call, rows, ctx.clock.now()) : await noUsers(ctx, words, wanted);
     return call.show({
       path,
       title: admin.places.users,
@@ -130,6 +129,13 @@ async function teamOf(ctx: Context, id: string): Promise<{ team: Team; user: Lis
   const team = user.partner_slug === null ? 'operators' : await scopeOfPartner(ctx.db, user.partner_slug, true);
   if (team === null) throw new UserRefusal('user_unknown');
   return { team, user };
+}
+
+/** A partner that nobody was invited to yet is not a filter that finds nothing. */
+async function noUsers(ctx: Context, words: Words, { partner, ...others }: Record<string, string>): Promise<Html> {
+  const { users, nothing, nothingRest } = adminTexts(words);
+  const isNew = partner && Object.keys(others).length === 0 && (await readPartner(ctx.db, partner.toLowerCase()));
+  return isNew ? emptyState(users.empty, users.emptyRest) : emptyState(nothing, nothingRest);
 }
 
 function filterOf({ q, partner, state }: Record<string, string>): UserFilter {

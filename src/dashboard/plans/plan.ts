@@ -24,9 +24,9 @@ import { confirmButton } from '../../ui/form.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, fillHtml, languageName, type Words } from '../../ui/language.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
-import { dateText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
+import { dateText, dayHtml, noCharges, planBadge, planName } from '../../web/plan-words.ts';
 import { readQuery } from '../../web/query.ts';
-import { csvLink, emptyState, pager, table } from '../../web/table.ts';
+import { csvLink, pager, table } from '../../web/table.ts';
 import { dashboardStatusBadge, dashboardStatusOf } from '../home/display-status.ts';
 import { dashboardEventsPath } from '../live.ts';
 import type { MerchantPages, MerchantVisit } from '../route.ts';
@@ -172,12 +172,6 @@ function factsCard(words: Words, plan: PlanRow): Html {
 function metadataFacts({ metadata }: PlanRow): [string, Html][] {
   const pairs = Object.entries(JSON.parse(metadata) as Record<string, string>);
   return pairs.map(([key, value]) => [key, html`<span dir="auto">${value}</span>`]);
-}
-
-function noCharges(words: Words, { state, next_on }: PlanRow): Html {
-  const { plans: t } = dashboardTexts(words);
-  const rest = state === 'active' && next_on !== null ? fill(t.nextCharge, { date: dateText(words, next_on) }) : '';
-  return emptyState(t.noCharges, rest);
 }
 
 function chargeTable(words: Words, rows: ChargeRow[]): Html {

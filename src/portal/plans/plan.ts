@@ -10,10 +10,10 @@ import { card, descriptionList } from '../../ui/components.ts';
 import { copyableFact } from '../../ui/copyable.ts';
 import { instant } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
-import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
+import { chargeText, dayHtml, noCharges, planBadge, planName } from '../../web/plan-words.ts';
 import { readQuery } from '../../web/query.ts';
 import { requestStatusBadge } from '../../web/request-status.ts';
-import { emptyState, pager, table } from '../../web/table.ts';
+import { pager, table } from '../../web/table.ts';
 import { portalEventsPath } from '../live.ts';
 import type { PortalPages } from '../route.ts';
 import { sendPortal } from '../shell.ts';
@@ -42,7 +42,7 @@ export function planDetail(pages: PortalPages, ctx: Context): void {
             ${factsCard(words, plan)}
             <section class="list">
               <h2>${t.charges}</h2>
-              ${rows.length > 0 ? chargeTable(words, rows) : emptyState(t.noCharges, '')}
+              ${rows.length > 0 ? chargeTable(words, rows) : noCharges(words, plan)}
               ${pager(words, here, query, next)}
             </section>
           </div>

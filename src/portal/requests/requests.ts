@@ -50,7 +50,13 @@ export function requestsList(pages: PortalPages, ctx: Context): void {
         ? requestTable(words, rows, ctx.clock.now())
         : isFiltered
           ? emptyState(portal.requests.none, query.q ? commonTexts(words).search.by : portal.requests.noneRest)
-          : emptyState(portal.overview.empty, html`<p><a href="/portal/start">${portal.places.start}</a></p>`);
+          : emptyState(
+              portal.overview.empty,
+              html`
+                <p>${portal.requests.firstRest}</p>
+                <p><a href="/portal/start">${portal.places.start}</a></p>
+              `,
+            );
     return sendPortal(ctx, reply, call, {
       path,
       title: portal.places.requests,

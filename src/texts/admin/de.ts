@@ -158,6 +158,8 @@ export const de: AdminTexts<'de'> = {
     change: 'Ändern',
     noPartner: 'Diesen Partner gibt es nicht. Es wurde keine Einladung gesendet.',
     notYourself: 'Sie können sich nicht selbst deaktivieren. Bitten Sie einen anderen Betreiber.',
+    empty: 'Noch keine Benutzer',
+    emptyRest: 'Laden Sie unten den ersten Inhaber dieses Partners ein. Inhaber laden ihr Team selbst ein.',
     sessions: 'Wo dieser Benutzer angemeldet ist',
     noSessions: 'Nirgends',
     noSessionsRest: 'Dieser Benutzer ist in keinem Browser angemeldet.',
@@ -185,6 +187,8 @@ export const de: AdminTexts<'de'> = {
       'Für diesen Händler können keine neuen Anforderungen erstellt werden. Sein Dashboard bleibt, und laufende Zahlungen werden weiter geprüft.',
     switchedOff: 'Der Händler ist deaktiviert.',
     switchedOn: 'Der Händler ist nicht mehr von uns deaktiviert.',
+    empty: 'Noch keine Händler',
+    emptyRest: 'Partner legen sie in ihrem Portal oder über die API an.',
   },
   rates: {
     besideNone: 'Keine Quelle hat einen Kurs',

@@ -149,6 +149,8 @@ export const en = {
     change: 'Change',
     noPartner: 'This partner does not exist. No invitation was sent.',
     notYourself: 'You cannot disable yourself. Ask another operator.',
+    empty: 'No users yet',
+    emptyRest: 'Invite this partner’s first owner below. Owners invite their own team.',
     sessions: 'Where they are signed in',
     noSessions: 'Nowhere',
     noSessionsRest: 'This user is not signed in to any browser.',
@@ -175,6 +177,8 @@ export const en = {
     offRest: 'No new requests can be created for it. Its dashboard stays, and payments in progress are still verified.',
     switchedOff: 'The merchant is disabled.',
     switchedOn: 'You have enabled this merchant again.',
+    empty: 'No merchants yet',
+    emptyRest: 'Partners create them in their portal or through the API.',
   },
   rates: {
     besideNone: 'No source has a rate',

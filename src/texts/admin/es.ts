@@ -151,6 +151,8 @@ export const es: AdminTexts<'es'> = {
     change: 'Cambiar',
     noPartner: 'Este socio no existe. No se envió ninguna invitación.',
     notYourself: 'No puede desactivarse a sí mismo. Pídaselo a otro operador.',
+    empty: 'Todavía no hay usuarios',
+    emptyRest: 'Invite abajo al primer propietario de este socio. Los propietarios invitan a su propio equipo.',
     sessions: 'Sesiones abiertas',
     noSessions: 'Ninguna',
     noSessionsRest: 'Este usuario no ha iniciado sesión en ningún navegador.',
@@ -178,6 +180,8 @@ export const es: AdminTexts<'es'> = {
       'No se podrán crear solicitudes nuevas para él. Conserva su panel y los pagos en curso se siguen verificando.',
     switchedOff: 'El comercio está desactivado.',
     switchedOn: 'Ya no desactivamos este comercio.',
+    empty: 'Todavía no hay comercios',
+    emptyRest: 'Los socios los crean en su portal o mediante la API.',
   },
   rates: {
     besideNone: 'Ninguna fuente tiene un tipo de cambio',

@@ -157,6 +157,8 @@ export const fr: AdminTexts<'fr'> = {
     change: 'Modifier',
     noPartner: 'Ce partenaire n’existe pas. Aucune invitation n’a été envoyée.',
     notYourself: 'Vous ne pouvez pas vous désactiver vous-même. Demandez à un autre opérateur.',
+    empty: 'Aucun utilisateur pour l’instant',
+    emptyRest: 'Invitez ci-dessous le premier propriétaire de ce partenaire. Les propriétaires invitent leur équipe.',
     sessions: 'Sessions ouvertes',
     noSessions: 'Aucune',
     noSessionsRest: 'Cet utilisateur n’est connecté dans aucun navigateur.',
@@ -184,6 +186,8 @@ export const fr: AdminTexts<'fr'> = {
       'Aucune nouvelle demande ne pourra être créée pour lui. Il garde son tableau de bord, et les paiements en cours sont toujours vérifiés.',
     switchedOff: 'Le commerçant est désactivé.',
     switchedOn: 'Nous ne désactivons plus ce commerçant.',
+    empty: 'Aucun commerçant pour l’instant',
+    emptyRest: 'Les partenaires les créent dans leur portail ou via l’API.',
   },
   rates: {
     besideNone: 'Aucune source n’a de taux',

@@ -149,6 +149,8 @@ export const ja: AdminTexts<'ja'> = {
     change: '変更',
     noPartner: 'このパートナーは存在しません。招待は送信していません。',
     notYourself: '自分自身は停止できません。別の運営者に依頼してください。',
+    empty: 'ユーザーはまだいません',
+    emptyRest: 'このパートナーの最初のオーナーを下で招待してください。チームはオーナーが招待します。',
     sessions: 'サインイン中の場所',
     noSessions: 'なし',
     noSessionsRest: 'このユーザーはどのブラウザにもサインインしていません。',
@@ -175,6 +177,8 @@ export const ja: AdminTexts<'ja'> = {
     offRest: '新しい請求を作成できなくなります。ダッシュボードは使え、進行中の支払いは引き続き検証されます。',
     switchedOff: '加盟店を停止しました。',
     switchedOn: '当サービスによる停止を解除しました。',
+    empty: '加盟店はまだありません',
+    emptyRest: 'パートナーがポータルまたは API で作成します。',
   },
   rates: {
     besideNone: 'レートのある取得元はありません',

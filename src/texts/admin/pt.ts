@@ -152,6 +152,8 @@ export const pt: AdminTexts<'pt'> = {
     change: 'Alterar',
     noPartner: 'Este parceiro não existe. Nenhum convite foi enviado.',
     notYourself: 'Você não pode desativar a si mesmo. Peça a outro operador.',
+    empty: 'Nenhum usuário ainda',
+    emptyRest: 'Convide abaixo o primeiro proprietário deste parceiro. Os proprietários convidam a própria equipe.',
     sessions: 'Onde está conectado',
     noSessions: 'Em lugar nenhum',
     noSessionsRest: 'Este usuário não está conectado em nenhum navegador.',
@@ -179,6 +181,8 @@ export const pt: AdminTexts<'pt'> = {
       'Nenhuma nova cobrança poderá ser criada para ele. O painel dele permanece, e os pagamentos em andamento continuam sendo verificados.',
     switchedOff: 'O lojista está desativado.',
     switchedOn: 'Nós não desativamos mais este lojista.',
+    empty: 'Nenhum lojista ainda',
+    emptyRest: 'Os parceiros os criam no portal deles ou pela API.',
   },
   rates: {
     besideNone: 'Nenhuma fonte tem taxa',

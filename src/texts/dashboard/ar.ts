@@ -422,6 +422,8 @@ export const ar: DashboardTexts<'ar'> = {
     charges: 'عمليات التحصيل',
     noCharges: 'لا توجد عمليات تحصيل بعد',
     nextCharge: 'التحصيل القادم في {date}.',
+    noChargesPaused: 'الخطة متوقفة مؤقتًا. عند استئنافها تظهر كل عملية تحصيل هنا في موعدها.',
+    noChargesEnded: 'انتهت الخطة قبل أول عملية تحصيل.',
     due: 'الموعد',
     count: 'الرقم',
     began: 'أول موعد',

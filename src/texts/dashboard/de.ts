@@ -446,6 +446,9 @@ export const de: DashboardTexts<'de'> = {
     charges: 'Anforderungen',
     noCharges: 'Noch wurde nichts angefordert',
     nextCharge: 'Die nächste Anforderung entsteht am {date}.',
+    noChargesPaused:
+      'Der Plan ist pausiert. Sobald er wieder aktiv ist, erscheint hier an jedem Termin eine Anforderung.',
+    noChargesEnded: 'Der Plan endete vor der ersten Anforderung.',
     due: 'Termin',
     count: 'Nr.',
     began: 'Erster Termin',

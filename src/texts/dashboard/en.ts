@@ -426,6 +426,8 @@ export const en = {
     charges: 'Charges',
     noCharges: 'No charges yet',
     nextCharge: 'The next charge is on {date}.',
+    noChargesPaused: 'The plan is paused. Once it is active again, each charge appears here on its date.',
+    noChargesEnded: 'The plan ended before its first charge.',
     due: 'Date',
     count: 'No.',
     began: 'First date',

@@ -439,6 +439,8 @@ export const es: DashboardTexts<'es'> = {
     charges: 'Cobros',
     noCharges: 'Todavía no hay cobros',
     nextCharge: 'El próximo cobro es el {date}.',
+    noChargesPaused: 'El plan está en pausa. Cuando vuelva a estar activo, cada cobro aparecerá aquí en su fecha.',
+    noChargesEnded: 'El plan terminó antes del primer cobro.',
     due: 'Fecha',
     count: 'N.º',
     began: 'Primera fecha',

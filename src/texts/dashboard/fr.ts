@@ -443,6 +443,8 @@ export const fr: DashboardTexts<'fr'> = {
     charges: 'Échéances',
     noCharges: 'Aucune échéance pour l’instant',
     nextCharge: 'La prochaine échéance est le {date}.',
+    noChargesPaused: 'Le plan est en pause. Une fois repris, chaque échéance s’affichera ici à sa date.',
+    noChargesEnded: 'Le plan s’est terminé avant la première échéance.',
     due: 'Date',
     count: 'N°',
     began: 'Première date',

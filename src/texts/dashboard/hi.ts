@@ -413,6 +413,8 @@ export const hi: DashboardTexts<'hi'> = {
     charges: 'अनुरोध',
     noCharges: 'अभी कोई अनुरोध नहीं',
     nextCharge: 'अगला अनुरोध {date} को बनेगा।',
+    noChargesPaused: 'प्लान रुका हुआ है। फिर चालू होने पर हर अनुरोध अपनी तारीख पर यहाँ दिखेगा।',
+    noChargesEnded: 'पहले अनुरोध से पहले ही प्लान समाप्त हो गया।',
     due: 'तारीख',
     count: 'क्र.',
     began: 'पहली तारीख',

@@ -423,6 +423,8 @@ export const ja: DashboardTexts<'ja'> = {
     charges: '請求',
     noCharges: 'まだ請求はありません',
     nextCharge: '次回の請求は {date} に作成されます。',
+    noChargesPaused: 'プランは一時停止中です。再開すると、請求が予定日ごとにここに表示されます。',
+    noChargesEnded: '最初の請求の前にプランが終了しました。',
     due: '請求日',
     count: '回',
     began: '初回の請求日',

@@ -438,6 +438,8 @@ export const pt: DashboardTexts<'pt'> = {
     charges: 'Cobranças',
     noCharges: 'Nenhuma cobrança ainda',
     nextCharge: 'A próxima cobrança é em {date}.',
+    noChargesPaused: 'O plano está pausado. Quando estiver ativo de novo, cada cobrança aparecerá aqui na sua data.',
+    noChargesEnded: 'O plano foi encerrado antes da primeira cobrança.',
     due: 'Data',
     count: 'Nº',
     began: 'Primeira data',

@@ -109,6 +109,8 @@ export const de: PortalTexts<'de'> = {
     until: 'Vor',
     none: 'Keine passenden Anforderungen',
     noneRest: 'Setzen Sie die Filter zurück, oder wechseln Sie den Modus.',
+    firstRest:
+      'Eine Anforderung bittet einen Kunden um einen Betrag. Erstellen Sie die erste über die API, dann erscheint sie sofort hier.',
     unnamed: 'Händler ohne Namen',
     concerns: {
       underpaid: 'Teilweise bezahlt',

@@ -91,6 +91,8 @@ export const en = {
     until: 'Before',
     none: 'No requests match',
     noneRest: 'Clear the filters, or switch mode.',
+    firstRest:
+      'A request asks one customer for one amount. Create the first through the API, and it appears here at once.',
     unnamed: 'Unnamed merchant',
     concerns: {
       underpaid: 'Partly paid',

@@ -124,6 +124,8 @@ export const es: PortalTexts<'es'> = {
     until: 'Antes de',
     none: 'Ninguna solicitud coincide',
     noneRest: 'Borre los filtros o cambie de modo.',
+    firstRest:
+      'Una solicitud pide un importe a un cliente. Cree la primera mediante la API y aparecerá aquí al instante.',
     unnamed: 'Comercio sin nombre',
     concerns: {
       underpaid: 'Pagada en parte',

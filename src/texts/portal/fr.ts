@@ -125,6 +125,7 @@ export const fr: PortalTexts<'fr'> = {
     until: 'Avant',
     none: 'Aucune demande ne correspond',
     noneRest: 'Effacez les filtres ou changez de mode.',
+    firstRest: 'Une demande réclame un montant à un client. Créez la première via l’API : elle s’affiche ici aussitôt.',
     unnamed: 'Commerçant sans nom',
     concerns: {
       underpaid: 'Payée en partie',

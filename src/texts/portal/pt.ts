@@ -124,6 +124,7 @@ export const pt: PortalTexts<'pt'> = {
     until: 'Antes de',
     none: 'Nenhuma cobrança encontrada',
     noneRest: 'Limpe os filtros ou mude de modo.',
+    firstRest: 'Uma cobrança pede um valor a um cliente. Crie a primeira pela API, e ela aparece aqui na hora.',
     unnamed: 'Lojista sem nome',
     concerns: {
       underpaid: 'Paga em parte',
