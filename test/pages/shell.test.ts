@@ -197,6 +197,37 @@ test('On the narrowest phone the names in the bar do not overlap, and cards keep
   await narrow.close();
 });
 
+test('On the narrowest phone no word of a heading breaks, in German', async () => {
+  const narrow = await browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'de' });
+  await narrow.addCookies(await page.context().cookies());
+  const small = await narrow.newPage();
+  const { id } = fixtures.paid;
+  for (const path of [
+    `/dashboard/payments/${id}`,
+    `/portal/requests/${id}`,
+    '/portal/unmatched',
+    '/dashboard/wallet',
+  ]) {
+    await small.goto(fixtures.url + path);
+    const broken = await small.locator('h1').evaluate((heading) => {
+      const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+      const found: string[] = [];
+      while (walker.nextNode()) {
+        const text = walker.currentNode as Text;
+        for (const { 0: word, index } of text.data.matchAll(/[^\s\u00a0]+/g)) {
+          const range = document.createRange();
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          if (range.getClientRects().length > 1) found.push(word);
+        }
+      }
+      return found;
+    });
+    assert.deepEqual(broken, [], path);
+  }
+  await narrow.close();
+});
+
 test('On a phone at twice the size of text no page is wider than the screen, in German', async () => {
   const large = await browser.newContext({ viewport: { width: 195, height: 422 }, locale: 'de' });
   await large.addCookies(await page.context().cookies());
