@@ -55,11 +55,11 @@ test('a surplus that is refunded in part → every file of requests says how muc
   assert.deepEqual(await cellsOf(request), thrice(['13.00', '', '', '', '']));
   const page = await openRefund(fixtures.visitor, name);
   assert.deepEqual(await cellsOf(request), thrice(['13.00', '', 'returning', '', '']));
-  const hash = await send(payer, 2_500_000n);
+  const hash = await send(payer, 2_501_000n);
   await fixtures.visitor.send(page, name, { return_tx_hash: hash });
   const [row] = await fixtures.db.sql`select noted_at from returns where return_tx_hash = ${hash}`;
   const at = row?.noted_at.toISOString();
-  assert.deepEqual(await cellsOf(request), thrice(['13.00', '2.50', 'confirmed', hash, at]));
+  assert.deepEqual(await cellsOf(request), thrice(['13.00', '2.5010', 'confirmed', hash, at]));
 });
 
 test('a refund by the merchant’s word has no amount; a cancelled one is not in the file', async () => {

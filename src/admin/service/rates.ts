@@ -15,6 +15,7 @@ import { card, field, hiddenField } from '../../ui/components.ts';
 import { confirmButton, form } from '../../ui/form.ts';
 import { ago } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { csvDecimal } from '../../web/csv-amounts.ts';
 import { csvOf, inOneBatch, sendCsv } from '../../web/download.ts';
 import { flashOf } from '../../web/flash.ts';
 import { notice } from '../../web/shell.ts';
@@ -61,9 +62,9 @@ const csvHeader = [
 ];
 
 const csvRow = ({ code, rate, fetched_at, sources, usable, override, ...beside }: RateView): CsvRow => [
-  ...[code, rate, fetched_at, sources.map((one) => `${one.source} ${one.rate}`).join(', ')],
+  ...[code, csvDecimal(rate), fetched_at, sources.map((one) => `${one.source} ${one.rate}`).join(', ')],
   ...[usable ? 'yes' : 'no', override ? 'yes' : 'no', beside.override_until],
-  ...[beside.sources_rate, beside.override_percent],
+  ...[beside.sources_rate && csvDecimal(beside.sources_rate), beside.override_percent],
 ];
 
 function asNothing(error: unknown): false {

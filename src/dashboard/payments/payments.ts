@@ -2,7 +2,6 @@ import { allChains } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { dayMs } from '../../lib/durations.ts';
-import { decimalOf, formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { html } from '../../lib/text/html.ts';
 import { receiptNumber } from '../../lib/text/receipt-number.ts';
@@ -18,6 +17,7 @@ import { commonTexts } from '../../texts/common.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { fill, type Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
+import { csvDecimal, csvFiat, csvMicro } from '../../web/csv-amounts.ts';
 import { sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, oneOf, readQuery } from '../../web/query.ts';
@@ -130,8 +130,9 @@ async function* csvRows(
   const networks = new Map(allChains(chains).map(({ chainId, name }) => [String(chainId), name]));
   for await (const batch of batches) {
     yield batch.map((row) => [
-      ...[row.id, row.created_at, row.display_status, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
-      ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.rate_source],
+      ...[row.id, row.created_at, row.display_status, csvFiat(row.fiat_int, row.fiat_code)],
+      ...[row.fiat_code, csvMicro(row.usdc_micro), csvMicro(row.received_micro), csvDecimal(row.rate)],
+      row.rate_source,
       ...[row.proof_verified_at, row.paid_block_time],
       row.paid_chain_id && (networks.get(row.paid_chain_id) ?? row.paid_chain_id),
       ...[row.tx_hash, row.payer_address, row.customer_name, row.memo],

@@ -2,7 +2,6 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import { modeOf } from '../../lib/mode.ts';
-import { formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readSearchText } from '../../lib/text/search-text.ts';
@@ -15,6 +14,7 @@ import { dashboardTexts } from '../../texts/dashboard.ts';
 import { shortAddress } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import { fill, type Words } from '../../ui/language.ts';
+import { csvMicro } from '../../web/csv-amounts.ts';
 import { sendCsv } from '../../web/download.ts';
 import { readQuery } from '../../web/query.ts';
 import { refundBadge } from '../../web/refunded.ts';
@@ -136,9 +136,9 @@ async function* csvRows(
       return [
         row.block_time,
         chains.find(({ chainId }) => String(chainId) === row.chain_id)?.name ?? row.chain_id,
-        ...[row.tx_hash, formatMicro(BigInt(row.value)), row.from_address, row.to_address, row.reason ?? 'no_match'],
+        ...[row.tx_hash, csvMicro(row.value), row.from_address, row.to_address, row.reason ?? 'no_match'],
         ...[row.candidate_request_id, refund?.state ?? null, refund?.return_tx_hash ?? null],
-        refund && refund.given_micro !== null ? formatMicro(BigInt(refund.given_micro)) : null,
+        csvMicro(refund?.given_micro ?? null),
       ];
     });
   }

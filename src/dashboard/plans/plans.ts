@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { decimalOf } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readTroubled, type TroubledRow } from '../../plans/collect/read.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../plans/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import type { Words } from '../../ui/language.ts';
+import { csvFiat } from '../../web/csv-amounts.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
@@ -106,7 +106,7 @@ const csvHeader = [
 function csvRow(row: PlanRow): CsvRow {
   return [
     ...[row.id, row.created_at, planDisplayStatus(row), row.name, row.customer_name, row.customer_email],
-    ...[row.customer_phone, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code, row.every, row.period],
+    ...[row.customer_phone, csvFiat(row.fiat_int, row.fiat_code), row.fiat_code, row.every, row.period],
     ...[row.first_on, row.next_on, row.charges, row.max_charges, row.ended_at, row.metadata],
   ];
 }

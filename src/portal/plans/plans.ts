@@ -1,6 +1,5 @@
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { decimalOf } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { type BrowsedPlan, browsePlans, exportBrowsedPlans, type PlanBrowseFilter } from '../../plans/browse.ts';
@@ -8,6 +7,7 @@ import { planDisplayStatus, planDisplayStatuses } from '../../plans/read.ts';
 import { dashboardTexts } from '../../texts/dashboard.ts';
 import { portalTexts } from '../../texts/portal.ts';
 import type { Words } from '../../ui/language.ts';
+import { csvFiat } from '../../web/csv-amounts.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { chargeText, dayHtml, planBadge, planName } from '../../web/plan-words.ts';
@@ -111,6 +111,6 @@ const csvHeader = [
 
 const csvRow = (row: BrowsedPlan): CsvRow => [
   ...[row.id, row.created_at, row.account_id, row.merchant_name, planDisplayStatus(row), row.name],
-  ...[row.customer_name, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code, row.every, row.period],
+  ...[row.customer_name, csvFiat(row.fiat_int, row.fiat_code), row.fiat_code, row.every, row.period],
   ...[row.collect, row.first_on, row.next_on, row.charges, row.max_charges, row.ended_at, row.metadata],
 ];

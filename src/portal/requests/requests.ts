@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
-import { decimalOf, formatFiat, formatMicro } from '../../lib/money.ts';
+import { formatFiat } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import {
@@ -18,6 +18,7 @@ import { portalTexts } from '../../texts/portal.ts';
 import { ago, columnMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
+import { csvDecimal, csvFiat, csvMicro } from '../../web/csv-amounts.ts';
 import { csvOf, sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, linkWith, oneOf, readQuery } from '../../web/query.ts';
@@ -161,8 +162,8 @@ const csvHeader = [
 function csvRow(row: ExportedRow): CsvRow {
   return [
     ...[row.id, row.created_at, row.expires_at, row.account_id, row.merchant_name, row.status, row.proof_status],
-    ...[row.display_status, decimalOf(BigInt(row.fiat_int), row.fiat_code), row.fiat_code],
-    ...[formatMicro(BigInt(row.usdc_micro)), formatMicro(BigInt(row.received_micro)), row.rate, row.memo],
+    ...[row.display_status, csvFiat(row.fiat_int, row.fiat_code), row.fiat_code],
+    ...[csvMicro(row.usdc_micro), csvMicro(row.received_micro), csvDecimal(row.rate), row.memo],
     ...[row.payment_mode, row.customer_name, row.customer_email, row.customer_phone, row.proof_verified_at],
     ...[row.tx_hash, row.payer_address, row.metadata === '{}' ? null : row.metadata],
     ...refundCells(row),

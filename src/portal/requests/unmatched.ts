@@ -3,7 +3,6 @@ import type { ChainConfig } from '../../config/chains.ts';
 import type { Context } from '../../context.ts';
 import type { Scope } from '../../db/connection.ts';
 import type { Mode } from '../../lib/mode.ts';
-import { formatMicro } from '../../lib/money.ts';
 import type { CsvRow } from '../../lib/text/csv.ts';
 import { type Html, html } from '../../lib/text/html.ts';
 import { readSearchText } from '../../lib/text/search-text.ts';
@@ -23,6 +22,7 @@ import { shortAddress, shortId } from '../../ui/components.ts';
 import { ago, groupMicro } from '../../ui/formats.ts';
 import type { Words } from '../../ui/language.ts';
 import { searchLimit } from '../../ui/search-limit.ts';
+import { csvMicro } from '../../web/csv-amounts.ts';
 import { sendCsv } from '../../web/download.ts';
 import { type Filter, filters } from '../../web/filters.ts';
 import { instantOf, linkWith, oneOf, readQuery } from '../../web/query.ts';
@@ -227,9 +227,9 @@ function csvRow(row: UnmatchedRow, refund: RefundRow | undefined, chains: ChainC
   const token = tokenOf(row, chainOf(row, chains));
   return [
     ...[row.account_id, row.merchant_name, row.reason ?? 'no_match', row.candidate_request_id],
-    ...[token ? formatMicro(BigInt(row.value)) : null, token?.symbol ?? null, row.token_address, row.value],
+    ...[token ? csvMicro(row.value) : null, token?.symbol ?? null, row.token_address, row.value],
     ...[row.chain_id, row.tx_hash, row.ordinal, row.from_address, row.to_address, row.block_time],
     ...[refund?.state ?? null, refund?.return_tx_hash ?? null],
-    refund && refund.given_micro !== null ? formatMicro(BigInt(refund.given_micro)) : null,
+    csvMicro(refund?.given_micro ?? null),
   ];
 }
