@@ -197,6 +197,30 @@ test('On the narrowest phone the names in the bar do not overlap, and cards keep
   await narrow.close();
 });
 
+test('On a phone the bar covers nothing that the keyboard reaches', async () => {
+  const phone = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  await phone.addCookies(await page.context().cookies());
+  const small = await phone.newPage();
+  await small.goto(`${fixtures.url}/portal/requests`);
+  let reached = 0;
+  const covered = new Set<string>();
+  for (let presses = 0; presses < 60; presses++) {
+    await small.keyboard.press('Tab');
+    const one = await small.evaluate(() => {
+      const focused = document.activeElement as HTMLElement;
+      if (!focused.matches('tbody a')) return null;
+      const bar = document.querySelector('.bar') as HTMLElement;
+      const isCovered = focused.getBoundingClientRect().bottom > bar.getBoundingClientRect().top;
+      return { isCovered, text: focused.textContent };
+    });
+    if (one) reached++;
+    if (one?.isCovered) covered.add(one.text);
+  }
+  assert.ok(reached > 20);
+  assert.deepEqual([...covered], []);
+  await phone.close();
+});
+
 test('On the narrowest phone no word of a heading breaks, in German', async () => {
   const narrow = await browser.newContext({ viewport: { width: 320, height: 640 }, locale: 'de' });
   await narrow.addCookies(await page.context().cookies());
