@@ -3,9 +3,10 @@ import { mandateTypedData } from '../chain/recurring/mandate.ts';
 import type { Hex } from '../chain/rpc.ts';
 import type { ChainConfig } from '../config/chains.ts';
 import type { Context } from '../context.ts';
-import { agree, type CustomersPlan, offerTo, stepAfterSigning } from '../plans/mandates/agree.ts';
+import { agree, type CustomersPlan, offerTo, stepAfterSigning, termsOn } from '../plans/mandates/agree.ts';
 import type { SubmittedPermit } from '../plans/mandates/allowance.ts';
 import type { MandateRow } from '../plans/mandates/read.ts';
+import { shownTerms } from '../plans/mandates/shown.ts';
 import { chargesAllowed } from '../plans/mandates/terms.ts';
 import { endpointOf, fund } from './wallet.ts';
 
@@ -23,16 +24,15 @@ export async function agreeInSandbox(
   const { facts } = plan;
   const account = privateKeyToAccount(privateKey);
   const charges = chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges });
-  const offered = await offerTo(ctx, plan, {
-    payer: account.address.toLowerCase(),
-    chainId: chain.chainId,
-    token: endpointOf(chain).usdc,
-    charges,
-  });
+  const place = { chainId: chain.chainId, token: endpointOf(chain).usdc };
+  const terms = await termsOn(ctx, facts, place);
+  if (!terms) throw new Error(faultSentence('none'));
+  const payer = account.address.toLowerCase();
+  const offered = await offerTo(ctx, plan, { ...place, payer, charges, shown: shownTerms(facts, terms) });
   if ('fault' in offered) throw new Error(faultSentence(offered.fault));
-  const { mandate, place } = offered.offer;
+  const { mandate } = offered.offer;
   await fund(chain, account.address, mandate.maxAmount * BigInt(charges));
-  const signature = await account.signTypedData(mandateTypedData(mandate, chain.chainId, place.contract));
+  const signature = await account.signTypedData(mandateTypedData(mandate, chain.chainId, terms.contract));
   const signed = { offer: offered.text, signature };
   const step = await stepAfterSigning(ctx, plan, signed);
   if ('fault' in step) throw new Error(faultSentence(step.fault));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { planCommands } from '../../src/cli/plans.ts';
 import { planPageUrl } from '../../src/plans/link.ts';
-import { type AgreeFixtures, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
+import { setRate } from '../support/fixtures.ts';
+import { type AgreeFixtures, type Answer, agreeFixtures, signJson } from '../support/payments/agree-fixtures.ts';
 
 let fixtures: AgreeFixtures;
 before(async () => {
@@ -69,6 +70,41 @@ test('Terms that were changed on their way, of another plan, or replayed after t
   assert.deepEqual(await fixtures.mandatesOf(plan), await fixtures.mandatesOf(other));
 });
 
+/** The most that one charge may take, as the wallet is asked to sign it. */
+const capIn = (offered: Answer) => JSON.parse(String(offered.typed)).message.maxAmount;
+
+test('The merchant raises the maximum, or the rate moves, while the page is open → nobody signs more than it shows', async () => {
+  const { merchant } = await fixtures.merchantIn('EUR');
+  const plan = await fixtures.plan({ currency: 'EUR' }, { scope: fixtures.scope, merchant });
+  const { address } = await fixtures.payer(1n);
+  const shown = await fixtures.shownOn(plan);
+  const cap = 13_053_479n; // 12.00 at 0.92, rounded up, and one cent
+  assert.equal(capIn(await fixtures.offer(plan, address, { shown })), String(cap));
+  await fixtures.db.sql`update plans set cap_fiat_int = 1200000 where id = ${plan.id}`;
+  assert.deepEqual(await fixtures.offer(plan, address, { shown }), { status: 409, fault: 'stale' });
+  assert.ok(BigInt(capIn(await fixtures.offer(plan, address))) > 900n * cap, 'to whoever reads it again');
+  await fixtures.db.sql`update plans set cap_fiat_int = 1200 where id = ${plan.id}`;
+  const wallet = `0x${'cd'.repeat(20)}`;
+  const [before] = await fixtures.db.sql`select wallet_address from merchants where id = ${merchant.id}`;
+  await fixtures.db.sql`update merchants set wallet_address = ${wallet} where id = ${merchant.id}`;
+  assert.equal((await fixtures.offer(plan, address, { shown })).fault, 'stale');
+  await fixtures.db.sql`update merchants set wallet_address = ${before?.wallet_address} where id = ${merchant.id}`;
+  for (const [rate, offered] of [
+    ['0.93', '12913226'],
+    ['0.9195', String(cap)],
+    ['0.91', undefined],
+  ] as const) {
+    await setRate(fixtures.ctx.db, 'EUR', rate);
+    const answer = await fixtures.offer(plan, address, { shown });
+    assert.equal(answer.typed && capIn(answer), offered, rate);
+    assert.equal(answer.fault, offered === undefined ? 'stale' : undefined, rate);
+  }
+  await setRate(fixtures.ctx.db, 'EUR', '0.92');
+  for (const malformed of ['', ' ', `${shown}0`.repeat(9), shown.replace(/\d+$/, ''), `${shown}.5`, `${shown}\n`]) {
+    assert.equal((await fixtures.offer(plan, address, { shown: malformed })).fault, 'stale', malformed);
+  }
+});
+
 test('A signature of another wallet, or of nobody → refused; who signs for itself pays', async () => {
   const plan = await fixtures.plan();
   const payer = await fixtures.payer(500_000_000n);
@@ -97,19 +133,15 @@ test('agreeing with the merchant’s own wallet, the token, the contract or a ma
   const plan = await fixtures.plan();
   const zero = `0x${'00'.repeat(20)}`;
   for (const payer of [fixtures.merchant.wallet, fixtures.token, fixtures.contract, zero, '0x12', '']) {
-    const chain = { chain_id: String(fixtures.chain.chainId), token: fixtures.token, charges: '12' };
-    assert.equal((await fixtures.post(plan, 'offer', { ...chain, payer })).fault, 'payer', payer);
+    assert.equal((await fixtures.offer(plan, payer)).fault, 'payer', payer);
   }
   const payer = (await fixtures.payer(1n)).address;
-  const chain = { chain_id: String(fixtures.chain.chainId), token: fixtures.token, payer };
   for (const charges of ['0', '', '1001', '-1', 'many']) {
-    assert.equal((await fixtures.post(plan, 'offer', { ...chain, charges })).fault, 'stale', charges);
+    assert.equal((await fixtures.offer(plan, payer, { charges })).fault, 'stale', charges);
   }
-  assert.equal((await fixtures.post(plan, 'offer', { ...chain, charges: '1', chain_id: '1' })).fault, 'none');
-  assert.equal(
-    (await fixtures.post(plan, 'offer', { ...chain, charges: '1', token: fixtures.contract })).fault,
-    'none',
-  );
+  assert.equal((await fixtures.offer(plan, payer, { chain_id: '1' })).fault, 'none');
+  assert.equal((await fixtures.offer(plan, payer, { token: fixtures.contract })).fault, 'none');
+  assert.ok((await fixtures.offer(plan, payer)).offer);
 });
 
 test('another plan’s link, a wrong token, or another site’s form → nothing is shown or changed', async () => {
@@ -239,10 +271,7 @@ test('An address without code that has not signed, with a longer signature → n
 
 test('A plan that is paid by link, has ended, or whose merchant is disabled offers nothing', async () => {
   const payer = await fixtures.payer(1n);
-  const asked = (plan: { id: string }) =>
-    fixtures.post(plan, 'offer', {
-      ...{ payer: payer.address, chain_id: String(fixtures.chain.chainId), token: fixtures.token, charges: '1' },
-    });
+  const asked = (plan: { id: string }) => fixtures.offer(plan, payer.address);
   const byLink = await fixtures.plan();
   await fixtures.db.sql`update plans set collect = 'link' where id = ${byLink.id}`;
   assert.equal((await asked(byLink)).fault, 'none');

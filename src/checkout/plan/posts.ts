@@ -57,6 +57,7 @@ export const planPosts: Record<string, Post> = {
       chainId: Number(typed('chain_id')),
       token: typed('token').toLowerCase(),
       charges: countIn(typed),
+      shown: typed('shown'),
     });
     if ('fault' in made) return made;
     const { mandate, place } = made.offer;

@@ -2,6 +2,7 @@ import type { ChainConfig } from '../../config/chains.ts';
 import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
+import { shownTerms } from '../../plans/mandates/shown.ts';
 import { chargesAllowed, maxChargesInYear } from '../../plans/mandates/terms.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
@@ -144,9 +145,12 @@ function signedDetails({ words, facts, offered: [first] }: PlanView): Html | nul
 }
 
 /** The data that browser code needs to ask a wallet. */
-export function ordersOf({ offered }: PlanView): string {
+export function ordersOf({ facts, offered }: PlanView): string {
   return JSON.stringify({
-    options: offered.map(({ chain, token, contract }) => placeOf(chain, token, contract)),
+    options: offered.map((terms) => ({
+      ...placeOf(terms.chain, terms.token, terms.contract),
+      shown: shownTerms(facts, terms),
+    })),
   });
 }
 

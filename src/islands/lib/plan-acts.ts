@@ -3,8 +3,14 @@ import { refusalFrom, WalletRefusal } from './refusal.ts';
 import { formatUsdc } from './texts.ts';
 import { askAccount, type FoundWallet, hexId, isDeclined, type WalletChain } from './wallets.ts';
 
-/** A network and token on which a plan can be charged. */
-export type PlanPlace = { chain: WalletChain & { coin: string }; token: string; symbol: string; contract: string };
+/** A network and token on which a plan can be charged. `shown`: the terms that the page shows, if they can be signed. */
+export type PlanPlace = {
+  chain: WalletChain & { coin: string };
+  token: string;
+  symbol: string;
+  contract: string;
+  shown?: string;
+};
 /** What a section asks a wallet for. `payer`: the only account that can do it; `call`: the call that revokes. */
 export type PlanOrders = { options: PlanPlace[]; payer?: string; call?: string };
 
@@ -68,7 +74,8 @@ async function accountOf({ wallet, orders }: PlanAct): Promise<string> {
 
 async function agree(act: PlanAct, account: string): Promise<string> {
   const { place, charges, tell } = act;
-  const fields = { payer: account, chain_id: String(place.chain.chainId), token: place.token, charges };
+  const { chain, token, shown = '' } = place;
+  const fields = { payer: account, chain_id: String(chain.chainId), token, charges, shown };
   const offered = (await send(act, 'offer', fields)) as { offer: string; typed: string };
   tell('signMandate');
   const signature = await sign(act, account, offered.typed);

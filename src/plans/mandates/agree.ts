@@ -19,7 +19,8 @@ import {
 } from './allowance.ts';
 import type { PlanFactsRow } from './facts.ts';
 import { queueAgreedMail } from './mails.ts';
-import { isCount, isPayer, makeOffer, type Offer, openOffer, termsNow } from './offer.ts';
+import { isCount, isPayer, makeOffer, type Offer, type OfferedTerms, openOffer, termsNow } from './offer.ts';
+import { termsAsShown } from './shown.ts';
 import { readMandateSignature, type SignedFault, signatureFault } from './signed.ts';
 import {
   countAgreed,
@@ -49,27 +50,35 @@ const chainsOf = (ctx: Context, facts: PlanFactsRow): AutomaticChain[] => {
   return 'chains' in found ? found.chains : [];
 };
 
+/** The terms that a plan's customer can agree to now on one network, with one token; null if there are none. */
+export async function termsOn(
+  ctx: Context,
+  facts: PlanFactsRow,
+  { chainId, token: address }: { chainId: number; token: string },
+): Promise<OfferedTerms | null> {
+  const [place] = await withContract(chainsOf(ctx, facts).filter(({ chain }) => chain.chainId === chainId));
+  const token = place && offeredTokens(place.chain).find((one) => one.address === address);
+  return place && token ? termsNow(facts, place, token, ctx.clock.now()) : null;
+}
+
 /**
  * Offers a plan's terms to a payer, to be signed within half an hour. Nothing is stored.
  *
- * @param wanted as the browser sent it; `charges` is how many the allowance should cover, null: without limit
+ * @param wanted as the browser sent it; `charges` is how many the allowance should cover, null: without limit; `shown`
+ *   is the text of `shownTerms` of the page
  */
 export async function offerTo(
   ctx: Context,
   { facts }: CustomersPlan,
-  wanted: { payer: string; chainId: number; token: string; charges: number | null },
+  wanted: { payer: string; chainId: number; token: string; charges: number | null; shown: string },
 ): Promise<{ offer: Offer; text: string } | { fault: AgreeFault }> {
-  const { payer, chainId, token: address, charges } = wanted;
-  const chains = await withContract(chainsOf(ctx, facts).filter(({ chain }) => chain.chainId === chainId));
-  const [place] = chains;
-  const token = place && offeredTokens(place.chain).find((one) => one.address === address);
-  const terms = place && token ? termsNow(facts, place, token, ctx.clock.now()) : null;
+  const { payer, charges, shown } = wanted;
+  const terms = await termsOn(ctx, facts, wanted);
   if (!terms) return { fault: 'none' };
-  if (!isPayer(payer) || payer === terms.payee || payer === address || payer === terms.contract) {
-    return { fault: 'payer' };
-  }
-  if (charges !== null && !isCount(charges)) return { fault: 'stale' };
-  return makeOffer(ctx, facts, terms, { payer, charges });
+  if (!isPayer(payer) || [terms.payee, terms.token.address, terms.contract].includes(payer)) return { fault: 'payer' };
+  const agreeable = termsAsShown(facts, terms, shown, ctx.clock.now());
+  if (!agreeable || (charges !== null && !isCount(charges))) return { fault: 'stale' };
+  return makeOffer(ctx, facts, agreeable, { payer, charges });
 }
 
 /** An offer that was signed. */

@@ -34,11 +34,23 @@ export async function agreeFixtures() {
     return { status: response.status, ...(text.startsWith('{') ? JSON.parse(text) : { text }) };
   }
 
+  /** The terms that the page of a plan shows, as its browser code sends them; empty if it shows none. */
+  async function shownOn(plan: { id: string }): Promise<string> {
+    const html = await (await fetch(urlOf(plan))).text();
+    const orders = /data-act="agree" data-orders="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
+    return orders === undefined ? '' : String(JSON.parse(orders).options[0]?.shown);
+  }
+
+  /** What a payer who has read the page is offered. */
+  async function offer(plan: { id: string }, payer: string, fields: Fields = {}): Promise<Answer> {
+    const { chain, token } = fixtures;
+    const shown = fields.shown ?? (await shownOn(plan));
+    return post(plan, 'offer', { payer, chain_id: String(chain.chainId), token, charges: '12', ...fields, shown });
+  }
+
   /** What a payer is offered, and the signed agreement. */
   async function sign(plan: { id: string }, payer: TestWallet, charges = '12') {
-    const { chain, token } = fixtures;
-    const fields = { payer: payer.address, chain_id: String(chain.chainId), token, charges };
-    const offered = await post(plan, 'offer', fields);
+    const offered = await offer(plan, payer.address, { charges });
     const signature = offered.typed ? await signJson(payer.privateKey, offered.typed) : '0x';
     return { offered, signed: { offer: String(offered.offer ?? ''), signature } };
   }
@@ -64,6 +76,8 @@ export async function agreeFixtures() {
     origin,
     urlOf,
     post,
+    shownOn,
+    offer,
     sign,
     signRaise,
     permit,
