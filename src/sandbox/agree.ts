@@ -23,7 +23,7 @@ export async function agreeInSandbox(
 ): Promise<MandateRow> {
   const { facts } = plan;
   const account = privateKeyToAccount(privateKey);
-  const charges = chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges });
+  const charges = chargesAllowed(facts);
   const place = { chainId: chain.chainId, token: endpointOf(chain).usdc };
   const terms = await termsOn(ctx, facts, place);
   if (!terms) throw new Error(faultSentence('none'));

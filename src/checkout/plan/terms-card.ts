@@ -3,7 +3,7 @@ import { dayMs } from '../../lib/durations.ts';
 import { formatFiat } from '../../lib/money.ts';
 import { type Html, html, raw } from '../../lib/text/html.ts';
 import { shownTerms } from '../../plans/mandates/shown.ts';
-import { chargesAllowed, maxChargesInYear } from '../../plans/mandates/terms.ts';
+import { chargesAllowed, chargesLeft, maxChargesInYear } from '../../plans/mandates/terms.ts';
 import { startOf } from '../../plans/rules.ts';
 import { mandateTexts } from '../../texts/mandates.ts';
 import { checksummed } from '../../ui/address.ts';
@@ -103,8 +103,8 @@ export function agreeCard(view: PlanView, isAgain: boolean): Html {
  */
 export function allowanceChoice({ words, facts, offered }: PlanView, act: string): Html {
   const { page: t } = mandateTexts(words);
-  const usual = chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges });
-  const left = facts.max_charges === null ? Number.POSITIVE_INFINITY : Math.max(1, facts.max_charges - facts.charges);
+  const usual = chargesAllowed(facts);
+  const left = chargesLeft(facts) ?? Number.POSITIVE_INFINITY;
   const counts = [...new Set([...offeredCounts.filter((count) => count <= left), usual])].sort((a, b) => a - b);
   const token = offered[0]?.token.symbol ?? 'USDC';
   return html`
@@ -130,7 +130,7 @@ export function allowanceChoice({ words, facts, offered }: PlanView, act: string
 function signedDetails({ words, facts, offered: [first] }: PlanView): Html | null {
   if (!first) return null;
   const { page: t } = mandateTexts(words);
-  const charges = BigInt(chargesAllowed({ maxCharges: facts.max_charges, charges: facts.charges }));
+  const charges = BigInt(chargesAllowed(facts));
   const amount = groupMicro(words, first.capMicro * charges);
   const contract = checksummed(first.contract);
   return html`

@@ -3,6 +3,7 @@ import type { Scope, Tx } from '../../db/connection.ts';
 import { shownName } from '../../db/shown-name.ts';
 import { type Quote, quoteOf } from '../../rates/quote.ts';
 import { type PlanRow, planColumns } from '../store.ts';
+import { uncollected } from './charged-store.ts';
 
 /** A plan with what its customer's page needs of merchant, partner and rate. */
 export type PlanFactsRow = PlanRow & {
@@ -14,6 +15,8 @@ export type PlanFactsRow = PlanRow & {
   slug: string;
   accent: string | null;
   logo_hash: string | null;
+  /** How many of its charges were made and are still to be collected. */
+  uncollected: number;
   /** Whether it is disabled, by the partner or the operator. */
   is_off: boolean;
   /** The merchant's wallet now; null while it is not set up. */
@@ -26,7 +29,7 @@ export type PlanFactsRow = PlanRow & {
 
 export async function selectPlanFacts(tx: Tx, scope: Scope, planId: string): Promise<PlanFactsRow | null> {
   const [row] = await tx<PlanFactsRow[]>`
-    select ${planColumns(tx)},
+    select ${planColumns(tx)}, ${uncollected(tx)} as uncollected,
       ${shownName(tx)} as merchant_name, m.email as merchant_email,
       m.language as merchant_language, w.name as partner_name, w.slug, w.accent, w.logo_hash,
       m.disabled_by_partner or m.disabled_by_operator or w.disabled_at is not null as is_off,

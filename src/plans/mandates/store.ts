@@ -1,5 +1,6 @@
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
+import { uncollected } from './charged-store.ts';
 
 /** Why a mandate is no longer used. `stopped_…`: somebody's own decision. */
 export type EndReason =
@@ -288,12 +289,14 @@ export type OpenSum = { mandates: number; micro: bigint | null };
 
 /**
  * The allowance that a payer's mandates in use need, over all partners: for each, the cap times the charges that its
- * allowance covers, or that its plan has left. The given plan is left out, because it is about to get another mandate.
+ * allowance covers, or that its plan has left. One that was made counts until it is collected. The given plan is left
+ * out, because it is about to get another mandate.
  */
 export async function sumOfOpen(sql: Sql | Tx, key: AllowanceKey, withoutPlanId: string): Promise<OpenSum> {
   const [row] = await sql<{ mandates: number; unlimited: boolean; micro: string }[]>`
     select count(*)::int as mandates, coalesce(bool_or(a.allowed_charges is null), false) as unlimited,
-      coalesce(sum(a.cap_micro * least(a.allowed_charges, p.max_charges - p.charges)), 0)::text as micro
+      coalesce(sum(a.cap_micro * least(a.allowed_charges, p.max_charges - p.charges + ${uncollected(sql)})), 0)::text
+        as micro
     from mandates a join plans p on (p.partner_id, p.test_mode, p.id) = (a.partner_id, a.test_mode, a.plan_id)
     where a.chain_id = ${key.chainId} and a.token_address = ${key.token} and a.payer = ${key.payer}
       and a.contract_address = ${key.contract} and a.state = 'active' and a.plan_id <> ${withoutPlanId}`;

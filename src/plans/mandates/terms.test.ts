@@ -90,9 +90,10 @@ test('the maximum of charges in a year › as many as the shortest interval allo
 });
 
 test('An allowance is for twelve charges or those that are left, added to the payer’s other plans', () => {
-  assert.equal(chargesAllowed({ maxCharges: null, charges: 40 }), 12);
-  assert.equal(chargesAllowed({ maxCharges: 20, charges: 15 }), 5);
-  assert.equal(chargesAllowed({ maxCharges: 24, charges: 0 }), 12);
+  assert.equal(chargesAllowed({ max_charges: null, charges: 40, uncollected: 2 }), 12);
+  assert.equal(chargesAllowed({ max_charges: 20, charges: 15, uncollected: 0 }), 5);
+  assert.equal(chargesAllowed({ max_charges: 20, charges: 15, uncollected: 2 }), 7);
+  assert.equal(chargesAllowed({ max_charges: 24, charges: 0, uncollected: 0 }), 12);
   assert.equal(allowanceOf({ cap: 9_010_000n, charges: 12 }, 5_000_000n), 113_120_000n);
   assert.equal(allowanceOf({ cap: 9_010_000n, charges: null }, 5_000_000n), unlimitedAllowance);
   assert.equal(allowanceOf({ cap: 9_010_000n, charges: 12 }, null), unlimitedAllowance);

@@ -61,10 +61,16 @@ export function maxChargesInYear(minIntervalSeconds: number, startsAt: Date, end
   return Math.floor(span / minIntervalSeconds) + 1;
 }
 
-/** How many charges an allowance covers, unless the payer chooses otherwise. */
-export function chargesAllowed({ maxCharges, charges }: Pick<Course, 'maxCharges' | 'charges'>): number {
-  return maxCharges === null ? usualCharges : Math.max(1, Math.min(usualCharges, maxCharges - charges));
+/** A plan whose charges an allowance is for. `uncollected`: how many were made and are still to be collected. */
+type Chargeable = { max_charges: number | null; charges: number; uncollected: number };
+
+/** How many charges a plan can still take from an allowance; null: until somebody ends it. */
+export function chargesLeft({ max_charges, charges, uncollected }: Chargeable): number | null {
+  return max_charges === null ? null : Math.max(1, max_charges - charges + uncollected);
 }
+
+/** How many charges an allowance covers, unless the payer chooses otherwise. */
+export const chargesAllowed = (plan: Chargeable): number => Math.min(usualCharges, chargesLeft(plan) ?? usualCharges);
 
 /** The allowance needed for this plan's charges and those of the payer's other plans. Null: without limit. */
 export function allowanceOf(own: { cap: bigint; charges: number | null }, othersMicro: bigint | null): bigint {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { dayMs, minuteMs } from '../../src/lib/durations.ts';
+import { dayOf } from '../../src/plans/rules.ts';
+import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
+
+let of: AgreeFixtures;
+before(async () => {
+  of = await agreeFixtures();
+});
+after(() => of?.stop());
+/** Starts the limits per client and minute again. Plans of other tests are charged no more. */
+beforeEach(async () => {
+  await of.forward(2 * minuteMs);
+  await of.db
+    .sql`update plans set state = 'ended', ended_at = now(), next_on = null, due_at = null where state <> 'ended'`;
+});
+
+const inDays = (days: number) => dayOf(new Date(of.clock.now().getTime() + days * dayMs));
+const statesOf = async (plan: { id: string }) =>
+  (await of.collections(plan)).map(({ state, reason }) => [state, reason]);
+
+/** Makes what is due, and waits until the chain has decided. */
+async function turn(): Promise<void> {
+  await of.turn();
+  await of.forward(2 * minuteMs);
+  await of.collect();
+}
+
+test('A charge that was made and could not be collected yet → allowances still cover it', async () => {
+  const [last, middle] = [await of.plan({ maxCharges: 1 }), await of.plan({ maxCharges: 3, fiatInt: 1300 })];
+  const [payer, other] = [await of.payer(0n), await of.payer(0n)];
+  for (const [plan, by] of [
+    [last, payer],
+    [middle, other],
+  ] as const)
+    assert.equal((await of.agreeByPage(plan, by, '1')).answer.done, 'agreed');
+  await turn();
+  for (const plan of [last, middle]) assert.deepEqual(await statesOf(plan), [['waiting', 'balance_low']]);
+  const second = await of.plan({ firstOn: inDays(9), fiatInt: 20_000 });
+  const agreed = await of.agreeByPage(second, payer, '2');
+  assert.equal(agreed.step.value, String(2n * 200_010_000n + 12_010_000n));
+  // Whoever agrees again may have all three collected.
+  assert.match((await of.open(middle)).html, /<option value="3" selected>/);
+});
