@@ -20,8 +20,11 @@ export type CollectionFault = 'cap' | 'tooMuch' | 'reserve';
 
 export const byLink: Collection = { collect: 'link', capFiatInt: null, reservePercent: 0, afterPastDue: 'link' };
 
-/** The reserve unless another one is typed; the token is a dollar, so plans in dollars need none. */
-export const usualReserve = (currency: string): number => (currency === 'USD' ? 0 : 10);
+/**
+ * The reserve unless another one is typed. A token that is worth a dollar trades some hundredths of a percent above or
+ * below it, so plans in dollars need a small one.
+ */
+export const usualReserve = (currency: string): number => (currency === 'USD' ? 1 : 10);
 const maxReserve = 100;
 export const maxFiatInt = 2_147_483_647n;
 

@@ -33,13 +33,13 @@ test('valid fields → a plan', () => {
   });
 });
 
-test('A plan that charges automatically takes its amount for the most, and a reserve where it is not in dollars', () => {
+test('A plan that charges automatically takes its amount for the most, and a reserve, a small one in dollars', () => {
   const collection = (typed: PlanFields, currency?: string) => {
     const { plan, faults } = read({ collect: 'automatic', ...typed }, currency);
     return faults ?? [plan?.collect, plan?.capFiatInt, plan?.reservePercent, plan?.afterPastDue];
   };
   assert.deepEqual(collection({}), ['automatic', 8000, 10, 'link']);
-  assert.deepEqual(collection({}, 'USD'), ['automatic', 8000, 0, 'link']);
+  assert.deepEqual(collection({}, 'USD'), ['automatic', 8000, 1, 'link']);
   assert.deepEqual(collection({ cap: '95.50', reserve: '0', past_due: 'end' }), ['automatic', 9550, 0, 'end']);
   assert.deepEqual(collection({ cap: '79.99' }), { cap: 'cap' });
   assert.deepEqual(collection({ cap: 'much' }), { cap: 'cap' });

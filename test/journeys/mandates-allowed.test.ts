@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
+import { readPlanChange } from '../../src/plans/form.ts';
 import { dayOf } from '../../src/plans/rules.ts';
+import { setRate } from '../support/fixtures.ts';
 import { type AgreeFixtures, agreeFixtures } from '../support/payments/agree-fixtures.ts';
 
 let of: AgreeFixtures;
@@ -26,6 +28,21 @@ async function turn(): Promise<void> {
   await of.forward(2 * minuteMs);
   await of.collect();
 }
+
+test('A plan in dollars, and the token moves against the dollar as it does every day → charged, nobody agrees again', async () => {
+  const typed = readPlanChange({ amount: '250', collect: 'automatic' }, 'USD');
+  assert.ok('change' in typed);
+  const plan = await of.plan({ firstOn: inDays(1), ...typed.change });
+  const payer = await of.payer(500_000_000n);
+  await setRate(of.db, 'USD', '1.0002');
+  assert.equal((await of.agreeByPage(plan, payer)).answer.done, 'agreed');
+  await setRate(of.db, 'USD', '0.9997');
+  await of.forward(dayMs);
+  await turn();
+  await setRate(of.db, 'USD', '1');
+  assert.deepEqual(await statesOf(plan), [['charged', null]]);
+  assert.equal((await of.mandateOf(plan)).state, 'active');
+});
 
 test('A charge that was made and could not be collected yet → allowances still cover it', async () => {
   const [last, middle] = [await of.plan({ maxCharges: 1 }), await of.plan({ maxCharges: 3, fiatInt: 1300 })];

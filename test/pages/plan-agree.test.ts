@@ -182,7 +182,7 @@ test('A merchant makes a plan that charges automatically, shows its code, change
   await see(page, 'Enter an amount that is at least as high as one charge.');
   await page.getByLabel('Maximum per charge, in USD').fill('25');
   await page.getByRole('button', { name: 'Review' }).click();
-  await see(page, '$25.00 (25.01 USDC at today’s rate)');
+  await see(page, '$25.00 plus a 1% margin (25.26 USDC at today’s rate)');
   await photograph(page, 'plan-automatic-review');
   await page.getByRole('button', { name: 'Start plan' }).click();
   await see(page, 'Your customer has not agreed yet');
