@@ -45,7 +45,7 @@ test(`A year of monthly, weekly and month-end plans, with kills between any two 
     ] as const) {
       const plan = await of.plan({ ...details, fiatInt: 1200 + plans.length });
       const payer = await of.payer(late ? 0n : 10_000_000_000n);
-      const { cap_micro } = await of.agree(plan, payer, { permitMicro: 0n + 60n * 20_000_000n });
+      const { cap_micro } = await of.agree(plan, payer, { permitMicro: 0n + 60n * 20_000_000n, allowed_charges: null });
       assert.ok(BigInt(cap_micro) < 20_000_000n);
       plans.push({ plan, payer, late });
       balances.set(payer.address, late ? 0n : 10_000_000_000n);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { encodeFunctionData, erc20Abi } from 'viem';
+import type { Hex } from '../../src/chain/rpc.ts';
 import { dayMs, minuteMs } from '../../src/lib/durations.ts';
 import { readPlanChange } from '../../src/plans/form.ts';
 import { dayOf } from '../../src/plans/rules.ts';
@@ -22,12 +24,46 @@ const inDays = (days: number) => dayOf(new Date(of.clock.now().getTime() + days 
 const statesOf = async (plan: { id: string }) =>
   (await of.collections(plan)).map(({ state, reason }) => [state, reason]);
 
+async function allowanceOf(payer: { address: Hex }): Promise<bigint> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [payer.address, of.contract] });
+  return BigInt((await of.rpc('eth_call', [{ to: of.token, data }, 'latest'])) as string);
+}
+
 /** Makes what is due, and waits until the chain has decided. */
 async function turn(): Promise<void> {
   await of.turn();
   await of.forward(2 * minuteMs);
   await of.collect();
 }
+
+test('One charge was allowed, and the wallet has another plan → a second one is not taken from the other plan’s allowance', async () => {
+  const one = await of.plan({ firstOn: inDays(1) });
+  const other = await of.plan({ firstOn: inDays(40), fiatInt: 1300 });
+  const payer = await of.payer(500_000_000n);
+  assert.equal((await of.agreeByPage(one, payer, '1')).answer.done, 'agreed');
+  assert.equal((await of.agreeByPage(other, payer, '12')).answer.done, 'agreed');
+  await of.forward(dayMs);
+  await turn();
+  assert.deepEqual(await statesOf(one), [['charged', null]]);
+  await of.forward(31 * dayMs);
+  await turn();
+  assert.deepEqual(await statesOf(one), [
+    ['charged', null],
+    ['waiting', 'allowance_low'],
+  ]);
+  assert.ok((await allowanceOf(payer)) >= 12n * 13_010_000n, 'what the other plan was allowed is untouched');
+  // Allowing more for the one plan asks for what both may still take, and lets the waiting charge through.
+  const signed = await of.signRaise(one, payer, '2');
+  const step = await of.post(one, 'raise-step', signed);
+  assert.equal(step.value, String(2n * 12_010_000n + 12n * 13_010_000n));
+  assert.equal((await of.post(one, 'raise', { ...signed, ...(await of.permit(payer, step)) })).done, 'raised');
+  await of.forward(2 * dayMs);
+  await turn();
+  assert.deepEqual(await statesOf(one), [
+    ['charged', null],
+    ['charged', null],
+  ]);
+});
 
 test('A plan in dollars, and the token moves against the dollar as it does every day → charged, nobody agrees again', async () => {
   const typed = readPlanChange({ amount: '250', collect: 'automatic' }, 'USD');

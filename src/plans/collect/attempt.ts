@@ -13,7 +13,7 @@ import { isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
 import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postpone } from './outcome.ts';
-import { type ChargeFacts, judge, maxGas, tokenFault } from './rules.ts';
+import { type ChargeFacts, isAllowed, judge, maxGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
@@ -102,6 +102,9 @@ async function attempt(ctx: Context, chain: ChainConfig, one: Attempt, ready: Re
     case 'delay':
       await postpone(ctx, one, verdict.reason, verdict.until);
       return false;
+    case 'fail':
+      await fail(ctx, one, verdict.reason);
+      return false;
     case 'charge':
       break;
   }
@@ -122,6 +125,7 @@ function factsOf(ctx: Context, { row, mandate }: Attempt, ready: ReadonlySet<Hex
     paymentSeen: row.payment_seen,
     terms: mandate && termsOf(mandate),
     offered: mandate !== null && isOffered(ctx, mandate, row),
+    allowed: mandate !== null && isAllowed(mandate),
     canRelay: mandate !== null && ready.has(mandate.executor),
     merchantDisabled: row.merchant_disabled,
     partnerDisabled: row.partner_disabled,
@@ -168,7 +172,7 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
  * The first charge sets the allowance. A permit that was already used does no harm, and later charges rarely need one.
  */
 const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
-  mandate.uncharged ? usablePermit(ctx, permit) : null;
+  mandate.charged === 0 ? usablePermit(ctx, permit) : null;
 
 function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, permit: Permit | null): RelayCall {
   const reference = referenceWord(row.reference);

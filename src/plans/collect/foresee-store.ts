@@ -1,5 +1,6 @@
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { type Quote, quoteOf } from '../../rates/quote.ts';
+import { charged } from '../mandates/read.ts';
 import type { UsableMandate } from './known-store.ts';
 
 /** A plan whose next date comes soon, with its mandate and the permit of that mandate's payer. */
@@ -16,7 +17,7 @@ export type ComingRow = {
   permit_deadline: string | null;
   /** Whether a charge of the plan has failed and is tried again, so that its customer already knows. */
   retried: boolean;
-} & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'uncharged'>;
+} & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'allowed_charges' | 'charged'>;
 
 /** Where a pass continues: after a plan. */
 export type After = { dueAt: Date; planId: string };
@@ -30,10 +31,7 @@ export function selectComing(
   return sql<ComingRow[]>`
     select p.partner_id, p.test_mode, p.id as plan_id, p.fiat_int, p.fiat_code, p.next_on::text as next_on,
       p.due_at as plan_due_at, ${quoteOf(sql, sql`p.fiat_code`)} as quote, a.payer, a.token_address, a.contract_address,
-      s.value as permit_micro, s.deadline as permit_deadline,
-      not exists (select from collections o
-        where (o.partner_id, o.test_mode, o.plan_id, o.mandate_id) = (a.partner_id, a.test_mode, a.plan_id, a.id)
-          and o.state = 'charged') as uncharged,
+      a.allowed_charges, ${charged(sql)} as charged, s.value as permit_micro, s.deadline as permit_deadline,
       exists (select from collections o
         where (o.partner_id, o.test_mode, o.plan_id) = (p.partner_id, p.test_mode, p.id)
           and o.state = 'waiting' and o.attempts > 0) as retried

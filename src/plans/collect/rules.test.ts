@@ -23,6 +23,7 @@ const known = (change: Partial<ChargeFacts> = {}): ChargeFacts => ({
   paymentSeen: false,
   terms,
   offered: true,
+  allowed: true,
   canRelay: true,
   merchantDisabled: false,
   partnerDisabled: false,

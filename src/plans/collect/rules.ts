@@ -94,6 +94,10 @@ export function coverage(terms: Terms | null, price: Price, offered: boolean, no
   return offered ? null : 'chain_gone';
 }
 
+/** Whether a mandate allows one more charge than were taken under it. */
+export const isAllowed = (mandate: { allowed_charges: number | null; charged: number }): boolean =>
+  mandate.allowed_charges === null || mandate.charged < mandate.allowed_charges;
+
 /** Everything that is known of a charge before the chain is queried. */
 export type ChargeFacts = {
   price: Price;
@@ -105,6 +109,8 @@ export type ChargeFacts = {
   paymentSeen: boolean;
   terms: Terms | null;
   offered: boolean;
+  /** Whether the customer allows one more charge. */
+  allowed: boolean;
   canRelay: boolean;
   merchantDisabled: boolean;
   partnerDisabled: boolean;
@@ -115,7 +121,8 @@ export type Verdict =
   | { kind: 'paid' }
   | { kind: 'stop'; reason: StopReason }
   | { kind: 'ask'; reason: Uncovered }
-  | { kind: 'delay'; reason: Delay; until: Date | null };
+  | { kind: 'delay'; reason: Delay; until: Date | null }
+  | { kind: 'fail'; reason: Failure };
 
 /** Decides about a due charge by what the service has stored. The chain decides after that. */
 export function judge(known: ChargeFacts, now: Date): Verdict {
@@ -133,6 +140,8 @@ export function judge(known: ChargeFacts, now: Date): Verdict {
   if (gap) return { kind: 'ask', reason: gap };
   if (terms && now < terms.startsAt) return { kind: 'delay', reason: 'not_started', until: terms.startsAt };
   if (!known.canRelay) return delayed('relayer_unready');
+  // The token would let it through while the allowance for the wallet's other plans lasts.
+  if (!known.allowed) return { kind: 'fail', reason: 'allowance_low' };
   return { kind: 'charge', amountMicro };
 }
 

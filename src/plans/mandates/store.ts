@@ -1,6 +1,6 @@
 import type { Hex } from '../../chain/rpc.ts';
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
-import { uncollected } from './charged-store.ts';
+import { charged, uncollected } from './charged-store.ts';
 
 /** Why a mandate is no longer used. `stopped_…`: somebody's own decision. */
 export type EndReason =
@@ -41,7 +41,7 @@ export type MandateRow = {
   cap_fiat_int: string;
   fiat_code: string;
   reserve_percent: number;
-  /** How many charges the allowance was set for; null: without limit. */
+  /** How many charges the customer allows, from the agreement on; null: without limit. */
   allowed_charges: number | null;
   agreed_at: Date;
   /** `replaced`: the customer has agreed again. */
@@ -176,10 +176,10 @@ export async function endOfErased(tx: Tx, planIds: string[], now: Date): Promise
     where a.plan_id = any(${planIds}::uuid[]) and a.state = 'active'`;
 }
 
-/** Sets how many charges a new allowance covers; null: without limit. */
+/** Allows this many charges beside those that were taken already; null: without limit. */
 export async function updateAllowed(tx: Tx, scope: Scope, id: string, charges: number | null): Promise<boolean> {
   const { count } = await tx`
-    update mandates a set allowed_charges = ${charges}
+    update mandates a set allowed_charges = ${charges}::int + ${charged(tx)}
     where ${inScope(tx, scope)} and a.id = ${id} and a.state = 'active'`;
   return count === 1;
 }
@@ -288,15 +288,15 @@ export async function deletePermitBelow(tx: Sql | Tx, key: AllowanceKey, neededM
 export type OpenSum = { mandates: number; micro: bigint | null };
 
 /**
- * The allowance that a payer's mandates in use need, over all partners: for each, the cap times the charges that its
- * allowance covers, or that its plan has left. One that was made counts until it is collected. The given plan is left
- * out, because it is about to get another mandate.
+ * The allowance that a payer's mandates in use need, over all partners: for each, the cap times the charges that are
+ * left of those that it allows, or that its plan has left. One that was made counts until it is collected. The given
+ * plan is left out, because it is about to get another mandate.
  */
 export async function sumOfOpen(sql: Sql | Tx, key: AllowanceKey, withoutPlanId: string): Promise<OpenSum> {
   const [row] = await sql<{ mandates: number; unlimited: boolean; micro: string }[]>`
     select count(*)::int as mandates, coalesce(bool_or(a.allowed_charges is null), false) as unlimited,
-      coalesce(sum(a.cap_micro * least(a.allowed_charges, p.max_charges - p.charges + ${uncollected(sql)})), 0)::text
-        as micro
+      coalesce(sum(a.cap_micro * greatest(0, least(a.allowed_charges - ${charged(sql)},
+        p.max_charges - p.charges + ${uncollected(sql)}))), 0)::text as micro
     from mandates a join plans p on (p.partner_id, p.test_mode, p.id) = (a.partner_id, a.test_mode, a.plan_id)
     where a.chain_id = ${key.chainId} and a.token_address = ${key.token} and a.payer = ${key.payer}
       and a.contract_address = ${key.contract} and a.state = 'active' and a.plan_id <> ${withoutPlanId}`;

@@ -33,7 +33,9 @@ const never = new AbortController().signal;
 
 type MovableClock = ReturnType<typeof movableClock>;
 
-type Terms = Partial<Pick<MandateRow, 'cap_micro' | 'min_interval_s' | 'starts_at' | 'ends_at' | 'payee' | 'executor'>>;
+type Terms = Partial<
+  Pick<MandateRow, 'cap_micro' | 'min_interval_s' | 'starts_at' | 'ends_at' | 'payee' | 'executor' | 'allowed_charges'>
+>;
 export type CollectFixtures = Awaited<ReturnType<typeof collectFixtures>>;
 
 /**
