@@ -65,6 +65,23 @@ test('One charge was allowed, and the wallet has another plan → a second one i
   ]);
 });
 
+test('More is allowed by a permit while the earlier allowance still suffices → it counts, long after the permit has ended', async () => {
+  const plan = await of.plan({ firstOn: inDays(1) });
+  const payer = await of.payer(500_000_000n);
+  assert.equal((await of.agreeByPage(plan, payer, '3')).answer.done, 'agreed');
+  await of.forward(dayMs);
+  await turn();
+  const signed = await of.signRaise(plan, payer, '24');
+  const step = await of.post(plan, 'raise-step', signed);
+  assert.equal(step.step, 'permit');
+  assert.equal((await of.post(plan, 'raise', { ...signed, ...(await of.permit(payer, step)) })).done, 'raised');
+  for (let month = 0; month < 4; month++) {
+    await of.forward(31 * dayMs);
+    await turn();
+  }
+  assert.deepEqual(await statesOf(plan), Array(5).fill(['charged', null]));
+});
+
 test('A plan in dollars, and the token moves against the dollar as it does every day → charged, nobody agrees again', async () => {
   const typed = readPlanChange({ amount: '250', collect: 'automatic' }, 'USD');
   assert.ok('change' in typed);

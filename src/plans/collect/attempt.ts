@@ -13,7 +13,7 @@ import { isOffered, priceOf, termsOf } from './cover.ts';
 import { holdingsOf } from './holdings.ts';
 import type { KnownRow, UsableMandate } from './known-store.ts';
 import { endCharged, endPaid, endStopped, endUncovered, fail, moveToChain, postpone } from './outcome.ts';
-import { type ChargeFacts, isAllowed, judge, maxGas, tokenFault } from './rules.ts';
+import { type ChargeFacts, isAllowed, isNewPermit, judge, maxGas, tokenFault } from './rules.ts';
 import { type Ready, sendAll } from './send.ts';
 
 /** A charge that this node has taken, with its plan's mandate and the last permit of that mandate's payer. */
@@ -169,10 +169,12 @@ function usablePermit(ctx: Context, permit: PermitRow | null): Permit | null {
 }
 
 /**
- * The first charge sets the allowance. A permit that was already used does no harm, and later charges rarely need one.
+ * The first charge after a permit was signed sets the allowance, although an earlier allowance may still suffice: by the
+ * time that it does not, the permit may have ended. One that was already used does no harm, and later charges rarely
+ * need one.
  */
 const firstPermit = (ctx: Context, { mandate, permit }: Charging): Permit | null =>
-  mandate.charged === 0 ? usablePermit(ctx, permit) : null;
+  permit && isNewPermit(mandate.charged_at, permit.signed_at) ? usablePermit(ctx, permit) : null;
 
 function callOf(chain: ChainConfig, { row, mandate }: Charging, amount: bigint, permit: Permit | null): RelayCall {
   const reference = referenceWord(row.reference);

@@ -1,6 +1,6 @@
 import type { Scope, Sql, Tx } from '../../db/connection.ts';
 import { type Quote, quoteOf } from '../../rates/quote.ts';
-import { charged } from '../mandates/read.ts';
+import { charged, chargedAt } from '../mandates/read.ts';
 import type { UsableMandate } from './known-store.ts';
 
 /** A plan whose next date comes soon, with its mandate and the permit of that mandate's payer. */
@@ -15,9 +15,10 @@ export type ComingRow = {
   quote: Quote | null;
   permit_micro: string | null;
   permit_deadline: string | null;
+  permit_signed_at: Date | null;
   /** Whether a charge of the plan has failed and is tried again, so that its customer already knows. */
   retried: boolean;
-} & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'allowed_charges' | 'charged'>;
+} & Pick<UsableMandate, 'payer' | 'token_address' | 'contract_address' | 'allowed_charges' | 'charged' | 'charged_at'>;
 
 /** Where a pass continues: after a plan. */
 export type After = { dueAt: Date; planId: string };
@@ -31,7 +32,8 @@ export function selectComing(
   return sql<ComingRow[]>`
     select p.partner_id, p.test_mode, p.id as plan_id, p.fiat_int, p.fiat_code, p.next_on::text as next_on,
       p.due_at as plan_due_at, ${quoteOf(sql, sql`p.fiat_code`)} as quote, a.payer, a.token_address, a.contract_address,
-      a.allowed_charges, ${charged(sql)} as charged, s.value as permit_micro, s.deadline as permit_deadline,
+      a.allowed_charges, ${charged(sql)} as charged, ${chargedAt(sql)} as charged_at,
+      s.value as permit_micro, s.deadline as permit_deadline, s.signed_at as permit_signed_at,
       exists (select from collections o
         where (o.partner_id, o.test_mode, o.plan_id) = (p.partner_id, p.test_mode, p.id)
           and o.state = 'waiting' and o.attempts > 0) as retried

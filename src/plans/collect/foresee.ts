@@ -14,7 +14,7 @@ import { lockNamedPlan } from '../store.ts';
 import { type After, type ComingRow, selectComing, updateForeseen } from './foresee-store.ts';
 import { holdingsOf } from './holdings.ts';
 import { aheadMail } from './mail.ts';
-import { foresee, isAllowed } from './rules.ts';
+import { foresee, isAllowed, isNewPermit } from './rules.ts';
 
 /** How long before a date its customer is warned. */
 export const aheadMs = 72 * hourMs;
@@ -72,7 +72,10 @@ async function warnIfShort(ctx: Context, row: ComingRow, holdings: Holdings): Pr
   if (rate === null || exponent === null) return false;
   const amountMicro = toUsdcMicro(BigInt(row.fiat_int), exponent, rate);
   // A permit that was never used counts as allowance.
-  const isUsable = row.charged === 0 && BigInt(row.permit_deadline ?? 0) * 1000n > BigInt(row.plan_due_at.getTime());
+  const isUsable =
+    row.permit_signed_at !== null &&
+    isNewPermit(row.charged_at, row.permit_signed_at) &&
+    BigInt(row.permit_deadline ?? 0) * 1000n > BigInt(row.plan_due_at.getTime());
   const permitMicro = isUsable && row.permit_micro ? BigInt(row.permit_micro) : null;
   const fault = isAllowed(row) ? foresee(holdings, amountMicro, permitMicro) : 'allowance_low';
   const scope = scopeOfRow(row);

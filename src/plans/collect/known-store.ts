@@ -2,7 +2,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import type { Sql, Tx } from '../../db/connection.ts';
 import { isArriving } from '../../payments/arriving.ts';
 import { seenStatus } from '../../requests/expiry.ts';
-import { charged, type MandateRow, type PermitRow } from '../mandates/read.ts';
+import { charged, chargedAt, type MandateRow, type PermitRow } from '../mandates/read.ts';
 import type { CollectionRow, Owner, Taken } from './store.ts';
 
 /** A charge that this node has taken, with the data of its request. Amounts are decimal strings of micro units. */
@@ -57,13 +57,13 @@ export function selectKnown(sql: Sql, taken: Taken[]): Promise<KnownRow[]> {
       join partners w on w.id = c.partner_id`;
 }
 
-/** A mandate, and how many charges were taken under it. One without any may still need its payer's permit. */
-export type UsableMandate = MandateRow & { charged: number };
+/** A mandate, how many charges were taken under it, and when the newest of them had been made; null without any. */
+export type UsableMandate = MandateRow & { charged: number; charged_at: Date | null };
 
 /** The active mandates of the plans of taken charges. */
 export function selectMandates(sql: Sql, rows: { partner_id: string; test_mode: boolean; plan_id: string }[]) {
   return sql<UsableMandate[]>`
-    select a.*, a.chain_id::float8 as chain_id, ${charged(sql)} as charged
+    select a.*, a.chain_id::float8 as chain_id, ${charged(sql)} as charged, ${chargedAt(sql)} as charged_at
     from unnest(${rows.map((one) => one.partner_id)}::uuid[], ${rows.map((one) => one.test_mode)}::boolean[],
         ${rows.map((one) => one.plan_id)}::uuid[]) as k (partner_id, test_mode, plan_id)
       join mandates a using (partner_id, test_mode, plan_id)

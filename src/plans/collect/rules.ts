@@ -98,6 +98,10 @@ export function coverage(terms: Terms | null, price: Price, offered: boolean, no
 export const isAllowed = (mandate: { allowed_charges: number | null; charged: number }): boolean =>
   mandate.allowed_charges === null || mandate.charged < mandate.allowed_charges;
 
+/** Whether no charge that was taken under a mandate can have used a permit. */
+export const isNewPermit = (chargedAt: Date | null, signedAt: Date): boolean =>
+  chargedAt === null || chargedAt < signedAt;
+
 /** Everything that is known of a charge before the chain is queried. */
 export type ChargeFacts = {
   price: Price;

@@ -3,6 +3,7 @@ import type { Hex } from '../../chain/rpc.ts';
 import { walletJson } from '../../chain/typed-data.ts';
 import type { Context } from '../../context.ts';
 import { nestedIn } from '../../db/nested.ts';
+import { startOf } from '../rules.ts';
 import type { AgreeFault, CustomersPlan } from './agree.ts';
 import {
   type AllowanceOrder,
@@ -59,13 +60,15 @@ async function open(
   const chain = mandate && chainOf(ctx, mandate);
   if (!mandate || !chain) return { fault: 'none' };
   const { token_address: token, payer, contract_address: contract } = mandate;
+  // The permit is used by the next charge, which may be a year ahead.
+  const next = facts.next_on === null ? 0 : startOf(facts.next_on).getTime();
   const order: AllowanceOrder = {
     chain,
     key: { chainId: chain.chainId, token, payer, contract },
     planId: facts.id,
     capMicro: BigInt(mandate.cap_micro),
     charges,
-    startsAt: new Date(Math.max(mandate.starts_at.getTime(), ctx.clock.now().getTime())),
+    startsAt: new Date(Math.max(mandate.starts_at.getTime(), ctx.clock.now().getTime(), next)),
   };
   return { mandate, order };
 }

@@ -2,7 +2,7 @@ import { bytesToHex } from 'viem';
 import type { Scope, Tx } from '../../db/connection.ts';
 import { type EndReason, type MandateRow, type PermitRow, selectActive, selectLatest } from './store.ts';
 
-export { charged } from './charged-store.ts';
+export { charged, chargedAt } from './charged-store.ts';
 export type { EndReason, MandateRow, PermitRow };
 
 /** The mandate under which a plan may be charged; null if none is in use. */
