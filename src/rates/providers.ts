@@ -1,5 +1,5 @@
 import { fixedSource } from './fixed.ts';
-import { midpoint, toDecimal } from './rules.ts';
+import { middleOf, toDecimal } from './rules.ts';
 import { dig, fetchExactJson, type RateSource } from './source.ts';
 
 /** Public addresses of the sources; tests serve the same responses from their own. */
@@ -104,7 +104,7 @@ function exact(value: unknown): string | null {
 function middle(ask: unknown, bid: unknown): string | null {
   const high = exact(ask);
   const low = exact(bid);
-  return high && low && midpoint(high, low);
+  return high && low && middleOf(high, low);
 }
 
 /** The rates that can be read. If there are none although some were wanted, the source has changed its format. */

@@ -31,6 +31,18 @@ export function midpoint(a: string, b: string): string {
   return formatUnits(divideHalfUp(unitsOf(a) + unitsOf(b), 2n));
 }
 
+/** The most by which rates of the same price may lie apart, in percent of their middle. */
+const maxApartPercent = 2n;
+
+/**
+ * The middle of what buyers and sellers at one source ask for; null if these are further apart than rates of the same
+ * price: where nobody trades, the middle is no price.
+ */
+export function middleOf(ask: string, bid: string): string | null {
+  const twice = unitsOf(ask) + unitsOf(bid);
+  return distance(unitsOf(ask), unitsOf(bid)) * 200n > twice * maxApartPercent ? null : midpoint(ask, bid);
+}
+
 /**
  * The rate to use: the median of the sources that answered, or the mean of the middle two for an even count. If two or
  * more answered, at least two must lie within 2 % of it, otherwise the result is null. So one outlier among several has
@@ -42,7 +54,7 @@ export function combineRates(answers: readonly SourceRate[]): string | null {
   const high = sorted[Math.floor(sorted.length / 2)];
   if (low === undefined || high === undefined) return null;
   const twice = low + high;
-  const near = sorted.filter((rate) => distance(2n * rate, twice) * 100n <= twice * 2n);
+  const near = sorted.filter((rate) => distance(2n * rate, twice) * 100n <= twice * maxApartPercent);
   if (sorted.length >= 2 && near.length < 2) return null;
   return formatUnits(divideHalfUp(twice, 2n));
 }

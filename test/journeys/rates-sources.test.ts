@@ -82,6 +82,18 @@ test('bitstamp: one document per pair', async () => {
   assert.deepEqual(await fetchAll('bitstamp', ['EUR', 'JPY', 'USD']), { USD: '1.0001', EUR: '0.92' });
 });
 
+test('kraken and bitstamp: nobody trades, so that ask and bid are far apart → no rate instead of their middle', async () => {
+  const ticker = (ask: string, bid: string) => `{"a":["${ask}","1","1.000"],"b":["${bid}","1","1.000"]}`;
+  answers.set(
+    '/0/public/Ticker?pair=USDCUSD,USDCEUR',
+    `{"error":[],"result":{"USDCUSD":${ticker('1.01', '0.99')},"USDCEUR":${ticker('90', '0.01')}}}`,
+  );
+  assert.deepEqual(await fetchAll('kraken', ['USD', 'EUR']), { USD: '1' });
+  answers.set('/api/v2/ticker/usdcusd/', '{"ask":"1.0101","bid":"0.99"}');
+  answers.set('/api/v2/ticker/usdceur/', '{"ask":"0.9201","bid":"0.9199"}');
+  assert.deepEqual(await fetchAll('bitstamp', ['USD', 'EUR']), { EUR: '0.92' });
+});
+
 for (const name of ['coinbase', 'kraken', 'coingecko', 'bitstamp']) {
   test(`${name}: no 200, no JSON, another shape, nonsense numbers, a redirect → an error`, async () => {
     await assert.rejects(fetchAll(name, ['EUR']), /404/);
