@@ -33,6 +33,9 @@ export type CustomerMail = {
   stop: { url: string; label: string } | null;
 };
 
+/** Whatever a mail program may begin a new line at. */
+const lineBreaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
+
 /**
  * Writes a mail to a customer, as text and as HTML. Mail programs also offer the link that stops such mails.
  */
@@ -50,7 +53,7 @@ export function writeCustomerMail(recipient: string, mail: CustomerMail): NewMai
  * The mail as plain text. Line breaks in a name or memo cannot make a part of it look like a sentence or line of ours.
  */
 function textOf({ heading, test, facts, link, why, stop }: CustomerMail): string {
-  const lines = facts.map(([name, value]) => `${name}: ${withOwnDirection(value).replace(/\r?\n/g, '\n  ')}`);
+  const lines = facts.map(([name, value]) => `${name}: ${withOwnDirection(value).replace(lineBreaks, '\n  ')}`);
   const parts = [
     `${oneLine(heading)}.`,
     test,
