@@ -25,6 +25,8 @@ export const refreshPeriodMs = minuteMs;
 /** A rate is valid for 10 minutes. Refreshing at this age lets several attempts fail before anyone notices. */
 const refreshAfterMs = 2 * minuteMs;
 const timeoutMs = 10_000;
+/** Some sources report an error in their own words, of any length. It is logged every two minutes. */
+const maxFaultLength = 300;
 
 /**
  * Queries all sources at once and stores what they agree on. A source that fails is ignored; overrides are not touched.
@@ -88,7 +90,8 @@ async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
   try {
     return { source: source.name, rates: await source.fetchRates(currencyCodes, signal) };
   } catch (error) {
-    return { source: source.name, error: error instanceof Error ? describe(error) : String(error) };
+    const fault = error instanceof Error ? describe(error) : String(error);
+    return { source: source.name, error: fault.slice(0, maxFaultLength) };
   }
 }
 

@@ -78,6 +78,13 @@ test('rates › the median of the sources that answered is stored and quoted, on
   ]);
 });
 
+test('a source that fails with a very long text → only its beginning is logged and shown', async () => {
+  const fetchRates = () => Promise.reject(new Error(`it answered ${'x'.repeat(1_000_000)}`));
+  const { failed } = await refreshRates(ctx, [{ name: 'wordy', fetchRates }]);
+  assert.equal(failed[0]?.error.length, 300);
+  assert.match(failed[0]?.error ?? '', /^it answered x+$/);
+});
+
 test('rates › two sources more than 2 % from their middle → the last rate is used until it is 10 minutes old', async () => {
   await refreshRates(ctx, [source('a', { EUR: '0.90' })]);
   minutesLater(9);
